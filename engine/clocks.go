@@ -32,7 +32,7 @@ func (r *recorder) sync() (err error) {
 // finish compares them again. The result counts on rank 0. One clock may be that of several hosts: see oneHost.
 func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	if c.group == nil { // the ranks have found out that there is one clock
-		return &sections.Clocks{List: make([]model.Clock, 1), Of: column.Constant(0, h.Size())}, nil
+		return &sections.Clocks{List: make([]model.Clock, 1), ByRank: column.Constant(0, h.Size())}, nil
 	}
 	last, err := c.group.Estimate(fixed{h}, h.wall())
 	if err != nil || len(last) == 0 || len(last) != len(c.first) {
@@ -40,8 +40,8 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	}
 	table := &sections.Clocks{List: timing.ClockLines(c.first, last)}
 	var of []int64
-	c.group.Of(func(n int) bool { of = append(of, int64(n)); return true })
-	table.Of = column.Of(of...)
+	c.group.ByRank(func(n int) bool { of = append(of, int64(n)); return true })
+	table.ByRank = column.FromValues(of...)
 	return table, nil
 }
 
@@ -59,8 +59,8 @@ func oneHost(table *sections.Clocks, of *sections.Processes) bool {
 	return true
 }
 
-// wall reads the wall clock as ticks tell it, since looking at both takes longer.
-// Who has waited looks anew: the rate is not well known yet.
+// wall computes the wall clock from ticks, since reading both takes longer. After a wait it reads both again: the rate
+// is not well known yet.
 func (h host) wall() func() int64 {
 	const fresh = 200_000
 	ticks, ns := h.clockPair()

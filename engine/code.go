@@ -15,9 +15,9 @@ import (
 // codeSeconds is how long the program waits at most for what its binaries say.
 const codeSeconds = 60
 
-// addCode has the tool put into a trace with call stacks what the binaries say of its calls, where `spoor run` isn't there to
-// do it: behind a launcher it became the ranks. Not done here, where reading debug information would take the program's memory.
-// If it can't be done, the trace stays as it is.
+// addCode makes the tool add the structure of the binaries' code to a trace with call stacks. It is for runs without a
+// waiting `spoor run`: started by a launcher, that process became the ranks. A process of its own does it, as reading
+// debug information would take the program's memory. On failure, the trace stays as it is.
 func addCode(name string) {
 	tool := os.Getenv("SPOOR_CODE")
 	if tool == "" {

@@ -47,14 +47,14 @@ func (r *recorder) finish() (whole bool, err error) {
 	if own != nil && own.Log == nil {
 		timed = nil // the merge is through with it at once, and it may be large
 	}
-	s, g, err := merge.MergeFirst(r.host, own, trouble)
+	s, g, err := merge.MergeThenGather(r.host, own, trouble)
 	giveBack()
 	if err != nil {
 		trouble = errors.Join(trouble, err)
-		g = &merge.Gathering{}
+		g = &merge.SeriesGathering{}
 	}
 	closing := func() error { return nil }
-	k := &deliver.Rank{Transport: r.host, Gathering: g, Host: clockID(r.host.Rank())}
+	k := &deliver.Rank{Transport: r.host, SeriesGathering: g, Host: clockID(r.host.Rank())}
 	if g.Own {
 		k.Trouble = attempt(func() (err error) {
 			var file io.Closer
@@ -66,14 +66,14 @@ func (r *recorder) finish() (whole bool, err error) {
 	}
 	defer closing()
 	if r.host.Rank() > 0 {
-		if whole, err = deliver.Follow(k); whole && err == nil {
+		if whole, err = deliver.DeliverOnRank(k); whole && err == nil {
 			r.findWaits(nil, nil)
 		}
 		return whole, errors.Join(trouble, err)
 	}
 	var content *sections.Content
 	places := r.places()
-	d := deliver.Lead(k, func(times *sections.Series) (c *sections.Content, all bool, err error) {
+	d := deliver.DeliverOnRoot(k, func(times *sections.Series) (c *sections.Content, all bool, err error) {
 		err = attempt(func() (err error) {
 			c, err = r.content(s)
 			return err
@@ -89,11 +89,11 @@ func (r *recorder) finish() (whole bool, err error) {
 		}
 		return c, err == nil && len(s.Problems) == 0, err
 	}, places)
-	if d.Whole {
+	if d.Complete {
 		r.findWaits(&d, content)
 	}
 	r.tell(d, places)
-	return d.Whole, trouble
+	return d.Complete, trouble
 }
 
 // attempt calls f and returns its error, or its panic as one: the other ranks must not wait
@@ -129,7 +129,7 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 		trace.MetaProducer: version.Number,
 	}
 	if scratch := os.Getenv("SPOOR_SCRATCH"); scratch != "" && os.Getenv("SPOOR_LINK") == "" {
-		meta[deliver.MetaRun] = deliver.Run(scratch)
+		meta[deliver.MetaRun] = deliver.RunName(scratch)
 	}
 	if e := os.Getenv(timing.ErrorsVariable); e != "" {
 		meta[trace.MetaTimingError] = e
@@ -155,8 +155,8 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	return c, nil
 }
 
-// summarise says what the trace holds where `spoor run` isn't there to say it: behind a
-// launcher it became the ranks.
+// summarise prints what the trace holds if no `spoor run` waits to do it: started by a launcher, that process became
+// the ranks.
 func summarise(name string) {
 	if os.Getenv("SPOOR_TELL") != "1" {
 		return
@@ -178,7 +178,7 @@ func summarise(name string) {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "spoor: %s: %s, %s, %s; see: spoor info %s\n", name, show.Plural(int64(s.Ranks), "rank"),
-		show.Plural(s.Calls, "call"), show.Bytes(s.Bytes), name)
+		show.Plural(s.Calls, "call"), show.Bytes(s.FileBytes), name)
 }
 
 // wanted is the name that the trace should have.
@@ -209,7 +209,7 @@ func (r *recorder) places() []deliver.Place {
 	if abs, err := filepath.Abs(wanted); err == nil {
 		wanted = abs
 	}
-	nested := deliver.Nested(r.host.dir())
+	nested := deliver.InsideRecordedProgram(r.host.dir())
 	list := deliver.Places(wanted, os.Getenv("SPOOR_FORCE") == "1" && !nested, r.scratch())
 	for i := range list {
 		list[i].Spare = nested
@@ -220,16 +220,16 @@ func (r *recorder) places() []deliver.Place {
 // probe has rank 0 say at the start if it won't be able to write the trace, unless who
 // started the program has looked on this host.
 func (r *recorder) probe() {
-	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.Probed) == host {
+	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbedVariable) == host {
 		return
 	}
 	places := r.places()
-	if err := deliver.Probe(places[0].Name); err != nil {
+	if err := deliver.ProbePlaces(places[0].Name); err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: %v; the trace will be %s\n", err, places[1].Name)
 	}
 }
 
-// tell says what users have to know of where the trace is.
+// tell prints what users have to know about the trace's location.
 func (r *recorder) tell(d deliver.Delivery, places []deliver.Place) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
 	wanted := places[0].Name
@@ -251,8 +251,8 @@ func (r *recorder) tell(d deliver.Delivery, places []deliver.Place) {
 		}
 		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, show.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
 	case d.Place > 0:
-		say("can't write %s: %v; the trace is %s", wanted, deliver.Reason(d.Failed[0]), d.Path)
-		say("bring it home: %s", deliver.Home(d.Path, wanted))
+		say("can't write %s: %v; the trace is %s", wanted, deliver.FileSystemReason(d.Failed[0]), d.Path)
+		say("bring it home: %s", deliver.BringCommand(d.Path, wanted))
 	case d.Path != wanted && places[0].Spare:
 		say("%s is for the program that started %s, whose trace is %s", wanted, filepath.Base(r.context.Exe), d.Path)
 	case d.Path != wanted:

@@ -65,8 +65,8 @@ func (h host) ring(thread int) (unsafe.Pointer, *event.Ring, error) {
 	if p == nil {
 		return nil, nil, nil
 	}
-	size := event.Size(unsafe.Slice((*uint64)(p), event.HeaderSize/8))
-	r, err := event.Open(unsafe.Slice((*uint64)(p), size/8))
+	size := event.RingSize(unsafe.Slice((*uint64)(p), event.HeaderSize/8))
+	r, err := event.OpenRing(unsafe.Slice((*uint64)(p), size/8))
 	if err != nil {
 		return nil, nil, fmt.Errorf("thread %d: %w", thread, err)
 	}

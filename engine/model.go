@@ -12,8 +12,8 @@ import (
 // thinSeconds is how long the program waits at most for a smaller trace.
 const thinSeconds = 600
 
-// thinned has the tool make the smaller trace that was asked for of one that is there, where `spoor run` isn't there to do it, and
-// tells what became of it. If that can't be done, the trace stays as it is.
+// thinned makes the tool write the requested smaller trace from a complete one if no `spoor run` waits to do it, and
+// prints the result. On failure, the trace stays as it is.
 func thinned(name string) bool {
 	line := strings.Split(os.Getenv("SPOOR_MODEL"), "\n")
 	if len(line) < 2 {

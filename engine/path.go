@@ -37,9 +37,9 @@ func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
 	return file.ReadAt(b, at)
 }
 
-// of is the path of a stack of return addresses, innermost first; nil if there is none.
+// of is the path of a stack of return addresses, innermost first; nil if none.
 func (p *paths) of(pcs []uint64) []code.PathPlace {
-	p.modules.Allow()
+	p.modules.AllowReload()
 	frames := make([]code.Frame, len(pcs))
 	for i, pc := range pcs {
 		path, offset := p.modules.File(pc)
@@ -48,7 +48,7 @@ func (p *paths) of(pcs []uint64) []code.PathPlace {
 		}
 		m, known := p.images[path]
 		if !known {
-			m, _ = code.New(path, onDisk(path))
+			m, _ = code.Read(path, onDisk(path))
 			p.images[path] = m
 		}
 		if m == nil {
@@ -59,7 +59,7 @@ func (p *paths) of(pcs []uint64) []code.PathPlace {
 	return p.planner.Path(frames)
 }
 
-// fill has the path of a stack as the shim has it, and its length; 0 if there is none or no room for it.
+// fill writes the path of a stack in the shim's form, and returns its length; 0 if there is no path or no room for it.
 func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
 	path := p.of(pcs)
 	if len(path) > room {

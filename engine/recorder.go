@@ -22,16 +22,16 @@ type recorder struct {
 	context  capture.Context
 	timing   timing.Options
 	capture  *capture.Capture
-	rings    []place // of the threads, as they were attached last
-	held     int     // bytes, when memory was given back last
-	large    bool    // more than small was held once
+	rings    []ringMemory // of the threads, as they were attached last
+	held     int          // bytes, when memory was given back last
+	large    bool         // more than small was held once
 	clocks   clocks
 	paths    *paths // nil: not asked for yet
 	finished bool   // finish was called
 }
 
-// A place is where a ring is in memory; growing moves it.
-type place struct {
+// A ringMemory is the mapping of a ring, which moves when it grows.
+type ringMemory struct {
 	address  unsafe.Pointer
 	capacity uint64
 }
@@ -70,16 +70,16 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	}
 	live := capture.MaxLive
 	if os.Getenv("SPOOR_LEAN") != "" {
-		live = capture.LeanLive
+		live = capture.LeanMaxLive
 	}
 	r.capture, err = capture.New(capture.Config{
-		Live:    live,
-		Context: r.context,
-		Dir:     r.host.dir(),
-		Ticks:   r.host.ticks,
-		Maps:    maps,
-		Address: symbol,
-		Timing:  r.timing,
+		MaxLive:       live,
+		Context:       r.context,
+		Dir:           r.host.dir(),
+		Ticks:         r.host.ticks,
+		Maps:          maps,
+		SymbolAddress: symbol,
+		Timing:        r.timing,
 	})
 	return r, err
 }
@@ -92,14 +92,14 @@ func maps() []byte {
 	}
 	defer f.Close()
 	var b bytes.Buffer
-	b.Grow(64 << 10) // its size is not told, and growing from nothing leaves several times as much garbage
+	b.Grow(64 << 10) // its size is unknown, and growing from nothing leaves several times as much garbage
 	if _, err := b.ReadFrom(f); err != nil {
 		return nil
 	}
 	return b.Bytes()
 }
 
-// readContext takes from the context file what the host struct doesn't tell.
+// readContext takes from the context file what the host struct lacks.
 func (r *recorder) readContext() error {
 	h := r.host.c
 	if dir := r.host.dir(); dir != "" {
@@ -130,9 +130,9 @@ func (r *recorder) attach() error {
 		if ring == nil {
 			return fmt.Errorf("engine: thread %d has no ring", i)
 		}
-		at := place{p, ring.Capacity()}
+		at := ringMemory{p, ring.Capacity()}
 		if i == len(r.rings) {
-			r.rings = append(r.rings, place{})
+			r.rings = append(r.rings, ringMemory{})
 		}
 		if r.rings[i] == at {
 			continue
@@ -152,14 +152,14 @@ func (r *recorder) drain() error {
 	if err := r.capture.Drain(); err != nil {
 		return err
 	}
-	held := r.capture.Held()
+	held := r.capture.HeldBytes()
 	if held > small && !r.large {
 		// Hardly any of it has pointers, so that frequent collection takes little time.
 		r.large = true
 		debug.SetGCPercent(collectAt)
 	}
-	// Tables that grow leave smaller ones behind, and a grammar that is packed leaves all it was; the collector would
-	// keep them for long.
+	// Growing tables leave smaller ones as garbage, and a packed grammar all it was; the collector would keep them for
+	// long.
 	if held > r.held+r.held/4+muchGrowth || held+muchGrowth < r.held {
 		r.held = held
 		debug.FreeOSMemory()

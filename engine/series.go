@@ -17,7 +17,7 @@ import (
 // piece packs the times of the rank's own calls into a file that has no name any more, to
 // be closed by the caller. Where there is no room for one they are packed anew when they are
 // written: they are in no case all in memory.
-func (r *recorder) piece(own *track.Track) (*deliver.Piece, io.Closer, error) {
+func (r *recorder) piece(own *track.Track) (*deliver.SeriesPiece, io.Closer, error) {
 	for _, dir := range []string{r.host.dir(), os.TempDir(), "/tmp"} {
 		if dir == "" {
 			continue
@@ -46,11 +46,11 @@ func (r *recorder) piece(own *track.Track) (*deliver.Piece, io.Closer, error) {
 	return p, io.NopCloser(nil), nil
 }
 
-// pack packs times, of which only size and checksum are kept.
-func pack(own *track.Track, to io.Writer) (*deliver.Piece, error) {
+// pack packs times, and keeps only their size and checksum.
+func pack(own *track.Track, to io.Writer) (*deliver.SeriesPiece, error) {
 	sum := crc32.New(wire.Castagnoli)
 	n, err := merge.WriteSeries(own, io.MultiWriter(to, sum))
-	return &deliver.Piece{Size: n, Sum: sum.Sum32()}, err
+	return &deliver.SeriesPiece{Size: n, Sum: sum.Sum32()}, err
 }
 
 // unnamed makes a file that is gone when it is closed.

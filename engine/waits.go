@@ -20,8 +20,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The largest trace that all ranks are told, in bytes without compression and without times of single calls, and the most distinct calls of
-// all classes: they take long to look at.
+// The largest trace that is sent to all ranks, in bytes without compression and without times of single calls, and the
+// most distinct calls of all classes: the analysis of more takes too long.
 const (
 	mostTold       = 1 << 20
 	mostToldAlways = 64 << 20
@@ -65,7 +65,7 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	}
 }
 
-// tellable reports whether all ranks may be told what a trace holds: if not, it need not be kept.
+// tellable reports whether a trace's content may be sent to all ranks: if not, it need not be kept.
 func (r *recorder) tellable(c *sections.Content) bool {
 	distinct := 0
 	for i := range c.Classes {
@@ -84,7 +84,7 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 		limit = mostToldAlways
 	}
 	err := attempt(func() (err error) {
-		file, err = sections.Plain(c)
+		file, err = sections.EncodeUntimed(c)
 		return err
 	})
 	switch {
@@ -97,16 +97,16 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 	return file, trace.WaitsKnown
 }
 
-// waits tells all ranks the trace, and asks them. An empty trace means that they are not asked.
+// waits sends the trace to all ranks, and runs their analysis. An empty trace means no analysis.
 func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trace.When, error) {
-	file, err := waits.Told(r.host, file)
+	file, err := waits.Broadcast(r.host, file)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(file) == 0 {
 		return &trace.Waits{Left: left}, nil, nil
 	}
-	f := waits.Finish{Log: r.capture.Log()}
+	f := waits.RunEnd{Log: r.capture.Log()}
 	err = attempt(func() (err error) {
 		f.Trace, err = trace.NewBytes(file, "the trace")
 		return err
@@ -115,5 +115,5 @@ func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trac
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 		f.Trace = nil
 	}
-	return when.At(r.host, f, r.timing)
+	return when.AnalyseRun(r.host, f, r.timing)
 }

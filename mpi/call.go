@@ -22,8 +22,7 @@ type Call struct {
 	Forms        []Symbol // of a function of io.txt: what is recorded as this call
 }
 
-// Has reports whether the call has all attributes of a. A nil call, of which nobody knows
-// anything, has none.
+// Has reports whether the call has all attributes of a. A nil call, of an unknown function, has none.
 func (c *Call) Has(a Attr) bool { return c != nil && c.Attrs&a == a }
 
 // ReturnsValue reports whether the function returns something else than an error code.
@@ -201,11 +200,10 @@ func (d Dir) String() string { return dirNames[d] }
 // what is recorded.
 func (d Dir) HasIn() bool { return d != Out }
 
-// HasOut reports whether the callee gives a value back. The null handle that
-// Free leaves behind is none.
+// HasOut reports whether the callee gives a value back. The null handle that a Free call returns does not count.
 func (d Dir) HasOut() bool { return d == Out || d == InOut }
 
-// Plain returns the call's form without large counts, which stands for both.
+// Plain returns the call's form without large counts, which represents both.
 func (c *Call) Plain() *Call {
 	if c.Small != nil {
 		return c.Small

@@ -8,7 +8,7 @@ const (
 	DupFunction  = 1 // MPI_COMM_DUP_FN and the like
 )
 
-// callbacks are the names of predefined ones by the parameter that takes them; empty: there is none.
+// callbacks are the names of predefined callbacks by the parameter that takes them; "" for a value without one.
 var callbacks = map[string][2]string{
 	"comm_copy_attr_fn": {"MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN"}, "comm_delete_attr_fn": {"MPI_COMM_NULL_DELETE_FN", ""},
 	"type_copy_attr_fn": {"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN"}, "type_delete_attr_fn": {"MPI_TYPE_NULL_DELETE_FN", ""},
@@ -17,7 +17,7 @@ var callbacks = map[string][2]string{
 	"copy_fn": {"MPI_NULL_COPY_FN", "MPI_DUP_FN"}, "delete_fn": {"MPI_NULL_DELETE_FN", ""},
 }
 
-// CallbackName returns the name of a predefined callback that is passed for a parameter, "" if it is none.
+// CallbackName returns the name of a predefined callback that is passed for a parameter, "" if it is not predefined.
 func CallbackName(param string, v int64) string {
 	if v != NullFunction && v != DupFunction {
 		return ""
@@ -25,7 +25,8 @@ func CallbackName(param string, v int64) string {
 	return callbacks[param][v]
 }
 
-// CallbackNamed returns the predefined callback that a function of an MPI library is, in C or in Fortran; false if it is none.
+// CallbackNamed returns the predefined callback that a function of an MPI library is, in C or in Fortran; false if it
+// is not one.
 func CallbackNamed(symbol string) (v uint64, ok bool) {
 	name := strings.ToUpper(strings.TrimRight(symbol, "_"))
 	if name == "MPIR_DUP_FN" { // MPICH's, for all kinds of objects

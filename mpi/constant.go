@@ -33,8 +33,7 @@ func (c *Constant) Raw(f Flavour) (int64, bool) {
 	return r.value, r.known && r.symbol == ""
 }
 
-// Symbol returns the name of the exported object whose address is the
-// constant's value in a flavour; "" if there is none.
+// Symbol returns the name of the exported object whose address is the constant's value in a flavour; "" if none.
 func (c *Constant) Symbol(f Flavour) string { return c.raws[f].symbol }
 
 // Known reports whether a flavour has the constant.

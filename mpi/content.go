@@ -2,18 +2,18 @@ package mpi
 
 import "fmt"
 
-// A Content says what lies behind a choice buffer, by names of parameters of the same
-// call: Parts × Times × Count elements of Type. Names of what there is none of are empty.
+// A Content describes a choice buffer by names of parameters of the same call: Parts × Times × Count elements of Type.
+// A name is empty if the call has no such parameter.
 type Content struct {
-	Moved   bool     // the call hands it to others or fills it with theirs; else it only touches the memory
-	Count   string   // one element if empty; bytes if Type is; may be an array, one number for each block
-	Type    string   // a datatype, or an array with one for each block
-	Parts   string   // the count is that of one of so many partitions
-	Displs  string   // where the blocks begin: in extents of Type, or bytes if types are an array
-	Times   Property // how often: Size, InDegree or OutDegree of parameter Of
-	Of      string   // the communicator; once if empty
-	Own     bool     // of an array of counts, the element of the own rank
-	InPlace bool     // all this means nothing where MPI_IN_PLACE stands for the buffer
+	Transferred bool     // the call hands it to others or fills it with theirs; else it only touches the memory
+	Count       string   // one element if empty; bytes if Type is; may be an array, one number for each block
+	Type        string   // a datatype, or an array with one for each block
+	Parts       string   // the number of partitions; Count is of each
+	Displs      string   // where the blocks begin: in extents of Type, or bytes if types are an array
+	Times       Property // how often: Size, InDegree or OutDegree of parameter Of
+	Of          string   // the communicator; once if empty
+	Own         bool     // of an array of counts, the element of the own rank
+	InPlace     bool     // void if the buffer is MPI_IN_PLACE
 }
 
 // newContent reads the product in a modifier data() or memory(). What its factors are

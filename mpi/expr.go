@@ -110,7 +110,7 @@ func (p Property) String() string { return propertyNames[p] }
 // OfArray reports whether the property is one of arrays, not of objects.
 func (p Property) OfArray() bool { return p >= SumOf }
 
-// of returns the kind of the parameters that have the property, if it is none of arrays.
+// of returns the kind of the parameters that have the property, unless they are arrays.
 func (p Property) of() Kind {
 	switch {
 	case p >= Cvars:

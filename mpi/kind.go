@@ -36,7 +36,7 @@ const (
 	KindWhence      // SEEK_SET …
 	KindAssert      // one-sided assertions, a bit set
 	KindKeyval      // attribute key
-	KindFint        // Fortran INTEGER that stands for a handle
+	KindFint        // Fortran INTEGER that is a handle
 	KindLevel       // of MPI_Pcontrol
 	KindFd          // file descriptor of a socket
 	KindBindType    // MPI_T: kind of object a variable is bound to
@@ -100,7 +100,7 @@ const (
 	KindStream     // FILE *
 	KindDirectory  // DIR *
 	KindMapping    // address of a mapped file
-	KindPath       // name of a file; the number of the rank in it is told apart
+	KindPath       // name of a file, in which the rank's number is recognised
 	KindOpenFlags  // of open, a bit set
 	KindFileMode   // permissions
 	KindSeek       // SEEK_SET …
@@ -109,12 +109,12 @@ const (
 	KindSize       // size_t
 	KindSsize      // ssize_t
 	KindPos        // off_t
-	KindPosAt      // off_t behind a pointer, -1 without one
+	KindPosAt      // off_t by pointer, -1 if it is null
 	KindIovec      // length of a piece of memory
-	KindText       // characters, of which the length counts
+	KindText       // characters; only their number is recorded
 	KindLine       // the same as a result, -1 for NULL
 	KindFound      // an address, or none
-	KindOpaque     // an address, of which nothing is recorded
+	KindOpaque     // an address that is not recorded
 
 	// Kinds of constants that are never a parameter's.
 	KindLimit     // MPI_MAX_… and the like
@@ -341,7 +341,7 @@ func (k Kind) IsTool() bool { return k.info().form == FormObject }
 // IsBits reports whether values are sets of bits.
 func (k Kind) IsBits() bool { return k.info().bits }
 
-// IsFile reports whether the kind stands in io.txt alone, which has what POSIX and C have.
+// IsFile reports whether the kind occurs in io.txt only, which has the functions of POSIX and C.
 func (k Kind) IsFile() bool { return k >= KindDescriptor && k <= KindOpaque }
 
 // IsStatus reports whether the kind is a status in one of its three shapes.

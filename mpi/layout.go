@@ -82,13 +82,13 @@ type SentinelForm uint8
 const (
 	SentinelNone SentinelForm = iota // the flavour has none
 	SentinelValue
-	SentinelAddress  // of Symbol
-	SentinelContents // of the pointer Symbol; while that is null, of no address
+	SentinelAddress // of Symbol
+	SentinelPointee // of the pointer Symbol; while that is null, of no address
 )
 
 func value(v int64) Sentinel       { return Sentinel{Form: SentinelValue, Value: v} }
 func addressOf(s string) Sentinel  { return Sentinel{Form: SentinelAddress, Symbol: s} }
-func contentsOf(s string) Sentinel { return Sentinel{Form: SentinelContents, Symbol: s} }
+func contentsOf(s string) Sentinel { return Sentinel{Form: SentinelPointee, Symbol: s} }
 
 var layouts = [flavourEnd]Layout{
 	ABI: {

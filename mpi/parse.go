@@ -324,7 +324,7 @@ func parseModifier(q *Param, word string) error {
 		q.Varies = true
 	case name == "data" || name == "memory":
 		e, err := parseExpr(arg)
-		q.content, q.Content.Moved = e, name == "data"
+		q.content, q.Content.Transferred = e, name == "data"
 		return err
 	case name == "written":
 		e, err := parseExpr(arg)

@@ -22,8 +22,8 @@ type stanzas struct {
 	all   func() []*Call
 }
 
-// A stanza is where a call stands in the text, with its parameters and its large form,
-// from which offset to which. Where there is none it is zero.
+// A stanza is the byte ranges of a call's definition, its parameters and its large form in the text. Missing ones are
+// zero.
 type stanza struct {
 	from, to int32
 	line     int32 // in which it starts, from 0
@@ -31,7 +31,7 @@ type stanza struct {
 	head     int32 // offset of the line with the id and the name
 }
 
-// findStanzas looks for where calls stand. What is wrong in them shows when they are parsed.
+// findStanzas finds the definitions of calls. Errors in them are found when they are parsed.
 func findStanzas(file, text string, base uint16, room int) *stanzas {
 	s := &stanzas{file: file, text: text, base: base, byID: make([]stanza, 0, room)}
 	var now stanza
@@ -94,7 +94,7 @@ func findStanzas(file, text string, base uint16, room int) *stanzas {
 	return s
 }
 
-// call is the call with an id, nil if there is none.
+// call is the call with an id; nil if none.
 func (s *stanzas) call(id uint16) *Call {
 	i := int(id) - int(s.base)
 	if i < 0 || i >= len(s.byID) || s.byID[i].to == 0 {

@@ -18,8 +18,8 @@ var spellings = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// SymbolName is the name of the MPI function that a linker's symbol stands for, "" if it stands for none: the C
-// name, with P before it if it is that of the profiling interface, also for Fortran's symbols in their spellings.
+// SymbolName is the name of the MPI function that a linker's symbol belongs to, or "": the C name, with P in front for
+// the profiling interface, also for Fortran's symbols in their spellings.
 func SymbolName(symbol string) string {
 	name, _, _ := strings.Cut(symbol, "@")
 	profiling := ""

@@ -62,7 +62,7 @@ type host struct {
 	flavour mpi.Flavour
 	library unsafe.Pointer
 	init    unsafe.Pointer // the MPI's own MPI_Init
-	start   time.Time      // when the clock of calls stood at began
+	start   time.Time      // when the clock of calls was at began
 	began   int64
 }
 
@@ -112,7 +112,7 @@ func awake() time.Duration {
 	return C.AWAKE
 }
 
-// initUnder tells the library below what this MPI looks like.
+// initUnder passes the properties of this MPI to the library below.
 func (h *host) initUnder() {
 	l := mpi.LayoutOf(h.flavour)
 	undefined, _ := mpi.ConstantNamed("MPI_UNDEFINED")
@@ -158,9 +158,8 @@ func (h *host) has(name string) unsafe.Pointer {
 	return C.under_find(c)
 }
 
-// Function returns what a program would call: a tracer's function if one stands
-// before the MPI. Where none does, calls whose end is known go to the library
-// below at once.
+// Function returns the function that a program would call: a tracer's if one is in front of the MPI. Otherwise calls
+// with a dictated outcome go to the library below directly.
 func (h *host) Function(name string) uint64 {
 	if f := onFiles(name); f != nil {
 		return uint64(uintptr(f))
@@ -173,7 +172,7 @@ func (h *host) Function(name string) uint64 {
 	if f == nil || strings.HasPrefix(name, "PMPI_") { // for the replay's own ends: not a tracer's
 		f = own
 	}
-	if replay.Directed(name) && C.same_object(f, h.init) != 0 {
+	if replay.IsDirected(name) && C.same_object(f, h.init) != 0 {
 		p := C.CString("P" + name)
 		defer C.free(unsafe.Pointer(p))
 		if u := C.under_find(p); u != nil {

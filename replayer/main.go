@@ -85,7 +85,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	unseen, err := p.Unseen()
+	unseen, err := p.NoInitCall()
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func run() error {
 			return err
 		}
 	}
-	replay.Watch{Timeout: cfg.Timeout, Dir: cfg.Reports}.Start(p, h)
+	replay.Watchdog{Timeout: cfg.Timeout, Dir: cfg.Reports}.Start(p, h)
 	streams := p.Streams()
 	ended := make(chan struct{})
 	for _, s := range streams[1:] {
@@ -117,7 +117,7 @@ func run() error {
 
 // probe says which functions the MPI lacks.
 func probe(h *host, names []string) error {
-	p := replay.Probed{Flavour: h.flavour.String(), Missing: []string{}}
+	p := replay.ProbeResult{Flavour: h.flavour.String(), Missing: []string{}}
 	for _, name := range names {
 		if h.has(name) == nil {
 			p.Missing = append(p.Missing, name)

@@ -132,9 +132,9 @@ func newLab(h *host, file string) (*lab, error) {
 	return l, l.tellSeats()
 }
 
-// tellSeats tells rank 0 where the others are.
+// tellSeats sends the seats of all ranks to rank 0.
 func (l *lab) tellSeats() error {
-	mine := machine.Here().Encode()
+	mine := machine.SeatHere().Encode()
 	room := C.malloc(C.size_t(len(mine)))
 	defer C.free(room)
 	buffer := unsafe.Slice((*byte)(room), len(mine))
@@ -142,7 +142,7 @@ func (l *lab) tellSeats() error {
 		copy(buffer, mine)
 		return failedWith("MPI_Send", C.measure_send(0, tagSeat, room, C.int64_t(len(mine))))
 	}
-	l.seats = append(l.seats, machine.Here())
+	l.seats = append(l.seats, machine.SeatHere())
 	for r := 1; r < l.size; r++ {
 		if err := failedWith("MPI_Recv", C.measure_quiet_receive(C.int(r), tagSeat, room, C.int64_t(len(mine)))); err != nil {
 			return err
@@ -173,7 +173,7 @@ func measured(rc C.int) error {
 // lead has experiments made and writes down what they say.
 func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	if task.Talk > 0 {
-		for _, x := range []machine.Experiment{{Kind: machine.LocalCalls, Inner: task.Talk, Samples: 1}, {Kind: machine.Talks, To: 1, Bytes: 64, Inner: task.Talk}} {
+		for _, x := range []machine.Experiment{{Kind: machine.MeasureLocalCalls, Inner: task.Talk, Samples: 1}, {Kind: machine.MeasureTalks, To: 1, Bytes: 64, Inner: task.Talk}} {
 			if _, err := l.Run(x); err != nil {
 				return err
 			}
@@ -181,7 +181,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 		return nil
 	}
 	say := func(format string, args ...any) {
-		if !task.Quiet {
+		if !task.NoProgress {
 			fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...)
 		}
 	}
@@ -189,7 +189,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	result := machine.Calibrated{}
 	var noise *machine.Noise
 	switch {
-	case errors.As(err, &noise): // the job comes to its end all the same
+	case errors.As(err, &noise): // the job ends normally nevertheless
 		result.Noise = noise.Error()
 	case err != nil:
 		return err
@@ -208,7 +208,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 // local is how long a call takes that does next to nothing, in ns.
 func (l *lab) local() (float64, error) {
 	const calls = 10_000
-	samples, err := l.Run(machine.Experiment{Kind: machine.LocalCalls, Inner: calls, Samples: 5})
+	samples, err := l.Run(machine.Experiment{Kind: machine.MeasureLocalCalls, Inner: calls, Samples: 5})
 	if err != nil {
 		return 0, err
 	}

@@ -35,8 +35,8 @@ func TestRepeat(t *testing.T) {
 	if last := r.At[99].Line; r.Next != 100 || c.Begin < last || c.Ready > c.Begin || c.End < c.Begin || r.Last != c.End || r.From < last || r.From > c.Begin {
 		t.Errorf("%d calls, the last from %d to %d, due at %d, seen as from %d", r.Next, c.Begin, c.End, last, r.From)
 	}
-	if r.Held <= 0 || r.Held+r.MPI > c.End-begin {
-		t.Errorf("held for %d ns, in calls %d, of %d", r.Held, r.MPI, c.End-begin)
+	if r.Held <= 0 || r.Held+r.MPINs > c.End-begin {
+		t.Errorf("held for %d ns, in calls %d, of %d", r.Held, r.MPINs, c.End-begin)
 	}
 
 	*r = replay.Repeats{N: 200, Late: 5_000_000}

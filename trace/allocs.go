@@ -50,7 +50,7 @@ func (r *Reader) readAllocs() (t *sections.AllocTable, err error) {
 
 // allocTable reads a section of allocation events, or one of its form.
 func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
-	t = &sections.AllocTable{Of: make(map[int][2]int)}
+	t = &sections.AllocTable{ByRank: make(map[int][2]int)}
 	err = r.optional(section, func(w *wire.Reader) {
 		for range w.Count(4) {
 			l := sections.DecodeAllocs(w, r.ranks.Ranks)
@@ -59,11 +59,11 @@ func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 			}
 			i := 0
 			for rank := range l.Ranks.All() {
-				if _, ok := t.Of[int(rank)]; ok {
+				if _, ok := t.ByRank[int(rank)]; ok {
 					w.Fail("rank %d has allocation events twice", rank)
 					return
 				}
-				t.Of[int(rank)] = [2]int{len(t.Sets), i}
+				t.ByRank[int(rank)] = [2]int{len(t.Sets), i}
 				i++
 			}
 			t.Sets = append(t.Sets, l)
@@ -79,12 +79,12 @@ func (k *Rank) Allocs() (*RankAllocs, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := t.Of[k.number]
+	at, ok := t.ByRank[k.number]
 	if !ok {
 		return nil, nil
 	}
 	set := &t.Sets[at[0]]
-	l := &RankAllocs{List: make([]AllocEvent, len(set.List)), streams: set.Streams, Cut: set.Cut}
+	l := &RankAllocs{List: make([]AllocEvent, len(set.List)), streams: set.Streams, Cut: set.Truncated}
 	for i := range set.List {
 		c := &set.List[i]
 		seg := c.Segment.At(at[1])

@@ -20,15 +20,15 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 	if row < 0 {
 		return nil
 	}
-	columns := make([]timeline.Column, len(w.WidthNs))
+	columns := make([]timeline.SpanTimes, len(w.WidthNs))
 	for i := range columns {
-		columns[i] = timeline.Column{Computing: float64(w.Ns(row, model.WhenComputing, i) + max(0, w.Ns(row, model.WhenReady, i))), Files: float64(w.Ns(row, model.WhenFiles, i))}
+		columns[i] = timeline.SpanTimes{Computing: float64(w.Ns(row, model.WhenComputing, i) + max(0, w.Ns(row, model.WhenReady, i))), Files: float64(w.Ns(row, model.WhenFiles, i))}
 	}
 	for _, h := range w.Highest {
 		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
 		case h.Rank == k.number:
 			c.Computing += float64(h.Ns)
-		case others > 0 && w.RowOf(h.Rank) == row: // of which that rank is
+		case others > 0 && w.RowOf(h.Rank) == row: // that rank's index among them
 			c.Computing -= float64(h.Ns) / float64(others)
 		}
 	}
@@ -39,7 +39,7 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 			return err
 		}
 		at := began - float64(m.Start)
-		slack = 2*sections.RoundedBy(p.SpanNs, k.r.Ranks()) + endRounded
+		slack = 2*sections.RoundingError(p.SpanNs, k.r.Ranks()) + endRounded
 		spans[0].Columns = columns[:w.Before]
 		for i := range w.Before {
 			at += float64(w.WidthNs[i])
@@ -81,8 +81,8 @@ const (
 	leastLong  = 8
 )
 
-// short tells the terminals of calls that on average take far less than the rank's calls do where most of the time in them is spent: what
-// ranks wait is not in these.
+// short selects terminals whose calls on average take far less than those that account for most of the rank's time:
+// they do not include waiting.
 func (k *Rank) short() (func(terminal int) bool, error) {
 	times, err := k.Times()
 	if err != nil {
@@ -123,8 +123,8 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	return err == nil && last.Return != NeverReturned, err
 }
 
-// Kept reports whether calls of an iteration of the loop that When is about are on the time line of the first thread where they were, as the trace
-// has their times.
+// Kept reports whether calls of an iteration of the loop that When is about on the first thread keep their own times on
+// the time line.
 func (k *Rank) Kept(iteration uint64) (bool, error) {
 	rounds, err := k.Iterations()
 	if err != nil || rounds == nil {
@@ -179,7 +179,7 @@ type single struct {
 	from      float64 // when it begins on this rank, after it does so in the mean
 	more      float64 // by how much the rank computes longer than in others
 	computing float64 // by the rank, if exact
-	exact     *timeline.Exact
+	exact     *timeline.ExactTimes
 }
 
 // singles are those of some iterations, in order: the ones whose times were kept, and the slow ones in columns that have several.
@@ -195,7 +195,7 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 		s := single{iteration: e.Iteration}
 		for j := range e.Ranks {
 			t := &e.Ranks[j]
-			exact := timeline.Exact{Gaps: t.Gaps, Durations: t.Durations}
+			exact := timeline.ExactTimes{Gaps: t.Gaps, Durations: t.Durations}
 			gaps, durations := exact.Ns()
 			s.ns += float64(gaps+durations) / float64(len(e.Ranks))
 			if t.Rank == k.number && uint64(len(t.Gaps)) == rounds.Begin(e.Iteration+1)-rounds.Begin(e.Iteration) {
@@ -218,7 +218,7 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 // apart adds the span of iterations that end at a time: one for each that is known better, and those between.
 func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
 	list := k.singles(w, rounds, first, last)
-	whole, known, longer, exact := timeline.Column{}, 0.0, 0.0, 0.0
+	whole, known, longer, exact := timeline.SpanTimes{}, 0.0, 0.0, 0.0
 	for _, c := range s.Columns {
 		whole.Add(c)
 	}
@@ -243,11 +243,11 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 		if to <= from {
 			return
 		}
-		c := timeline.Column{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
+		c := timeline.SpanTimes{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
 		if x.exact != nil {
 			c.Computing = x.computing
 		}
-		spans = append(spans, timeline.Span{Step: begin(from), Ns: at + x.from, Columns: []timeline.Column{c}, Exact: x.exact})
+		spans = append(spans, timeline.Span{Step: begin(from), Ns: at + x.from, Columns: []timeline.SpanTimes{c}, Exact: x.exact})
 		at += x.ns
 	}
 	for _, x := range list {

@@ -27,8 +27,8 @@ func TestValues(t *testing.T) {
 	want["b"][0] = ValueStat{Count: 1, Sum: 5, Min: 5, Max: 5}
 	want["b"][n-1] = ValueStat{Count: 2, Sum: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64}
 	c.Classes[0].Values = want
-	places := map[string][]sections.PlacedValue{"b": {{Leaf: 0, Calls: 7, Count: 1, Sum: 5}, {Leaf: 2, Calls: 4, Count: 4, Sum: -math.MaxInt64}}}
-	c.Classes[0].PlacedValues = places
+	places := map[string][]sections.LeafValue{"b": {{Leaf: 0, Calls: 7, Count: 1, Sum: 5}, {Leaf: 2, Calls: 4, Count: 4, Sum: -math.MaxInt64}}}
+	c.Classes[0].LeafValues = places
 	file, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func wide(t testing.TB, ranks, calls int) []byte {
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
 	c := &sections.Content{Ranks: ranks, Sites: map[uint64]Site{1: {Module: "/usr/bin/app"}}}
 	var class sections.Class
-	var list sections.List
+	var list sections.TerminalList
 	for i := range ranks {
 		class.Ranks.Append(int64(i))
 	}

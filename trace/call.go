@@ -5,8 +5,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Call is one MPI call of one rank. Calls of the same terminal share what is
-// behind their slices and pointers; treat them as read-only.
+// A Call is one MPI call of one rank. Calls of the same terminal share their slices and pointed-to values: treat them
+// as read-only.
 type Call struct {
 	Rank     int
 	Stream   int    // thread of the rank, 0 is the one that initialised MPI
@@ -16,7 +16,7 @@ type Call struct {
 	Site     Site
 	Phase    string // that begins with the call; empty: none
 	Thread   *Site  // where the function is that a thread was made for, of its first call; nil: not known, or of a later one
-	Turn     int    // which loop went round before it, see TurnUnknown
+	Turn     int    // the loop that began another iteration before it; see TurnUnknown
 	Return   int64  // return code in the standard ABI's numbers, NeverReturned or Left
 	Result   Value  // of the few functions that return no code
 	Params   []Param
@@ -25,9 +25,9 @@ type Call struct {
 	NewType *NewType // of a call that made a datatype
 }
 
-// TurnUnknown says that it isn't known which loop went round between the thread's call before and this one, although the recorder
-// read counters of loops. Call.Turn is else the loop's number, counted outwards from 1, the innermost around both calls, if
-// that isn't what the order of the code says; or 0.
+// TurnUnknown says that the recorder read loop counters, but could not determine which loop began another iteration
+// between the thread's previous call and this one. Otherwise Call.Turn is 0, or the loop's number if the order of the
+// code does not imply it. Loops around both calls are counted outwards from 1, the innermost.
 const TurnUnknown = 255
 
 // NeverReturned is the return code of a call that was under way when the
@@ -53,7 +53,7 @@ func (f FunctionSite) Alone() FunctionSite { return FunctionSite{f.Function, f.S
 // FunctionSite is where the function is called.
 func (c *Call) FunctionSite() FunctionSite { return FunctionSite{c.Name(), c.Site} }
 
-// Param finds a parameter by name, nil if there is none.
+// Param finds a parameter by name; nil if none.
 func (c *Call) Param(name string) *Param {
 	for i := range c.Params {
 		if c.Params[i].Name() == name {
@@ -63,8 +63,8 @@ func (c *Call) Param(name string) *Param {
 	return nil
 }
 
-// A Param is one parameter of a call. In is what the program passed, Out what
-// the call gave back; the type of either is None if there is no such thing.
+// A Param is one parameter of a call. In is what the program passed, Out what the call gave back. A value that does not
+// exist has type None.
 type Param struct {
 	Def     *ParamDef
 	In, Out Value
@@ -138,8 +138,8 @@ const (
 	StatusEmpty   StatusForm = signature.StatusEmpty   // of a null or inactive request
 	StatusSend    StatusForm = signature.StatusOfSend  // of a send request: only Cancelled means something
 
-	// Of a distinct call alone: the status says what the receive says that made its request, which the call
-	// doesn't tell. In calls of a stream these are StatusFilled and StatusIgnored.
+	// Of a distinct call only: the status is that of the receive that made the request, which the call does not record.
+	// In calls of a stream the form is StatusFilled or StatusIgnored.
 	StatusPosted        StatusForm = signature.StatusPosted
 	StatusPostedIgnored StatusForm = signature.StatusPostedIgnored
 )
@@ -155,8 +155,8 @@ type StatusValue struct {
 	HasError  bool // Error was recorded: the call returned MPI_ERR_IN_STATUS
 }
 
-// Pending reports whether a request is still under way though the call that waited for it has returned
-// (MPI_ERR_PENDING). A call of which that is not known, nil, has completed it.
+// Pending reports whether a request is still under way although the call that waited for it has returned
+// (MPI_ERR_PENDING). A nil status is of a request that has completed.
 func (s *StatusValue) Pending() bool { return s != nil && s.HasError && s.Error == mpi.ErrPending }
 
 // NewComm says what is known of a communicator when it is made.
@@ -170,7 +170,7 @@ type NewComm struct {
 	MembersHash  int64 // of the member list, if made from a group; else 0
 }
 
-// Where sizes of a new communicator or datatype stand in a signature, counted from Positions.Made.
+// Offsets of a new communicator's or datatype's sizes in a signature, counted from Positions.Made.
 const (
 	NewCommSize       = signature.CommSize
 	NewCommRemoteSize = signature.CommRemoteSize

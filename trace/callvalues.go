@@ -24,8 +24,8 @@ type CallValue struct {
 	LeafValue
 }
 
-// ValueLine tells what was attached to the calls of a stream, one after the other: exactly where the
-// trace has the time of each call, else the means of its place.
+// ValueLine yields the values that a plugin attached to the calls of a stream, in order: exact ones if the trace has
+// the time of each call, else the means of the leaf.
 type ValueLine struct {
 	k      *Rank
 	stream int
@@ -77,7 +77,8 @@ func (k *Rank) ValueLine(stream int) (*ValueLine, error) {
 	return l, nil
 }
 
-// At returns what was attached to a call, in order of names. Each call asked for is behind the one before. The list is good until the next call.
+// At returns the values attached to a call, in order of names. Calls must be asked for in ascending order. The list is
+// valid until the next At.
 func (l *ValueLine) At(index uint64) ([]CallValue, error) {
 	if l.s == nil {
 		if l.leaf == nil {

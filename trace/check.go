@@ -21,7 +21,7 @@ func Check(r *Reader) error {
 // looked at on all ranks as far as that takes time like the file's other bytes.
 const (
 	checkEach  = 64      // distinct calls of ranks for each byte
-	checkSlack = 1 << 18 // and so many
+	checkSlack = 1 << 18 // plus this many calls
 )
 
 // CheckRanks does the same and returns on how many ranks distinct calls were looked at: all
@@ -32,7 +32,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 	}
 	size, calls := int64(0), int64(0)
 	for i := range r.sections {
-		size += r.sections[i].Stored
+		size += r.sections[i].StoredSize
 	}
 	for n, members := range r.members {
 		c, err := r.classAt(n)
@@ -41,7 +41,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 		}
 		calls += int64(members) * int64(len(c.Terminals)+1)
 	}
-	each := 1 + int32(calls/(checkEach*size+checkSlack)) // looked at is the first of so many of a class
+	each := 1 + int32(calls/(checkEach*size+checkSlack)) // the first of this many members of a class is checked
 	places := r.places()
 	for rank, n := range places.Class {
 		if n < 0 || places.Index[rank]%each > 0 && int(places.Index[rank]) != r.members[n]-1 {
@@ -92,7 +92,7 @@ func (r *Reader) checkTables() error {
 	for i := range r.sections {
 		s := &r.sections[i]
 		if s.Codec == container.CodecRaw {
-			if err := s.SumRaw(r.src); err != nil {
+			if err := s.VerifyRaw(r.src); err != nil {
 				return r.failed(s.ID, err)
 			}
 			continue

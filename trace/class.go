@@ -10,7 +10,7 @@ import (
 )
 
 // common returns what the ranks of a class have in common.
-func (r *Reader) common(t *tables, n int) (c sections.Common, err error) {
+func (r *Reader) common(t *tables, n int) (c sections.ClassCommon, err error) {
 	if t.together != nil {
 		return t.together[n], nil
 	}
@@ -19,7 +19,7 @@ func (r *Reader) common(t *tables, n int) (c sections.Common, err error) {
 }
 
 // classAt decodes a class, once.
-func (r *Reader) classAt(n int) (*sections.Decoded, error) {
+func (r *Reader) classAt(n int) (*sections.DecodedClass, error) {
 	t, err := r.tables()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &sections.Decoded{Ranks: r.members[n], Streams: x.Streams, Varying: x.Varying}
+	c := &sections.DecodedClass{Ranks: r.members[n], Streams: x.Streams, Varying: x.Varying}
 	if err := r.ofClass(container.Columns, n, t.columns[n], func(w *wire.Reader) { r.readColumns(w, c, t, x.Sigs) }); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 		return nil, err
 	}
 	if d != nil {
-		if err := c.Draw(d, n); err != nil {
+		if err := c.DrawTripCounts(d, n); err != nil {
 			return nil, r.failed(container.Drawn, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
 		}
 	}
@@ -61,7 +61,7 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 }
 
 // readColumns reads what differs among the ranks of a class with these signatures.
-func (r *Reader) readColumns(w *wire.Reader, c *sections.Decoded, t *tables, sigs []int) {
+func (r *Reader) readColumns(w *wire.Reader, c *sections.DecodedClass, t *tables, sigs []int) {
 	for range c.Varying {
 		c.Counts = append(c.Counts, column.DecodeSeq(w, c.Ranks))
 	}
@@ -72,13 +72,13 @@ func (r *Reader) readColumns(w *wire.Reader, c *sections.Decoded, t *tables, sig
 		for p := range term.Group.Width {
 			list, at := term.Group.List(term.Sig, p)
 			kind := list.Kind(at)
-			if kind == column.Like || kind == column.Local {
+			if kind == column.KindLike || kind == column.KindLocal {
 				if f := list.At(at); !f.Within(len(c.Stored), c.Ranks, r.Ranks()) {
 					of, size := f.Refs()
 					w.Fail("value like columns %d and %d of %d, which it can't be", of, size, len(c.Stored))
 				}
 			}
-			if !kind.Columns() {
+			if !kind.NeedsColumn() {
 				continue
 			}
 			seq := column.DecodeSeq(w, c.Ranks)
@@ -86,7 +86,7 @@ func (r *Reader) readColumns(w *wire.Reader, c *sections.Decoded, t *tables, sig
 				break
 			}
 			term.Seqs = append(term.Seqs, seq)
-			if kind == column.Stored {
+			if kind == column.KindStored {
 				c.Stored = append(c.Stored, seq)
 			}
 		}

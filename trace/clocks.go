@@ -30,10 +30,10 @@ func (k *Rank) Clock() (Clock, error) { return k.r.clockOf(k.number) }
 
 func (r *Reader) clockOf(rank int) (Clock, error) {
 	t, err := r.clocks()
-	if err != nil || t.Of == nil {
+	if err != nil || t.ByRank == nil {
 		return Clock{}, err
 	}
-	return t.List[t.Of[rank]], nil
+	return t.List[t.ByRank[rank]], nil
 }
 
 // line returns the rank's.

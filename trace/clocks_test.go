@@ -26,7 +26,7 @@ func TestClocks(t *testing.T) {
 	want := []Clock{{}, {
 		AtNs: [2]int64{start, start + 1e9}, OffsetNs: [2]int64{-7e9, -7e9 + 50_000}, BoundNs: 900,
 	}}
-	r, err := open(encodeClocks(t, c, &sections.Clocks{List: want, Of: column.Of(of...)}))
+	r, err := open(encodeClocks(t, c, &sections.Clocks{List: want, ByRank: column.FromValues(of...)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +79,10 @@ func TestBadClocks(t *testing.T) {
 	c := sample(t)
 	ranks := make([]int64, c.Ranks)
 	for name, bad := range map[string]*sections.Clocks{
-		"empty":     {List: nil, Of: column.Of(ranks...)},
-		"ranks":     {List: []Clock{{}, {}}, Of: column.Of(0)},
-		"reference": {List: []Clock{{BoundNs: 3}}, Of: column.Of(ranks...)},
-		"number":    {List: []Clock{{}}, Of: column.Of(append(ranks[1:len(ranks):len(ranks)], 1)...)},
+		"empty":     {List: nil, ByRank: column.FromValues(ranks...)},
+		"ranks":     {List: []Clock{{}, {}}, ByRank: column.FromValues(0)},
+		"reference": {List: []Clock{{BoundNs: 3}}, ByRank: column.FromValues(ranks...)},
+		"number":    {List: []Clock{{}}, ByRank: column.FromValues(append(ranks[1:len(ranks):len(ranks)], 1)...)},
 	} {
 		c.Clocks = bad
 		if _, err := sections.Encode(c); err == nil {
@@ -90,11 +90,11 @@ func TestBadClocks(t *testing.T) {
 		}
 	}
 	c.Clocks = nil
-	raw, err := sections.Raw(c, func(b []byte) int { return len(b) }, true)
+	raw, err := sections.RawSections(c, func(b []byte) int { return len(b) }, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := (&sections.Clocks{List: []Clock{{}, {AtNs: [2]int64{5, 9}, BoundNs: 3}}, Of: column.Of(ranks...)}).Append(nil)
+	good := (&sections.Clocks{List: []Clock{{}, {AtNs: [2]int64{5, 9}, BoundNs: 3}}, ByRank: column.FromValues(ranks...)}).Append(nil)
 	for _, n := range []int{0, 1, 3, len(good) - 1} {
 		raw[container.Clocks] = good[:n:n]
 		if n == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// readCode reads the section, nil if there is none.
+// readCode reads the section; nil if the trace has none.
 func (r *Reader) readCode() (c *Code, err error) {
 	if !r.hasSection(container.Code) {
 		return nil, nil
@@ -34,13 +34,13 @@ func (r *Reader) readCode() (c *Code, err error) {
 	return c, nil
 }
 
-// AddCode puts what the program's machine code says of its calls into a trace file, in place of which a new one comes. Its contexts
-// number the sites of a reader: of this trace, or of one that has these calls and others.
+// AddCode writes a section with the structure of the program's machine code into a trace file, and replaces the one
+// that is there. Its contexts number the sites of from: this trace, or one with these calls and others.
 func AddCode(path string, c *Code, from *Reader) error {
 	b, err := encodedCode(path, c, from)
 	if err == nil {
 		err = rewrite(path, func(w io.Writer, src io.ReaderAt, size int64) error {
-			return container.Add(w, src, size, container.Code, b)
+			return container.AddSection(w, src, size, container.Code, b)
 		})
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 	return sections.AppendCode(&out, sections.CodeCalls(own.sigs, own.sites, r.byID), nil), nil
 }
 
-// framesOf tells sites apart in all traces, by frames and turn.
+// framesOf returns a key of a site that holds across traces: its frames and turn.
 func framesOf(t *sections.Sites, n int) string {
 	b := fmt.Append(nil, t.Turns[n], " ")
 	for _, f := range t.List[n].Frames() {
@@ -119,10 +119,10 @@ func drafted(path string, mode os.FileMode, overwrite bool, write func(w io.Writ
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}
-	if err := sections.Settle(f); err != nil {
+	if err := sections.SyncFile(f); err != nil {
 		return err
 	}
-	return sections.Move(f.Name(), path, overwrite)
+	return sections.Rename(f.Name(), path, overwrite)
 }
 
 // Code returns what the program's machine code says of its calls; nil if the trace doesn't have that. Don't change it.

@@ -10,12 +10,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// Columns gives the values of a class's distinct calls as functions of the rank,
-// one value at a time, so that sums over thousands of ranks need not decode
-// each rank's calls. Values are counted as Rank.Signature has them. It is safe
-// for use by several goroutines at once.
+// Columns gives the values of a class's distinct calls as functions of the rank, one value at a time. Sums over
+// thousands of ranks then need not decode each rank's calls. Values are numbered as in Rank.Signature. It is safe for
+// concurrent use.
 type Columns struct {
-	c     *sections.Decoded
+	c     *sections.DecodedClass
 	ranks []int
 	size  int64
 	sums  []*summed // by terminal, nil if it has none
@@ -67,7 +66,7 @@ func (x *Columns) kindsOf(terminal int) []valueKind {
 	for p := range kinds {
 		list, at := t.Group.List(t.Sig, p)
 		kinds[p] = valueKind{list.Kind(at), seqs}
-		if kinds[p].kind.Columns() {
+		if kinds[p].kind.NeedsColumn() {
 			seqs++
 		}
 	}
@@ -84,9 +83,9 @@ func (x *Columns) value(terminal, value int) column.Value {
 		v.Form = list.At(at)
 	}
 	switch {
-	case k.kind == column.Like, k.kind == column.Local:
+	case k.kind == column.KindLike, k.kind == column.KindLocal:
 		x.c.Refer(&v)
-	case k.kind.Columns():
+	case k.kind.NeedsColumn():
 		v.Seq = t.Seqs[k.seq]
 	}
 	return v
@@ -120,8 +119,7 @@ func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
 	}
 }
 
-// Same returns a value that is the same on all ranks of the class, as far as
-// that can be told without looking at each.
+// Same returns a value and true if it is found the same on all ranks of the class without a look at each.
 func (x *Columns) Same(terminal, value int) (int64, bool) {
 	if x.sums[terminal].has(value) && !x.AllSame(terminal) || !x.constant(terminal, value) {
 		return 0, false
@@ -131,7 +129,7 @@ func (x *Columns) Same(terminal, value int) (int64, bool) {
 
 // constant reports whether a value is stored as one that is the same on all ranks.
 func (x *Columns) constant(terminal, value int) bool {
-	return x.kindsOf(terminal)[value].kind == column.Const || len(x.ranks) == 1
+	return x.kindsOf(terminal)[value].kind == column.KindConst || len(x.ranks) == 1
 }
 
 // AllSame reports whether Same holds for all values of a terminal.
@@ -156,11 +154,11 @@ func (x *Columns) Formula(terminal, value int) (formula string, others []int64) 
 	}
 	v := x.value(terminal, value)
 	f := v.Form
-	if f.Kind&column.Masked == 0 && !f.Kind.Closed() {
-		f = column.Form{Kind: column.Rank | column.Masked, C: column.Coefficients{x.commonShift(terminal, value)}}
+	if f.Kind&column.KindMasked == 0 && !f.Kind.Closed() {
+		f = column.Form{Kind: column.KindRank | column.KindMasked, Coefficients: column.Coefficients{x.commonShift(terminal, value)}}
 	}
 	f = f.Inner()
-	if formula = f.Text(x.size); v.Form.Kind == f.Kind && f.Kind&column.Masked == 0 {
+	if formula = f.Text(x.size); v.Form.Kind == f.Kind && f.Kind&column.KindMasked == 0 {
 		return formula, nil
 	}
 	seen := make(map[int64]bool)
@@ -194,7 +192,7 @@ func (x *Columns) commonShift(terminal, value int) (shift int64) {
 	return shift
 }
 
-// Positions says where values stand in a signature. What is not there has -1.
+// Positions are the indices of values in a signature; -1: the signature has no such value.
 type Positions struct {
 	Params []ParamValues
 	Made   int // what is known of a communicator or datatype that the call made, see NewCommSize
@@ -203,7 +201,7 @@ type Positions struct {
 // ParamValues says where the values of a parameter begin.
 type ParamValues struct{ In, Out int }
 
-// Positions returns where the values of a terminal stand.
+// Positions returns the indices of a terminal's values.
 func (k *Rank) Positions(terminal int) (*Positions, error) {
 	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
 	spans, err := sections.SpansOf(f, nil, k.Signature(terminal))
@@ -216,13 +214,13 @@ func (k *Rank) Positions(terminal int) (*Positions, error) {
 	}
 	for _, s := range spans {
 		switch {
-		case s.Param == signature.Made:
-			at.Made = s.At
-		case s.Param == signature.Result:
+		case s.Param == signature.ParamMade:
+			at.Made = s.First
+		case s.Param == signature.ParamResult:
 		case s.Out:
-			at.Params[s.Param].Out = s.At
+			at.Params[s.Param].Out = s.First
 		default:
-			at.Params[s.Param].In = s.At
+			at.Params[s.Param].In = s.First
 		}
 	}
 	return at, nil

@@ -25,8 +25,8 @@ type Cost struct {
 	Stored  float64 // its part of the compressed section, in proportion
 }
 
-// Costs tells where the bytes of the sections signatures, classes, columns, lanes,
-// ranks and times go, largest first.
+// Costs returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks
+// and times, largest first.
 func (r *Reader) Costs() ([]Cost, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -55,12 +55,12 @@ func (r *Reader) Costs() ([]Cost, error) {
 		sum := int64(0)
 		for _, x := range c.order {
 			if x.Section == s.Name() {
-				x.Stored = float64(x.Raw) * float64(s.Stored) / float64(max(s.Raw, 1))
+				x.Stored = float64(x.Raw) * float64(s.StoredSize) / float64(max(s.RawSize, 1))
 				sum += x.Raw
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.Raw) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times) {
+		if rest := int64(s.RawSize) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times) {
 			what := "lengths"
 			switch s.ID {
 			case container.Signatures:
@@ -71,7 +71,7 @@ func (r *Reader) Costs() ([]Cost, error) {
 				what = "class of each rank"
 			}
 			list = append(list, Cost{
-				Section: s.Name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.Stored) / float64(s.Raw),
+				Section: s.Name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.StoredSize) / float64(s.RawSize),
 			})
 		}
 	}
@@ -91,7 +91,7 @@ func (c *costs) add(section int, call, value, form string, count, bytes int) {
 		return
 	}
 	k := costKey{container.Names[section], call, value, form}
-	x := once.Listed(c.byKey, k, &c.order, func() *Cost { return &Cost{Section: k.section, Call: call, Value: value, Form: form} })
+	x := once.GetListed(c.byKey, k, &c.order, func() *Cost { return &Cost{Section: k.section, Call: call, Value: value, Form: form} })
 	x.Count += count
 	x.Raw += int64(bytes)
 }
@@ -161,7 +161,7 @@ func (r *Reader) formCosts(c *costs) error {
 		f := r.byID[p.g.Call]
 		value := "all values"
 		if !p.g.Flat {
-			value = once.Of(names, p.g, func() []string { return valueNames(f, p.g.Sample(r.Ranks())) })[p.list]
+			value = once.Get(names, p.g, func() []string { return valueNames(f, p.g.Sample(r.Ranks())) })[p.list]
 		}
 		c.add(container.Signatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
 	}
@@ -207,7 +207,7 @@ func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
 	return s.Coding(), rest - w.Rest()
 }
 
-// columnCosts takes apart the values that stand with a class.
+// columnCosts adds up the sizes of the values that a class keeps in its own section.
 func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	class := r.class[n]
 	w := wire.NewReader(t.columns[n], "columns")
@@ -223,13 +223,13 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 		for p := range g.Width {
 			list, at := g.List(term.Sig, p)
 			kind := list.Kind(at)
-			if !kind.Columns() {
+			if !kind.NeedsColumn() {
 				continue
 			}
-			of := once.Of(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })
+			of := once.Get(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })
 			coding, bytes := seqCost(w, class.Ranks)
 			form := "column, " + coding
-			if kind != column.Stored {
+			if kind != column.KindStored {
 				form = "exceptions, " + coding
 			}
 			c.add(container.Columns, f.Name, of[p], form, 1, bytes)

@@ -12,13 +12,13 @@ import (
 func TestVaryingCounts(t *testing.T) {
 	c := sample(t)
 	c.Classes[0].Lanes = nil
-	c.Classes[0].Counts = []column.Column{column.Of(3, 70)}
+	c.Classes[0].Counts = []column.Column{column.FromValues(3, 70)}
 	n := int64(5 + 3*3)
 	if got := int64(c.Classes[0].Streams[0].Len()); got != 5+3*50 {
 		t.Fatalf("the sample has %d calls; this test counts on %d", got, 5+3*50)
 	}
-	for i := range c.Classes[0].Terminals.(sections.List) {
-		c.Classes[0].Terminals.(sections.List)[i].Times = Times{}
+	for i := range c.Classes[0].Terminals.(sections.TerminalList) {
+		c.Classes[0].Terminals.(sections.TerminalList)[i].Times = Times{}
 	}
 	var p sections.Processes
 	for rank, x := range c.Processes.All() {
@@ -58,8 +58,8 @@ func TestVaryingCounts(t *testing.T) {
 		}
 	}
 	for name, counts := range map[string][]column.Column{
-		"too many": {column.Of(3, 70), column.Of(2, 2)}, "zero": {column.Of(0, 5)}, "none": {column.Of(4, -1)},
-		"once": {column.Of(1, 5)}, "short": {column.Of(3)},
+		"too many": {column.FromValues(3, 70), column.FromValues(2, 2)}, "zero": {column.FromValues(0, 5)}, "none": {column.FromValues(4, -1)},
+		"once": {column.FromValues(1, 5)}, "short": {column.FromValues(3)},
 	} {
 		c.Classes[0].Counts = counts
 		if _, err := sections.Encode(c); err == nil {
@@ -69,7 +69,7 @@ func TestVaryingCounts(t *testing.T) {
 	// The same count everywhere is as good as one in the grammar.
 	c = sample(t)
 	want := encoded(t)
-	c.Classes[0].Counts = []column.Column{column.Of(50, 50)}
+	c.Classes[0].Counts = []column.Column{column.FromValues(50, 50)}
 	if got, err := sections.Encode(c); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("equal counts give another file, error %v", err)
 	}

@@ -195,12 +195,12 @@ const (
 	Scattered = model.Scattered
 	// SumWithin is how far the sum of a Stat, or of a Spread, may be from the true one, as a part of
 	// it. Sums of all calls of a class are nearer.
-	SumWithin = sections.SumWithin
+	SumWithin = sections.SumError
 	// PoolFrom is how many calls of a class that differ in nothing but values share
 	// one summary of their times.
-	PoolFrom = sections.PoolFrom
+	PoolFrom = sections.MinPool
 )
 
 // RoundedBy is how far a duration of a process may be from the true one, in a trace of so
 // many ranks.
-func RoundedBy(ns int64, ranks int) int64 { return sections.RoundedBy(ns, ranks) }
+func RoundedBy(ns int64, ranks int) int64 { return sections.RoundingError(ns, ranks) }

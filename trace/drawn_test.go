@@ -14,7 +14,7 @@ import (
 // withDrawn is the sample with the first repeated symbol of its first class drawn: five rounds.
 func withDrawn(t testing.TB, change func(l *grammar.DrawnLoop)) *sections.Content {
 	c := sample(t)
-	if grammar.Repeats(c.Classes[0].Streams) == 0 {
+	if grammar.CountRepeated(c.Classes[0].Streams) == 0 {
 		t.Fatal("nothing is repeated")
 	}
 	c.Timeless, c.Classes[0].Lanes = true, nil // which are of as many calls as there were
@@ -93,7 +93,7 @@ func TestBadDrawn(t *testing.T) {
 		"family": func(l *grammar.DrawnLoop) { l.Family = 1 },
 		"keys":   func(l *grammar.DrawnLoop) { l.Keys = []int64{0} },
 	} {
-		raw, err := sections.Raw(withDrawn(t, nil), wire.Packed, true)
+		raw, err := sections.RawSections(withDrawn(t, nil), wire.PackedSize, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// FirstCalls are calls from one site of which the first on each of some ranks took far longer than the later ones, or was computed far longer
-// for. Times are means, in nanoseconds.
+// FirstCalls are calls from one call site whose first call on each of some ranks took far longer than the later ones,
+// or followed far longer computation. Times are means in nanoseconds.
 type FirstCalls struct {
 	FunctionSite
 	Ranks         int

@@ -57,7 +57,7 @@ func unpacked(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw
 // FuzzSections replaces one section of a valid file, with all checksums right,
 // so that decoders meet what no checksum protects them from.
 func FuzzSections(f *testing.F) {
-	raw, err := sections.Raw(sample(f), wire.Packed, true)
+	raw, err := sections.RawSections(sample(f), wire.PackedSize, true)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func FuzzSections(f *testing.F) {
 	for id := container.Meta; id < container.End; id++ {
 		f.Add(byte(id-container.Meta), raw[id])
 	}
-	stacked, err := sections.Raw(withStacks(f), wire.Packed, true)
+	stacked, err := sections.RawSections(withStacks(f), wire.PackedSize, true)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func FuzzSums(f *testing.F) {
 			vals = append(vals, r.Varint())
 		}
 		width := len(vals)
-		sections.FillIn(&function, vals)
+		sections.FillSums(&function, vals)
 		spans, err := sections.SpansOf(&function, nil, vals)
 		var c *Call
 		if err == nil {

@@ -31,10 +31,10 @@ func latest(t *testing.T) *sections.Content {
 	call, _ := mpi.Lookup("MPI_Alltoallv")
 	exchange := sections.Terminal{Call: call.ID, Site: 1, Times: Times{Duration: stat(1, 50, 50, 50), Gap: stat(1, 7, 7, 7)}}
 	for _, v := range []int64{0, 1<<8 | 1, 0, 4, 5, 6, 0, 2, -10, 1, 0, 0, 0, 0x209, 2<<8 | 1, 0, 4, 5, 6, 0, 2, 4, 0, 5, 12, 11, 0x209, 257} {
-		exchange.Vals = append(exchange.Vals, column.Of(v))
+		exchange.Vals = append(exchange.Vals, column.FromValues(v))
 	}
 	single := &c.Classes[1]
-	single.Terminals = append(single.Terminals.(sections.List), exchange)
+	single.Terminals = append(single.Terminals.(sections.TerminalList), exchange)
 	b := grammar.NewBuilder()
 	b.Append(0)
 	b.Append(1)
@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all bytes.Buffer
-		if err := container.Add(&all, bytes.NewReader(b), int64(len(b)), container.When, sections.AppendWhen(nil, sampleWhen())); err != nil {
+		if err := container.AddSection(&all, bytes.NewReader(b), int64(len(b)), container.When, sections.AppendWhen(nil, sampleWhen())); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(golden, all.Bytes(), 0o644); err != nil {

@@ -20,7 +20,7 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := t.Of[k.number]
+	at, ok := t.ByRank[k.number]
 	if !ok {
 		return nil, nil
 	}
@@ -56,9 +56,9 @@ func (r *Reader) SameHandovers(ranks []int) (bool, error) {
 	if err != nil || len(t.Sets) == 0 {
 		return err == nil, err
 	}
-	first, some := t.Of[ranks[0]]
+	first, some := t.ByRank[ranks[0]]
 	for _, rank := range ranks {
-		if at, ok := t.Of[rank]; ok != some || at[0] != first[0] {
+		if at, ok := t.ByRank[rank]; ok != some || at[0] != first[0] {
 			return false, nil
 		}
 	}

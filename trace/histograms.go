@@ -13,9 +13,8 @@ import (
 // that have no histogram of their own.
 type Histogram struct {
 	Terminal int
-	// From tells from where calls came: the place of the call before, or FromStart.
-	// Places are pairs of function and site, numbered from 0 in the
-	// order in which the class's terminals first have them; see Reader.Places.
+	// From is the place of the call before these, or FromStart. Places are pairs of function and site, numbered from 0
+	// in the order in which the class's terminals first have them; see Reader.Places.
 	From          int
 	Duration, Gap Hist
 }
@@ -69,7 +68,7 @@ func (r *Reader) Places(class int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, _ := sections.PlacesOf(c.Groups())
+	of, _ := sections.NumberPlaces(c.Groups())
 	return of, nil
 }
 

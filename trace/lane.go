@@ -39,7 +39,7 @@ func (l *Lane) Structure() Node {
 }
 
 // Steps returns what each step adds to each of Values.
-func (l *Lane) Steps() [][]int64 { return l.of.By }
+func (l *Lane) Steps() [][]int64 { return l.of.StepValues }
 
 // At returns the values in the i-th call, parallel to Values.
 func (l *Lane) At(i uint64) []int64 { return l.of.At(i) }
@@ -48,8 +48,7 @@ func (l *Lane) At(i uint64) []int64 { return l.of.At(i) }
 // in time proportional to the compressed steps.
 func (l *Lane) Bounds(k int) (least, most int64) { return l.of.Bounds(k) }
 
-// Same reports whether two lanes have the same values in every call, as far as that
-// can be told without expanding them.
+// Same reports whether two lanes are found to have the same values in every call without expanding them.
 func (l *Lane) Same(o *Lane) bool {
 	if l == nil || o == nil {
 		return l == o
@@ -65,18 +64,18 @@ func (k *Rank) Lane(terminal int) *Lane {
 	return k.lanes[terminal]
 }
 
-// openLanes evaluates the lanes of a rank's class. Each has to have a value for
-// every call of its terminal, and these stand in one stream.
+// openLanes evaluates the lanes of a rank's class. Each has to have a value for every call of its terminal; all of them
+// belong to one stream.
 func (k *Rank) openLanes() error {
 	x := k.class.Lanes
 	if x == nil {
 		return nil
 	}
-	used, err := lane.Used(k.streams, k.Terminals())
+	used, err := lane.UsageOf(k.streams, k.Terminals())
 	if err != nil {
 		return err
 	}
-	list, err := x.Of(k.index, int64(k.number), used, k.Signature)
+	list, err := x.ForRank(k.index, int64(k.number), used, k.Signature)
 	if err != nil {
 		return err
 	}
@@ -129,13 +128,13 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 				counted = true
 			}
 			whole, spans := vals, x.spans
-			var array signature.Array
+			var array signature.RequestArray
 			if x.leaves {
 				array = x.layout.ArrayOf(spans, vals)
 				_ = posts.reach(&array, at)
 			}
-			if array.Left {
-				x.listed, _ = posts.left.FillIn(x.listed[:0], x.layout, spans, vals, made)
+			if array.AsLeft {
+				x.listed, _ = posts.left.FillInArray(x.listed[:0], x.layout, spans, vals, made)
 				x.filledSpans, _ = sections.SpansOf(k.r.byID[k.class.Terminals[t].Group.Call], x.filledSpans[:0], x.listed)
 				whole, spans = x.listed, x.filledSpans
 			}
@@ -152,7 +151,7 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 			}
 			if x.posting.Makes != signature.NoRequest {
 				posts.at(made)
-				posts.Post(x.layout.Posting(x.spans, vals))
+				posts.Post(x.layout.PostedRequest(x.spans, vals))
 			}
 			if x.posting.Makes == signature.OneShot {
 				made++
@@ -168,7 +167,7 @@ type rawCall struct {
 	listed  []int64 // with an array of requests that was left
 	layout  *signature.Layout
 	spans   []signature.Span
-	posting signature.Posting
+	posting signature.PostedRequest
 	posted  bool // some statuses follow from receives
 	leaves  bool // an array of requests
 
@@ -179,20 +178,20 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
 	x.vals, x.layout = k.Signature(terminal), k.r.layout(f)
 	x.spans, _ = sections.SpansOf(f, nil, x.vals)
-	x.posting, x.leaves = x.layout.Posting(x.spans, x.vals), x.layout.Leaves()
+	x.posting, x.leaves = x.layout.PostedRequest(x.spans, x.vals), x.layout.Leaves()
 	for s := range x.layout.Statuses(x.spans, x.vals) {
 		x.posted = x.posted || s.Posted(x.vals)
 	}
 }
 
-// laneWalk is where the lanes of a rank stand while one goes through a stream.
+// laneWalk has the positions in a rank's lanes during a walk through a stream.
 type laneWalk struct {
 	k       *Rank
 	index   uint64
 	cursors []*laneCursor // by terminal
 }
 
-// A laneCursor is where one of them stands.
+// A laneCursor is the position in one of them.
 type laneCursor struct {
 	*lane.Cursor
 	values []int
@@ -226,11 +225,11 @@ func (w *laneWalk) set(terminal int, places []*int64) bool {
 	return true
 }
 
-// places returns where the values of a terminal's lane stand in a call of its, nil if one
-// can't be set there, and in which parameters.
+// places returns pointers to the values in a call that a terminal's lane sets, and their parameters; nil if one can't
+// be set.
 func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	sig, values := w.cursors[terminal].sig, w.cursors[terminal].values
-	var room [sections.SomeSpans]signature.Span
+	var room [sections.TypicalSpans]signature.Span
 	spans, err := sections.SpansOf(c.Func, room[:0], sig)
 	if err != nil {
 		return nil, nil
@@ -239,15 +238,15 @@ func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	found := 0
 	in := func(v *Value, s *signature.Span) {
 		for i, p := range values {
-			if p < s.At || p >= s.End {
+			if p < s.First || p >= s.End {
 				continue
 			}
 			switch {
-			case v.Type == Int && p == s.At:
+			case v.Type == Int && p == s.First:
 				list[i] = &v.Num
-			case v.Type == Address && p == s.At+1:
+			case v.Type == Address && p == s.First+1:
 				list[i] = &v.Addr.Offset
-			case v.Type == Status && s.Filled(sig) && p == s.At+signature.StatusTag:
+			case v.Type == Status && s.Filled(sig) && p == s.First+signature.StatusTag:
 				list[i] = &v.Status.Tag
 			default:
 				continue
@@ -306,7 +305,7 @@ func (w *laneWalk) next(terminal int) []int64 {
 
 // evaluate returns a call of a terminal with values of its own.
 func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
-	var room [sections.SomeSpans]signature.Span
+	var room [sections.TypicalSpans]signature.Span
 	spans, err := sections.SpansOf(t.call.Func, room[:0], sig)
 	var c *Call
 	if err == nil {

@@ -97,7 +97,7 @@ func TestBadLanes(t *testing.T) {
 		"terminal":  func(c *sections.Class) { c.Lanes[0].Terminal = 8 },
 		"value":     func(c *sections.Class) { c.Lanes[0].Values[1] = 8 + 1 },
 		"order":     func(c *sections.Class) { c.Lanes[0].Values = []int{6, 2} },
-		"steps":     func(c *sections.Class) { c.Lanes[0].By = c.Lanes[0].By[:1] },
+		"steps":     func(c *sections.Class) { c.Lanes[0].StepColumns = c.Lanes[0].StepColumns[:1] },
 		"no values": func(c *sections.Class) { c.Lanes[0].Values = nil },
 		"twice":     func(c *sections.Class) { c.Lanes = append(c.Lanes, c.Lanes[0]) },
 	} {

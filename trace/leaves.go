@@ -13,14 +13,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// Leaves is the structure of a stream with the uses of its parts apart, so that times
-// belong to places: a leaf is a call at one place of the structure. Where a part has
-// more uses than it pays to take apart, it stands for several places.
+// Leaves are the calls of a stream by their position in its structure, with uses of rules separated. Each leaf has
+// times of its own. A rule with too many uses has one leaf for several positions.
 type Leaves struct {
 	k      *Rank
 	stream int
 	tree   *grammar.Unfolded
-	other  *grammar.Grammar // of which it is if not of a stream's
+	other  *grammar.Grammar // the grammar it belongs to if not the stream's
 }
 
 // Leaves takes the structure of a stream apart, without expanding it.
@@ -30,7 +29,7 @@ func (k *Rank) Leaves(stream int) *Leaves {
 
 // LeavesOf takes the structure of another sequence apart. It has no times.
 func LeavesOf(s Sequence) *Leaves {
-	g := grammar.Handed(s).Grammar()
+	g := grammar.Sealed(s).Grammar()
 	return &Leaves{tree: grammar.Unfold(g, grammar.UnfoldLimit), other: g}
 }
 
@@ -77,7 +76,7 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		x.Calls++
 		x.Gap += gap
 		x.Duration += float64(t.Duration.Ns)
-		if v.Begins {
+		if v.EntersLoop {
 			x.Entries++
 			x.EntriesGap += gap
 		}
@@ -92,8 +91,7 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	return times, worst, nil
 }
 
-// means gives each leaf the mean that the trace has of it; those of which it has none
-// share what is left of their terminal's time.
+// means gives each leaf its mean in the trace; the leaves without one share the rest of their terminal's time.
 func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	stats, err := rank.Times()
 	if err != nil {
@@ -167,9 +165,9 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	return times, kind, err
 }
 
-// shared tells of which terminals calls at several places share one summary: those that
-// differ from 31 others in values only, those of which the trace says so, and, of threads other than the
-// first, whose places are not told apart, those at several leaves.
+// shared returns which terminals have one summary for calls at several leaves: those that differ from 31 others in
+// values only, and those that the trace marks so. On further threads, whose leaves have no times of their own, these are
+// all terminals at several leaves.
 func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, error) {
 	mixed, err := rank.isMixed()
 	if err != nil {
@@ -220,8 +218,7 @@ func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	}
 }
 
-// arrivals returns the ways in which a rank, which is as for Times, comes to each leaf;
-// those that stand for several places have none.
+// arrivals returns in which ways a rank, as in Times, reaches each leaf; leaves at several positions have none.
 func (l *Leaves) arrivals(rank *Rank) [][]grammar.Arrival {
 	return l.tree.Arrivals(rank.streams[l.stream])
 }
@@ -234,7 +231,7 @@ func (l *Leaves) Cursor(rank *Rank) LeafCursor {
 	return LeafCursor{l.tree.Cursor(l.sequence(rank))}
 }
 
-// Skip passes over so many visits, without going through them.
+// Skip skips this many visits without reading them.
 func (c LeafCursor) Skip(visits uint64) { c.c.Skip(visits) }
 
 // Next returns the next leaf, and how many of the loops that it begins are entered there, from the innermost one outwards; ok is false at
@@ -244,7 +241,7 @@ func (c LeafCursor) Next() (leaf, loops int, ok bool) {
 	return v.Leaf, v.Loops, ok
 }
 
-// Counts returns how often a rank comes by each leaf. rank is as for Times.
+// Counts returns how often a rank calls at each leaf. rank is as for Times.
 func (l *Leaves) Counts(rank *Rank) []uint64 {
 	g := rank.streams[l.stream]
 	counts, times := make([]uint64, l.Len()), make([]uint64, len(l.tree.Rule))
@@ -266,8 +263,8 @@ func (l *Leaves) Counts(rank *Rank) []uint64 {
 	return counts
 }
 
-// First returns, for each leaf, the number of the rank's first call there. If the rank does not come by a leaf,
-// it is the number of the rank's calls or more. rank is as for Times.
+// First returns, for each leaf, the number of the rank's first call there. For a leaf without calls it is the number of
+// the rank's calls or more. rank is as for Times.
 func (l *Leaves) First(rank *Rank) []uint64 {
 	g := l.sequence(rank)
 	count := func(n int32, at int) uint64 { return g.Rules[l.tree.Rule[n]][at].Count }
@@ -308,12 +305,12 @@ func (k *Rank) TimesKept() (bool, error) {
 	return s != nil, err
 }
 
-// Main returns the loop of the outermost sequence with most visits; its Count is 0 if there is none.
-func (c LeafCursor) Main() Round { return c.c.Main() }
+// Main returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
+func (c LeafCursor) Main() Round { return c.c.MainLoop() }
 
-// Left returns how many rounds of a loop are to come, if the next visit begins one of them or
-// comes right behind the last.
-func (c LeafCursor) Left(r Round) (rounds uint64, between bool) { return c.c.Left(r) }
+// Left returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
+// last.
+func (c LeafCursor) Left(r Round) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
 
 // mixed returns the terminals of a class whose times at single places of the first stream are not known, in rising order.
 func (r *Reader) mixed(class, terminals int) ([]int, error) {
@@ -326,7 +323,7 @@ func (r *Reader) mixed(class, terminals int) ([]int, error) {
 	return list, err
 }
 
-// isMixed tells of each terminal of a rank whether its times at single places are not known.
+// isMixed returns for which terminals of a rank the times of single leaves are unknown.
 func (k *Rank) isMixed() (func(terminal int) bool, error) {
 	list, err := k.r.mixed(k.nclass, len(k.class.Terminals))
 	return func(t int) bool {
@@ -336,7 +333,7 @@ func (k *Rank) isMixed() (func(terminal int) bool, error) {
 }
 
 // placed returns what the leaves of a class's first thread have of their own.
-func (r *Reader) placed(class int) ([]sections.Placed, error) {
+func (r *Reader) placed(class int) ([]sections.LeafTimes, error) {
 	blobs, err := r.byClass(container.Places)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
@@ -345,7 +342,7 @@ func (r *Reader) placed(class int) ([]sections.Placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []sections.Placed
-	err = r.ofClass(container.Places, class, blobs[class], func(w *wire.Reader) { list = sections.DecodePlaces(w, sections.Leaves(c.Streams)) })
+	var list []sections.LeafTimes
+	err = r.ofClass(container.Places, class, blobs[class], func(w *wire.Reader) { list = sections.DecodePlaces(w, sections.LeafTerminals(c.Streams)) })
 	return list, err
 }

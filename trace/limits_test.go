@@ -22,9 +22,9 @@ type made struct {
 
 func (m *made) Len() int { return m.n }
 
-func (m *made) At(n int, t *sections.Terminal) {
+func (m *made) Describe(n int, t *sections.Terminal) {
 	m.room = m.vals(n, m.room[:0])
-	*t = sections.Terminal{Call: m.call, Vals: column.Each(m.room)}
+	*t = sections.Terminal{Call: m.call, Vals: column.SingleValues(m.room)}
 }
 
 func (m *made) Times(int) Times { return Times{Duration: stat(1, 5, 5, 5)} }
@@ -43,7 +43,7 @@ func roundTrip(t *testing.T, name string, n int, vals func(n int, to []int64) []
 	for i := range n {
 		b.Append(uint32(i))
 	}
-	c := &sections.Content{Ranks: 1, Classes: []sections.Class{{Ranks: column.Of(0), Streams: []*grammar.Grammar{b.Grammar()}, Terminals: &made{n: n, call: call.ID, vals: vals}}}}
+	c := &sections.Content{Ranks: 1, Classes: []sections.Class{{Ranks: column.FromValues(0), Streams: []*grammar.Grammar{b.Grammar()}, Terminals: &made{n: n, call: call.ID, vals: vals}}}}
 	c.Processes.Append(Process{Host: "n", PID: 1, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(n)})
 	file, err := sections.Encode(c)
 	if err != nil {

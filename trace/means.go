@@ -92,14 +92,14 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 			return nil, err
 		}
 	}
-	m.Among(asides)
+	m.PlaceAsides(asides)
 	if anchored {
 		if err := k.anchor(m, rounds, &p, own); err != nil {
 			return nil, err
 		}
 	}
 	if stream == 0 && rounds == nil { // else it is known which iteration a call is in
-		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.Sums { return k.weighed(0, weight) })
+		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }
@@ -111,7 +111,7 @@ func (k *Rank) ownMeans(m *timeline.Means, stats []Times) (known bool, err error
 	if err != nil || all.known == nil {
 		return err == nil && all.ranks == 1, err
 	}
-	site := sections.NumbersOf(k.class.Groups()) // in the order of Totals
+	site := sections.NumberGroups(k.class.Groups()) // in the order of Totals
 	sites := all.Of(k.index).Sites
 	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites)) // as a mean rank would have spent them
 	for stream := range k.streams {

@@ -107,8 +107,7 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	}
 }
 
-// stateAt says what a stream was doing at a time behind the start of a call and before that
-// of the next.
+// stateAt returns what a stream did at a time from the start of a call to that of the next.
 func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error) {
 	own := c.Timing.Duration.Kind.Own()
 	if ns < c.End() && own {
@@ -162,7 +161,7 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 			return InSpoor, x.Start, nil
 		}
 	}
-	if ns < c.End() && since == c.End() { // the end may be behind an aside
+	if ns < c.End() && since == c.End() { // an aside may lie between the end and the next call
 		return Inside, c.Start, nil
 	}
 	return Outside, since, nil

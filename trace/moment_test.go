@@ -88,10 +88,10 @@ func TestAtTakesSteps(t *testing.T) {
 	pair.Streams[0] = g
 	often := grammar.Occurrences(pair.Streams, pair.Terminals.Len())
 	calls := uint64(0)
-	for i := range pair.Terminals.(sections.List) {
+	for i := range pair.Terminals.(sections.TerminalList) {
 		n := 2 * often[i]
 		calls += often[i]
-		pair.Terminals.(sections.List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
+		pair.Terminals.(sections.TerminalList)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	r := reopened(t, c)
 	k, err := r.Rank(2)

@@ -20,10 +20,9 @@ type Part struct {
 // partSteps is how many parts a stream is taken into before they get longer.
 const partSteps = 1 << 20
 
-// Parts yields a stream in parts that take no longer than longest, and single calls that
-// take longer. kind tells the kind of each terminal, below kinds. Times are means, also where the trace
-// has the time of each call, so that only the structure is looked at, whatever the number of calls.
-// A part is good until the next.
+// Parts yields a stream in parts that take no longer than longest; a single call that takes longer is a part of its
+// own. kind is the kind of each terminal, less than kinds. Times are means, even if the trace has the time of each
+// call, so that the cost depends on the structure instead of the number of calls. A part is valid until the next.
 func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*Part, error] {
 	return func(yield func(*Part, error) bool) {
 		m, err := k.means(stream)
@@ -43,7 +42,7 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 			}
 		}
 		split := grammar.NewSplit(m.Sums, each, 2*kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
-		split.Steps = partSteps
+		split.MaxSteps = partSteps
 		out := Part{Calls: make([]uint64, kinds), Ns: make([]float64, kinds)}
 		along := m.Parts()
 		for p := range split.Parts(max(1, int64(float64(longest)/m.Scale))) {
@@ -86,7 +85,7 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 // Common is how many calls the same streams of two ranks have in common at the beginning, found without expanding
 // them. Terminals are the same that have the same number.
 func Common(a, b *Rank, stream int, ofA, ofB []uint64) uint64 {
-	prints := func(k *Rank, number []uint64) *grammar.Prints {
+	prints := func(k *Rank, number []uint64) *grammar.PrefixPrints {
 		return grammar.NewPrints(k.streams[stream], func(t uint32) uint64 { return number[t] })
 	}
 	return prints(a, ofA).Common(prints(b, ofB))

@@ -53,15 +53,15 @@ func (c *Call) envelope() signature.Envelope {
 }
 
 // posting returns the request that a call makes.
-func (c *Call) posting() (x signature.Posting) {
+func (c *Call) posting() (x signature.PostedRequest) {
 	for i := range c.Params {
 		switch v := &c.Params[i].Out; {
 		case v.Type != Request:
 			continue
 		case v.Form == RequestOnce:
-			x = signature.Posting{Makes: signature.OneShot}
+			x = signature.PostedRequest{Makes: signature.OneShot}
 		case v.Form == RequestPersistent:
-			x = signature.Posting{Makes: signature.Persistent, ID: v.ID}
+			x = signature.PostedRequest{Makes: signature.Persistent, ID: v.ID}
 		default:
 			continue
 		}
@@ -110,7 +110,7 @@ func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names [
 			status := c.Params[s.Param].Out.Status
 			status.Form -= StatusPosted - StatusFilled
 			own = status.fill(c.envelope())
-		case l.Leaves() && array.Left:
+		case l.Leaves() && array.AsLeft:
 			names = append(names, int64(number))
 		case number >= 0 && number < len(requests):
 			names = append(names, requests[number])
@@ -163,7 +163,7 @@ func (c *Call) AsLeft() bool {
 }
 
 // array returns what there is of the array of requests of a call that leaves one.
-func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signature.Array {
+func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signature.RequestArray {
 	l := r.layout(f)
 	if !l.Leaves() {
 		return nil
@@ -173,7 +173,7 @@ func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signa
 }
 
 // leftOut reports whether a call's array of requests is as a call before left it.
-func (t *template) leftOut() bool { return t.array != nil && t.array.Left }
+func (t *template) leftOut() bool { return t.array != nil && t.array.AsLeft }
 
 // Farthest returns how many creations ago that one-shot request was made, of those that the rank's calls name, which was made
 // the longest ago.
@@ -195,7 +195,7 @@ func (k *Rank) Farthest() (most int64, err error) {
 		}
 	}
 	for stream := 0; left && stream < k.Streams(); stream++ {
-		var x signature.Left
+		var x signature.LeftRequests
 		made := int64(0)
 		for n := range k.Sequence(stream) {
 			t := &list[n]
@@ -222,7 +222,7 @@ type posts struct {
 	stream int
 	from   uint64
 	signature.Envelopes
-	left    signature.Left
+	left    signature.LeftRequests
 	reached bool   // that is known where the walk is
 	changes uint64 // calls that changed it
 	err     error
@@ -263,7 +263,7 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 			}
 			name = signature.NameOf(p.left.Requests[name], made)
 		}
-		if !s.fill(p.Of(name)) {
+		if !s.fill(p.ForRequest(name)) {
 			return p.failed()
 		}
 	}
@@ -271,9 +271,9 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 }
 
 // leave takes in a call that leaves requests.
-func (p *posts) leave(a *signature.Array, made int64) {
+func (p *posts) leave(a *signature.RequestArray, made int64) {
 	p.left.Take(a, made)
-	if !a.Left || a.Ending.All || len(a.Ending.Numbers) > 0 {
+	if !a.AsLeft || a.Ending.All || len(a.Ending.Numbers) > 0 {
 		p.changes++
 	}
 }
@@ -296,14 +296,14 @@ func (p *posts) array(c *Call, room []Value) []Value {
 	return room
 }
 
-// reach makes known what is left before a call of an array, at a position, if the walk hasn't come to where it was kept.
-func (p *posts) reach(a *signature.Array, at uint64) error {
-	if !p.reached && a.Left && p.from > 0 {
+// reach reads the recorded requests of an array up to a position, unless the walk has been there.
+func (p *posts) reach(a *signature.RequestArray, at uint64) error {
+	if !p.reached && a.AsLeft && p.from > 0 {
 		if err := p.k.left(&p.left, p.stream, at); err != nil {
 			return err
 		}
 	}
-	if p.reached = true; a.Left && !p.left.Known {
+	if p.reached = true; a.AsLeft && !p.left.Known {
 		return p.k.r.failed(container.Signatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errLeft, ErrFormat))
 	}
 	return nil
@@ -311,9 +311,9 @@ func (p *posts) reach(a *signature.Array, at uint64) error {
 
 // left finds out what calls of a stream before a position left: from the last of them that has its array on, those say it that ended a
 // one-shot request of it, which are no more than it has.
-func (k *Rank) left(x *signature.Left, stream int, before uint64) error {
+func (k *Rank) left(x *signature.LeftRequests, stream int, before uint64) error {
 	var failed error
-	arrays := func(wanted func(a *signature.Array) bool) *Occurrences {
+	arrays := func(wanted func(a *signature.RequestArray) bool) *Occurrences {
 		return k.Occurrences(stream, func(n int) bool {
 			if !k.r.layout(k.Called(n).Func).Leaves() {
 				return false
@@ -334,19 +334,19 @@ func (k *Rank) left(x *signature.Left, stream int, before uint64) error {
 		}
 		return err
 	}
-	kept := arrays(func(a *signature.Array) bool { return !a.Left })
+	kept := arrays(func(a *signature.RequestArray) bool { return !a.AsLeft })
 	n := kept.Before(before)
 	if n == 0 || failed != nil {
-		x.Lose()
+		x.Forget()
 		return failed
 	}
 	at, terminal := kept.Nth(n - 1)
 	if err := take(at, terminal); err != nil {
 		return err
 	}
-	ends := arrays(func(a *signature.Array) bool {
+	ends := arrays(func(a *signature.RequestArray) bool {
 		open := func(i int) bool { return i < len(x.Requests) && x.Requests[i] != 0 }
-		return a.Left && (!a.Ending.Told || a.Ending.All || slices.ContainsFunc(a.Ending.Numbers, open))
+		return a.AsLeft && (!a.Ending.Known || a.Ending.All || slices.ContainsFunc(a.Ending.Numbers, open))
 	})
 	some := func() bool { return slices.ContainsFunc(x.Requests, func(r int64) bool { return r != 0 }) }
 	for i := ends.Before(at + 1); i < ends.Before(before) && some(); i++ {

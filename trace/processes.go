@@ -27,7 +27,7 @@ func (p *Processes) Len() int { return p.table.Len() }
 // At returns the process of a rank.
 func (p *Processes) At(rank int) Process {
 	x := p.table.At(rank)
-	x.Folder = signature.OfRank(x.Folder, rank)
+	x.Folder = signature.FileOfRank(x.Folder, rank)
 	return x
 }
 
@@ -35,7 +35,7 @@ func (p *Processes) At(rank int) Process {
 func (p *Processes) All() iter.Seq2[int, Process] {
 	return func(yield func(int, Process) bool) {
 		for rank, x := range p.table.All() {
-			x.Folder = signature.OfRank(x.Folder, rank)
+			x.Folder = signature.FileOfRank(x.Folder, rank)
 			if !yield(rank, x) {
 				return
 			}
@@ -43,10 +43,9 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 	}
 }
 
-// MadeFor returns where the functions are that the threads of a stream were made for, in the order in which they
-// began to call MPI: what the program passed to pthread_create, the body of a parallel region, and the like. A stream is
-// that of one thread after the other where these don't live at the same time. Of the thread that initialised MPI, and where the recorder could
-// not tell, there is nothing.
+// MadeFor returns the start functions of the threads of a stream, in the order of their first MPI calls: the function
+// passed to pthread_create, the body of a parallel region, and the like. A stream may be of several threads, one after
+// the other. The thread that initialised MPI, and threads that the recorder could not follow, have none.
 func (k *Rank) MadeFor(stream int) (list []Site) {
 	t := k.tables
 	if len(t.sites.Threads) == 0 {
@@ -65,8 +64,8 @@ func (k *Rank) MadeFor(stream int) (list []Site) {
 // maxMadeFor bounds how many threads of a stream are looked at.
 const maxMadeFor = 1000
 
-// FinishNs is how long rank 0 had been in MPI_Finalize when all was there that the trace
-// holds: the recorder's time behind the end of the run, but for writing the file. 0 if it is not known.
+// FinishNs is the time from rank 0's call of MPI_Finalize until the trace's content was complete, without writing the
+// file; 0 if unknown.
 func (r *Reader) FinishNs() (int64, error) {
 	p, err := r.procs()
 	if err != nil {
@@ -75,7 +74,7 @@ func (r *Reader) FinishNs() (int64, error) {
 	return p.FinishNs, nil
 }
 
-// spreads is into how many parts time is taken of which it is only known that it was spent.
+// spreads is the number of parts into which a time of unknown position is divided.
 const spreads = 8
 
 // asidesOf returns the asides of a stream, by call.

@@ -27,17 +27,17 @@ type Rank struct {
 	number int
 	index  int // within the class
 	nclass int
-	class  *sections.Decoded
+	class  *sections.DecodedClass
 
 	streams []*grammar.Grammar
-	bare    []func() *grammar.Sums // by stream: without weights, see weighed
-	lanes   []*Lane                // by terminal, nil if it has none; nil if none has
+	bare    []func() *grammar.WeightSums // by stream: without weights, see weighed
+	lanes   []*Lane                      // by terminal, nil if it has none; nil if none has
 
 	mu    sync.Mutex
 	calls []template
-	spans []signature.Span  // of the call that was evaluated last
-	sums  []*grammar.Sums   // by stream: requests made, by position
-	lines []*timeline.Means // by stream
+	spans []signature.Span      // of the call that was evaluated last
+	sums  []*grammar.WeightSums // by stream: requests made, by position
+	lines []*timeline.Means     // by stream
 
 	series *timeline.Series // nil: none, if opened
 	opened bool
@@ -49,11 +49,11 @@ type template struct {
 	made     int64 // one-shot requests that the call makes
 	requests bool  // requests occur in it
 
-	posting signature.Posting // the request that it makes
-	posted  []int64           // requests whose statuses follow from their receives, by the names in its values; by their numbers, of array
-	array   *signature.Array  // of requests, if it leaves some; nil: it doesn't
-	own     bool              // its own status does so
-	laned   bool              // it has a lane
+	posting signature.PostedRequest // the request that it makes
+	posted  []int64                 // requests whose statuses follow from their receives, by the names in its values; by their numbers, of array
+	array   *signature.RequestArray // of requests, if it leaves some; nil: it doesn't
+	own     bool                    // its own status does so
+	laned   bool                    // it has a lane
 }
 
 // Rank returns the view of a rank.
@@ -80,10 +80,10 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	k := &Rank{
 		streams: streams,
 		r:       r, tables: tables, number: rank, index: int(r.places().Index[rank]), nclass: n, class: c,
-		calls: make([]template, len(c.Terminals)), sums: make([]*grammar.Sums, len(c.Streams)),
+		calls: make([]template, len(c.Terminals)), sums: make([]*grammar.WeightSums, len(c.Streams)),
 	}
 	for _, g := range streams {
-		k.bare = append(k.bare, sync.OnceValue(func() *grammar.Sums {
+		k.bare = append(k.bare, sync.OnceValue(func() *grammar.WeightSums {
 			return grammar.NewSums(g, func(uint32) int64 { return 0 })
 		}))
 	}
@@ -108,8 +108,8 @@ func (r *Reader) Tracks() iter.Seq2[*Rank, error] {
 }
 
 // weighed returns sums of weights along a stream. Lengths are found once for all.
-func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *grammar.Sums {
-	return k.bare[stream]().Again(weight)
+func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *grammar.WeightSums {
+	return k.bare[stream]().WithWeights(weight)
 }
 
 // Number returns the rank in the world.
@@ -267,7 +267,7 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 				}
 			}
 			c := t.at(stream, at, made)
-			if t.array != nil && t.array.Left {
+			if t.array != nil && t.array.AsLeft {
 				posts.array(c, nil)
 			}
 			if len(t.posted) > 0 {
@@ -322,7 +322,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 }
 
 // requestSums returns the one-shot requests that a stream made, by position.
-func (k *Rank) requestSums(stream int) (*grammar.Sums, error) {
+func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 	k.mu.Lock()
 	sums := k.sums[stream]
 	k.mu.Unlock()
@@ -382,7 +382,7 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	if !r.HasTimes() {
 		return make([]Times, len(groups)), nil, nil
 	}
-	_, places := sections.PlacesOf(groups)
+	_, places := sections.NumberPlaces(groups)
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	p, of, err := r.decodeTimes(w, class, counts, func(string, int, int) {})
 	if err != nil {
@@ -390,9 +390,9 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	}
 	times := make([]Times, len(counts))
 	if w.Err() == nil {
-		ranks, numbers := r.lists()[class], sections.NumbersOf(groups)
+		ranks, numbers := r.lists()[class], sections.NumberGroups(groups)
 		times = p.Unpool(of, numbers, counts, ranks)
-		sections.Agree(times, numbers, len(ranks), p.Apart)
+		sections.ReconcileExtremes(times, numbers, len(ranks), p.Apart)
 	}
 	hists := sections.DecodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
@@ -401,9 +401,9 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	return times, hists, nil
 }
 
-// decodeTimes reads the times of a class as they are pooled, of by terminal, and tells what the bytes are. Errors of w are
-// its own.
-func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.Pooled, of []int32, err error) {
+// decodeTimes reads the times of a class in pools, of by terminal, and passes the sizes to note. Errors of w are its
+// own.
+func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.ClassPools, of []int32, err error) {
 	c, err := r.classAt(class)
 	if err != nil {
 		return nil, nil, err
@@ -413,15 +413,15 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 		note(what, n, rest-w.Rest())
 		rest = w.Rest()
 	}
-	ranks, groups := r.lists()[class], sections.NumbersOf(c.Groups())
+	ranks, groups := r.lists()[class], sections.NumberGroups(c.Groups())
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
 	of, p = sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
-	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks}
+	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
-		t.Common = true
+		t.BaseForOthers = true
 	case n > 1:
 		if t.Base, err = r.baseTimes(n - 2); err != nil {
 			return nil, nil, err
@@ -449,14 +449,14 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks, Common: true}
+	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks, BaseForOthers: true}
 	if w.Byte() != 1 {
 		w.Fail("is not referred to by others")
 	}
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
-	_, p := sections.NewPooled(sections.NumbersOf(c.Groups()), c.Stackless, key, counts, c.Ranks)
+	_, p := sections.NewPooled(sections.NumberGroups(c.Groups()), c.Stackless, key, counts, c.Ranks)
 	codes := p.Decode(&t, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
 		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
@@ -467,7 +467,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 }
 
 // calls returns how often the ranks of a class called each terminal, in all.
-func (r *Reader) calls(n int, c *sections.Decoded) ([]uint64, error) {
+func (r *Reader) calls(n int, c *sections.DecodedClass) ([]uint64, error) {
 	var ranks []int
 	if len(c.Varying) > 0 {
 		ranks = r.lists()[n]

@@ -120,7 +120,7 @@ func (k *Rank) ValueTotals() (map[string]*ValueTotals, error) {
 	return m, nil
 }
 
-// valueTotal is what stands above zero less what stands below.
+// valueTotal is the sum of the positive numbers minus that of the negative ones' amounts.
 func valueTotal(c *timing.ClassTotals, index int) ValueTotal {
 	above, off := c.Total(timing.DurationKind, index)
 	below, less := c.Total(timing.GapKind, index)

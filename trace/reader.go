@@ -40,7 +40,7 @@ type Reader struct {
 	tables    func() (*tables, error)
 	procs     func() (*sections.Processes, error)
 	mu        sync.Mutex
-	class     map[int]*sections.Decoded
+	class     map[int]*sections.DecodedClass
 	timing    func() ([][]byte, error)
 	series    func() (*sections.SeriesIndex, error)
 	values    func() (*sections.AttachedValues, error)
@@ -64,12 +64,12 @@ type Reader struct {
 	latest    latestTimes
 }
 
-// tables are the sections behind the calls of all ranks.
+// tables are the sections read after those with the calls of all ranks.
 type tables struct {
 	lookup
 	sigs     *sections.SignatureTable
 	classes  [][]byte
-	together []sections.Common // in place of classes
+	together []sections.ClassCommon // in place of classes
 	columns  [][]byte
 }
 
@@ -100,9 +100,9 @@ func NewBytes(file []byte, name string) (*Reader, error) {
 
 // NewReader returns a reader of a trace of the given size. Errors name it.
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
-	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.Decoded)}
+	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.DecodedClass)}
 	var err error
-	if r.sections, err = container.Read(src, size); err != nil {
+	if r.sections, err = container.ReadDirectory(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
 	}
 	if err := r.small(); err != nil {
@@ -110,7 +110,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	}
 	r.slow = make(map[byte]func() ([]byte, error))
 	for i := range r.sections {
-		if s := &r.sections[i]; s.Codec == container.CodecMixed || s.Codec == container.CodecKnown {
+		if s := &r.sections[i]; s.Codec == container.CodecMixed || s.Codec == container.CodecPrimed {
 			r.slow[s.ID] = sync.OnceValues(func() ([]byte, error) { return s.Load(src) })
 		}
 	}
@@ -280,14 +280,14 @@ func (r *Reader) small() error {
 	if err != nil {
 		return err
 	}
-	r.places = sync.OnceValue(r.ranks.Places)
+	r.places = sync.OnceValue(r.ranks.Placement)
 	return nil
 }
 
 // rawSize is how many bytes a section has before compression.
 func (r *Reader) rawSize(id byte) uint64 {
 	if s := r.sections.Find(id); s != nil {
-		return s.Raw
+		return s.RawSize
 	}
 	return 0
 }
@@ -317,13 +317,13 @@ func (r *Reader) readTables() (*tables, error) {
 }
 
 // decodeClasses reads what the classes have of the section, in either way.
-func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.Common) {
+func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.ClassCommon) {
 	if r.ranks.Classes > w.Rest() {
 		w.Fail("%d classes in %d bytes", r.ranks.Classes, w.Rest())
 		return nil, nil
 	}
 	if b := w.Remaining(); len(b) > 0 && b[0] == sections.Together {
-		return nil, sections.DecodeTogether(w, r.ranks.Classes, sigs)
+		return nil, sections.DecodeClasses(w, r.ranks.Classes, sigs)
 	}
 	return sections.DecodeBlobs(w, r.ranks.Classes), nil
 }
@@ -364,19 +364,19 @@ func (r *Reader) listMembers() [][]int {
 // Schema returns the functions that occur, by id.
 func (r *Reader) Schema() []*Function { return r.schema }
 
-// A Section tells how much room a section takes.
+// A Section is a section's name and size.
 type Section struct {
 	Name   string
 	Stored int64 // bytes in the file
 	Raw    int64 // bytes before compression
 }
 
-// Sections tells how large the sections are, in the order of the file.
+// Sections returns the sections with their sizes, in the order of the file.
 func (r *Reader) Sections() []Section {
 	var list []Section
 	for i := range r.sections {
 		s := &r.sections[i]
-		list = append(list, Section{Name: s.Name(), Stored: s.Stored, Raw: int64(s.Raw)})
+		list = append(list, Section{Name: s.Name(), Stored: s.StoredSize, Raw: int64(s.RawSize)})
 	}
 	return list
 }
@@ -405,7 +405,7 @@ func (r *Reader) Strings() (map[uint64]string, error) {
 	return maps.Clone(t.strings), nil
 }
 
-// Sites returns all places that MPI was called from, and what stands for phases; see model.PhaseMark.
+// Sites returns all call sites, and the entries for phases; see model.PhaseMark.
 func (r *Reader) Sites() ([]Site, error) {
 	t, err := r.tables()
 	if err != nil {

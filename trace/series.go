@@ -29,24 +29,24 @@ func (r *Reader) readSeries() (*sections.SeriesIndex, error) {
 }
 
 func (r *Reader) seriesIndex(s *container.Section) (*sections.SeriesIndex, error) {
-	if s.Codec != container.CodecRaw || s.Stored < sections.SeriesTail {
-		return nil, fmt.Errorf("%d bytes with codec %d: %w", s.Stored, s.Codec, ErrFormat)
+	if s.Codec != container.CodecRaw || s.StoredSize < sections.SeriesTailSize {
+		return nil, fmt.Errorf("%d bytes with codec %d: %w", s.StoredSize, s.Codec, ErrFormat)
 	}
 	read := func(n, at int64) ([]byte, error) {
 		b := make([]byte, n)
 		_, err := io.ReadFull(io.NewSectionReader(r.src, s.Offset+at, n), b)
 		return b, err
 	}
-	tail, err := read(sections.SeriesTail, s.Stored-sections.SeriesTail)
+	tail, err := read(sections.SeriesTailSize, s.StoredSize-sections.SeriesTailSize)
 	if err != nil {
 		return nil, err
 	}
 	t := wire.NewReader(tail, "tail")
 	n, sum := int64(t.Uint32()), t.Uint32()
-	if n > s.Stored-sections.SeriesTail {
-		return nil, fmt.Errorf("index of %d bytes in %d: %w", n, s.Stored, ErrFormat)
+	if n > s.StoredSize-sections.SeriesTailSize {
+		return nil, fmt.Errorf("index of %d bytes in %d: %w", n, s.StoredSize, ErrFormat)
 	}
-	data, err := read(n, s.Stored-sections.SeriesTail-n)
+	data, err := read(n, s.StoredSize-sections.SeriesTailSize-n)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +61,13 @@ func (r *Reader) seriesIndex(s *container.Section) (*sections.SeriesIndex, error
 	x := &sections.SeriesIndex{Section: s, Offsets: make([]int64, r.Ranks()+1)}
 	for rank := range r.Ranks() {
 		size := seq.At(rank, 0)
-		if size < 0 || size > s.Stored-x.Offsets[rank] {
+		if size < 0 || size > s.StoredSize-x.Offsets[rank] {
 			return nil, fmt.Errorf("%d bytes for rank %d: %w", size, rank, ErrFormat)
 		}
 		x.Offsets[rank+1] = x.Offsets[rank] + size
 	}
-	if end := x.Offsets[r.Ranks()]; end != s.Stored-sections.SeriesTail-n {
-		return nil, fmt.Errorf("pieces have %d bytes, %d expected: %w", end, s.Stored-sections.SeriesTail-n, ErrFormat)
+	if end := x.Offsets[r.Ranks()]; end != s.StoredSize-sections.SeriesTailSize-n {
+		return nil, fmt.Errorf("pieces have %d bytes, %d expected: %w", end, s.StoredSize-sections.SeriesTailSize-n, ErrFormat)
 	}
 	return x, nil
 }

@@ -22,25 +22,25 @@ func withStacks(t testing.TB) *sections.Content {
 		Sites: map[uint64]Site{1: app(0x100), 2: app(0x100), 3: app(0x200), 4: app(0x300), 5: app(0x400)},
 		Outer: map[uint64]uint64{1: 3, 2: 4},
 	}
-	class := sections.Class{Ranks: column.Of(0, 1)}
+	class := sections.Class{Ranks: column.FromValues(0, 1)}
 	terminal := func(call uint16, site uint64, ns uint64, vals ...column.Column) {
 		x := sections.Terminal{Call: call, Site: site, Vals: vals}
 		x.Times = Times{Duration: Stat{Count: 20, Sum: 20 * ns, Min: ns, Max: ns}, Gap: Stat{Count: 20, Sum: 20 * 5, Min: 5, Max: 5}}
-		class.Terminals = append(class.Terminals.(sections.List), x)
+		class.Terminals = append(class.Terminals.(sections.TerminalList), x)
 	}
-	class.Terminals = sections.List{}
-	same := func(v int64) column.Column { return column.Of(v, v) }
+	class.Terminals = sections.TerminalList{}
+	same := func(v int64) column.Column { return column.FromValues(v, v) }
 	for _, site := range []uint64{1, 2} {
 		for tag := range int64(2) {
 			ns := uint64(10)
 			if site == 2 && tag == 1 {
 				ns = 1000
 			}
-			terminal(send.ID, site, ns, same(0), same(0), same(0), same(4), same(0x209), column.Of(3, -7), same(tag), same(257))
+			terminal(send.ID, site, ns, same(0), same(0), same(0), same(4), same(0x209), column.FromValues(3, -7), same(tag), same(257))
 		}
 	}
 	terminal(barrier.ID, 5, 20, same(0), same(257))
-	sends := class.Terminals.(sections.List)
+	sends := class.Terminals.(sections.TerminalList)
 	for k, n := range []int{0, 4} { // what ranks have of the sums stands with the first call from a place
 		sum := sends[n].Times.Duration.Sum
 		if k == 0 {

@@ -29,7 +29,7 @@ type Node struct {
 	Copy     int    // of what has a Rule: in the structure of Leaves the number of the copy, else that of the rule
 
 	g    *grammar.Grammar
-	tree *grammar.Unfolded // of which g is the grammar; nil: it is the stream's
+	tree *grammar.Unfolded // the tree with grammar g; nil: the stream's
 }
 
 // Structure returns the structure of a stream without expanding it.
@@ -38,15 +38,15 @@ func (k *Rank) Structure(stream int) Node {
 }
 
 // A Sequence is what a structure is of, for spoor's own packages; it has nothing for others.
-type Sequence grammar.Handed
+type Sequence grammar.Sealed
 
 // StructureOf returns the structure of another sequence than a stream's.
 func StructureOf(s Sequence) Node {
-	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Handed(s).Grammar()}
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Sealed(s).Grammar()}
 }
 
 // Whole returns the sequence that the node is a part of.
-func (n Node) Whole() Sequence { return Sequence(grammar.Hand(n.g)) }
+func (n Node) Whole() Sequence { return Sequence(grammar.Seal(n.g)) }
 
 // Uses counts in how many places each rule below is used.
 func (n Node) Uses() map[int]int {
@@ -126,8 +126,7 @@ func (n Node) Children() []Node {
 	return list
 }
 
-// Occurrences tells where some of a stream's calls are, without expanding the
-// stream. It is safe for use by several goroutines at once.
+// Occurrences finds calls in a stream without expanding it. It is safe for concurrent use.
 type Occurrences struct {
 	of interface {
 		Total() int64
@@ -189,7 +188,7 @@ func (o *Occurrences) All() iter.Seq2[uint64, int] {
 
 // Firsts returns the position at which each terminal is first in a stream; of those that
 // don't occur, none that the stream has.
-func (k *Rank) Firsts(stream int) []uint64 { return k.bare[stream]().Firsts(k.Terminals()) }
+func (k *Rank) Firsts(stream int) []uint64 { return k.bare[stream]().FirstPositions(k.Terminals()) }
 
 // Uniform reports whether all ranks of the class run their loops equally often,
 // so that counts and positions of terminals are the same on all of them.

@@ -19,7 +19,7 @@ func (s *summed) has(value int) bool {
 	if s == nil || s.all {
 		return s != nil
 	}
-	return slices.ContainsFunc(s.arrays, func(a signature.Span) bool { return value >= a.At && value < a.End })
+	return slices.ContainsFunc(s.arrays, func(a signature.Span) bool { return value >= a.First && value < a.End })
 }
 
 // summedOf looks at the terminal on the class's first rank.
@@ -36,7 +36,7 @@ func (x *Columns) summedOf(f *Function, terminal int) *summed {
 		return nil
 	}
 	for i := range spans {
-		s.all = s.all || spans[i].Dims > 0 && !x.constant(terminal, spans[i].At)
+		s.all = s.all || spans[i].Dims > 0 && !x.constant(terminal, spans[i].First)
 	}
 	return s
 }

@@ -29,7 +29,7 @@ func running(from int64, counts []int64) []int64 {
 // without leaves displacements out where they are sums.
 func without(counts, displs []int64) []int64 {
 	displs = slices.Clone(displs)
-	signature.LeaveOut(counts, displs)
+	signature.LeaveOutSums(counts, displs)
 	return displs
 }
 

@@ -16,8 +16,8 @@ func (c *Call) Text() string { return string(c.AppendText(nil)) }
 //
 //	MPI_Send(buf=heap3+16, count=10, datatype=MPI_INT, dest=1, tag=7, comm=MPI_COMM_WORLD) = MPI_SUCCESS
 //
-// A parameter with a value both before and after the call has an arrow between
-// them. What is known of a new communicator or datatype follows behind a #.
+// A parameter with a value both before and after the call has an arrow between them. Properties of a new communicator
+// or datatype follow after a #.
 func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil, nil) }
 
 // A gap is where a parameter's value is left out of a call's text.
@@ -278,10 +278,9 @@ func appendNamed(b []byte, kind mpi.Kind, v int64) []byte {
 // MarshalJSON renders the call as one JSON object, as AppendJSON does.
 func (c *Call) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// AppendJSON appends the call as one JSON object without line breaks. Numbers
-// that have a name stand as that name, handles, requests and addresses as in
-// the text form, arrays and statuses as JSON arrays and objects. A parameter
-// with a value both before and after the call is an object of the two.
+// AppendJSON appends the call as one JSON object without line breaks. Numbers with a name appear as the name; handles,
+// requests and addresses as in the text form; arrays and statuses as JSON arrays and objects. A parameter with a value
+// before and another after the call is an object of both.
 func (c *Call) AppendJSON(b []byte) []byte {
 	b = append(b, `{"rank":`...)
 	b = strconv.AppendInt(b, int64(c.Rank), 10)

@@ -91,8 +91,7 @@ func (k *Rank) TimingsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, er
 	}
 }
 
-// A TimedTerminal says which call stands at a position of a stream, and its
-// times; see TimedCall.
+// A TimedTerminal is the terminal of the call at a position of a stream, with its times; see TimedCall.
 type TimedTerminal struct {
 	Index    uint64
 	Terminal int
@@ -110,8 +109,7 @@ func NewTimed(index uint64, terminal int, gap, start, end int64) TimedTerminal {
 // End is that of TimedCall.
 func (t *TimedTerminal) End() int64 { return t.end }
 
-// TimeKind tells how well the times of calls are known, by the first call of a rank that
-// has one.
+// TimeKind returns how exactly the times of calls are known, judged by the first call that has a time.
 func (r *Reader) TimeKind() (SampleKind, error) {
 	for k, err := range r.Tracks() {
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 )
 
-// ErrNoTimes is what asking for times comes to in a trace that has none.
+// ErrNoTimes is returned when a trace without times is asked for them.
 var ErrNoTimes = errors.New("no times in this trace (recorded with --timing none)")
 
 // HasTimes reports whether the trace says anything of how long calls took, and when they were

@@ -18,7 +18,7 @@ func TestTimesOfTimeless(t *testing.T) {
 		}
 		c := sample(t)
 		c.Timeless = true
-		raw, err := sections.Raw(c, wire.Packed, true)
+		raw, err := sections.RawSections(c, wire.PackedSize, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,11 +27,11 @@ func TestTimesOfTimeless(t *testing.T) {
 	}
 	c := sample(t)
 	c.Timeless = true
-	raw, err := sections.Raw(c, wire.Packed, true)
+	raw, err := sections.RawSections(c, wire.PackedSize, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[container.Process] = c.Processes.AppendSection(nil, sections.Ranked{})
+	raw[container.Process] = c.Processes.AppendSection(nil, sections.RankTotals{})
 	checkFails(t, raw, "process")
 }
 

@@ -35,7 +35,7 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 	}
 	sites := len(c.Terminals)
 	if leaves {
-		sites += sections.LeavesOf(c.Streams)
+		sites += sections.CountLeaves(c.Streams)
 	}
 	var list *timing.ClassTotals
 	err = r.ofClass(section, class, blob, func(w *wire.Reader) { list = timing.DecodeTotals(w, r.members[class], sites) })
@@ -43,12 +43,12 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 }
 
 // ranked returns what the section says.
-func (r *Reader) ranked() (sections.Ranked, error) {
+func (r *Reader) ranked() (sections.RankTotals, error) {
 	all, err := r.totals()
 	if err != nil {
-		return sections.Ranked{}, err
+		return sections.RankTotals{}, err
 	}
-	out := sections.RankedOf(r.ranks.Ranks)
+	out := sections.NewRankTotals(r.ranks.Ranks)
 	for class, members := range r.lists() {
 		if all[class] == nil {
 			continue
@@ -121,7 +121,7 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 		return nil, err
 	}
 	out := &ClassTotals{ranks: r.members[class], known: all[class]}
-	first, _ := sections.Firsts(sections.NumbersOf(c.Groups()), func(n int) Times { return times[n] })
+	first, _ := sections.FirstOfGroups(sections.NumberGroups(c.Groups()), func(n int) Times { return times[n] })
 	for _, t := range first {
 		s := classSite{terminal: t, number: -1}
 		s.spreads[timing.GapKind], s.spreads[timing.DurationKind] = times[t].GapTotals, times[t].DurationTotals
@@ -284,7 +284,7 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 	if err != nil {
 		return err
 	}
-	site := sections.NumbersOf(k.Groups())
+	site := sections.NumberGroups(k.Groups())
 	calls := make([]uint64, len(site)) // by site
 	var sums [2]uint64
 	made := uint64(0)

@@ -48,9 +48,9 @@ func sample(t testing.TB) *sections.Content {
 		for _, v := range vals {
 			switch v := v.(type) {
 			case int:
-				term.Vals = append(term.Vals, column.Of(int64(v), int64(v)))
+				term.Vals = append(term.Vals, column.FromValues(int64(v), int64(v)))
 			case []int64:
-				term.Vals = append(term.Vals, column.Of(v...))
+				term.Vals = append(term.Vals, column.FromValues(v...))
 			}
 		}
 		return term
@@ -64,8 +64,8 @@ func sample(t testing.TB) *sections.Content {
 			3: {Module: "/usr/lib/libx.so", BuildID: "", Offset: 0x40, Outer: nil}, callback: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x900, Outer: nil},
 		},
 	}
-	pair := sections.Class{Ranks: column.Of(0, 2)}
-	pair.Terminals = sections.List{
+	pair := sections.Class{Ranks: column.FromValues(0, 2)}
+	pair.Terminals = sections.TerminalList{
 		two("MPI_Init", 0, 0),
 		two("MPI_Comm_split", 1, 0, 257, []int64{0, 2}, 5, 1024, 0, []int64{0, 2}, 0, 1, -1, 0, 0),
 		two("MPI_Irecv", 1, 0, 1<<8|1, 16, 4, 0x209, []int64{1, -3}, 7, 1024, 2),
@@ -91,9 +91,9 @@ func sample(t testing.TB) *sections.Content {
 	second.Append(7)
 	pair.Streams = []*grammar.Grammar{b.Grammar(), second.Grammar()}
 	often := grammar.Occurrences(pair.Streams, pair.Terminals.Len())
-	for i := range pair.Terminals.(sections.List) {
+	for i := range pair.Terminals.(sections.TerminalList) {
 		n := 2 * often[i]
-		pair.Terminals.(sections.List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
+		pair.Terminals.(sections.TerminalList)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	// The tags of the loop's sends count, up on rank 0 and down on rank 2, and their
 	// buffers move on with them; every tenth step is another one.
@@ -103,10 +103,10 @@ func sample(t testing.TB) *sections.Content {
 	}
 	pair.Lanes = []lane.Columns{{
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
-		By: [][]column.Column{{column.Of(8, 8), column.Of(1, -1)}, {column.Of(-72, -72), column.Of(5, 5)}},
+		StepColumns: [][]column.Column{{column.FromValues(8, 8), column.FromValues(1, -1)}, {column.FromValues(-72, -72), column.FromValues(5, 5)}},
 	}}
-	single := sections.Class{Ranks: column.Of(1), Terminals: sections.List{{
-		Call: id("MPI_Init"), Vals: []column.Column{column.Of(0)},
+	single := sections.Class{Ranks: column.FromValues(1), Terminals: sections.TerminalList{{
+		Call: id("MPI_Init"), Vals: []column.Column{column.FromValues(0)},
 		Times: Times{Duration: stat(1, 5, 5, 5)},
 	}}}
 	only := grammar.NewBuilder()
@@ -379,14 +379,16 @@ func TestWriteFile(t *testing.T) {
 // Content that contradicts itself is refused rather than written.
 func TestEncodeRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(c *sections.Content){
-		"rank twice":        func(c *sections.Content) { c.Classes[1].Ranks = column.Of(2) },
-		"rank out of range": func(c *sections.Content) { c.Classes[1].Ranks = column.Of(4) },
+		"rank twice":        func(c *sections.Content) { c.Classes[1].Ranks = column.FromValues(2) },
+		"rank out of range": func(c *sections.Content) { c.Classes[1].Ranks = column.FromValues(4) },
 		"no ranks":          func(c *sections.Content) { c.Classes[1].Ranks = column.Column{} },
-		"short column":      func(c *sections.Content) { c.Classes[0].Terminals.(sections.List)[2].Vals[1] = column.Of(1) },
-		"terminals":         func(c *sections.Content) { c.Classes[0].Terminals = c.Classes[0].Terminals.(sections.List)[:3] },
-		"unknown function":  func(c *sections.Content) { c.Classes[1].Terminals.(sections.List)[0].Call = 60000 },
+		"short column": func(c *sections.Content) {
+			c.Classes[0].Terminals.(sections.TerminalList)[2].Vals[1] = column.FromValues(1)
+		},
+		"terminals":        func(c *sections.Content) { c.Classes[0].Terminals = c.Classes[0].Terminals.(sections.TerminalList)[:3] },
+		"unknown function": func(c *sections.Content) { c.Classes[1].Terminals.(sections.TerminalList)[0].Call = 60000 },
 		"odd values": func(c *sections.Content) {
-			c.Classes[1].Terminals.(sections.List)[0].Vals = append(c.Classes[1].Terminals.(sections.List)[0].Vals, column.Of(1))
+			c.Classes[1].Terminals.(sections.TerminalList)[0].Vals = append(c.Classes[1].Terminals.(sections.TerminalList)[0].Vals, column.FromValues(1))
 		},
 		"processes": func(c *sections.Content) { c.Ranks = 9 },
 	} {

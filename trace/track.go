@@ -50,7 +50,7 @@ func (k *Rank) track() (*track.Track, error) {
 		x := &k.class.Terminals[i]
 		out.Sigs[i] = signature.Signature{Call: x.Group.Call, Site: uint64(x.Site), Vals: k.Signature(i)}
 		if l := k.Lane(i); l != nil {
-			out.Lanes = append(out.Lanes, lane.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, By: l.of.By})
+			out.Lanes = append(out.Lanes, lane.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, StepValues: l.of.StepValues})
 		}
 	}
 	handovers := make([][]Handover, k.Streams())

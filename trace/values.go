@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// lookup finds what hashes in values stand for.
+// lookup maps hashes in values to what they represent.
 type lookup struct {
 	strings map[uint64]string
 	sites   *sections.Sites
@@ -23,18 +23,18 @@ func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, r
 	}
 	for i := range spans {
 		s := &spans[i]
-		if s.Param == signature.Made {
-			c.made(vals[s.At:s.End])
+		if s.Param == signature.ParamMade {
+			c.made(vals[s.First:s.End])
 			continue
 		}
-		v, ok := find.value(sections.DefOf(f, s), s, vals)
-		if v.Type == String && sections.DefOf(f, s).Kind == mpi.KindPath {
-			v.Text = signature.OfRank(v.Text, rank)
+		v, ok := find.value(sections.ParamOf(f, s), s, vals)
+		if v.Type == String && sections.ParamOf(f, s).Kind == mpi.KindPath {
+			v.Text = signature.FileOfRank(v.Text, rank)
 		}
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
-		case s.Param == signature.Result:
+		case s.Param == signature.ParamResult:
 			c.Result = v
 		case s.Out:
 			c.Params[s.Param].Out = v
@@ -59,7 +59,7 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 	if s.Dims == 0 {
 		return l.scalar(p, s, vals), true
 	}
-	v := Value{Type: Array, Num: vals[s.At]}
+	v := Value{Type: Array, Num: vals[s.First]}
 	if s.Summed(vals) || v.Num <= 0 {
 		return v, v.Num >= ArrayStatusesIgnore || v.Num == ArrayAsLeft
 	}
@@ -75,7 +75,7 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 }
 
 func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
-	v := Value{Type: p.Type, Num: vals[s.At]}
+	v := Value{Type: p.Type, Num: vals[s.First]}
 	if s.Out && v.Num == signature.UnknownNumber && p.Type == Int {
 		return Value{}
 	}
@@ -85,7 +85,7 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		v.Form, v.ID, v.Thread = requestForm(v.Num)
 	case Address:
 		v.Addr = location(v.Num)
-		v.Num, v.Addr.Offset = 0, vals[s.At+1]
+		v.Num, v.Addr.Offset = 0, vals[s.First+1]
 	case FunctionRef:
 		if s, ok := l.sites.Values[uint64(v.Num)]; ok {
 			v.Site = &s
@@ -120,7 +120,7 @@ func (l *lookup) text(v *Value) {
 }
 
 func statusOf(s *signature.Span, vals []int64) *StatusValue {
-	w := vals[s.At:s.End]
+	w := vals[s.First:s.End]
 	x := &StatusValue{Form: StatusForm(w[0])}
 	switch {
 	case s.Filled(vals):
@@ -148,22 +148,22 @@ func valueNames(f *Function, vals []int64) []string {
 		return names
 	}
 	name := func(s *signature.Span, what string) {
-		for i := s.At; i < s.End; i++ {
+		for i := s.First; i < s.End; i++ {
 			names[i] = what
 		}
 		if s.Filled(vals) {
 			for i, field := range []string{".source", ".tag", ".count", ".cancelled"} {
-				names[s.At+1+i] = what + field
+				names[s.First+1+i] = what + field
 			}
 		}
 	}
 	for i := range spans {
 		s := &spans[i]
 		switch {
-		case s.Param == signature.Made:
+		case s.Param == signature.ParamMade:
 			name(s, "what was made")
 			continue
-		case s.Param == signature.Result:
+		case s.Param == signature.ParamResult:
 			name(s, "result")
 			continue
 		}
@@ -173,7 +173,7 @@ func valueNames(f *Function, vals []int64) []string {
 			what += " on return"
 		}
 		name(s, what)
-		if s.Dims == 1 && s.Width == signature.Status {
+		if s.Dims == 1 && s.Width == signature.WidthStatus {
 			for e := range s.Elements(vals) {
 				name(&e, what)
 			}
@@ -203,13 +203,13 @@ func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	return RequestOnce, n >> 1, 0
 }
 
-// namesRequests tells whether requests occur in a call.
+// namesRequests reports whether a parameter of a call is a request.
 func (c *Call) namesRequests() bool {
 	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.Def.Type == Request })
 }
 
-// numberRequests returns the call with requests numbered by creation on the
-// stream, of which before came before the call.
+// numberRequests returns the call with requests numbered by creation on the stream, which created before requests
+// earlier.
 func (c *Call) numberRequests(before, made int64) *Call {
 	d := *c
 	d.Params = slices.Clone(c.Params)
@@ -221,7 +221,7 @@ func (c *Call) numberRequests(before, made int64) *Call {
 	return &d
 }
 
-// onceAt says which one-shot request of a stream one is that is so many back from the count-th.
+// onceAt returns the one-shot request of a stream that was created back creations before the count-th.
 func onceAt(back, count int64) (id int64, form RequestForm) {
 	if id = count - back; id < 0 {
 		return 0, RequestUnknown // made while tracing was off

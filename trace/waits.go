@@ -35,14 +35,15 @@ func (r *Reader) waitBounds() (n sections.WaitBounds, err error) {
 // Waits returns who waited for whom, as the ranks found out at the end of the run; nil if they were not asked. Don't change it.
 func (r *Reader) Waits() (*Waits, error) { return r.waits() }
 
-// AddWaits puts that into a trace file, in place of which a new one comes. Places number the schema and the sites of this trace.
+// AddWaits writes the section into a trace file, and replaces the one that is there. Places number the schema and the
+// sites of this trace.
 func AddWaits(path string, w *Waits) error {
 	return addSection(path, container.Waits, sections.AppendWaits(nil, w))
 }
 
 func addSection(path string, id int, b []byte) error {
 	err := rewrite(path, func(to io.Writer, src io.ReaderAt, size int64) error {
-		return container.Add(to, src, size, byte(id), b)
+		return container.AddSection(to, src, size, byte(id), b)
 	})
 	if err != nil {
 		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[id], err)

@@ -39,13 +39,13 @@ type numberedCall struct {
 	made int64    // before it
 	left uint64   // see posts.changes, of one with an array that was left
 	from *Call    // what the call is a copy of
-	lane []*int64 // where the values of its lane stand in the call; nil: it is read anew each time
+	lane []*int64 // pointers to the values that its lane sets in the call; nil: the call is decoded each time
 	own  []int    // which parameters these are of, and those of statuses that follow from receives
 
 	statuses []*StatusValue // those of requests
 	elems    []Value        // room for an array that was left
 	text     []byte         // without requests and these, once asked for
-	gaps     []gap          // where they stand in the text
+	gaps     []gap          // their positions in the text
 }
 
 // Walk returns a walk that begins at a position of a stream.
@@ -67,8 +67,8 @@ func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 	return w, err
 }
 
-// ReadAhead decodes times of calls that follow, as many as take up to limit bytes, so that Next
-// is as fast as where times are means: for whoever has time now, and none then.
+// ReadAhead decodes the times of the following calls, up to limit bytes of them. Next then is as fast as with means. It
+// is for callers that have time to spare now.
 func (w *Walk) ReadAhead(limit int) error {
 	if l, ok := w.line.(*timeline.SeriesLine); ok {
 		return l.ReadAhead(limit)

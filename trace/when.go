@@ -24,7 +24,8 @@ func (r *Reader) readWhen() (w *When, err error) {
 // not asked. Don't change it.
 func (r *Reader) When() (*When, error) { return r.when() }
 
-// AddWhen puts that into a trace file, in place of which a new one comes. Places number the schema and the sites of this trace.
+// AddWhen writes the section into a trace file, and replaces the one that is there. Places number the schema and the
+// sites of this trace.
 func AddWhen(path string, w *When) error {
 	b := sections.AppendWhen(nil, w)
 	r := wire.NewReader(b, "section when")

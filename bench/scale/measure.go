@@ -79,7 +79,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	if len(root.Problems) > 0 {
 		return nil, fmt.Errorf("problem of rank %d: %s", root.Problems[0].Rank, root.Problems[0].What)
 	}
-	res.Classes, res.Held = root.Classes(), root.Held()
+	res.Classes, res.Held = root.Classes(), root.HeldBytes()
 	if limit := maxHeld + maxHeldPerRank*ranks + maxHeldPerCall*root.Distinct(); p.Limit > 0 && res.Held > limit {
 		return nil, fmt.Errorf("rank 0 holds %d bytes, at most %d were expected", res.Held, limit)
 	}

@@ -19,7 +19,7 @@ type tree struct {
 }
 
 func newTree(ranks int) *tree {
-	return &tree{links: merge.Memory(ranks), done: make([]time.Duration, ranks)}
+	return &tree{links: merge.LocalTransports(ranks), done: make([]time.Duration, ranks)}
 }
 
 func (t *tree) merge(rank int, tr *track.Track) (*merge.State, error) {

@@ -95,8 +95,7 @@ func (g *call) emit() (string, error) {
 	return b.String(), nil
 }
 
-// statuses is how many statuses the call may fill: where the length is known
-// at the return alone, as many as there are requests.
+// statuses is how many statuses the call may fill: one for each request, if the length is known only at the return.
 func (g *call) statuses(s *mpi.Param) (string, error) {
 	for _, p := range g.params {
 		if p.Kind == mpi.KindRequest && p.Array {

@@ -54,43 +54,43 @@ func hasFortran(c *mpi.Call) bool {
 	return !slices.ContainsFunc([]string{"_f2c", "_c2f", "_fromint", "_toint", "_c2f08", "_f082c", "_f2f08", "_f082f"}, func(end string) bool { return strings.HasSuffix(c.Name, end) })
 }
 
-// A form is a family of procedure names, see enum sp_f_form.
-type form struct {
+// A nameForm is a family of procedure names, see enum sp_f_form.
+type nameForm struct {
 	Form, Suffix string
 	Mangled      bool // the compiler's mangling of a name without suffix
 }
 
 // forms are the names under which libraries have the procedure.
-func (g *fortran) forms() []form {
+func (g *fortran) forms() []nameForm {
 	choice := false // a buffer, so that there may be a form with descriptors
 	for _, p := range g.params {
 		choice = choice || p.Kind == mpi.KindBuffer
 	}
-	var list []form
+	var list []nameForm
 	if g.Large {
-		list = append(list, form{Form: "SP_F_08_LARGE", Suffix: "_f08_large_"}, form{Form: "SP_F_08_C", Suffix: "_c_f08_"})
+		list = append(list, nameForm{Form: "SP_F_08_LARGE", Suffix: "_f08_large_"}, nameForm{Form: "SP_F_08_C", Suffix: "_c_f08_"})
 		if choice {
-			list = append(list, form{Form: "SP_F_08TS_LARGE", Suffix: "_f08ts_large_"}, form{Form: "SP_F_08TS_C", Suffix: "_c_f08ts_"})
+			list = append(list, nameForm{Form: "SP_F_08TS_LARGE", Suffix: "_f08ts_large_"}, nameForm{Form: "SP_F_08TS_C", Suffix: "_c_f08ts_"})
 		}
 		switch g.Name {
 		case "MPI_Type_get_contents_c", "MPI_Type_get_envelope_c":
-			list = append(list, form{Form: "SP_F_08_LAST_C", Suffix: "_f08_c_"})
+			list = append(list, nameForm{Form: "SP_F_08_LAST_C", Suffix: "_f08_c_"})
 		}
 		return list
 	}
-	list = append(list, form{Form: "SP_F_PLAIN", Mangled: true})
+	list = append(list, nameForm{Form: "SP_F_PLAIN", Mangled: true})
 	switch g.Name {
 	case "MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query":
-		list = append(list, form{Form: "SP_F_CPTR", Suffix: "_cptr", Mangled: true})
+		list = append(list, nameForm{Form: "SP_F_CPTR", Suffix: "_cptr", Mangled: true})
 	case "MPI_Comm_attach_buffer", "MPI_Session_attach_buffer":
-		list = append(list, form{Form: "SP_F_TS", Suffix: "_fts_"})
+		list = append(list, nameForm{Form: "SP_F_TS", Suffix: "_fts_"})
 	}
 	if g.Has(mpi.Deprecated) && g.narrow() || g.Has(mpi.Removed) {
 		return list // older than mpi_f08
 	}
-	list = append(list, form{Form: "SP_F_08", Suffix: "_f08_"})
+	list = append(list, nameForm{Form: "SP_F_08", Suffix: "_f08_"})
 	if choice {
-		list = append(list, form{Form: "SP_F_08TS", Suffix: "_f08ts_"})
+		list = append(list, nameForm{Form: "SP_F_08TS", Suffix: "_f08ts_"})
 	}
 	return list
 }
@@ -112,7 +112,7 @@ type fortranPage struct {
 	Rooms               []room
 	Status              *status
 	Request             string
-	Forms               []form
+	Forms               []nameForm
 }
 
 func (g *fortran) emit() (string, error) {

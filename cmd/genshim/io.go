@@ -140,8 +140,7 @@ func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
 	return p, nil
 }
 
-// guard says of which files the call is recorded: by the name that it is passed, else by what it
-// is passed that stands for an open file.
+// guard selects the files whose calls are recorded: by the name passed, else by the open file passed.
 func (p *filePage) guard(c *mpi.Call) {
 	var open []string
 	for i := range c.Params {

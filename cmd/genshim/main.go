@@ -40,7 +40,7 @@ func run(dir string) error {
 	if files[filepath.Join("io", "calls.c")], err = fileCalls(mpi.FileCalls()); err != nil {
 		return err
 	}
-	files[filepath.Join("io", "again.h")] = reissue.FileCalls()
+	files[filepath.Join("io", "again.h")] = reissue.FileCallsHeader()
 	if err := os.MkdirAll(filepath.Join(dir, "io"), 0o777); err != nil {
 		return err
 	}

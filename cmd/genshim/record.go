@@ -97,7 +97,7 @@ func (g *call) part(b *body, p *mpi.Param, at side) error {
 	return nil
 }
 
-// loader names the function that reads a value behind a pointer.
+// loader names the function that reads a value through a pointer.
 func (g *call) loader(p *mpi.Param) string {
 	if p.Kind.IsHandle() && p.Kind != mpi.KindFile {
 		return "sp_ldh"

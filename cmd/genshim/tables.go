@@ -48,7 +48,7 @@ func tables(calls []*mpi.Call) []byte {
 func moved(b *bytes.Buffer, calls []*mpi.Call) {
 	b.WriteString("const struct sp_moved sp_moved[SP_NCALLS] = {\n")
 	for _, c := range calls {
-		i := slices.IndexFunc(c.Params, func(p mpi.Param) bool { return p.Content.Moved })
+		i := slices.IndexFunc(c.Params, func(p mpi.Param) bool { return p.Content.Transferred })
 		if i < 0 {
 			continue
 		}

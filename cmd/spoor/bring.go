@@ -95,7 +95,7 @@ func fromNodes(scratch, beside string) (folder string, done func()) {
 func bringHome(cmd *cobra.Command, scratch, dir string) error {
 	unlock, ok := recover.Lock(scratch, 0)
 	defer unlock()
-	dirs, _, err := recover.Here(scratch)
+	dirs, _, err := recover.OnThisHost(scratch)
 	if !ok || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func bringHome(cmd *cobra.Command, scratch, dir string) error {
 	if alive := waitForEnd(dirs); len(alive) > 0 {
 		complain(cmd, fmt.Errorf("%s: %s; what they record stays in %s", hostname(), stillRun(len(alive)), scratch))
 	}
-	n, err := recover.Bring(scratch, dir)
+	n, err := recover.BringFinished(scratch, dir)
 	if err == nil || n > 0 {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s brought to %s\n", hostname(), show.Plural(n, "process"), shortPath(dir))
 	}
@@ -120,7 +120,7 @@ const homeOf = "SPOOR_HOME_OF"
 func epilog(stderr io.Writer) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // meant for the tasks
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
-	dirs, marks, err := recover.Here(scratch)
+	dirs, marks, err := recover.OnThisHost(scratch)
 	isDead := func(dir string) bool { return !recover.AliveIn(dir) }
 	hasEnded := func(a recover.Arrival) bool { return !a.Alive }
 	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
@@ -133,10 +133,10 @@ func epilog(stderr io.Writer) {
 	}
 	home, err := recover.MakeHome(out, scratch, launch.StepNodes()...)
 	if err == nil {
-		_, err = recover.Bring(scratch, home)
+		_, err = recover.BringFinished(scratch, home)
 	}
 	if said := filepath.Join(scratch, ".said"); err != nil && os.Mkdir(said, 0o700) == nil {
-		fmt.Fprintf(stderr, "spoor: %s: what ranks recorded stays in %s: can't bring it to %s.partial: %v\n", hostname(), scratch, out, deliver.Reason(err))
+		fmt.Fprintf(stderr, "spoor: %s: what ranks recorded stays in %s: can't bring it to %s.partial: %v\n", hostname(), scratch, out, deliver.FileSystemReason(err))
 	}
 }
 
@@ -166,7 +166,7 @@ func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []
 	program := []string{ownPath(), "bring", scratch, dir}
 	switch {
 	case !launch.InSlurm(e.args):
-		return launch.Instead(e.launcher, e.args, program)
+		return launch.ReplaceCommand(e.launcher, e.args, program)
 	case len(nodes) == 0:
 		return nil
 	}
@@ -179,7 +179,7 @@ func nodesBeside(e ending, home, scratch string, hosts []string) []string {
 	if !launch.InSlurm(e.args) {
 		return nil
 	}
-	if nodes := recover.Linked(home, scratch); len(nodes) > 0 {
+	if nodes := recover.HostsLinked(home, scratch); len(nodes) > 0 {
 		return nodes
 	}
 	return slices.DeleteFunc(launch.Nodes(), func(node string) bool {
@@ -205,7 +205,7 @@ const otherHosts = "other-hosts"
 // bringWith has a launcher bring what a directory's links say is elsewhere.
 func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	var folders []string
-	links := recover.Elsewhere(dir)
+	links := recover.DeadLinks(dir)
 	for _, l := range links {
 		if !slices.Contains(folders, l.Folder) {
 			folders = append(folders, l.Folder)

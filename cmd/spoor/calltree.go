@@ -81,7 +81,7 @@ More: docs/calltree.md`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSorts, o.sort) && profile.OfTimes(o.sort) {
+			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSorts, o.sort) && profile.SortsByTime(o.sort) {
 				if err := r.NeedTimes(); err != nil {
 					return err
 				}
@@ -160,7 +160,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := flatOf(cmd, r, named, profile.StacksOf)
+	f, err := flatOf(cmd, r, named, profile.FlatByStack)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		}
 	}
 	for _, rank := range ranks {
-		p, err := profile.Of(r, rank, calltree.Options{Where: where.called, Code: c, Own: o.ranks != ""})
+		p, err := profile.OfRank(r, rank, calltree.Options{Locate: where.called, Code: c, OwnTimes: o.ranks != ""})
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ type compareOptions struct {
 	paths    []string
 	window   windowFlags
 	database string
-	history  database.Question
+	history  database.TrendQuery
 }
 
 func newCompare() *cobra.Command {
@@ -52,7 +52,7 @@ More: docs/compare.md`,
 			return atLeastTraces(2, "two")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.history.By != "" {
+			if o.history.Tag != "" {
 				o.history.Threshold = 0.1
 				if cmd.Flags().Changed("threshold") {
 					o.history.Threshold = o.threshold
@@ -73,7 +73,7 @@ More: docs/compare.md`,
 	o.tableFlags(cmd, 20, "call sites")
 	debugPathFlag(f, &o.paths)
 	databaseFlag(f, &o.database)
-	f.StringVar(&o.history.By, "history", "", "compare the values of this `tag` over all runs of the database")
+	f.StringVar(&o.history.Tag, "history", "", "compare the values of this `tag` over all runs of the database")
 	f.StringVar(&o.history.Metric, "metric", "mpi_ns", "with --history: a function of MPI, or a `metric`: "+strings.Join(database.Metrics, ", "))
 	f.StringVar(&o.history.App, "app", "", "with --history: only runs of this `program`")
 	inGroup(f, "Database", "database", "history", "metric", "app")
@@ -94,7 +94,7 @@ func atLeastTraces(n int, least string) cobra.PositionalArgs {
 // runsOf opens a database with runs in it: a temporary one of traces, or the user's if the first of them is not a trace.
 func runsOf(cmd *cobra.Command, args []string, path string, paths []string, window *windowFlags) (d *database.DB, runs []database.Run, done func(), err error) {
 	if len(args) == 0 || !exists(args[0]) {
-		if d, err = database.OpenRead(path); err != nil {
+		if d, err = database.OpenReadOnly(path); err != nil {
 			if len(args) > 0 {
 				err = fmt.Errorf("%s is not a file, and as a run: %w", args[0], err)
 			}
@@ -123,10 +123,10 @@ func runsOf(cmd *cobra.Command, args []string, path string, paths []string, wind
 	if d, err = database.Open(filepath.Join(dir, "runs.db")); err != nil {
 		return nil, nil, nil, err
 	}
-	d.Rename("these traces")
+	d.SetName("these traces")
 	done = func() { d.Close(); os.RemoveAll(dir) }
 	where := newPlaces(paths)
-	added, failed, err := addTraces(cmd, d, args, database.Options{Place: where.called}, "", where, window)
+	added, failed, err := addTraces(cmd, d, args, database.Options{NamePlace: where.called}, "", where, window)
 	if err == nil && failed {
 		err = errors.New("nothing to compare with")
 	}

@@ -70,7 +70,7 @@ Spark and pandas read as one table.`,
 				return &usageError{cmd, err}
 			}
 			where := newPlaces(paths)
-			o := database.Options{Tags: tags.Map(list), Place: where.called}
+			o := database.Options{Tags: tags.ByName(list), NamePlace: where.called}
 			d, err := database.Open(path)
 			if err != nil {
 				return err
@@ -107,7 +107,7 @@ Spark and pandas read as one table.`,
 // writeCalls writes the calls of a run into a folder of Parquet files, unless they are there.
 func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 	at := func(table string) string { return filepath.Join(dir, table, fmt.Sprintf("run=%d", run)) }
-	last := convert.Tables[convert.Calls].Name // stands for all of them
+	last := convert.Tables[convert.TableCalls].Name // stands for all of them
 	if _, err := os.Stat(at(last)); err == nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func newDBList() *cobra.Command {
   spoor db list --json | jq '.[].tags'`,
 		Args: exactly(0, "flags alone"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := database.OpenRead(path)
+			d, err := database.OpenReadOnly(path)
 			if err != nil {
 				return err
 			}
@@ -212,8 +212,8 @@ func newDBList() *cobra.Command {
 	return cmd
 }
 
-func runTable(list []database.Listed) show.Table[database.Listed] {
-	type run = database.Listed
+func runTable(list []database.RunSummary) show.Table[database.RunSummary] {
+	type run = database.RunSummary
 	timed := func(x run, ns any) any {
 		if !x.HasTimes {
 			return nil
@@ -251,7 +251,7 @@ func newDBSQL() *cobra.Command {
 			if o.json && o.csv {
 				return &usageError{cmd, errors.New("--json or --csv, not both")}
 			}
-			d, err := database.OpenRead(path)
+			d, err := database.OpenReadOnly(path)
 			if err != nil {
 				return err
 			}
@@ -339,7 +339,7 @@ var inPairs = map[string]string{
 const mostOnly = 3
 
 func printWhole(w io.Writer, c *database.Comparison) {
-	for _, p := range c.Whole {
+	for _, p := range c.Totals {
 		if p.Name == "span_ns" && p.KnownA && p.KnownB {
 			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.Duration(p.A), show.Duration(p.B), show.Change(p.A, p.B))
 		}
@@ -363,7 +363,7 @@ func printWhole(w io.Writer, c *database.Comparison) {
 		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, show.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
 	}
 	fmt.Fprintln(w)
-	known := slices.DeleteFunc(slices.Clone(c.Whole), func(p database.Pair) bool {
+	known := slices.DeleteFunc(slices.Clone(c.Totals), func(p database.Pair) bool {
 		return !p.KnownA && !p.KnownB && strings.HasSuffix(p.Name, "iteration_ns")
 	})
 	show.Text(w, known, 0, func(r *show.Row, p database.Pair) {
@@ -412,7 +412,7 @@ func newDBCalltree() *cobra.Command {
 			if err := errors.Join(o.check(cmd), checkLoops(loops)); err != nil {
 				return err
 			}
-			d, err := database.OpenRead(path)
+			d, err := database.OpenReadOnly(path)
 			if err != nil {
 				return err
 			}

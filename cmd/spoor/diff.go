@@ -25,7 +25,7 @@ type diffOptions struct {
 }
 
 func newDiff() *cobra.Command {
-	o := diffOptions{Options: diff.Options{Context: 3}}
+	o := diffOptions{Options: diff.Options{ContextCalls: 3}}
 	cmd := &cobra.Command{
 		Use:   "diff [flags] TRACE TRACE",
 		Short: "Find the first call that differs between two traces, rank by rank",
@@ -50,11 +50,11 @@ More: docs/compare.md`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.Sites, "sites", false, "compare call sites and callbacks as well")
+	f.BoolVar(&o.CompareSites, "sites", false, "compare call sites and callbacks as well")
 	f.BoolVar(&o.AnyAddress, "any-address", false, "ignore addresses, which change from build to build")
-	f.BoolVar(&o.Renamed, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
+	f.BoolVar(&o.AllowRenamed, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
 	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests and wildcard receives to complete in another order, and other numbers of failed tests")
-	f.IntVarP(&o.Context, "context", "", o.Context, "show `N` calls before a difference")
+	f.IntVarP(&o.ContextCalls, "context", "", o.ContextCalls, "show `N` calls before a difference")
 	f.BoolVarP(&o.all, "all-ranks", "a", false, "show every rank that differs")
 	f.BoolVar(&o.json, "json", false, "print a JSON line for each rank that differs")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
@@ -83,7 +83,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	}
 	for _, r := range []*trace.Reader{a, b} {
 		if extrapolate.Made(r) {
-			o.Memory = true
+			o.AllowMovedBlocks = true
 			if !o.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s is extrapolated: its blocks of memory may have other names\n", r.Name())
 			}
@@ -104,16 +104,16 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has synthetic messages: its calls can't be compared with those of a run\n", r.Name())
 		}
 	}
-	if o.Sites {
-		x, err := diff.Stacks(a)
+	if o.CompareSites {
+		x, err := diff.HasStacks(a)
 		if err != nil {
 			return false, err
 		}
-		y, err := diff.Stacks(b)
+		y, err := diff.HasStacks(b)
 		if err != nil {
 			return false, err
 		}
-		if o.Alone = x != y; o.Alone && !o.quiet {
+		if o.IgnoreCallers = x != y; o.IgnoreCallers && !o.quiet {
 			without := a
 			if x {
 				without = b
@@ -128,7 +128,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "ranks compared", max(a.Ranks(), b.Ranks()))
 	defer progress.end()
-	o.Step = progress.step
+	o.Progress = progress.step
 	if a.Ranks() != b.Ranks() && !o.json {
 		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, show.Plural(a.Ranks(), "rank"), pathB, show.Plural(b.Ranks(), "rank"))
 	}

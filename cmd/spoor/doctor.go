@@ -208,7 +208,7 @@ func (h *host) printProgram(w io.Writer, r *launch.Inspection) {
 // one, each rank would be a world of its own.
 func (h *host) launcherFor(r *launch.Inspection) string {
 	for _, l := range h.Launchers {
-		if len(r.MPI) > 0 && launch.Fits(launch.Identify(l.Path), r.MPI[0].Family) {
+		if len(r.MPI) > 0 && launch.FitsFamily(launch.Identify(l.Path), r.MPI[0].Family) {
 			return filepath.Base(l.Path)
 		}
 	}

@@ -50,7 +50,7 @@ func printCoverage(w io.Writer) {
 	total := coverage{}
 	for _, c := range mpi.Calls() {
 		chapter, _, _ := strings.Cut(c.Section, ".")
-		k := once.Listed(index, chapter, &list, func() *coverage { return &coverage{chapter: chapter} })
+		k := once.GetListed(index, chapter, &list, func() *coverage { return &coverage{chapter: chapter} })
 		k.counts[c.Class]++
 		total.counts[c.Class]++
 	}

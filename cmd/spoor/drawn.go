@@ -56,8 +56,8 @@ func (d *drawnRounds) text() string {
 }
 
 // keptText says what stays that was to be drawn, and why.
-func keptText(list []reduce.Kept, of, what string) string {
-	return strings.Join(several(list, mostKept, "other reasons", func(k reduce.Kept) string {
+func keptText(list []reduce.KeptReason, of, what string) string {
+	return strings.Join(several(list, mostKept, "other reasons", func(k reduce.KeptReason) string {
 		if k.Count == 0 {
 			return k.Why
 		}

@@ -93,14 +93,14 @@ type dumper struct {
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
-	names      *handles.Names  // of the rank at hand
-	marks      *reduce.Marks   // of the rank at hand
-	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
-	k          *trace.Rank     // at hand, if there are such
-	values     []attachedValue // of the call at hand
-	extras     [][]byte        // of the rank at hand, by terminal: what stands behind a call
-	walk       *trace.Walk     // to the call at hand
-	printed    int             // calls
+	names      *handles.Names    // of the rank at hand
+	marks      *reduce.SizeMarks // of the rank at hand
+	drawn      []trace.Drawn     // loops whose numbers of rounds are drawn
+	k          *trace.Rank       // at hand, if there are such
+	values     []attachedValue   // of the call at hand
+	extras     [][]byte          // of the rank at hand, by terminal: what stands behind a call
+	walk       *trace.Walk       // to the call at hand
+	printed    int               // calls
 	progress   *progress
 }
 
@@ -306,7 +306,7 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 		spans := []ops.Span{{First: 0, End: k.Len(stream)}}
 		if !d.window.Whole() {
 			var err error
-			if spans, err = d.window.Of(d.r, k, stream); err != nil {
+			if spans, err = d.window.SpansOf(d.r, k, stream); err != nil {
 				yield(trace.TimedCall{}, err)
 				return
 			}
@@ -444,7 +444,7 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			}
 			b = append(append(append(b[:len(b)-1], `,"names":`...), text...), '}')
 		}
-		if marks := d.marks.Of(c.Call); marks != nil {
+		if marks := d.marks.SizesOf(c.Call); marks != nil {
 			b = append(b[:len(b)-1], `,"merged":{`...)
 			for i, m := range marks {
 				b = fmt.Appendf(b, "%.*s%q:[%d,%d]", min(i, 1), ",", m.Param, m.Low, m.High)
@@ -455,7 +455,7 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			x := &d.drawn[d.k.InDrawn(c.Terminal)]
 			b = fmt.Appendf(b[:len(b)-1], `,"rounds_drawn":[%d,%d]}`, x.Least.Value, x.Most.Value)
 		}
-		if p := d.marks.Drawn(c.Call); p != nil {
+		if p := d.marks.SyntheticMessage(c.Call); p != nil {
 			b = appendPartnersJSON(b[:len(b)-1], p)
 		}
 		if len(d.values) > 0 {
@@ -542,13 +542,13 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	if c.Phase != "" {
 		b = fmt.Appendf(b, " # begins phase %q", c.Phase)
 	}
-	for _, m := range d.marks.Of(c) {
+	for _, m := range d.marks.SizesOf(c) {
 		b = fmt.Appendf(b, " # %s was %d..%d", m.Param, m.Low, m.High)
 	}
 	if d.k != nil {
 		b = append(b, drawnMark(d.drawn, d.k.InDrawn(c.Terminal))...)
 	}
-	b = append(b, reduce.DrawnText(d.marks.Drawn(c))...)
+	b = append(b, reduce.DrawnText(d.marks.SyntheticMessage(c))...)
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
 		for s := c.Site.Outer; s != nil; s = s.Outer {

@@ -46,7 +46,7 @@ More: docs/efficiency.md`,
 				return err
 			}
 			if byRank {
-				list, err := efficiency.EachRank(r, efficiency.Options{Name: where.text, Named: named})
+				list, err := efficiency.TotalsByRank(r, efficiency.Options{Name: where.text, Named: named})
 				if err != nil {
 					return err
 				}
@@ -54,8 +54,8 @@ More: docs/efficiency.md`,
 				return o.print(cmd, perRank, func(w io.Writer) { printRanks(w, list, o.top.Rows, terminalWidth(cmd)) }, table.Print)
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
-			rep, err := efficiency.Of(r, efficiency.Options{
-				All: all, Inside: inside, Name: where.text, Named: named,
+			rep, err := efficiency.Analyse(r, efficiency.Options{
+				AllFunctions: all, WithoutInit: inside, Name: where.text, Named: named,
 				Progress: func(done, total int) { p.done, p.total = done-1, total; p.step() },
 			})
 			p.end()
@@ -106,16 +106,16 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 		return
 	}
 	run := show.Duration(float64(e.RuntimeNs))
-	if e.WithinNs > e.RuntimeNs/200 {
-		run += " ± " + show.Duration(float64(e.WithinNs))
+	if e.RuntimeErrorNs > e.RuntimeNs/200 {
+		run += " ± " + show.Duration(float64(e.RuntimeErrorNs))
 	}
 	show.Text(w, [][3]string{
 		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
 		{"  load balance", shareText(e.LoadBalance), "mean useful time over the largest"},
 		{"  communication", shareText(e.Communication), "largest useful time over run time"},
 	}, 0, func(c *show.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) })
-	if rep.Missing > 0 {
-		fmt.Fprintf(w, "%s left no track\n", show.Plural(rep.Missing, "rank"))
+	if rep.MissingRanks > 0 {
+		fmt.Fprintf(w, "%s left no track\n", show.Plural(rep.MissingRanks, "rank"))
 	}
 	fmt.Fprintln(w)
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
@@ -124,20 +124,20 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	if rep.Init.Mean > 0 { // a part of a run may be without
 		v.distribution("MPI_Init", &rep.Init, "  ")
 	}
-	if rep.FinalizeTold() {
+	if rep.FinalizeKnown() {
 		v.distribution("MPI_Finalize", &rep.Finalize, "  ")
 	}
 	if rep.Threads > 1 {
 		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, rest := show.Worth(rep.Calls, top, func(c efficiency.Call) float64 {
+	calls, rest := show.WithinLimit(rep.Calls, top, func(c efficiency.Call) float64 {
 		return c.CostNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
 	})
 	for i := range calls {
 		c := &calls[i]
 		what := "lost"
-		if c.Completion && !c.Alone {
+		if c.Completion && !c.Local {
 			what = "waited"
 		}
 		calls := show.Plural(c.Count, "call")
@@ -150,11 +150,11 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
-			v.sample(c.Single)
+			v.sample(c.SingleCalls)
 		}
 		v.distribution("gaps, total of a rank:", &c.Gap, "  ")
 		if !once {
-			v.sample(c.SingleGap)
+			v.sample(c.SingleGaps)
 		}
 	}
 	if len(calls) < len(rep.Calls) {
@@ -176,7 +176,7 @@ func shareText(s efficiency.Share) string {
 }
 
 func timingText(rep *efficiency.Report) string {
-	switch rep.Timing {
+	switch rep.TimesKind {
 	case "exact":
 		return "each rank's own"
 	case "bounded":
@@ -225,8 +225,8 @@ func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, in
 		return
 	}
 	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, show.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most))
-	if d.Within >= 1 && d.Within > toAPercent*d.Most.Ns {
-		text += ", each within " + show.Duration(d.Within)
+	if d.ErrorNs >= 1 && d.ErrorNs > toAPercent*d.Most.Ns {
+		text += ", each within " + show.Duration(d.ErrorNs)
 	}
 	v.line(text, bars(d.Bins))
 	if len(d.Groups) == 2 {
@@ -247,7 +247,7 @@ func (v *imbalanceView) sample(s *efficiency.Sample) {
 	if s == nil {
 		return
 	}
-	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.Duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Steps))
+	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.Duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Histogram))
 	if len(s.Groups) == 2 {
 		text := func(g efficiency.SampleGroup) string {
 			return fmt.Sprintf("%d at %s", g.Calls, show.Duration(g.Mean))
@@ -262,11 +262,11 @@ func groupText(g efficiency.Group) string {
 	if g.Estimated {
 		text = "about " + text
 	}
-	if len(g.Some) == 0 {
+	if len(g.SomeRanks) == 0 {
 		return text
 	}
-	text += " (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(g.Some), " ", ", "), "[]")
-	if g.Ranks > len(g.Some) {
+	text += " (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(g.SomeRanks), " ", ", "), "[]")
+	if g.Ranks > len(g.SomeRanks) {
 		text += ", …"
 	}
 	return text + ")"
@@ -340,7 +340,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		}
 		for i, col := range cols {
 			text := "-"
-			if t, ok := col.Of[r.Rank]; ok {
+			if t, ok := col.ByRank[r.Rank]; ok {
 				text = time(t)
 			}
 			c.Value(fmt.Sprintf("[%d]", i+1), text)
@@ -349,7 +349,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	fmt.Fprintln(w)
 	for i, c := range cols {
 		what := "compute before"
-		if c.MPI {
+		if c.InCalls {
 			what = "in"
 		}
 		fmt.Fprintln(w, show.Line(fmt.Sprintf("[%d] %s %s at %s", i+1, what, c.Function, c.Place), c.Place))
@@ -393,7 +393,7 @@ func rankTable(list []efficiency.RankTotals) (all show.Table[rankQuantity], perR
 		{Name: "function", Unit: show.Word, Doc: "MPI function; empty for the rank's total", Value: func(q rankQuantity) any { return q.function }},
 		{Name: "site", Unit: show.Word, Doc: "call site", Value: func(q rankQuantity) any { return q.site }},
 		{Name: "value", Unit: show.Decimal, Doc: "ns, or the sum of the attached value", Value: func(q rankQuantity) any { return q.value.Ns }},
-		{Name: "within", Unit: show.Decimal, Doc: "the truth is at most this far away", Value: func(q rankQuantity) any { return q.value.Within }},
+		{Name: "within", Unit: show.Decimal, Doc: "the truth is at most this far away", Value: func(q rankQuantity) any { return q.value.ErrorNs }},
 		{Name: "known", Doc: "the rank's own; else its part in what ranks like it spent", Value: func(q rankQuantity) any { return q.value.Known }},
 	}
 	for _, r := range list {
@@ -402,7 +402,7 @@ func rankTable(list []efficiency.RankTotals) (all show.Table[rankQuantity], perR
 			rows = append(rows, rankQuantity{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute}, rankQuantity{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
 		}
 		for _, v := range r.Values {
-			rows = append(rows, rankQuantity{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
+			rows = append(rows, rankQuantity{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, ErrorNs: v.Error, Known: v.Known}})
 		}
 		all.Rows = append(all.Rows, rows...)
 		perRank = append(perRank, rankAnswer{r, show.Table[rankQuantity]{Rows: rows, Columns: all.Columns}})

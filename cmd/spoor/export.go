@@ -120,7 +120,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	if f.whole && o.ranks+o.from+o.until+o.phase != "" {
 		return &usageError{cmd, fmt.Errorf("--to %s takes all ranks from the beginning to the end: in a replay of a part, ranks would wait for what is missing", o.to)}
 	}
-	opts.Values, opts.Messages, opts.Shares = f.values, f.messages, f.shares
+	opts.Values, opts.Messages, opts.PerMember = f.values, f.messages, f.shares
 	o.out = cmp.Or(o.out, traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor"))+f.ending)
 	if err := mayWrite(o.out, o.force); err != nil {
 		return err
@@ -164,13 +164,13 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	losses := s.Losses.List()
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), map[string]any{
-			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.Told, "bytes": bytes, "times": about.About["TIMES"], "left_out": losses,
+			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.CallsRead, "bytes": bytes, "times": about.Metadata["TIMES"], "left_out": losses,
 		})
 	}
 	for _, x := range losses {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.Grouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.Told, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.About["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.CallsRead, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.Metadata["TIMES"])
 	return nil
 }
 
@@ -252,7 +252,7 @@ func toFile(path string, write func(w io.Writer) error) error {
 		return err
 	}
 	defer f.Close()
-	w := convert.NewBehind(f)
+	w := convert.NewBackgroundWriter(f)
 	if err := errors.Join(write(w), w.Close()); err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 		return err
 	}
 	defer f.Close()
-	x, err := paraver.NewDimemas(s, f, about.About["COMMAND"])
+	x, err := paraver.NewDimemas(s, f, about.Metadata["COMMAND"])
 	return through(s, x, err)
 }
 
@@ -316,7 +316,7 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 	if err != nil || w == nil || w.Loop == nil {
 		return nil, err
 	}
-	found, err := efficiency.Changes(s.Reader, w, where.atCall)
+	found, err := efficiency.IterationFindings(s.Reader, w, where.atCall)
 	if err != nil {
 		return nil, err
 	}
@@ -325,11 +325,11 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 		return nil, err
 	}
 	for _, f := range found {
-		_, ns, err := x.Begins(f.Rank, f.From)
+		_, ns, err := x.BeginTimes(f.Rank, f.FirstIteration)
 		if err != nil {
 			return nil, err
 		}
-		if f.To > 0 && len(ns) > 0 && s.Has(ns[0]) {
+		if f.LastIteration > 0 && len(ns) > 0 && s.InRange(ns[0]) {
 			list = append(list, convert.Mark{Ns: ns[0] - s.First, Text: f.Text})
 		}
 	}
@@ -339,9 +339,9 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 
 // aboutTrace returns what formats say besides calls.
 func aboutTrace(s *ops.Source, where *places) convert.Options {
-	return convert.Options{About: aboutRun(s), Line: func(s trace.Site) (file string, line int) {
+	return convert.Options{Metadata: aboutRun(s), SourceLine: func(s trace.Site) (file string, line int) {
 		p := where.of(s)
-		if p.Precision == symbolise.LineInfo {
+		if p.Precision == symbolise.PrecisionLine {
 			return p.Frames[0].File, p.Frames[0].Line
 		}
 		return p.Base(), 0

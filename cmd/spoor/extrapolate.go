@@ -61,7 +61,7 @@ More: docs/extrapolate.md`,
 			refusal := (*extrapolate.Refusal)(nil)
 			if errors.As(err, &refusal) && c != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %v\nThe trace lacks these calls.\n", err)
-			} else if refusal != nil && len(list) >= stats.LeastPoints {
+			} else if refusal != nil && len(list) >= stats.MinLawPoints {
 				return fmt.Errorf("%w\ncalls, bytes and times of each call site as laws: spoor scaling --at %d, with these traces", err, ranks)
 			} else if err != nil {
 				return err

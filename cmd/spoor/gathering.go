@@ -175,7 +175,7 @@ func (g *gathering) print(w io.Writer, room int) {
 func spawnsOf(rep *hang.Report) (n int) {
 	for i := range rep.States {
 		for k := range rep.States[i].Ranks {
-			n = max(n, rep.States[i].Ranks[k].Spawns)
+			n = max(n, rep.States[i].Ranks[k].SpawnedProcesses)
 		}
 	}
 	return n
@@ -204,5 +204,5 @@ func sayInside(stderr io.Writer, out, scratch string) {
 		}
 		fmt.Fprintf(stderr, "spoor: when the job ended: %s\n", g.line())
 	}
-	recover.Forget(list)
+	recover.ForgetEnded(list)
 }

@@ -62,8 +62,8 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	}
 	named, sited, both, sites := false, false, false, 0
 	p := newProgress(cmd.ErrOrStderr(), "counting times", r.Ranks())
-	rep, err := histogram.Of(r, histogram.Options{
-		Rank: o.rank, Paths: o.paths, Name: where.text,
+	rep, err := histogram.Compute(r, histogram.Options{
+		Rank: o.rank, ByPrevious: o.paths, Name: where.text,
 		Wanted: func(s *histogram.Site) bool {
 			byName, bySite := matchesName(o.calls, s.Function), o.site == "" || where.matches(o.site, s.Number, s.Site)
 			named, sited, both, sites = named || byName, sited || bySite, both || byName && bySite, s.Number
@@ -73,7 +73,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	})
 	p.end()
 	switch {
-	case errors.Is(err, histogram.ErrNone):
+	case errors.Is(err, histogram.ErrNoHistograms):
 		return fmt.Errorf("%s: no histograms, and no times of single calls to make them of; record them: spoor run --timing hist or lossless", r.Name())
 	case err != nil:
 		return err
@@ -107,11 +107,11 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 		"exact": "each call's own, exactly", "bounded": "each call's own, within the error that was asked for",
 		"histogram": "histograms of the trace, whose single bins are estimates where they were cut or joined",
 	}
-	fmt.Fprintf(w, "times: %s\n", known[rep.Times])
+	fmt.Fprintf(w, "times: %s\n", known[rep.TimesKind])
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
 		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, show.Plural(len(rep.Ranks), "rank"), show.Ranges(rep.Ranks))
 	}
-	what := func(t *histogram.Table) (string, *histogram.Spread) {
+	what := func(t *histogram.Table) (string, *histogram.Histogram) {
 		if o.gaps {
 			return "gaps before", &t.Gap
 		}
@@ -127,16 +127,16 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 		line := fmt.Sprintf("[%d] %s at %s: %s %s", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
 		fmt.Fprintf(w, "\n%s\n", show.Line(line, s.Place))
 		printSpread(w, spread, "  ", width)
-		for j := range s.After {
+		for j := range s.ByPrevious {
 			if o.top.Rows > 0 && j == o.top.Rows {
-				fmt.Fprintf(w, "\n  after %s more: --top 0\n", show.Plural(len(s.After)-o.top.Rows, "call site"))
+				fmt.Fprintf(w, "\n  after %s more: --top 0\n", show.Plural(len(s.ByPrevious)-o.top.Rows, "call site"))
 				break
 			}
-			a := &s.After[j]
+			a := &s.ByPrevious[j]
 			_, spread := what(&a.Table)
 			head := "first of a thread"
-			if a.Number > 0 {
-				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
+			if a.SiteNumber > 0 {
+				head = fmt.Sprintf("after [%d] %s at %s", a.SiteNumber, a.Function, a.Place)
 			}
 			fmt.Fprintf(w, "\n%s\n", show.Line(fmt.Sprintf("  %s: %s", head, show.Plural(spread.Count, "call")), a.Place))
 			printSpread(w, spread, "    ", width)
@@ -148,7 +148,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 const longestBar = 30
 
 // printSpread writes a line for each bin, with bars as long as there is room for.
-func printSpread(w io.Writer, s *histogram.Spread, indent string, width int) {
+func printSpread(w io.Writer, s *histogram.Histogram, indent string, width int) {
 	rows, most := s.Bins, uint64(0)
 	for i := range rows {
 		most = max(most, rows[i].Count)
@@ -212,8 +212,8 @@ func histogramCSV(w io.Writer, rep *histogram.Report) {
 				}
 			}
 			table("", &s.Table)
-			for j := range s.After {
-				table(strconv.Itoa(s.After[j].Number), &s.After[j].Table)
+			for j := range s.ByPrevious {
+				table(strconv.Itoa(s.ByPrevious[j].SiteNumber), &s.ByPrevious[j].Table)
 			}
 		}
 	}, func(c *show.Row, r row) {

@@ -46,7 +46,7 @@ with equal calls, and which parameters take most bytes.`,
 			if err != nil {
 				return err
 			}
-			iterations, err := when.Known(r, s.Calls)
+			iterations, err := when.FromTraceOrAnalyse(r, s.Calls)
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ with equal calls, and which parameters take most bytes.`,
 				return err
 			}
 			who := drawnMessagesOf(partners)
-			left, err := waits.Left(r)
+			left, err := waits.WhyNone(r)
 			if err != nil {
 				return err
 			}
@@ -113,22 +113,22 @@ func findingsOf(r *trace.Reader, s *summary.Summary, iterations *trace.When, pat
 	if err != nil {
 		return nil, err
 	}
-	rep, err := efficiency.Of(r, efficiency.Options{All: true, Name: where.text, Named: named})
+	rep, err := efficiency.Analyse(r, efficiency.Options{AllFunctions: true, Name: where.text, Named: named})
 	if err != nil {
 		return nil, err
 	}
-	w, err := waits.Known(r, s.Calls, where.atCall)
+	w, err := waits.FromTraceOrAnalyse(r, s.Calls, where.atCall)
 	if err != nil {
 		return nil, err
 	}
 	if w != nil {
-		w.Unite()
+		w.MergeSites()
 	}
-	others, err := efficiency.Changes(r, iterations, where.atCall)
+	others, err := efficiency.IterationFindings(r, iterations, where.atCall)
 	if err != nil {
 		return nil, err
 	}
-	firsts, err := efficiency.FirstCalls(r, rep, where.atCall)
+	firsts, err := efficiency.FirstCallFindings(r, rep, where.atCall)
 	return efficiency.Findings(rep, w, append(others, firsts...)...), err
 }
 
@@ -146,8 +146,8 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	field("trace", "%s, %s", s.File, show.Bytes(s.Bytes))
-	field("command", "%s", show.Short(cmp.Or(s.Command, "unknown")))
+	field("trace", "%s, %s", s.File, show.Bytes(s.FileBytes))
+	field("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	family := "unknown"
 	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
@@ -183,8 +183,8 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 			}
 			drift = fmt.Sprintf(format, c.DriftPPM)
 		}
-		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, show.Duration(float64(c.ApartNs)), drift,
-			show.Duration(float64(c.BoundNs)))
+		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, show.Duration(float64(c.MaxDifferenceNs)), drift,
+			show.Duration(float64(c.ErrorNs)))
 	} else if len(s.Hosts) > 1 && !s.Timeless {
 		field("clocks", "not compared: ranks are put together by the hosts' wall clocks")
 	}
@@ -201,20 +201,20 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	field("calls", "%s; %s", show.Grouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
 		field("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
-			show.Share(float64(x.Placed), float64(s.Calls)), show.Plural(x.Loops, "loop"), show.Plural(x.Functions, "function"))
+			show.Share(float64(x.PlacedCalls), float64(s.Calls)), show.Plural(x.Loops, "loop"), show.Plural(x.Functions, "function"))
 	}
 	if iterations != "" {
 		field("iterations", "%s; see: spoor waits --iteration", iterations)
 	}
-	if len(s.Counted) > 0 {
+	if len(s.CountedLoops) > 0 {
 		sum := int64(0)
-		for _, x := range s.Counted {
+		for _, x := range s.CountedLoops {
 			sum += x.Rounds
 		}
-		field("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.Counted), "loop"), show.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
+		field("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.CountedLoops), "loop"), show.Grouped(s.CountedLoops[0].Rounds), s.CountedLoops[0].Loop)
 	}
-	if s.Lost > 0 {
-		field("lost", "%s that the trace lacks", show.Plural(s.Lost, "call"))
+	if s.LostRecords > 0 {
+		field("lost", "%s that the trace lacks", show.Plural(s.LostRecords, "call"))
 	}
 	for _, p := range s.Problems {
 		field("problem", "%s", p)
@@ -243,11 +243,11 @@ func printStorage(w io.Writer, s *summary.Summary, top int) {
 		total += x.Bytes
 	}
 	parts := slices.Clone(s.Sections)
-	if head := s.Bytes - total; head > 0 {
+	if head := s.FileBytes - total; head > 0 {
 		parts = append(parts, summary.Section{Name: "header and directory", Bytes: head})
 	}
 	show.Text(w, parts, 0, func(c *show.Row, x summary.Section) {
-		c.Count("", x.Bytes).Share("", x.Bytes, s.Bytes).Text("", x.Name)
+		c.Count("", x.Bytes).Share("", x.Bytes, s.FileBytes).Text("", x.Name)
 	})
 	printCosts(w, s, top)
 	printClasses(w, s, top)
@@ -267,7 +267,7 @@ func timeText(s *summary.Summary) string {
 		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", show.Duration(float64(-s.FirstNs)))
 	}
 	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s %s)", time, show.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
-		show.Duration(float64(s.LeastMPI)), show.Duration(float64(s.MostMPI)), each)
+		show.Duration(float64(s.LeastMPINs)), show.Duration(float64(s.MostMPINs)), each)
 	if s.FilesNs > 0 {
 		text += fmt.Sprintf(", in files %s (%s)", show.Share(float64(s.FilesNs), float64(s.ThreadNs)), show.Duration(float64(s.FilesNs)))
 	}
@@ -280,14 +280,14 @@ func spoorText(s *summary.Summary) string {
 	n := float64(max(1, s.Ranks-s.Ends[summary.Missing]))
 	if s.SpoorNs > 0 {
 		whole := float64(s.TotalNs + s.SpoorNs + s.OffNs)
-		parts := show.Duration(float64(s.SpoorStart)/n) + " to start"
-		if rest := s.SpoorNs - s.SpoorStart; rest > 0 {
+		parts := show.Duration(float64(s.SpoorStartNs)/n) + " to start"
+		if rest := s.SpoorNs - s.SpoorStartNs; rest > 0 {
 			parts += fmt.Sprintf(", %s to take in records", show.Duration(float64(rest)/n))
 		}
 		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.Duration(float64(s.SpoorNs)/n), show.Share(float64(s.SpoorNs), whole), parts))
 	}
-	if s.MergeNs > 0 { // which is in none of these
-		text := show.Duration(float64(s.MergeNs)) + " in MPI_Finalize, after the program's last call"
+	if s.FinishNs > 0 { // which is in none of these
+		text := show.Duration(float64(s.FinishNs)) + " in MPI_Finalize, after the program's last call"
 		if len(list) > 0 {
 			text = list[0] + ", and " + text
 		}
@@ -346,7 +346,7 @@ func density(s *summary.Summary) string {
 	if s.Calls == 0 {
 		return "none recorded"
 	}
-	return fmt.Sprintf("%.3g bytes a call", float64(s.Bytes)/float64(s.Calls))
+	return fmt.Sprintf("%.3g bytes a call", float64(s.FileBytes)/float64(s.Calls))
 }
 
 func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
@@ -357,7 +357,7 @@ func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
 	}
 	top.Asked = top.Asked || s.Timeless
 	share := func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
-	show.Part(w, s.Functions, top, share, func(c *show.Row, f summary.Function) {
+	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f summary.Function) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
 			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
@@ -372,7 +372,7 @@ func printClasses(w io.Writer, s *summary.Summary, top int) {
 	order := slices.Clone(s.Classes)
 	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
 	show.Text(w, order, top, func(c *show.Row, x summary.Class) {
-		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.Least, x.Most)).Count("distinct", x.Distinct).Text("class of ranks", shortRanges(x.Ranks))
+		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.LeastCalls, x.MostCalls)).Count("distinct", x.DistinctCalls).Text("class of ranks", shortRanges(x.Ranks))
 	})
 }
 

@@ -36,7 +36,7 @@ More: docs/io.md`,
   spoor io app.spoor --json | jq '.files[] | [.path, .total.writes.bytes]'`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			rep, err := files.Compute(r, files.Options{Each: each, System: system})
+			rep, err := files.Analyse(r, files.Options{NoGrouping: each, IncludeSystem: system})
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ type fileRow struct {
 func rowsOf(f *files.File) (rows []fileRow) {
 	for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
 		one := files.File{Total: *f.Ranks[rank], Ranks: map[int]*files.Use{rank: f.Ranks[rank]}}
-		rows = append(rows, fileRow{Use: one.Total, who: strconv.Itoa(rank), by: f.By, name: f.Path, bandwidth: one.Bandwidth()})
+		rows = append(rows, fileRow{Use: one.Total, who: strconv.Itoa(rank), by: f.API, name: f.Path, bandwidth: one.Bandwidth()})
 	}
 	return rows
 }
@@ -110,9 +110,9 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 		{Name: "strided", Unit: show.Fraction, Room: 1, Doc: "at the distance of the one before", Value: share(func(r fileRow) uint64 { return r.Strided })},
 		{Name: "random", Unit: show.Fraction, Room: 1, Doc: "elsewhere", Value: share(func(r fileRow) uint64 { return r.Random })},
 		{Name: "off 4 KB", Unit: show.Fraction, Room: 1, Doc: "not at a multiple of 4 KB", Value: share(func(r fileRow) uint64 { return r.Unaligned })},
-		{Name: "meta", Room: 1, Doc: "other calls, such as opening", Value: func(r fileRow) any { return r.Meta }},
-		{Name: "in data", Unit: show.Ns, Room: 1, Doc: "time of reading and writing", Value: time(func(r fileRow) float64 { return r.DataTime })},
-		{Name: "in meta", Unit: show.Ns, Room: 1, Doc: "time of other calls", Value: time(func(r fileRow) float64 { return r.MetaTime })},
+		{Name: "meta", Room: 1, Doc: "other calls, such as opening", Value: func(r fileRow) any { return r.MetaCalls }},
+		{Name: "in data", Unit: show.Ns, Room: 1, Doc: "time of reading and writing", Value: time(func(r fileRow) float64 { return r.DataNs })},
+		{Name: "in meta", Unit: show.Ns, Room: 1, Doc: "time of other calls", Value: time(func(r fileRow) float64 { return r.MetaNs })},
 		{Name: "bandwidth", Unit: show.PerSec, Room: 1, Doc: "of reading and writing", Value: func(r fileRow) any {
 			if !timed || r.bandwidth <= 0 {
 				return nil
@@ -121,7 +121,7 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 		}},
 		{Name: "extent", Unit: show.Size, Doc: "furthest byte", Value: func(r fileRow) any { return r.Extent }},
 		{Name: "failed", Doc: "calls that failed", Value: func(r fileRow) any { return r.Failed }},
-		{Name: "library calls", Doc: "calls that the MPI library made for itself", Value: func(r fileRow) any { return r.Library }},
+		{Name: "library calls", Doc: "calls that the MPI library made for itself", Value: func(r fileRow) any { return r.LibraryCalls }},
 		{Name: "by", Room: 1, Doc: "interface", Value: func(r fileRow) any { return r.by }},
 		{Name: "file", Unit: show.Word, Room: 1, Doc: "path", Value: func(r fileRow) any { return r.name }},
 	}
@@ -131,7 +131,7 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 // are sorted or of chosen columns have rows of ranks alone.
 func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) error {
 	// One kind of calls needs no name, unless it isn't the one that readers expect.
-	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix })
+	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.API != files.Posix })
 	who, list, more := "ranks", rep.Files, 0
 	plain := v.CSV || v.Sort != "" || v.Columns != nil
 	if ranks && plain {
@@ -143,7 +143,7 @@ func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) 
 	var rows []fileRow
 	for _, f := range list {
 		if !ranks || !plain {
-			rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.By, f.Path, f.Bandwidth()})
+			rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.API, f.Path, f.Bandwidth()})
 		}
 		for _, r := range rowsOf(f) {
 			switch {
@@ -171,15 +171,15 @@ func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) 
 
 // printLeftOut counts what is not shown.
 func printLeftOut(w io.Writer, rep *files.Report) {
-	if rep.LeftCalls > 0 {
+	if rep.OmittedCalls > 0 {
 		fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
-			show.Plural(int64(rep.LeftCalls), "call"), show.Plural(int64(rep.LeftFiles), "file"))
+			show.Plural(int64(rep.OmittedCalls), "call"), show.Plural(int64(rep.OmittedFiles), "file"))
 	}
 }
 
 // printSlowest says which single call took longest, and what failed.
 func printSlowest(w io.Writer, rep *files.Report, timed bool) {
-	var slow files.Slow
+	var slow files.SlowestCall
 	failed := uint64(0)
 	for _, f := range rep.Files {
 		failed += f.Total.Failed
@@ -189,7 +189,7 @@ func printSlowest(w io.Writer, rep *files.Report, timed bool) {
 	}
 	if timed && slow.Ns > 0 {
 		about := ""
-		if !rep.Kind.Own() {
+		if !rep.TimesKind.Own() {
 			about = "about "
 		}
 		fmt.Fprintf(w, "\nslowest: %s%s on rank %d: %s\n", about, show.Duration(slow.Ns), slow.Rank, slow.Call)
@@ -214,7 +214,7 @@ type fileJSON struct {
 func filesJSON(rep *files.Report, timed bool) any {
 	rows := []fileJSON{}
 	for _, f := range rep.Files {
-		x := fileJSON{File: f, Shared: f.Shared(), Bandwidth: f.Bandwidth()}
+		x := fileJSON{File: f, Shared: f.SharingRanks(), Bandwidth: f.Bandwidth()}
 		for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
 			x.Ranks = append(x.Ranks, rankUse{rank, f.Ranks[rank]})
 		}
@@ -223,7 +223,7 @@ func filesJSON(rep *files.Report, timed bool) any {
 	var columns show.Columns[fileJSON]
 	for _, c := range fileColumns(timed)[1:] { // the first one has what shared_by has
 		columns = append(columns, show.Column[fileJSON]{Name: c.Name, Unit: c.Unit, Doc: c.Doc, Value: func(x fileJSON) any {
-			return c.Value(fileRow{x.Total, "", x.By, x.Path, x.Bandwidth})
+			return c.Value(fileRow{x.Total, "", x.API, x.Path, x.Bandwidth})
 		}})
 	}
 	return struct {
@@ -233,5 +233,5 @@ func filesJSON(rep *files.Report, timed bool) any {
 		LeftFiles int                  `json:"left_out_files"`
 		LeftCalls uint64               `json:"left_out_calls"`
 		Files     show.Table[fileJSON] `json:"files"`
-	}{files.Bounds, rep.Kind.String(), rep.Folder, rep.LeftFiles, rep.LeftCalls, show.Table[fileJSON]{Rows: rows, Columns: columns}}
+	}{files.SizeBounds, rep.TimesKind.String(), rep.Folder, rep.OmittedFiles, rep.OmittedCalls, show.Table[fileJSON]{Rows: rows, Columns: columns}}
 }

@@ -33,7 +33,7 @@ func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64,
 	if first >= x.Loop.Iterations {
 		return nil, 0, 0, fmt.Errorf("%s: iteration %d of %d", r.Name(), first, x.Loop.Iterations)
 	}
-	if when.Exemplar(x, first, end) != nil {
+	if when.ExemplarIn(x, first, end) != nil {
 		return nil, 0, 0, nil
 	}
 	end = min((max(end, first+1)-1)/x.Each*x.Each+x.Each, x.Loop.Iterations) // of those that are kept together all
@@ -41,13 +41,13 @@ func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64,
 }
 
 // iterationTable has a row for each rank, or group of ranks.
-func iterationTable(rows []when.Part) show.Table[when.Part] {
-	ns := func(name, doc string, of func(p when.Part) int64) show.Column[when.Part] {
-		return show.Column[when.Part]{Name: name, Unit: show.Ns, Doc: doc, Value: func(p when.Part) any { return of(p) }}
+func iterationTable(rows []when.RowTimes) show.Table[when.RowTimes] {
+	ns := func(name, doc string, of func(p when.RowTimes) int64) show.Column[when.RowTimes] {
+		return show.Column[when.RowTimes]{Name: name, Unit: show.Ns, Doc: doc, Value: func(p when.RowTimes) any { return of(p) }}
 	}
-	state := func(i int) func(p when.Part) int64 { return func(p when.Part) int64 { return p.Ns[i] } }
-	return show.Table[when.Part]{Rows: rows, Columns: show.Columns[when.Part]{
-		{Name: "ranks", Unit: show.Word, Doc: "a rank, or some in the mean", Value: func(p when.Part) any {
+	state := func(i int) func(p when.RowTimes) int64 { return func(p when.RowTimes) int64 { return p.Ns[i] } }
+	return show.Table[when.RowTimes]{Rows: rows, Columns: show.Columns[when.RowTimes]{
+		{Name: "ranks", Unit: show.Word, Doc: "a rank, or some in the mean", Value: func(p when.RowTimes) any {
 			if p.Ranks == 1 {
 				return fmt.Sprint(p.First)
 			}
@@ -55,7 +55,7 @@ func iterationTable(rows []when.Part) show.Table[when.Part] {
 		}},
 		ns("computing", "outside of MPI, with a processor", state(trace.WhenComputing)),
 		ns("waiting", "for other ranks", state(trace.WhenWaiting)),
-		ns("in MPI", "otherwise", func(p when.Part) int64 { return p.MPINs }),
+		ns("in MPI", "otherwise", func(p when.RowTimes) int64 { return p.MPINs }),
 		ns("files", "in calls on files", state(trace.WhenFiles)),
 		ns("no processor", "ready to compute", state(trace.WhenReady)),
 		ns("other", "in the recorder, or while tracing was off", state(trace.WhenOther)),
@@ -64,26 +64,26 @@ func iterationTable(rows []when.Part) show.Table[when.Part] {
 
 // printIterations says what ranks did in iterations, and what differs there.
 func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *places, x *trace.When, first, end uint64) error {
-	rows, whole := when.PartOf(x, first, end)
-	changes, err := efficiency.Changes(r, x, where.atCall)
+	rows, whole := when.SumRows(x, first, end)
+	changes, err := efficiency.IterationFindings(r, x, where.atCall)
 	if err != nil {
 		return err
 	}
 	here := []efficiency.Finding{}
 	for i := range changes {
-		if when.Differs(&x.Findings[i], first, end) {
+		if when.Concerns(&x.Findings[i], first, end) {
 			here = append(here, changes[i])
 		}
 	}
 	table := iterationTable(rows)
 	return o.print(cmd, struct {
-		First    uint64                `json:"first"`
-		End      uint64                `json:"end"`
-		Ns       int64                 `json:"ns"`
-		UsualNs  int64                 `json:"usual_ns"`  // of as many
-		WithinNs int64                 `json:"within_ns"` // times of rows
-		Rows     show.Table[when.Part] `json:"rows"`
-		Findings []efficiency.Finding  `json:"findings"`
+		First    uint64                    `json:"first"`
+		End      uint64                    `json:"end"`
+		Ns       int64                     `json:"ns"`
+		UsualNs  int64                     `json:"usual_ns"`  // of as many
+		WithinNs int64                     `json:"within_ns"` // times of rows
+		Rows     show.Table[when.RowTimes] `json:"rows"`
+		Findings []efficiency.Finding      `json:"findings"`
 	}{first, end, whole, int64(end-first) * x.IterationNs(0.5), x.LevelNs, table, here}, func(w io.Writer) {
 		which := fmt.Sprintf("iteration %d", first)
 		if end-first > 1 {
@@ -110,14 +110,14 @@ func iterationsText(x *trace.When) string {
 		return ""
 	}
 	var parts []string
-	for i, s := range when.Stretches(x) {
+	for i, s := range when.Segments(x) {
 		part := fmt.Sprintf("%s to %s %s", show.Grouped(s.From), show.Grouped(s.End-1), show.Duration(float64(s.Ns)))
 		if i == 0 {
 			part = fmt.Sprintf("%s to %s take %s each", show.Grouped(s.From), show.Grouped(s.End-1), show.Duration(float64(s.Ns)))
 		}
 		parts = append(parts, part)
 	}
-	worst := when.Slowest(x)
+	worst := when.SlowestIterations(x)
 	which := show.Grouped(worst.First)
 	if worst.Count > 1 {
 		which += " to " + show.Grouped(worst.First+worst.Count-1)

@@ -117,7 +117,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	if err := checkMPI(o.mpi); err != nil {
 		return err
 	}
-	runner, err := launch.Of(args, o.mpi)
+	runner, err := launch.RunnerOf(args, o.mpi)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 		}
 		defer os.Remove(file)
 	}
-	task := machine.MeasureTask{File: file, Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, Quiet: o.quiet}
+	task := machine.MeasureTask{File: file, Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, NoProgress: o.quiet}
 	measure := func(vars []launch.Var) error {
 		file := filepath.Join(dir, "config")
 		if err := (&replay.Config{Libraries: runner.Libraries, Calibrate: &task}).Write(file); err != nil {
@@ -171,7 +171,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 			fmt.Fprintln(cmd.ErrOrStderr(), "spoor: what tracing costs")
 		}
 		task = machine.MeasureTask{Most: o.most, Talk: talks}
-		if m.Recorder, err = recorderCost(filepath.Join(dir, "t.spoor"), result.LocalNs, measure); err != nil {
+		if m.TracingCost, err = recorderCost(filepath.Join(dir, "t.spoor"), result.LocalNs, measure); err != nil {
 			return err
 		}
 	}
@@ -208,7 +208,7 @@ func units72(text string) string {
 
 // recorderCost has ranks make calls with nothing between them, traced, and takes what the trace
 // has of their times. local is how long a call that does next to nothing takes untraced, in ns.
-func recorderCost(path string, local float64, run func([]launch.Var) error) (cost machine.Recorder, err error) {
+func recorderCost(path string, local float64, run func([]launch.Var) error) (cost machine.TracingCost, err error) {
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
 		return cost, err
@@ -252,5 +252,5 @@ func recorderCost(path string, local float64, run func([]launch.Var) error) (cos
 		}
 		before = c.Name()
 	}
-	return machine.RecorderCost(gaps, calls, local)
+	return machine.MeasuredTracingCost(gaps, calls, local)
 }

@@ -91,7 +91,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "spoor: %s%s\nusage: %s\nsee: %s --help\n", verbPrefix(usage.cmd), show.Short(err.Error()), usage.cmd.UseLine(), usage.cmd.CommandPath())
+		fmt.Fprintf(stderr, "spoor: %s%s\nusage: %s\nsee: %s --help\n", verbPrefix(usage.cmd), show.WithoutMiddle(err.Error()), usage.cmd.UseLine(), usage.cmd.CommandPath())
 		return 2
 	}
 	complain(cmd, err)
@@ -266,5 +266,5 @@ func verbs() []verbGroup {
 // complain prints an error of a verb that goes on or ends with a code of its own.
 func complain(cmd *cobra.Command, err error) {
 	// Errors name file and section; which package found out is no news.
-	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.Short(strings.TrimPrefix(err.Error(), "trace: ")))
+	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.WithoutMiddle(strings.TrimPrefix(err.Error(), "trace: ")))
 }

@@ -62,14 +62,14 @@ const textRows = 16
 
 func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.out), "."))
-	if o.out == "" || sections.Special(o.out) != "" { // whose name says nothing
+	if o.out == "" || sections.SpecialFile(o.out) != "" { // whose name says nothing
 		format = "txt"
 		if o.json {
 			format = "json"
 		}
 	}
 	fits := false // the table has to fit the terminal
-	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPicture}[format]
+	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPictureRows}[format]
 	switch {
 	case most == 0 && r.Ranks() > 0:
 		return fmt.Errorf("%s: the name has to end in .txt, .csv, .json or .png", o.out)
@@ -84,7 +84,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	p := newProgress(cmd.ErrOrStderr(), "counting messages", r.Ranks())
 	var mu sync.Mutex
 	m, err := matrix.Compute(r, matrix.Options{
-		PointToPoint: slices.Contains(o.of, "p2p"), Collectives: slices.Contains(o.of, "collectives"), RMA: slices.Contains(o.of, "rma"), Bin: o.bin,
+		PointToPoint: slices.Contains(o.of, "p2p"), Collectives: slices.Contains(o.of, "collectives"), RMA: slices.Contains(o.of, "rma"), RanksPerRow: o.bin,
 		Progress: func(int, int) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -95,12 +95,12 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	if err != nil {
 		return err
 	}
-	u := matrix.Bytes
+	u := matrix.MeasureBytes
 	if o.messages {
-		u = matrix.Messages
+		u = matrix.MeasureMessages
 	}
 	if fits {
-		m = m.Fit(u, terminalWidth(cmd))
+		m = m.FitWidth(u, terminalWidth(cmd))
 	}
 	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
 	if o.out == "" {
@@ -111,7 +111,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 
 // writeWhole writes a file that appears when it is complete. A device or a FIFO gets what is written at once, and stays.
 func writeWhole(path string, force bool, write func(io.Writer) error) error {
-	switch sections.Special(path) {
+	switch sections.SpecialFile(path) {
 	case "device", "FIFO":
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -159,21 +159,21 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 
 func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOptions) {
 	fmt.Fprintf(out, "%s, %s; rows send, columns receive", u, strings.Join(o.counted(), ", "))
-	if m.Bin > 1 {
-		fmt.Fprintf(out, "; %d ranks share a row: --bin", m.Bin)
+	if m.RanksPerRow > 1 {
+		fmt.Fprintf(out, "; %d ranks share a row: --bin", m.RanksPerRow)
 	}
 	fmt.Fprint(out, "\n\n")
 	m.WriteText(out, u)
 	fmt.Fprintf(out, "\n%s in %s\n", show.Bytes(int64(m.Total.Bytes)), show.Plural(m.Total.Messages, "message"))
-	if m.Elsewhere.Messages > 0 {
+	if m.ToElsewhere.Messages > 0 {
 		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or without a track\n",
-			show.Bytes(int64(m.Elsewhere.Bytes)), show.Plural(m.Elsewhere.Messages, "message"))
+			show.Bytes(int64(m.ToElsewhere.Bytes)), show.Plural(m.ToElsewhere.Messages, "message"))
 	}
-	if m.Unsized > 0 {
-		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.Plural(m.Unsized, "message"))
+	if m.UnsizedMessages > 0 {
+		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.Plural(m.UnsizedMessages, "message"))
 	}
-	if m.Unknown > 0 {
-		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.Plural(m.Unknown, "call"))
+	if m.UnknownCalls > 0 {
+		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.Plural(m.UnknownCalls, "call"))
 	}
 }
 
@@ -217,12 +217,12 @@ type matrixEntry struct {
 
 func jsonMatrix(m *matrix.Matrix, o matrixOptions) matrixJSON {
 	j := matrixJSON{
-		Counted: o.counted(), Ranks: m.Ranks, Bin: m.Bin, Total: m.Total, Elsewhere: m.Elsewhere, Unsized: m.Unsized,
-		Unknown: m.Unknown, Sizes: []sizesJSON{}, Cells: []matrixEntry{},
+		Counted: o.counted(), Ranks: m.Ranks, Bin: m.RanksPerRow, Total: m.Total, Elsewhere: m.ToElsewhere, Unsized: m.UnsizedMessages,
+		Unknown: m.UnknownCalls, Sizes: []sizesJSON{}, Cells: []matrixEntry{},
 	}
 	for i, c := range m.Sizes {
 		if c.Messages > 0 {
-			least, most := matrix.Bucket(i)
+			least, most := matrix.BucketRange(i)
 			j.Sizes = append(j.Sizes, sizesJSON{least, most, c})
 		}
 	}

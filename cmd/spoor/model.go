@@ -87,8 +87,8 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 // moveFree gives a trace its name, or the next numbered one that is free.
 func moveFree(path, out string, force bool) (name string, err error) {
 	for n := 1; ; n++ {
-		name = deliver.Numbered(out, n)
-		if err = sections.Move(path, name, force); !errors.Is(err, fs.ErrExist) {
+		name = deliver.NumberedName(out, n)
+		if err = sections.Rename(path, name, force); !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
 	}
@@ -108,16 +108,16 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 	defer x.Close()
 	stay := strings.Join(append([]string{""}, stays...), "; ")
 	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil && x.Content.Partners == nil && !ordered(x); {
-	case o.options.Budget > 0 && x.Same != nil:
+	case o.options.Budget > 0 && x.Unchanged != nil:
 		return "", "lossless, as " + o.sameText(), nil
 	case o.options.Budget > 0:
-	case x.Same != nil:
+	case x.Unchanged != nil:
 		return "", fmt.Sprintf("lossless, as %s at tolerance %s%s", o.sameText(), toleranceText(o.options.Precision), stay), nil
 	case nothing:
 		return "", fmt.Sprintf("lossless, as nothing is merged at tolerance %s%s", toleranceText(o.options.Precision), stay), nil
 	}
 	for n := 1; ; n++ {
-		name = deliver.Numbered(out, n)
+		name = deliver.NumberedName(out, n)
 		if err = x.Write(name, force); !errors.Is(err, fs.ErrExist) {
 			return name, fmt.Sprintf("reduced, %s before: %s%s", show.Bytes(r.Size()), thinnedText(x), stay), err
 		}

@@ -99,7 +99,7 @@ func thereAlready(path string) error {
 
 // mayWrite returns an error if a file is not to be replaced, or is none.
 func mayWrite(path string, force bool) error {
-	if err := sections.NoFile(path); err != nil {
+	if err := sections.CheckReplaceable(path); err != nil {
 		return err
 	}
 	if exists(path) && !force {

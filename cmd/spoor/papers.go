@@ -224,7 +224,7 @@ func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks 
 	}
 	if s.tripCounts {
 		precision := o.Precision
-		o.Rounds = func(r *trace.Reader) reduce.Drawer {
+		o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
 			return rounds.New(r, rounds.Options{Precision: precision, Seed: s.seed})
 		}
 	}
@@ -261,7 +261,7 @@ func (s *synthesis) stays(x *reduce.Result) (list []string) {
 	if s.who != nil {
 		kept := s.who.Kept()
 		if x.Larger {
-			kept = append(kept, reduce.Kept{Why: "the trace would be no smaller"})
+			kept = append(kept, reduce.KeptReason{Why: "the trace would be no smaller"})
 		}
 		if text := keptText(kept, "in", "interval"); text != "" {
 			list = append(list, "messages that stay: "+text)
@@ -431,7 +431,7 @@ with times in µs. Loops come from the order of calls, as in the paper.`,
 			}
 			out := cmd.OutOrStdout()
 			for i, rank := range chosen {
-				p, err := profile.Of(r, rank, calltree.Options{Where: where.called, Own: ranks != ""})
+				p, err := profile.OfRank(r, rank, calltree.Options{Locate: where.called, OwnTimes: ranks != ""})
 				if err != nil {
 					return err
 				}
@@ -534,7 +534,7 @@ func scheduleOf(path string) (*goal.Schedule, error) {
 		return nil, err
 	}
 	defer r.Close()
-	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
+	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true})
 	if err != nil {
 		return nil, err
 	}

@@ -45,9 +45,9 @@ func placesOf(r *trace.Reader, paths []string) (*places, error) {
 func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
 	p := newPlaces(paths)
 	if err := p.tellApart(r, apart); err != nil || apart {
-		return p, sites.Apart(p.called), err
+		return p, sites.NamingByAddress(p.called), err
 	}
-	named, err := sites.ByLine(r, p.called)
+	named, err := sites.NamingByLine(r, p.called)
 	return p, named, err
 }
 
@@ -70,7 +70,7 @@ func (p *places) tellApart(r *trace.Reader, lines bool) error {
 			calls := c.Name()
 			for _, frame := range c.Site.Frames() {
 				x := symbolise.Caller{Path: frame.Module, BuildID: frame.BuildID, Offset: frame.Offset, Calls: calls}
-				if place := p.of(frame); !seen[x] && (lines || place.Precision < symbolise.LineInfo) {
+				if place := p.of(frame); !seen[x] && (lines || place.Precision < symbolise.PrecisionLine) {
 					seen[x] = true
 					list = append(list, x)
 				}
@@ -78,7 +78,7 @@ func (p *places) tellApart(r *trace.Reader, lines bool) error {
 			}
 		}
 	}
-	p.s.TellApart(list)
+	p.s.MarkAmbiguous(list)
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (p *places) function(frame trace.Site) string {
 	return ""
 }
 
-func (p *places) of(s trace.Site) symbolise.Place { return p.s.Call(s.Module, s.BuildID, s.Offset) }
+func (p *places) of(s trace.Site) symbolise.Place { return p.s.CallAt(s.Module, s.BuildID, s.Offset) }
 
 // called is the place of a call of an MPI function, or of a frame around one, with the functions that the stack left out.
 func (p *places) called(function string, s trace.Site) symbolise.Place {
@@ -151,7 +151,7 @@ const longestSearch = 2 * time.Minute
 
 // tree says which tree has the loops and functions of a trace: that of its machine code, where it is known.
 func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
-	o.Where = p.called
+	o.Locate = p.called
 	o.Code, err = p.code(r)
 	return o, err
 }

@@ -106,15 +106,15 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	waited, err := waits.Known(r, int64(f.Calls), where.atCall)
+	waited, err := waits.FromTraceOrAnalyse(r, int64(f.Calls), where.atCall)
 	if err != nil {
 		return err
 	}
 	if waited != nil && ranks != nil {
-		waited.Only(ranks)
+		waited.RestrictTo(ranks)
 	}
 	if waited != nil {
-		f.Wait(waited)
+		f.AddWaits(waited)
 	}
 	if err := parseCalls(o.histogram.calls); err != nil {
 		return &usageError{cmd, err}
@@ -143,7 +143,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	}
 	return o.print(cmd, f, func(w io.Writer) { f.Text(w, o.top, terminalWidth(cmd)) }, func(w io.Writer, v show.View) error {
 		if !v.CSV {
-			f.Head(w)
+			f.WriteHead(w)
 		}
 		return known(show.Print(w, f.Rows, v, f.Columns().Cells))
 	})

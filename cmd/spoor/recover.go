@@ -134,7 +134,7 @@ func writeWorlds(processes []*recover.Process, out string, force bool, of []stri
 	var list []recovered
 	var failed error
 	for _, w := range recover.Worlds(processes) {
-		name := deliver.Numbered(out, len(list)+1)
+		name := deliver.NumberedName(out, len(list)+1)
 		r, err := writeWorld(w, name, force, of)
 		if errors.Is(err, recover.ErrNothing) {
 			for _, p := range w.Processes {
@@ -161,7 +161,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 	if err != nil {
 		return recovered{}, err
 	}
-	for tag, value := range tags.Map(of) {
+	for tag, value := range tags.ByName(of) {
 		c.Meta[trace.MetaTag+tag] = value
 	}
 	if err := sections.WriteFile(name, c, force); err != nil {

@@ -53,10 +53,10 @@ More: docs/reduce.md`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Same != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Unchanged != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
 			}
 			text := fmt.Sprintf("%s before: %s", show.Bytes(r.Size()), thinnedText(x))
-			if x.Same != nil {
+			if x.Unchanged != nil {
 				text = "the trace as it was: " + o.sameText()
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, show.Bytes(size), text)

@@ -155,10 +155,10 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	if err != nil {
 		return err
 	}
-	if obstacles, cfg.Windows, err = reissue.SetAside(r, obstacles); err != nil {
+	if obstacles, cfg.Windows, err = reissue.WithoutAddressObstacles(r, obstacles); err != nil {
 		return err
 	}
-	obstacles = slices.DeleteFunc(obstacles, replay.Overcomes)
+	obstacles = slices.DeleteFunc(obstacles, replay.CanOvercome)
 	if o.partial {
 		if cfg.Ends, err = reissue.FindEnds(r); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -232,8 +232,8 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 		return fmt.Errorf("each rank would go through all %s calls; --most-calls %d allows it", show.Grouped(calls), calls)
 	}
 	s, err := replay.CheckOrder(r)
-	if err == nil && s.Largest > math.MaxInt32 && !target.Has(replay.LargeReceive) {
-		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceive)
+	if err == nil && s.Largest > math.MaxInt32 && !target.Has(replay.LargeReceiveName) {
+		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceiveName)
 	}
 	if err != nil {
 		return fmt.Errorf("receives can't be derived: %w", err)
@@ -335,7 +335,7 @@ func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Ta
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)
 	}
-	cfg.Probe = append(cfg.Probe, replay.LargeReceive)
+	cfg.Probe = append(cfg.Probe, replay.LargeReceiveName)
 	file := filepath.Join(dir, "probe")
 	if err := cfg.Write(file); err != nil {
 		return reissue.Target{}, err
@@ -348,7 +348,7 @@ func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Ta
 	if err != nil {
 		return reissue.Target{}, fmt.Errorf("%s: %w\n%s", replayer, err, strings.TrimSpace(stderr.String()))
 	}
-	var p replay.Probed
+	var p replay.ProbeResult
 	if err := json.Unmarshal(out, &p); err != nil {
 		return reissue.Target{}, fmt.Errorf("%s: %w", replayer, err)
 	}
@@ -451,7 +451,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	}
 	spent := make(map[int]efficiency.RankTotals)
 	if r.HasTimes() {
-		list, err := efficiency.EachRank(r, efficiency.Options{})
+		list, err := efficiency.TotalsByRank(r, efficiency.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -472,7 +472,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 		p := procs.At(rank)
 		span, of := p.SpanNs+p.OffNs(), spent[rank]
 		x.Original = replayTimes{
-			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.Within), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.Within),
+			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.ErrorNs), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.ErrorNs),
 			Known: of.MPI.Known && of.Compute.Known,
 		}
 		rep.Original = max(rep.Original, span)
@@ -482,7 +482,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	for i := range reports {
 		reports[i] = &rep.Ranks[i].Report
 	}
-	replay.Unprepared(reports)
+	replay.SubtractInitWait(reports)
 	for _, x := range reports {
 		rep.Wall = max(rep.Wall, x.Wall)
 	}

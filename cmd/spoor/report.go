@@ -39,7 +39,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	defer func() { recover.LeaveHome(recover.Home(out, scratch), scratch) }()
 	made := o.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
-	for _, dir := range deliver.Elsewhere(scratch) {
+	for _, dir := range deliver.FallbackFolders(scratch) {
 		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 said so
 	}
 	dirs, err := leftDirs(out, scratch)
@@ -110,7 +110,7 @@ func leftDirs(out, scratch string) (dirs []string, err error) {
 // isSerial reports whether a process directory is of a program without MPI.
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
-	return err == nil && c.Alone && c.Library == "" && recover.Marked(dir)
+	return err == nil && c.SessionsOnly && c.Library == "" && recover.Marked(dir)
 }
 
 // onlyElsewhere has the launcher of a job that failed bring what its ranks left, where none of them ran on this host.
@@ -156,7 +156,7 @@ func ofRun(path, scratch string) bool {
 	}
 	defer r.Close()
 	run, ok := r.Meta()[deliver.MetaRun]
-	return !ok || run == deliver.Run(scratch)
+	return !ok || run == deliver.RunName(scratch)
 }
 
 func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary, error) {
@@ -177,7 +177,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 	name := shortPath(path)
 	if !o.quiet {
 		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, show.Plural(s.Ranks, "rank"),
-			show.Plural(s.Calls, "call"), show.Bytes(s.Bytes), density(s), name)
+			show.Plural(s.Calls, "call"), show.Bytes(s.FileBytes), density(s), name)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)
@@ -198,7 +198,7 @@ func shortPath(path string) string {
 // freeName is out, or the next numbered name that is free.
 func freeName(out string) string {
 	for n := 1; ; n++ {
-		if name := deliver.Numbered(out, n); !exists(name) {
+		if name := deliver.NumberedName(out, n); !exists(name) {
 			return name
 		}
 	}
@@ -216,15 +216,15 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 	if err == nil || len(list) > 0 {
 		return list, err
 	}
-	for _, dir := range deliver.Elsewhere(scratch) {
+	for _, dir := range deliver.FallbackFolders(scratch) {
 		if os.MkdirAll(dir, 0o700) != nil {
 			continue
 		}
 		list, e := writeWorlds(processes, filepath.Join(dir, filepath.Base(out)), false, o.tags)
 		if e == nil {
 			for _, r := range list {
-				fmt.Fprintf(stderr, "spoor: can't write %s: %v; the trace is %s\n", out, deliver.Reason(err), r.Trace)
-				fmt.Fprintf(stderr, "spoor: bring it home: %s\n", deliver.Home(r.Trace, filepath.Join(filepath.Dir(out), filepath.Base(r.Trace))))
+				fmt.Fprintf(stderr, "spoor: can't write %s: %v; the trace is %s\n", out, deliver.FileSystemReason(err), r.Trace)
+				fmt.Fprintf(stderr, "spoor: bring it home: %s\n", deliver.BringCommand(r.Trace, filepath.Join(filepath.Dir(out), filepath.Base(r.Trace))))
 			}
 			return list, nil
 		}
@@ -250,7 +250,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	e.release()
 	if err != nil {
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
-		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.Reason(err))
+		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.FileSystemReason(err))
 		from := []string{scratch}
 		home := recover.Home(out, scratch)
 		if list, err := recover.Dirs(home); err == nil && len(list) > 0 {
@@ -285,7 +285,7 @@ const epilogTime = 3 * time.Second
 
 // sayElsewhere has the launcher bring what ranks left on other hosts than those of which something is there, or says how to.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
-	for begin := time.Now(); elsewhere > 0 && launch.Epilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
+	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
 		if dirs, err := recover.Dirs(partial); err == nil { // Slurm has it brought
 			elsewhere = min(elsewhere, ranksElsewhere(dirs))
 		}
@@ -381,7 +381,7 @@ func ranksElsewhere(dirs []string) int {
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
 	r, err := launch.Inspect(lookPath(program))
-	if err == nil && len(r.MPI) > 0 && !launch.Fits(l, r.MPI[0].Family) {
+	if err == nil && len(r.MPI) > 0 && !launch.FitsFamily(l, r.MPI[0].Family) {
 		fmt.Fprintf(stderr, "spoor: because %s uses another MPI (%s) than its launcher (%s)\n", program, r.MPI[0].Family, l)
 	}
 }
@@ -397,7 +397,7 @@ func lookPath(program string) string {
 func explainNothing(stderr io.Writer, e ending, files bool) {
 	more := ""
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
-	if e.launcher != launch.None {
+	if e.launcher != launch.NoLauncher {
 		why = append(why, "the launcher did not hand the environment to the ranks; try: "+filepath.Base(e.args[0])+" ... spoor run "+e.program)
 		if e.code != 0 {
 			why = append([]string{fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code)}, why...)
@@ -410,22 +410,22 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		case r.Kind == "executable" && len(r.MPI) == 0:
 			// What it may load is seen, too, but for dlmopen's: with that it has called no MPI_Init.
 			why = []string{"it links with no MPI library, and called MPI_Init of none that it loads (what dlmopen loads can't be followed)"}
-			if e.launcher != launch.None && e.code != 0 {
+			if e.launcher != launch.NoLauncher && e.code != 0 {
 				why = append(why, fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code))
 			}
-			if files && e.launcher != launch.None {
+			if files && e.launcher != launch.NoLauncher {
 				more = "without a launcher, what a program without MPI does with files is recorded: spoor run --io " + e.program
 			}
 		case len(r.Missing) > 0:
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
 		}
 	}
-	if libraries, sets := launch.Preloads(e.args); sets {
+	if libraries, sets := launch.PreloadOf(e.args); sets {
 		libraries = cmp.Or(libraries, "LIBRARY")
 		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
 			"LD_PRELOAD=" + show.Quote([]string{libraries}) + " spoor run ..."}
 	}
-	if option := launch.Keeps(e.args); option != "" && e.code == 0 {
+	if option := launch.WhatKeepsEnvironment(e.args); option != "" && e.code == 0 {
 		why = []string{option + " keeps the environment, and with it the recorder, from the ranks; give srun --export=ALL, or try: srun ... spoor run " + e.program}
 	}
 	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)

@@ -221,12 +221,12 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	// timeout 5m mpirun -n 4 ./app: what stands before the launcher stays there.
 	var before []string
 	l := launch.Identify(args[0])
-	if n := launch.Front(args); l == launch.None && 0 < n && n < len(args) {
-		if inner := launch.Identify(args[n]); inner != launch.None {
+	if n := launch.WrapperWords(args); l == launch.NoLauncher && 0 < n && n < len(args) {
+		if inner := launch.Identify(args[n]); inner != launch.NoLauncher {
 			before, args, l = args[:n:n], args[n:], inner
 		}
 	}
-	if launch.InRank() && l == launch.None {
+	if launch.InRank() && l == launch.NoLauncher {
 		// mpirun -n 4 spoor run ./app: this process is to become the rank.
 		if o.hang > 0 {
 			return &usageError{cmd, errors.New("--hang: spoor must start the launcher; here, ask spoor where beside it")}
@@ -237,15 +237,15 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(args, " "))
 	}
-	if l == launch.None && !o.quiet && isExecutable(args[0], o.io.whose != "") {
+	if l == launch.NoLauncher && !o.quiet && isExecutable(args[0], o.io.whose != "") {
 		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
-			show.Short(args[0]), show.Short(strings.Join(args, " ")))
+			show.WithoutMiddle(args[0]), show.WithoutMiddle(strings.Join(args, " ")))
 	}
 	out, err := outputPath(o, program)
 	if err != nil {
 		return err
 	}
-	if err := deliver.Probe(out); err != nil {
+	if err := deliver.ProbePlaces(out); err != nil {
 		return fmt.Errorf("%w; name another place for the trace with -o", err)
 	}
 	scratch, err := makeScratch(o.scratch, out)
@@ -263,14 +263,14 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	old := tracesOf(o.made(out))
 	vars := append(rankVars(o, shim, o.made(out), scratch), sanitizerVars(program)...)
 	if host, err := os.Hostname(); err == nil {
-		vars = append(vars, launch.Var{Name: deliver.Probed, Value: host})
+		vars = append(vars, launch.Var{Name: deliver.ProbedVariable, Value: host})
 	}
-	if l == launch.None && o.io.whose != "" { // what it does with files counts without MPI, too
+	if l == launch.NoLauncher && o.io.whose != "" { // what it does with files counts without MPI, too
 		vars = append(vars, launch.Var{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
 	}
 	argv, env := launch.Command(l, args, vars)
 	argv = append(before, argv...)
-	if set := launch.Epilog(args, ownPath()); set != nil {
+	if set := launch.SetEpilog(args, ownPath()); set != nil {
 		for _, v := range append(set, launch.Var{Name: "SPOOR_SCRATCH", Value: scratch}, launch.Var{Name: homeOf, Value: out}) {
 			env = append(env, v.Name+"="+v.Value)
 		}
@@ -283,8 +283,8 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		go func() { // while the job runs, which has the cores first
 			runtime.LockOSThread() // to the end, so that nothing else has this priority
 			_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
-			container.Expect(container.Code)
-			container.Expect(container.Meta)
+			container.Prepare(container.Code)
+			container.Prepare(container.Meta)
 		}()
 	}
 	code, err := launch.Run(argv, env)
@@ -484,7 +484,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := cmp.Or(o.out, traceName(launch.Program(launch.None, args))+".spoor")
+	out := cmp.Or(o.out, traceName(launch.Program(launch.NoLauncher, args))+".spoor")
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}

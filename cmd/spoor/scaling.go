@@ -17,7 +17,7 @@ import (
 // history prints the histories of a metric and reports whether it got worse in one.
 func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 	q := o.history
-	d, err := database.OpenRead(o.database)
+	d, err := database.OpenReadOnly(o.database)
 	if err != nil {
 		return false, err
 	}
@@ -27,25 +27,25 @@ func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 		return false, err
 	}
 	if len(tracks) == 0 {
-		return false, fmt.Errorf("%s: no runs with a tag %q", o.database, q.By)
+		return false, fmt.Errorf("%s: no runs with a tag %q", o.database, q.Tag)
 	}
 	err = o.print(cmd, tracks, func(w io.Writer) { printTracks(w, q, tracks) }, nil)
-	return slices.ContainsFunc(tracks, func(t database.Track) bool { return t.First != "" }), err
+	return slices.ContainsFunc(tracks, func(t database.RunHistory) bool { return t.FirstWorse != "" }), err
 }
 
-func printTracks(w io.Writer, q database.Question, tracks []database.Track) {
+func printTracks(w io.Writer, q database.TrendQuery, tracks []database.RunHistory) {
 	for i, t := range tracks {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, show.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
 		show.Text(w, t.Steps, 0, func(c *show.Row, s database.Step) {
-			verdict := map[string]string{database.More: "MORE", database.Less: "LESS"}[s.Verdict]
+			verdict := map[string]string{database.VerdictMore: "MORE", database.VerdictLess: "LESS"}[s.Verdict]
 			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
-			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.By, s.Value)
+			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.Tag, s.Value)
 		})
-		if t.First != "" {
-			fmt.Fprintf(w, "worse from %s=%s on\n", q.By, t.First)
+		if t.FirstWorse != "" {
+			fmt.Fprintf(w, "worse from %s=%s on\n", q.Tag, t.FirstWorse)
 		}
 	}
 }
@@ -66,7 +66,7 @@ the law gives at ten times the largest number of ranks, or at the number that
 --at names. What a rank calls and sends there follows laws of its own. Laws need %d
 numbers of ranks; with fewer, the table has the times at each. Without traces the runs of
 the database are used (see spoor db).
-More: docs/compare.md`, stats.LeastPoints),
+More: docs/compare.md`, stats.MinLawPoints),
 		Example: `  spoor scaling app-4.spoor app-8.spoor app-16.spoor app-32.spoor app-64.spoor
   spoor scaling --at 1024 app-*.spoor
   spoor scaling --app solver --top 5                   runs of the database
@@ -119,21 +119,21 @@ func scalingTable(s *database.Scaling) show.Table[database.Growth] {
 			return g.At(float64(ranks))
 		})
 	}
-	if !s.Laws {
+	if !s.HasLaws {
 		for _, n := range s.Ranks {
 			measured(n)
 		}
 	} else {
 		measured(last)
-		at(s.Ahead, func(g growth) any { return g.Ahead })
+		at(s.PredictedRanks, func(g growth) any { return g.Predicted })
 		list = append(list,
 			show.Column[growth]{Name: "share", Unit: show.Fraction, Doc: "its part in the predicted time of all call sites", Value: func(g growth) any { return g.Share }},
-			show.Column[growth]{Name: "times", Doc: "predicted over measured time", Value: func(g growth) any { return g.Times }, Text: func(g growth) string { return fmt.Sprintf("%.3g", g.Times) }},
+			show.Column[growth]{Name: "times", Doc: "predicted over measured time", Value: func(g growth) any { return g.Factor }, Text: func(g growth) string { return fmt.Sprintf("%.3g", g.Factor) }},
 			show.Column[growth]{Name: "grows as", Doc: "the law", Value: func(g growth) any { return g.Grows }},
 			show.Column[growth]{Name: "error", Unit: show.Fraction, Doc: "how far predictions of measured times were off", Value: func(g growth) any { return g.Law.Error }, Text: func(g growth) string { return fmt.Sprintf("%.1f %%", 100*g.Law.Error) }})
 	}
-	if s.Laws {
-		of := func(name, doc string, value func(g *growth) *database.Foretold, text func(v float64) string) {
+	if s.HasLaws {
+		of := func(name, doc string, value func(g *growth) *database.PredictedValue, text func(v float64) string) {
 			list = append(list, show.Column[growth]{Name: name, Doc: doc, Value: func(g growth) any { return value(&g).Value }, Text: func(g growth) string {
 				x := value(&g)
 				if x.Error < errorless {
@@ -142,8 +142,8 @@ func scalingTable(s *database.Scaling) show.Table[database.Growth] {
 				return fmt.Sprintf("%s ± %.0f %%", text(x.Value), 100*x.Error)
 			}})
 		}
-		of("calls", "of a rank, at the number of ranks ahead", func(g *growth) *database.Foretold { return &g.Calls }, func(v float64) string { return fmt.Sprintf("%.4g", v) })
-		of("bytes", "that a rank sends in them", func(g *growth) *database.Foretold { return &g.Bytes }, func(v float64) string { return show.Bytes(int64(v)) })
+		of("calls", "of a rank, at the number of ranks ahead", func(g *growth) *database.PredictedValue { return &g.Calls }, func(v float64) string { return fmt.Sprintf("%.4g", v) })
+		of("bytes", "that a rank sends in them", func(g *growth) *database.PredictedValue { return &g.Bytes }, func(v float64) string { return show.Bytes(int64(v)) })
 	}
 	list = append(list, show.Column[growth]{Name: "function, call site", Unit: show.Word, Doc: "where", Value: func(g growth) any { return g.Site.String() }})
 	return show.Table[growth]{Rows: s.Sites, Columns: list}
@@ -159,10 +159,10 @@ func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.Gr
 	}
 	switch {
 	case v.CSV:
-	case !s.Laws:
-		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.LeastPoints)
-	case s.TooFew > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.TooFew, "call site"), stats.LeastPoints)
+	case !s.HasLaws:
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.MinLawPoints)
+	case s.SkippedSites > 0:
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.SkippedSites, "call site"), stats.MinLawPoints)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func mkwaits(args []string) error {
 		if c.Name() == "MPI_Allreduce" && w.Sites == nil {
 			at := trace.WaitPlace{Function: slices.Index(r.Schema(), c.Func), Site: slices.Index(sites, c.Site) + 1}
 			w.Sites = []trace.WaitSite{{
-				WaitPlace: at, Kind: int(waits.AtAll), Count: 9, WaitedNs: int64(1e6 * share), Waiting: 3, Awaited: 1,
+				WaitPlace: at, Kind: int(waits.WaitAtNxN), Count: 9, WaitedNs: int64(1e6 * share), Waiting: 3, Awaited: 1,
 				Ranks: []trace.WaitRankNs{{Rank: 0, Ns: int64(5e5 * share)}, {Rank: 1, Ns: int64(25e4 * share)}, {Rank: 2, Ns: int64(25e4 * share)}}, Late: []trace.WaitRankNs{{Rank: 3, Ns: int64(1e6 * share)}},
 				Causes: []trace.WaitCause{{WaitPlace: at, Share: 1, Compute: 0.9}},
 			}}
@@ -145,7 +145,7 @@ func mkwhen(args []string) error {
 	none := trace.WaitPlace{Function: -1}
 	w := &trace.When{Loop: &trace.WhenLoop{Begins: none, Iterations: 10}, Parts: 1, Each: 1, LevelNs: 1e6}
 	w.Findings = []trace.WhenFinding{{
-		Kind: int(when.Slow), From: uint64(slow), Ranks: []int{2}, Of: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
+		Kind: int(when.KindSlow), From: uint64(slow), Ranks: []int{2}, Of: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
 	}}
 	for i := range 10 {
 		w.WidthNs = append(w.WidthNs, 10e6)
@@ -291,7 +291,7 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 	"files": func(r *tracktest.Recorder, _ int) {
 		path := []byte(fmt.Sprintf("out.%03d", r.Rank))
 		r.Begin()
-		r.Call("open", 20, 1024, r.String(string(signature.Template(path, r.Rank))), 0x241, 0o644)
+		r.Call("open", 20, 1024, r.String(string(signature.FileTemplate(path, r.Rank))), 0x241, 0o644)
 		for i := range int64(5) {
 			r.LaneOn(0, "pwrite", 21, []int{4}, 0, 4096, 1024, 4096, i*8192)
 		}

@@ -75,7 +75,7 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 		if err != nil {
 			return o, err
 		}
-		o.Recorder = &there.Recorder
+		o.Recorder = &there.TracingCost
 	}
 	switch s.gaps {
 	case "", "mean":
@@ -198,7 +198,7 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	var text func(io.Writer)
 	switch {
 	case s.vary != "":
-		var rows []traced.Varied
+		var rows []traced.VariedPrediction
 		rows, err = traced.Sweep(r, o, vary)
 		answer, text = rows, func(w io.Writer) { printSweep(w, vary, rows) }
 	case len(list) > 1:
@@ -248,7 +248,7 @@ func (s *traceSimulation) predictedSites(cmd *cobra.Command, r *trace.Reader, p 
 	if err != nil {
 		return nil, err
 	}
-	f.Predict(func(class, terminal int) sites.Prediction {
+	f.AddPrediction(func(class, terminal int) sites.Prediction {
 		if terminal >= len(p.Sites[class]) {
 			return sites.Prediction{}
 		}
@@ -261,7 +261,7 @@ func (s *traceSimulation) predictedSites(cmd *cobra.Command, r *trace.Reader, p 
 
 func printPredictedSites(w io.Writer, f *profile.Flat, top show.Limit) {
 	fmt.Fprintln(w)
-	rows, rest := f.Worth(top)
+	rows, rest := f.WithinLimit(top)
 	show.Text(w, rows, 0, func(c *show.Row, x sites.Site) {
 		c.Ns("time", x.Time.Sum).Ns("predicted", x.Predicted.Ns).Ns("compute", x.Before.Sum).Ns("predicted", x.Predicted.ComputeNs)
 		c.Count("calls", x.Calls).Text("function and place", x.At.Function+" "+x.Place)
@@ -293,7 +293,7 @@ func (s *traceSimulation) findPath(cmd *cobra.Command, r *trace.Reader, o traced
 func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (*traced.Prediction, error) {
 	p, err := s.predicted(r, o)
 	if err == nil && s.sensitivity {
-		p.Sensitivity, err = traced.Vary(r, o, p)
+		p.Sensitivity, err = traced.PredictVariations(r, o, p)
 	}
 	if err == nil && s.path {
 		err = s.findPath(cmd, r, o, p)
@@ -399,8 +399,8 @@ func timeCells(c *show.Row, t *dataflow.Time) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
 
-func printSweep(out io.Writer, x traced.Range, rows []traced.Varied) {
-	show.Text(out, rows, 0, func(c *show.Row, v traced.Varied) {
+func printSweep(out io.Writer, x traced.Range, rows []traced.VariedPrediction) {
+	show.Text(out, rows, 0, func(c *show.Row, v traced.VariedPrediction) {
 		predictionCells(c, x.What, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
 	})
 	p := rows[0].Prediction
@@ -419,7 +419,7 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 	if err != nil {
 		return err
 	}
-	run, added, err := d.Add(path, r, database.Options{Place: where.called, Code: code})
+	run, added, err := d.Add(path, r, database.Options{NamePlace: where.called, Code: code})
 	if err != nil {
 		return err
 	}
@@ -504,18 +504,18 @@ func printPath(w io.Writer, p *traced.Path, top show.Limit) {
 		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
 	}
 	share := func(x *traced.PathParts) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
-	show.Part(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathSite) {
+	show.PrintWithinLimit(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathSite) {
 		cells(c, &x.PathParts)
 		c.Text("call", x.Function+" "+x.Place)
 	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop:")
-		show.Part(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathLoop) {
+		show.PrintWithinLimit(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathLoop) {
 			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
 	}
 	fmt.Fprintln(w)
-	show.Part(w, p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathRank) {
+	show.PrintWithinLimit(w, p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathRank) {
 		cells(c, &x.PathParts)
 		c.Value("rank", x.Rank)
 	})

@@ -126,7 +126,7 @@ func (v *variation) values(t int, k, other *trace.Rank) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range diff.Params(a, b) {
+	for _, name := range diff.DifferingParams(a, b) {
 		if !slices.Contains(v.params[t], name) {
 			v.params[t] = append(v.params[t], name)
 		}

@@ -92,13 +92,13 @@ More: docs/waits.md`,
 			if kept {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: as the ranks determined it at the end of the run; --exact goes through all calls\n", r.Name())
 			}
-			rep.Unite()
+			rep.MergeSites()
 			if ranks != "" {
 				list, err := parseList(ranks, r.Ranks())
 				if err != nil {
 					return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
 				}
-				rep.Only(list)
+				rep.RestrictTo(list)
 			}
 			where.complain(cmd)
 			table := waitTable(rep)
@@ -135,8 +135,8 @@ func waitTable(rep *waits.Report) show.Table[waits.Site] {
 		{Name: "waited", Unit: show.Ns, Doc: "time in which ranks waited", Value: func(s site) any { return s.WaitedNs }},
 		{Name: "of run", Unit: show.Fraction, Doc: "its share of all ranks' time", Value: func(s site) any { return float64(s.WaitedNs) / float64(max(1, rep.RunNs)) }},
 		{Name: "calls", Unit: show.Count, Old: "count", Doc: "calls that waited", Value: func(s site) any { return s.Count }},
-		{Name: "ranks", As: "waiting", Unit: show.Count, Doc: "ranks that waited", Value: func(s site) any { return s.Waiting }},
-		{Name: "late ranks", As: "awaited", Unit: show.Count, Doc: "ranks that they waited for", Value: func(s site) any { return s.Awaited }},
+		{Name: "ranks", As: "waiting", Unit: show.Count, Doc: "ranks that waited", Value: func(s site) any { return s.WaitingCount }},
+		{Name: "late ranks", As: "awaited", Unit: show.Count, Doc: "ranks that they waited for", Value: func(s site) any { return s.LateCount }},
 		{Name: "late rank", Doc: "rank that they waited longest for, if that is more than half", Value: func(s site) any {
 			if rank := s.LateRank(); rank >= 0 {
 				return rank
@@ -144,7 +144,7 @@ func waitTable(rep *waits.Report) show.Table[waits.Site] {
 			return nil
 		}},
 		{Name: "late computed", Unit: show.Fraction, Doc: "share of the time in which the late ranks computed", Value: func(s site) any {
-			if share, known := s.Computed(); known {
+			if share, known := s.ComputedShare(); known {
 				return share
 			}
 			return nil
@@ -167,18 +167,18 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
 		show.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
-	if rep.Of != nil {
+	if rep.OnlyRanks != nil {
 		fmt.Fprintln(w, "numbers of calls, and who was late, are those of all ranks that waited at the same place")
 	}
-	if rep.Part < 1 {
-		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", show.Share(rep.Part, 1))
+	if rep.AnalysedShare < 1 {
+		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", show.Share(rep.AnalysedShare, 1))
 	}
-	if rep.Times != "exact" {
-		fmt.Fprintf(w, "times: %s\n", rep.Times)
+	if rep.TimesKind != "exact" {
+		fmt.Fprintf(w, "times: %s\n", rep.TimesKind)
 	}
-	if rep.Backwards > 0 {
+	if rep.BackwardMessages > 0 {
 		fmt.Fprintf(w, "%s of %s seem to have arrived before they were sent, by up to %s: times of different ranks are not known better than that\n",
-			show.Grouped(rep.Backwards), show.Plural(rep.Messages, "message"), show.Duration(float64(rep.OffNs)))
+			show.Grouped(rep.BackwardMessages), show.Plural(rep.Messages, "message"), show.Duration(float64(rep.ClockErrorNs)))
 	}
 	if len(rep.Kinds) == 0 {
 		fmt.Fprintln(w, "nobody waited")
@@ -188,7 +188,7 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	show.Text(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
 		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.Plural(k.Count, "call"))
 	})
-	sites, rest := show.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
+	sites, rest := show.WithinLimit(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
 	var places []string
 	for _, s := range sites {
 		places = append(places, s.Place)
@@ -197,8 +197,8 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	for _, s := range sites {
 		line := fmt.Sprintf("%s  %s  %s: %s at %s, %s", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
 		fmt.Fprintf(w, "\n%s\n", names.Line(line, s.Place))
-		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.Waiting, s.WaitedNs))
-		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late, s.Awaited, s.WaitedNs))
+		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.WaitingCount, s.WaitedNs))
+		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.LateRanks, s.LateCount, s.WaitedNs))
 		for j, c := range s.Causes {
 			if j == mostCauses {
 				fmt.Fprintf(w, "            and %d more\n", len(s.Causes)-j)
@@ -216,7 +216,7 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 		printWaitsOfRanks(w, rep, top.Rows)
 	}
 	var unclear []string
-	for _, f := range rep.Unclear {
+	for _, f := range rep.Unexplained {
 		if f.Ns*100 >= rep.MPINs {
 			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, show.Duration(float64(f.Ns))))
 		}
@@ -287,13 +287,13 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 	fmt.Fprint(w, "\n\n")
 	share := func(v int64) float64 { return float64(v) / max(1, float64(p.RunNs)) }
-	show.Part(w, p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) }, func(c *show.Row, s waits.PathSite) {
+	show.PrintWithinLimit(w, p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) }, func(c *show.Row, s waits.PathSite) {
 		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
 		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
 	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		show.Part(w, p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) }, func(c *show.Row, l waits.PathLoop) {
+		show.PrintWithinLimit(w, p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) }, func(c *show.Row, l waits.PathLoop) {
 			where := "in no loop"
 			if l.First != "" {
 				where = l.Loop.String()
@@ -302,7 +302,7 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) {
 		})
 	}
 	fmt.Fprintln(w)
-	show.Part(w, p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) }, func(c *show.Row, r waits.PathRank) {
+	show.PrintWithinLimit(w, p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) }, func(c *show.Row, r waits.PathRank) {
 		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
 	})
 }

@@ -242,7 +242,7 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 			return nil, err
 		}
 		if len(list) == 0 || ranksElsewhere(list) > 0 {
-			complainElsewhere(cmd, arg, recover.Elsewhere(arg), or)
+			complainElsewhere(cmd, arg, recover.DeadLinks(arg), or)
 		}
 		if len(list) == 0 && !mayBeNone {
 			return nil, fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
@@ -253,7 +253,7 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 }
 
 // complainElsewhere says what a directory's links lead to.
-func complainElsewhere(cmd *cobra.Command, dir string, links []recover.Left, or func(arg string, hosts []string) string) {
+func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFolder, or func(arg string, hosts []string) string) {
 	var hosts, folders []string
 	here, _ := os.Hostname()
 	for _, l := range links {
@@ -282,7 +282,7 @@ func looksAt(list []*recover.Process) map[string]look {
 	looks := make(map[string]look)
 	for _, p := range list {
 		if p.Track != nil {
-			looks[p.Dir] = look{madeBy(p), recover.Held(p.Context)}
+			looks[p.Dir] = look{madeBy(p), recover.HeldState(p.Context)}
 		}
 	}
 	return looks
@@ -292,7 +292,7 @@ func looksAt(list []*recover.Process) map[string]look {
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
 		for i, count := range s.Grammar.Counts(len(p.Track.Sigs)) {
-			if c, ok := mpi.ByID(p.Track.Sigs[i].Call); count > 0 && ok && hang.Acts(c) {
+			if c, ok := mpi.ByID(p.Track.Sigs[i].Call); count > 0 && ok && hang.MayBeAwaited(c) {
 				n += int64(count)
 			}
 		}
@@ -321,8 +321,8 @@ func processesOf(w *recover.World, before map[string]look) func(rank int) hang.P
 		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context), Damaged: p.Damage != nil}
 		any = any || x.Alive
 		first, twice := before[p.Dir]
-		if x.Held = held(recover.Held(p.Context), first, twice); twice && p.Track != nil && x.Held == "" {
-			x.Moved = madeBy(p) != first.calls
+		if x.HeldBy = held(recover.HeldState(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
+			x.MadeCalls = madeBy(p) != first.calls
 		}
 		list[p.Context.Rank] = x
 	}
@@ -375,7 +375,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 			return err
 		}
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
-		rep, err := hang.Of(w.r, hang.Options{Name: where.call, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
+		rep, err := hang.Analyse(w.r, hang.Options{Name: where.call, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
 		progress.end()
 		if err != nil {
 			return err
@@ -443,7 +443,7 @@ func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) 
 				since, told = time.Now(), false
 				continue
 			}
-			if n, in := recover.Recorded(dirs), fmt.Sprint(inside); n != recorded || in != arrived {
+			if n, in := recover.RecordedBytes(dirs), fmt.Sprint(inside); n != recorded || in != arrived {
 				recorded, arrived, since, told = n, in, time.Now(), false
 			}
 			if told || time.Since(since) < patience {

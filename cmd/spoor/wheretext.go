@@ -15,11 +15,11 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.Plural(r.Ranks, "rank"), show.Plural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}
 	v.cycles(r.Cycles)
-	if r.Verdict == hang.Waiting || r.Verdict == hang.Partial || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
+	if r.Verdict == hang.VerdictWaiting || r.Verdict == hang.VerdictPartial || r.Verdict == hang.VerdictStuck || r.Verdict == hang.VerdictDeadlock {
 		v.awaited(r)
 	}
 	v.section("where the ranks are", len(r.States), func(i int) { v.state(&r.States[i]) })
-	if r.Verdict == hang.Ended {
+	if r.Verdict == hang.VerdictEnded {
 		r.Receives = nil // whatever they were, nobody waits for them
 	}
 	v.section("collective calls that don't match", len(r.Mismatches), func(i int) { v.mismatch(&r.Mismatches[i]) })
@@ -65,23 +65,23 @@ func verdictText(r *hang.Report) string {
 		}
 	}
 	switch r.Verdict {
-	case hang.Ended:
+	case hang.VerdictEnded:
 		return "all have come to MPI_Finalize"
-	case hang.Deadlock:
+	case hang.VerdictDeadlock:
 		return fmt.Sprintf("deadlock, %s can't go on", show.Plural(stuck, "rank"))
-	case hang.Stuck:
+	case hang.VerdictStuck:
 		return show.Plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
-	case hang.Livelock:
+	case hang.VerdictLivelock:
 		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", show.Plural(stuck, "rank"))
-	case hang.Partial:
+	case hang.VerdictPartial:
 		unknown := 0
 		for i := range r.States {
-			if r.States[i].Kind == hang.KindUnknown {
+			if r.States[i].Kind == hang.StateUnknown {
 				unknown += len(r.States[i].Ranks)
 			}
 		}
 		return fmt.Sprintf("no verdict, as %d of them left no records here", unknown)
-	case hang.Waiting:
+	case hang.VerdictWaiting:
 		return "no deadlock; " + waitingText(r)
 	}
 	return "nobody waits for another rank"
@@ -123,11 +123,11 @@ func roundsOf(r *hang.Report) map[string]bool {
 	first, several := make(map[string]uint64), make(map[string]bool)
 	for i := range r.States {
 		s := &r.States[i]
-		if n, seen := first[s.Comm]; seen && n != s.Round {
+		if n, seen := first[s.Comm]; seen && n != s.CollectiveIndex {
 			several[s.Comm] = true
 		}
-		if s.Round > 0 {
-			first[s.Comm] = s.Round
+		if s.CollectiveIndex > 0 {
+			first[s.Comm] = s.CollectiveIndex
 		}
 	}
 	return several
@@ -135,14 +135,14 @@ func roundsOf(r *hang.Report) map[string]bool {
 
 // more says of a state what its place doesn't: which of several collective calls it is, and that nobody runs there.
 func (v *whereView) more(s *hang.State, ranks []hang.RankState) (text string) {
-	if s.Round > 0 && v.rounds[s.Comm] {
-		text = fmt.Sprintf(", collective call %s on %s", show.Grouped(s.Round), s.Comm)
+	if s.CollectiveIndex > 0 && v.rounds[s.Comm] {
+		text = fmt.Sprintf(", collective call %s on %s", show.Grouped(s.CollectiveIndex), s.Comm)
 	}
 	process := "their processes are"
 	if len(ranks) == 1 {
 		process = fmt.Sprintf("its process %d is", ranks[0].PID)
 	}
-	switch s.Held {
+	switch s.HeldBy {
 	case hang.HeldBySignal:
 		text += "; " + process + " stopped by a signal"
 	case hang.HeldByDebugger:
@@ -181,7 +181,7 @@ func (v *whereView) cycles(list []hang.Cycle) {
 				break
 			}
 			l := &c.Links[k]
-			fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d waits for %s: %s at %s%s", l.Rank, l.For, l.Function, l.Place, forText(l.OpenNs, l.OpenNs)), l.Place))
+			fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d waits for %s: %s at %s%s", l.Rank, l.WaitsForText, l.Function, l.Place, forText(l.OpenNs, l.OpenNs)), l.Place))
 		}
 	}
 }
@@ -214,10 +214,10 @@ func (v *whereView) awaited(r *hang.Report) {
 			}
 		}
 		verb := "wait"
-		if len(a.By) == 1 {
+		if len(a.WaitingRanks) == 1 {
 			verb = "waits"
 		}
-		fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d: %s; %s %s for it", a.Rank, how, theseRanks(a.By), verb), place))
+		fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d: %s; %s %s for it", a.Rank, how, theseRanks(a.WaitingRanks), verb), place))
 	})
 }
 
@@ -248,16 +248,16 @@ func (v *whereView) state(s *hang.State) {
 	}
 	fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  %s%s: %s%s", theseRanks(ranks), stuck, text, v.more(s, s.Ranks)), s.Place))
 	switch {
-	case s.For != "":
-		fmt.Fprintf(v.w, "    waiting for %s\n", s.For)
-	case s.Kind == hang.KindBlocked, s.Kind == hang.KindPolling:
+	case s.WaitsForText != "":
+		fmt.Fprintf(v.w, "    waiting for %s\n", s.WaitsForText)
+	case s.Kind == hang.StateBlocked, s.Kind == hang.StatePolling:
 		for i := range s.Ranks {
 			if i == v.room && len(s.Ranks) > i+1 {
 				fmt.Fprintf(v.w, "    %d more: --all-ranks\n", len(s.Ranks)-i)
 				break
 			}
-			if x := &s.Ranks[i]; x.For != "" {
-				fmt.Fprintf(v.w, "    rank %d waits for %s\n", x.Rank, x.For)
+			if x := &s.Ranks[i]; x.WaitsForText != "" {
+				fmt.Fprintf(v.w, "    rank %d waits for %s\n", x.Rank, x.WaitsForText)
 			}
 		}
 	}
@@ -265,8 +265,8 @@ func (v *whereView) state(s *hang.State) {
 		for n := range s.Ranks[i].Threads {
 			if t := &s.Ranks[i].Threads[n]; i < v.room {
 				of := ""
-				if t.Of != "" {
-					of = " (" + t.Of + ")"
+				if t.ThreadFunction != "" {
+					of = " (" + t.ThreadFunction + ")"
 				}
 				fmt.Fprintf(v.w, "    rank %d, thread %d%s: %s\n", s.Ranks[i].Rank, n, of, placeText(t, &hang.RankState{}))
 			}
@@ -278,21 +278,21 @@ func (v *whereView) state(s *hang.State) {
 func placeText(s *hang.State, r *hang.RankState) string {
 	at, long := s.Function+" at "+s.Place, forText(r.SinceNs, r.SinceNs)
 	switch {
-	case s.Kind == hang.KindUnknown:
+	case s.Kind == hang.StateUnknown:
 		return "no records here"
 	case s.Function == "":
 		return "before its first call"
-	case s.Kind == hang.KindOutside:
+	case s.Kind == hang.StateOutside:
 		return "outside of MPI" + long + ", after " + at
-	case s.Kind == hang.KindPolling && r.Polls > 0:
+	case s.Kind == hang.StatePolling && r.Polls > 0:
 		return fmt.Sprintf("asks in vain, %s times: %s", show.Grouped(r.Polls), at)
-	case s.Kind == hang.KindPolling:
+	case s.Kind == hang.StatePolling:
 		return "asks in vain: " + at
-	case s.Kind == hang.KindFinalized:
+	case s.Kind == hang.StateFinalized:
 		return "at the end: " + at
-	case s.Kind == hang.KindEnded:
+	case s.Kind == hang.StateEnded:
 		return "its process is gone, without MPI_Finalize; last " + at
-	case s.Kind == hang.KindMoving:
+	case s.Kind == hang.StateMoving:
 		return "at work: made calls while it was looked at; last " + at
 	}
 	return "in " + at + long

@@ -69,7 +69,7 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err
 	if err = checkPhase(w.phase, r, ranks); err != nil {
 		return x, err
 	}
-	x.Phase, x.Loop, x.Inner = w.phase, w.loop, w.inner
+	x.Phase, x.Loop, x.WithoutInit = w.phase, w.loop, w.inner
 	if w.iteration != "" && x.Loop == "" {
 		x.Loop = reduce.MainLoop
 	}
@@ -100,15 +100,15 @@ func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) 
 	if err != nil {
 		return nil, err
 	}
-	o.Bare = true
+	o.StructureOnly = true
 	found := make(map[trace.FunctionSite]bool)
 	for class := range r.Classes() {
 		rank := r.Members(class)[0]
-		t, err := calltree.Of(r, rank, o)
+		t, err := calltree.Build(r, rank, o)
 		if err != nil {
 			return nil, err
 		}
-		n, err := t.Round(name)
+		n, err := t.IterationCall(name)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) 
 }
 
 // cut makes the part; nil if it is the whole run.
-func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.Part, error) {
+func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutTrace, error) {
 	x, err := w.window(r, nil)
 	if err != nil || x.Whole() {
 		return nil, err
@@ -138,7 +138,7 @@ func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.Part, er
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.Name(), x.String(), err)
 	}
-	if c := part.Begins; c != nil {
+	if c := part.Iterations; c != nil {
 		where := newPlaces(nil).called(c.Name(), c.Site)
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: an iteration begins with %s at %s; --loop names another call\n", c.Name(), where.String())
 	}

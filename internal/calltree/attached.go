@@ -11,27 +11,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Attached is what a plugin or a counter attached to the calls at a place under a name.
-type Attached struct {
+// AttachedSum is what a plugin or a counter attached to the calls at a place under a name.
+type AttachedSum struct {
 	Name string `json:"name"`
 	trace.LeafValue
 }
 
-func (a *Attached) String() string {
+func (a *AttachedSum) String() string {
 	about := ""
 	if a.Estimate {
 		about = "~"
 	}
-	return a.Name + " " + about + Number(a.Mean())
+	return a.Name + " " + about + FormatMean(a.Mean())
 }
 
-// CountedRounds is how many rounds of a loop the program counted itself, "" where there is nothing or they are those that the calls tell.
+// CountedRounds is the number of a loop's iterations as the program counted them; "" without a count, or if it equals
+// that of the calls.
 func (n *Node) CountedRounds() string {
 	if n.Counted == nil {
 		return ""
 	}
 	rounds, about := uint64(n.Counted.Sum+0.5), ""
-	if rounds == n.Rounds && !n.AtLeast && !n.Unsure {
+	if rounds == n.Rounds && !n.RoundsAtLeast && !n.Unsure {
 		return ""
 	}
 	if n.Counted.Estimate {
@@ -41,11 +42,11 @@ func (n *Node) CountedRounds() string {
 }
 
 // addAttached adds a number of times what another place has; both are in order of names. It leaves what it is given as it is.
-func addAttached(list, more []Attached, times float64) []Attached {
+func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 	if len(more) == 0 {
 		return list
 	}
-	out := make([]Attached, 0, max(len(list), len(more)))
+	out := make([]AttachedSum, 0, max(len(list), len(more)))
 	for len(list) > 0 || len(more) > 0 {
 		c := 1
 		if len(more) == 0 {
@@ -53,7 +54,7 @@ func addAttached(list, more []Attached, times float64) []Attached {
 		} else if len(list) > 0 {
 			c = strings.Compare(list[0].Name, more[0].Name)
 		}
-		var x Attached
+		var x AttachedSum
 		if c <= 0 {
 			x, list = list[0], list[1:]
 		}
@@ -70,11 +71,11 @@ func addAttached(list, more []Attached, times float64) []Attached {
 }
 
 // attached returns what one call has at each leaf of the thread at hand; nil if there is nothing.
-func (b *builder) attached() ([][]Attached, error) {
-	var list [][]Attached
+func (b *builder) attached() ([][]AttachedSum, error) {
+	var list [][]AttachedSum
 	calls := make([]uint64, b.leaves.Len())
 	values := b.leaves.Values
-	if !b.Own && len(b.ranks) < len(b.p.TimesOf) {
+	if !b.OwnTimes && len(b.ranks) < len(b.p.TimedRanks) {
 		values = b.leaves.MeanValues // of the class, as times are
 	}
 	for _, k := range b.ranks {
@@ -83,7 +84,7 @@ func (b *builder) attached() ([][]Attached, error) {
 			return nil, err
 		}
 		if list == nil {
-			list = make([][]Attached, b.leaves.Len())
+			list = make([][]AttachedSum, b.leaves.Len())
 		}
 		for leaf, n := range b.leaves.Counts(k) {
 			calls[leaf] += n
@@ -91,7 +92,7 @@ func (b *builder) attached() ([][]Attached, error) {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			for leaf, v := range values[name] {
 				if v.Count > 0 {
-					list[leaf] = addAttached(list[leaf], []Attached{{name, v}}, 1)
+					list[leaf] = addAttached(list[leaf], []AttachedSum{{name, v}}, 1)
 				}
 			}
 		}
@@ -113,10 +114,10 @@ type Value struct {
 	Max   int64   `json:"max"`
 }
 
-func (v *Value) String() string { return v.Name + " " + Number(v.Mean) }
+func (v *Value) String() string { return v.Name + " " + FormatMean(v.Mean) }
 
-// Number renders a mean with three digits, thousands with their points.
-func Number(x float64) string {
+// FormatMean renders a mean with three digits, thousands with their points.
+func FormatMean(x float64) string {
 	if x >= 1000 {
 		return show.Grouped(uint64(x + 0.5))
 	}
@@ -139,7 +140,7 @@ func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 				continue
 			}
 			at := place[t]
-			values := once.Of(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
+			values := once.Get(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
 			sum := values[name]
 			sum.Merge(stat)
 			values[name] = sum
@@ -149,7 +150,7 @@ func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 }
 
 // of returns the values of a place by name.
-func (s ValueSums) Of(place int) []Value {
+func (s ValueSums) ByPlace(place int) []Value {
 	var list []Value
 	for _, name := range slices.Sorted(maps.Keys(s[place])) {
 		v := s[place][name]

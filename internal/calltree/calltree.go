@@ -20,12 +20,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Where tells what is known of the code at the call site of an MPI function or, with "" for its name, at that of a
-// frame around one.
-type Where func(function string, s trace.Site) symbolise.Place
+// Locate returns the source location of the call site of an MPI function or, with "" for its name, of a frame around
+// one.
+type Locate func(function string, s trace.Site) symbolise.Place
 
 // places are those of a call site and of the frames around it that were recorded, innermost first.
-func (w Where) Places(function string, s trace.Site) []symbolise.Place {
+func (w Locate) Places(function string, s trace.Site) []symbolise.Place {
 	list := []symbolise.Place{w(function, s)}
 	for o := s.Outer; o != nil; o = o.Outer {
 		list = append(list, w("", *o))
@@ -36,11 +36,11 @@ func (w Where) Places(function string, s trace.Site) []symbolise.Place {
 			list = own
 		}
 	}
-	return symbolise.InOne(list)
+	return symbolise.MergeInterpreted(list)
 }
 
-// MadeFor names the functions that the threads of a stream were made for; "" where that isn't known.
-func (w Where) MadeFor(k *trace.Rank, stream int) string {
+// StartFunctions names the functions that the threads of a stream were made for; "" where that isn't known.
+func (w Locate) StartFunctions(k *trace.Rank, stream int) string {
 	var names []string
 	for _, s := range k.MadeFor(stream) {
 		p := w("", s)
@@ -51,7 +51,7 @@ func (w Where) MadeFor(k *trace.Rank, stream int) string {
 
 // stack returns the functions at a call site, innermost first, those of the
 // frames around it included if they were recorded; and the same as text.
-func (w Where) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
+func (w Locate) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
 	frames = []symbolise.Frame{}
 	for i, place := range w.Places(function, s) {
 		frames = append(frames, place.Frames...)
@@ -65,97 +65,99 @@ func (w Where) Stack(function string, s trace.Site) (frames []symbolise.Frame, t
 
 // A Tree is the shape of one rank of a class.
 type Tree struct {
-	Trace   string   `json:"trace"`
-	Command string   `json:"command"`
-	World   int      `json:"world"` // ranks of the run
-	Class   int      `json:"class"`
-	Ranks   []int    `json:"ranks"`    // of the class; they share the shape
-	Rank    int      `json:"rank"`     // whose counts and bytes these are
-	Varies  bool     `json:"varies"`   // the others run loops another number of times
-	Times   string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
-	TimesOf []int    `json:"times_of"` // ranks whose times these are
-	Sites   []Site   `json:"sites"`
-	Threads []Thread `json:"threads"`
-	Code    bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
+	Trace          string   `json:"trace"`
+	Command        string   `json:"command"`
+	WorldRanks     int      `json:"world"` // ranks of the run
+	Class          int      `json:"class"`
+	Ranks          []int    `json:"ranks"`    // of the class; they share the shape
+	Rank           int      `json:"rank"`     // whose counts and bytes these are
+	TripCountsVary bool     `json:"varies"`   // the others run loops another number of times
+	TimesKind      string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
+	TimedRanks     []int    `json:"times_of"` // ranks whose times these are
+	Sites          []Site   `json:"sites"`
+	Threads        []Thread `json:"threads"`
+	Code           bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
 	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
-	CutShort  int `json:"stacks_cut_short,omitempty"`
-	terminals int
+	StackLimit int `json:"stacks_cut_short,omitempty"`
+	terminals  int
 }
 
 // timeless reports whether nothing is known of times.
-func (p *Tree) Timeless() bool { return p.Times == trace.NoSample.String() }
+func (p *Tree) Timeless() bool { return p.TimesKind == trace.NoSample.String() }
 
 // A Thread is what one thread of the rank did. Times are in nanoseconds and belong to
 // places: what the calls there took on a rank. They are means over ranks, and where the
 // trace has no times of single calls, over all calls that are alike.
 type Thread struct {
-	Number int     `json:"thread"`
-	Of     string  `json:"made_for,omitempty"` // the functions that the program made it for; empty: not known
-	Total  Sums    `json:"total"`
-	Body   []*Node `json:"body"`
-	// Shared is how many calls of the structure have the mean of several that look alike, as
-	// the trace does not tell their times apart.
-	Shared int `json:"shared_times,omitempty"`
-	// Lost is how many times a call came after another though the machine code, as far as it is known, has no way from
+	Number        int     `json:"thread"`
+	StartFunction string  `json:"made_for,omitempty"` // the functions that the program made it for; empty: not known
+	Total         Sums    `json:"total"`
+	Body          []*Node `json:"body"`
+	// SharedTimes is the number of calls in the structure that have the mean of several equal-looking ones, as the trace
+	// does not separate their times.
+	SharedTimes int `json:"shared_times,omitempty"`
+	// UnexplainedSteps is how many times a call came after another though the machine code, as far as it is known, has no way from
 	// the one to the other.
-	Lost uint64 `json:"lost_steps,omitempty"`
+	UnexplainedSteps uint64 `json:"lost_steps,omitempty"`
 }
 
-// A Node is a call, a loop, a function that calls were made in if the trace has
-// stacks, or a part. A part occurs in several places and has its body at the first
-// of them. A call that follows itself is one node: Least to Most of them,
-// Entered times. By the machine code, a function is one called from one place, as often as MPI was called in it; one that
-// calls itself has a recursion in it, of which each call is a round; and calls that are in no known place stand elsewhere.
+// A Node is a call, a loop, a function that calls were made in if the trace has stacks, or a part. A part occurs in
+// several places and has its body at the first of them. A call that follows itself is one node: Least to Most of them,
+// Entered times.
+//
+// With machine code, a function node is one call site of the function, counted as often as MPI was called in it. A
+// recursive function has a recursion in it whose iterations are its calls. Calls at no known place are listed
+// separately.
 type Node struct {
-	Kind    string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
-	Site    int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
-	Peers   string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
-	Lanes   []string `json:"lanes,omitempty"` // of a call: values that are others each time, as "tag 0..99 by 1"
-	Part    int      `json:"part,omitempty"`  // number within the thread, from 1
-	Entered uint64   `json:"entered"`         // how often the loop is begun, or the part reached
-	Rounds  uint64   `json:"rounds"`          // all of them together
-	Least   uint64   `json:"least"`           // rounds once it is begun
-	Most    uint64   `json:"most"`
-	Step    int64    `json:"step,omitempty"` // how many more rounds there are each time, if it is always so: from Least on, or if negative from Most
-	Sums    Sums     `json:"total"`
-	Entry   *float64 `json:"entry_compute_ns,omitempty"`   // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries that enter no loop around it as well
-	Further *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further rounds, if it begins with the call that another loop begins with
+	Kind           string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
+	Site           int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
+	Peers          string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
+	VaryingValues  []string `json:"lanes,omitempty"` // of a call: values that are others each time, as "tag 0..99 by 1"
+	Part           int      `json:"part,omitempty"`  // number within the thread, from 1
+	Entries        uint64   `json:"entered"`         // how often the loop is begun, or the part reached
+	Rounds         uint64   `json:"rounds"`          // all of them together
+	LeastRounds    uint64   `json:"least"`           // rounds once it is begun
+	MostRounds     uint64   `json:"most"`
+	RoundsStep     int64    `json:"step,omitempty"` // how many more rounds there are each time, if it is always so: from Least on, or if negative from Most
+	Sums           Sums     `json:"total"`
+	EntryCompute   *float64 `json:"entry_compute_ns,omitempty"`   // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries that enter no loop around it as well
+	FurtherCompute *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further rounds, if it begins with the call that another loop begins with
 	// Of a call, and of a loop: compute time before its first call of all, and of a call what that takes itself, where it is far longer than
 	// that of the later ones. Entry is then without it.
-	First    *float64 `json:"first_compute_ns,omitempty"`
-	FirstMPI *float64 `json:"first_mpi_ns,omitempty"`
-	Body     []*Node  `json:"body,omitempty"`
+	FirstCompute *float64 `json:"first_compute_ns,omitempty"`
+	FirstMPI     *float64 `json:"first_mpi_ns,omitempty"`
+	Body         []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body that are in different ways of the code: a round has those of one way at most.
 	Branches []code.Branch `json:"branches,omitempty"`
-	Branch   float64       `json:"-"` // of a way: time of its branch
+	BranchNs float64       `json:"-"` // of a way: time of its branch
 
-	Function string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
-	From     string `json:"from,omitempty"`     // the place in the function around it
+	Function    string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
+	CallerPlace string `json:"from,omitempty"`     // the place in the function around it
 
-	Place   string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
-	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such; of a recursion: some stacks were cut short in it
-	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
+	Place         string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
+	RoundsAtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such; of a recursion: some stacks were cut short in it
+	Unsure        bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
 	// Counted is how many rounds of a loop the program counted itself (papers pass), all of them together.
-	Counted *Attached `json:"counted,omitempty"`
+	Counted *AttachedSum `json:"counted,omitempty"`
 
 	Terminals []int  `json:"-"` // of a call
 	offset    uint64 // of a loop by the machine code
 }
 
-// Shown is the body as it is shown: the nodes of each way of a branch stand in one of kind way, which exists here alone.
-func (n *Node) Shown() []*Node { return n.shown(0, len(n.Body), n.Branches) }
+// ShownBody is the body as shown: the nodes of each arm of a branch are in a node of kind way, which exists here only.
+func (n *Node) ShownBody() []*Node { return n.shown(0, len(n.Body), n.Branches) }
 
 func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	for _, b := range branches {
-		out = append(out, n.Body[from:b.Ways[0].From]...)
+		out = append(out, n.Body[from:b.Arms[0].From]...)
 		first, branch, text := len(out), 0.0, "either"
-		if len(b.Ways) == 1 {
+		if len(b.Arms) == 1 {
 			text = "if"
 		}
-		for _, w := range b.Ways {
-			way := &Node{Kind: "way", Function: text, Rounds: w.Taken, Body: n.shown(w.From, w.To, w.Branches)}
-			if w.Taken > 0 {
-				way.Function += fmt.Sprintf(" (%s of %s%s)", show.Grouped(w.Taken), show.Plural(n.Rounds, "iteration"), n.which(w.Iterations))
+		for _, w := range b.Arms {
+			way := &Node{Kind: "way", Function: text, Rounds: w.TakenCount, Body: n.shown(w.From, w.To, w.Branches)}
+			if w.TakenCount > 0 {
+				way.Function += fmt.Sprintf(" (%s of %s%s)", show.Grouped(w.TakenCount), show.Plural(n.Rounds, "iteration"), n.which(w.Iterations))
 			}
 			for _, x := range n.Body[w.From:w.To] {
 				way.Sums.Add(&x.Sums)
@@ -164,7 +166,7 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 			from, branch, text = w.To, branch+way.Sums.Time(), "or"
 		}
 		for _, way := range out[first:] {
-			way.Branch = branch
+			way.BranchNs = branch
 		}
 	}
 	return append(out, n.Body[from:to]...)
@@ -175,7 +177,7 @@ func (n *Node) which(i *code.Iterations) string {
 	switch {
 	case i == nil:
 		return ""
-	case n.Entered > 1:
+	case n.Entries > 1:
 		return ", each time " + i.String()
 	}
 	return ": " + i.String()
@@ -184,35 +186,35 @@ func (n *Node) which(i *code.Iterations) string {
 // A Site is a function called from a place. Sites are numbered from 1 in the
 // order in which the class's ranks first get there.
 type Site struct {
-	Function string            `json:"function"`
-	Module   string            `json:"module"`
-	Offset   uint64            `json:"offset"`
-	Frames   []symbolise.Frame `json:"frames"`
-	Text     string            `json:"-"`
-	At       string            `json:"-"` // Text without the function, where functions stand around calls
-	Path     []Step            `json:"-"`
-	Deep     bool              `json:"-"`                // frames around it were recorded
-	Values   []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
+	Function  string            `json:"function"`
+	Module    string            `json:"module"`
+	Offset    uint64            `json:"offset"`
+	Frames    []symbolise.Frame `json:"frames"`
+	Text      string            `json:"-"`
+	ShortText string            `json:"-"` // Text without the function, for calls within function nodes
+	Path      []Step            `json:"-"`
+	HasStack  bool              `json:"-"`                // frames around it were recorded
+	Values    []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
 
 // Options say which tree is made.
 type Options struct {
-	Where Where
-	Code  *trace.Code // functions and loops are those of the program's machine code; nil: as the order of calls shows
-	Own   bool        // times are the rank's own where the trace has the time of each call, which takes as long as reading them all; else those of its class
-	Bare  bool        // without times, peers, bytes and attached values
+	Locate        Locate
+	Code          *trace.Code // functions and loops are those of the program's machine code; nil: as the order of calls shows
+	OwnTimes      bool        // times are the rank's own where the trace has the time of each call, which takes as long as reading them all; else those of its class
+	StructureOnly bool        // without times, peers, bytes and attached values
 }
 
-// ByOffset is the place of a call in its binary, of which nothing else is known.
-func ByOffset(_ string, s trace.Site) symbolise.Place {
+// OffsetPlace is the place of a call in its binary, without further knowledge.
+func OffsetPlace(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
 
-// Of makes the tree of a rank. Where the trace has the time of each call, it takes as long as reading those of some
+// Build makes the tree of a rank. Where the trace has the time of each call, it takes as long as reading those of some
 // millions.
-func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
-	if o.Where == nil {
-		o.Where = ByOffset
+func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
+	if o.Locate == nil {
+		o.Locate = OffsetPlace
 	}
 	k, err := r.Rank(rank)
 	if err != nil {
@@ -223,15 +225,15 @@ func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
 		return nil, err
 	}
 	b := &builder{k: k, x: x, Options: o, peers: make(map[int]string), p: &Tree{
-		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], World: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
-		Varies: x.Varies(), Times: "mean",
+		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], WorldRanks: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
+		TripCountsVary: x.Varies(), TimesKind: "mean",
 	}}
 	if b.ranks, err = b.timed(r); err != nil {
 		return nil, err
 	}
 	b.of = make([]string, k.Streams())
 	for stream := range b.of {
-		b.of[stream] = b.Where.MadeFor(k, stream)
+		b.of[stream] = b.Locate.StartFunctions(k, stream)
 	}
 	if err := b.terminals(r); err != nil {
 		return nil, err
@@ -258,19 +260,19 @@ func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
 // maxTimed is how many calls' times are read for one profile.
 const maxTimed = 1 << 22
 
-// timed returns the ranks whose times are taken, the rank itself among them: all of the
-// class, or as many as have up to maxTimed calls. Means are those of the class anyway.
+// timed returns the ranks whose times are used, the rank itself among them: all of the class, or fewer with maxTimed
+// calls together. Means are those of the class anyway.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
-	if b.Bare {
+	if b.StructureOnly {
 		return ranks, nil
 	}
 	if kept, err := b.k.TimesKept(); err != nil || !kept {
-		b.p.TimesOf = b.p.Ranks
+		b.p.TimedRanks = b.p.Ranks
 		return ranks, err
 	}
 	for _, n := range b.p.Ranks {
-		if b.Own || calls > maxTimed {
+		if b.OwnTimes || calls > maxTimed {
 			break
 		}
 		if n == b.k.Number() {
@@ -285,9 +287,9 @@ func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 		}
 	}
 	for _, k := range ranks {
-		b.p.TimesOf = append(b.p.TimesOf, k.Number())
+		b.p.TimedRanks = append(b.p.TimedRanks, k.Number())
 	}
-	slices.Sort(b.p.TimesOf)
+	slices.Sort(b.p.TimedRanks)
 	return ranks, nil
 }
 
@@ -298,7 +300,7 @@ func (b *builder) times(stream int) error {
 	b.enters, b.calls = make([][]entries, b.leaves.Len()), b.leaves.Counts(b.k)
 	b.first, b.begins = make([]firstCall, b.leaves.Len()), b.leaves.First(b.k)
 	b.shared, b.total = 0, 0
-	if b.Bare {
+	if b.StructureOnly {
 		for leaf := range b.each {
 			t := b.leaves.Terminal(leaf)
 			b.label[leaf], b.each[leaf] = b.site[t], b.amount[t]
@@ -311,7 +313,7 @@ func (b *builder) times(stream int) error {
 		if err != nil {
 			return err
 		}
-		b.p.Times = kind.String()
+		b.p.TimesKind = kind.String()
 		if sums == nil {
 			sums = times
 			continue
@@ -337,7 +339,7 @@ func (b *builder) times(stream int) error {
 			}
 			b.each[leaf].Compute = x.Gap / float64(x.Calls)
 			c := b.k.Called(t)
-			b.each[leaf].Spend(c.Func, x.Duration/float64(x.Calls))
+			b.each[leaf].AddTime(c.Func, x.Duration/float64(x.Calls))
 			b.entry[leaf] = b.each[leaf].Compute
 			b.first[leaf].compute, b.first[leaf].mpi = x.First(uint64(len(b.ranks)))
 			if x.Entries > 0 {
@@ -354,7 +356,7 @@ func (b *builder) times(stream int) error {
 					}
 					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), later.GapBefore(loops + 1), further})
 				}
-			} else if b.p.Times == trace.MeanSample.String() || b.p.Timeless() {
+			} else if b.p.TimesKind == trace.MeanSample.String() || b.p.Timeless() {
 				b.entry[leaf] = math.NaN()
 			}
 		}
@@ -395,7 +397,7 @@ type builder struct {
 	of     []string // by thread: what it was made for
 }
 
-// terminals finds the sites, and what one call of each terminal comes to.
+// terminals finds the sites, and the sums of one call of each terminal.
 func (b *builder) terminals(r *trace.Reader) error {
 	n := b.k.Terminals()
 	b.site, b.amount = make([]int, n), make([]Sums, n)
@@ -405,10 +407,10 @@ func (b *builder) terminals(r *trace.Reader) error {
 		c := b.k.Called(t)
 		key := c.FunctionSite()
 		if known[key] == 0 {
-			frames, text := b.Where.Stack(c.Name(), c.Site)
+			frames, text := b.Locate.Stack(c.Name(), c.Site)
 			b.p.Sites = append(b.p.Sites, Site{
 				Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Text: text,
-				Path: b.Where.Path(c.Name(), c.Site), Deep: c.Site.Outer != nil,
+				Path: b.Locate.Path(c.Name(), c.Site), HasStack: c.Site.Outer != nil,
 			})
 			known[key] = len(b.p.Sites)
 			def, _ := mpi.ByID(c.Func.ID)
@@ -416,7 +418,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 		}
 		b.site[t], b.amount[t].Calls = known[key], 1
 	}
-	if b.Bare {
+	if b.StructureOnly {
 		return nil
 	}
 	values := make(ValueSums)
@@ -424,7 +426,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 		return err
 	}
 	for i := range b.p.Sites {
-		b.p.Sites[i].Values = values.Of(i + 1)
+		b.p.Sites[i].Values = values.ByPlace(i + 1)
 	}
 	amounts, err := ops.ClassOf(r, b.k.Class())
 	if err != nil {
@@ -446,7 +448,7 @@ func (b *builder) isPoll(site int) bool { return b.polls[site-1] }
 
 func (b *builder) thread(stream int) {
 	f := newFolder(b.label, b.isPoll)
-	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
+	t := Thread{Number: stream, StartFunction: b.of[stream], Body: []*Node{}, SharedTimes: b.shared}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
 	for _, n := range f.fold(b.leaves.Structure()) {
 		t.Body = append(t.Body, b.node(item{n, 1}, &t.Total))
@@ -455,42 +457,42 @@ func (b *builder) thread(stream int) {
 	b.p.Threads = append(b.p.Threads, t)
 }
 
-// node makes the node of an item and adds what it comes to to a sum.
+// node makes the node of an item and adds the item's sums to sum.
 func (b *builder) node(x item, sum *Sums) *Node {
 	n := x.n
-	out := &Node{Entered: x.times, Rounds: x.times, Least: 1, Most: 1}
+	out := &Node{Entries: x.times, Rounds: x.times, LeastRounds: 1, MostRounds: 1}
 	switch {
 	case n.kind == callKind:
 		out.Kind = "call"
 		b.call(out, n.terms, x.times)
-		out.Entered, out.Rounds = out.Sums.Calls, out.Sums.Calls
+		out.Entries, out.Rounds = out.Sums.Calls, out.Sums.Calls
 	case n.isRun():
 		out.Kind = "call"
-		f := folder{shapes: map[string]int{}}
+		f := nodeShaper{shapes: map[string]int{}}
 		run := f.asRun(n)
-		out.Entered, out.Rounds, out.Least, out.Most = run.entered*x.times, run.rounds*x.times, run.least, run.most
-		out.Step = run.trips.each()
+		out.Entries, out.Rounds, out.LeastRounds, out.MostRounds = run.entered*x.times, run.rounds*x.times, run.least, run.most
+		out.RoundsStep = run.trips.each()
 		leaf := run.body[0]
 		b.call(out, leaf.n.terms, leaf.times*x.times)
-		out.Entry, out.Further = b.entered(run)
-		b.firstOf(out, run.lead, x.times, out.Entry)
+		out.EntryCompute, out.FurtherCompute = b.entered(run)
+		b.firstOf(out, run.lead, x.times, out.EntryCompute)
 	case n.kind == loopKind:
 		out.Kind = "loop"
-		out.Entry, out.Further = b.entered(n)
-		b.firstOf(out, n.lead, x.times, out.Entry)
-		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
+		out.EntryCompute, out.FurtherCompute = b.entered(n)
+		b.firstOf(out, n.lead, x.times, out.EntryCompute)
+		out.Entries, out.Rounds, out.LeastRounds, out.MostRounds, out.RoundsStep = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
 		b.nodes(out, n.body, x.times)
 		out.sayOnce()
 	default:
 		out.Kind = "part"
-		out.Entered, out.Rounds = n.entered*x.times, n.entered*x.times
+		out.Entries, out.Rounds = n.entered*x.times, n.entered*x.times
 		number, again := b.parts[n.shape]
 		if !again {
 			number = len(b.parts) + 1
 			b.parts[n.shape] = number
 		}
 		if out.Part = number; again {
-			out.Sums = b.sums(n).Times(x.times)
+			out.Sums = b.sums(n).Scaled(x.times)
 			break
 		}
 		b.nodes(out, n.body, x.times)
@@ -544,10 +546,10 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Site = b.label[list[0].leaf]
 	for _, t := range list {
 		out.Terminals = append(out.Terminals, b.leaves.Terminal(t.leaf))
-		sum := b.each[t.leaf].Times(t.count * times)
+		sum := b.each[t.leaf].Scaled(t.count * times)
 		out.Sums.Add(&sum)
 	}
-	if b.Bare {
+	if b.StructureOnly {
 		return
 	}
 	b.firstOf(out, list, times, nil)
@@ -558,14 +560,14 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Peers = peers
 	for _, t := range list {
 		for _, text := range b.k.LaneTexts(b.leaves.Terminal(t.leaf)) {
-			if !slices.Contains(out.Lanes, text) {
-				out.Lanes = append(out.Lanes, text)
+			if !slices.Contains(out.VaryingValues, text) {
+				out.VaryingValues = append(out.VaryingValues, text)
 			}
 		}
 	}
 }
 
-// sums is what one occurrence of a node comes to, computed once.
+// sums is the sums of one occurrence of a node, computed once.
 func (b *builder) sums(n *node) Sums {
 	total, known := b.known[n]
 	if known {
@@ -575,11 +577,11 @@ func (b *builder) sums(n *node) Sums {
 		return total
 	}
 	for _, t := range n.terms {
-		sum := b.each[t.leaf].Times(t.count)
+		sum := b.each[t.leaf].Scaled(t.count)
 		total.Add(&sum)
 	}
 	for _, x := range n.body {
-		sum := b.sums(x.n).Times(x.times)
+		sum := b.sums(x.n).Scaled(x.times)
 		total.Add(&sum)
 	}
 	b.known[n] = total

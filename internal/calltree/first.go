@@ -14,19 +14,19 @@ type firstCall struct{ compute, mpi float64 }
 // firstOf finds whether the first of some calls took far longer than the later ones, or was computed far longer for. list is those of one of
 // several occurrences, entry what is computed before the later entries of a loop that begins with them; nil of calls.
 func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
-	if len(list) == 0 || b.Bare {
+	if len(list) == 0 || b.StructureOnly {
 		return
 	}
-	out.First, out.FirstMPI = nil, nil
+	out.FirstCompute, out.FirstMPI = nil, nil
 	at := slices.MinFunc(list, func(x, y term) int { return cmp.Compare(b.begins[x.leaf], b.begins[y.leaf]) })
 	first := b.first[at.leaf]
 	calls := float64(list.sum() * times)
-	if calls < 2 || entry != nil && out.Entered < 2 {
+	if calls < 2 || entry != nil && out.Entries < 2 {
 		return
 	}
 	var all Sums
 	for _, t := range list {
-		sum := b.each[t.leaf].Times(t.count * times)
+		sum := b.each[t.leaf].Scaled(t.count * times)
 		all.Add(&sum)
 	}
 	later := (all.Compute - first.compute) / (calls - 1)
@@ -34,17 +34,17 @@ func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 		later = *entry
 	}
 	if model.FirstApart(first.compute, later, b.total) {
-		out.First = &first.compute
+		out.FirstCompute = &first.compute
 	}
 	if entry == nil && model.FirstApart(first.mpi, (all.Inside()-first.mpi)/(calls-1), b.total) {
 		out.FirstMPI = &first.mpi
 	}
 }
 
-// Onset says what comes before a loop, if that is another computation than what comes before its further rounds and matters beside them.
+// EntryNote says what comes before a loop, if that is another computation than what comes before its further rounds and matters beside them.
 // It also says what the first of several calls or entries took, if that is far longer than what later ones do.
-func (n *Node) Onset() string {
-	if n.Kind == "call" && n.Most == 1 {
+func (n *Node) EntryNote() string {
+	if n.Kind == "call" && n.MostRounds == 1 {
 		return n.firstCall()
 	}
 	return n.entered()
@@ -52,8 +52,8 @@ func (n *Node) Onset() string {
 
 func (n *Node) firstCall() (text string) {
 	later := float64(n.Sums.Calls - 1)
-	if n.First != nil {
-		text += ", first after " + show.Duration(*n.First) + ", then " + show.Duration((n.Sums.Compute-*n.First)/later)
+	if n.FirstCompute != nil {
+		text += ", first after " + show.Duration(*n.FirstCompute) + ", then " + show.Duration((n.Sums.Compute-*n.FirstCompute)/later)
 	}
 	if n.FirstMPI != nil {
 		text += ", first takes " + show.Duration(*n.FirstMPI) + ", then " + show.Duration((n.Sums.Inside()-*n.FirstMPI)/later)
@@ -62,30 +62,30 @@ func (n *Node) firstCall() (text string) {
 }
 
 func (n *Node) entered() string {
-	if n.Entry == nil {
+	if n.EntryCompute == nil {
 		return ""
 	}
 	first := n.head()
 	if first == nil {
 		return ""
 	}
-	entries := *n.Entry * float64(n.Entered)
-	if n.First != nil {
-		entries += *n.First - *n.Entry
+	entries := *n.EntryCompute * float64(n.Entries)
+	if n.FirstCompute != nil {
+		entries += *n.FirstCompute - *n.EntryCompute
 	}
 	mean := first.Sums.Compute / float64(max(1, first.Sums.Calls))
-	if entries < 2*mean*float64(n.Entered) || entries < n.Sums.Time()/100 {
+	if entries < 2*mean*float64(n.Entries) || entries < n.Sums.Time()/100 {
 		return ""
 	}
-	text, then := ", entered after "+show.Duration(*n.Entry), ", then "
-	if n.First != nil {
-		text = ", first entered after " + show.Duration(*n.First) + ", later " + show.Duration(*n.Entry)
+	text, then := ", entered after "+show.Duration(*n.EntryCompute), ", then "
+	if n.FirstCompute != nil {
+		text = ", first entered after " + show.Duration(*n.FirstCompute) + ", later " + show.Duration(*n.EntryCompute)
 		then = "; then "
 	}
-	if n.Further != nil {
-		text += then + show.Duration(*n.Further)
-	} else if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
-		text += then + show.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
+	if n.FurtherCompute != nil {
+		text += then + show.Duration(*n.FurtherCompute)
+	} else if calls := first.Sums.Calls; calls > n.Entries && first.Sums.Compute > entries {
+		text += then + show.Duration((first.Sums.Compute-entries)/float64(calls-n.Entries))
 	}
 	return text
 }
@@ -103,7 +103,7 @@ func (n *Node) head() *Node {
 
 // sayOnce leaves to a loop to say what comes before the first of its calls.
 func (n *Node) sayOnce() {
-	if first := n.head(); first != nil && n.First != nil {
-		first.First = nil
+	if first := n.head(); first != nil && n.FirstCompute != nil {
+		first.FirstCompute = nil
 	}
 }

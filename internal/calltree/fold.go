@@ -8,14 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The compression finds rules that save room; a programmer thinks in loops. The
-// shape of a program is made from the rules in one pass from the innermost to
-// the outermost: a call is known by its function and place alone, whatever its
-// other parameters; rules that stand once are dissolved; and what then repeats
-// side by side becomes a loop, however often its inner loops run each time
-// (Grosclaude et al. take two equal neighbours, then the most frequent pair, in
-// turn). Each rule is taken once, so that the work is that of the compressed
-// form, and what is counted is exact.
+// The compression finds rules that save room; a programmer thinks in loops. The shape of a program is made from the
+// rules in one pass from the innermost to the outermost: a call is identified by its function and place alone, whatever
+// its other parameters; rules used once are dissolved; and what then repeats side by side becomes a loop, however often
+// its inner loops run each time (Grosclaude et al. take two equal neighbours, then the most frequent pair, in turn).
+// Each rule is taken once, so that the work is that of the compressed form, and what is counted is exact.
 
 type kind uint8
 
@@ -65,8 +62,8 @@ const (
 	maxCopied   = 96  // largest part that is shown wherever it occurs, in nodes
 )
 
-// A folder makes shapes. Leaves of the same call site have the same label.
-type folder struct {
+// A nodeShaper makes shapes. Leaves of the same call site have the same label.
+type nodeShaper struct {
 	label  []int // by leaf
 	poll   func(label int) bool
 	shapes map[string]int
@@ -78,22 +75,22 @@ type folder struct {
 	looked int     // nodes of all passes
 
 	only   *recursive     // where only the calls of one function are folded; else nil
-	uneven []*uneven      // loops that may go round no time or once as well
-	ends   map[int][2]int // by copy of a rule: the first and last leaf, -1 if there is none
+	uneven []*uneven      // loops that may also run zero times or once
+	ends   map[int][2]int // by copy of a rule: the first and last leaf, -1 if none
 }
 
-func newFolder(label []int, poll func(label int) bool) *folder {
-	return &folder{label: label, poll: poll, shapes: make(map[string]int)}
+func newFolder(label []int, poll func(label int) bool) *nodeShaper {
+	return &nodeShaper{label: label, poll: poll, shapes: make(map[string]int)}
 }
 
 // fold returns the shape of a stream as a sequence.
-func (f *folder) fold(root trace.Node) []*node {
+func (f *nodeShaper) fold(root trace.Node) []*node {
 	f.leaf, f.uses = make(map[int]*node), root.Uses()
 	return f.evened(root)
 }
 
 // once folds the stream with the uneven loops that are known.
-func (f *folder) once(root trace.Node) []*node {
+func (f *nodeShaper) once(root trace.Node) []*node {
 	f.lists, f.ends = make(map[int][]*node), make(map[int][2]int)
 	list := f.rule(root)
 	if f.only != nil {
@@ -104,7 +101,7 @@ func (f *folder) once(root trace.Node) []*node {
 
 // rule returns one pass through the body of a rule. Short ones are not folded
 // yet: where a rule ends need not be where a loop does.
-func (f *folder) rule(n trace.Node) []*node {
+func (f *nodeShaper) rule(n trace.Node) []*node {
 	if list, ok := f.lists[n.Copy]; ok {
 		return list
 	}
@@ -148,9 +145,9 @@ func (f *folder) rule(n trace.Node) []*node {
 	return list
 }
 
-// repeated appends a sequence a number of times. The first and the last time
-// stand beside the loop of the others, as they may belong to what is around it.
-func (f *folder) repeated(list, once []*node, times uint64) []*node {
+// repeated appends a sequence a number of times. The first and the last time are separate from the loop of the others,
+// as they may belong to its surroundings.
+func (f *nodeShaper) repeated(list, once []*node, times uint64) []*node {
 	if len(once) > maxUnrolled/2 && times > 1 && f.uneven != nil {
 		once = f.folded(once) // its ends may belong to what is around it
 	}
@@ -174,7 +171,7 @@ func (f *folder) repeated(list, once []*node, times uint64) []*node {
 }
 
 // appended appends nodes, and makes one run of neighbours from the same place.
-func (f *folder) appended(list []*node, more ...*node) []*node {
+func (f *nodeShaper) appended(list []*node, more ...*node) []*node {
 	for _, x := range more {
 		if n := len(list); n > 0 && x.isRun() && list[n-1].shape == x.shape {
 			list[n-1] = f.joined(list[n-1], x)
@@ -187,7 +184,7 @@ func (f *folder) appended(list []*node, more ...*node) []*node {
 
 // folded makes loops of what repeats in a sequence, the shortest repetitions
 // first, so that inner loops are whole when outer ones are looked for.
-func (f *folder) folded(list []*node) []*node {
+func (f *nodeShaper) folded(list []*node) []*node {
 	list = f.wrapped(list)
 	for w := 1; w < len(list) && w <= maxWindow; w++ {
 		if shorter := f.pass(list, w); len(shorter) < len(list) {
@@ -203,7 +200,7 @@ func (f *folder) folded(list []*node) []*node {
 
 // pass makes loops of bodies of w nodes, from left to right. What it returns holds
 // until the next pass: most find nothing, on a long list.
-func (f *folder) pass(list []*node, w int) []*node {
+func (f *nodeShaper) pass(list []*node, w int) []*node {
 	out := f.out[:0]
 	f.looked += len(list)
 	for i := 0; i < len(list); {
@@ -250,13 +247,13 @@ func sizeOf(list []*node) int {
 	return n
 }
 
-func (f *folder) call(leaf int) *node {
-	return once.Of(f.leaf, leaf, func() *node {
+func (f *nodeShaper) call(leaf int) *node {
+	return once.Get(f.leaf, leaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}, shape: f.shape('c', f.label[leaf])}
 	})
 }
 
-func (f *folder) part(rule int, list []*node) *node {
+func (f *nodeShaper) part(rule int, list []*node) *node {
 	n := &node{kind: partKind, size: 1, rule: rule, body: scaled(list, 1), entered: 1}
 	n.shape = f.shapeOf('p', n.body)
 	return n
@@ -270,11 +267,11 @@ func scaled(list []*node, times uint64) []item {
 	return body
 }
 
-func (f *folder) loop(list []*node, rounds uint64) *node {
+func (f *nodeShaper) loop(list []*node, rounds uint64) *node {
 	return f.newLoop(scaled(list, rounds), rounds, list[0].leads())
 }
 
-func (f *folder) newLoop(body []item, rounds uint64, lead terms) *node {
+func (f *nodeShaper) newLoop(body []item, rounds uint64, lead terms) *node {
 	// A loop over nothing but a loop is one loop.
 	if x := body[0]; len(body) == 1 && x.n.kind == loopKind && !x.n.isRun() {
 		inner := make([]item, len(x.n.body))
@@ -301,7 +298,7 @@ func (n *node) isRun() bool {
 	return n.kind == callKind || n.kind == loopKind && len(n.body) == 1 && n.body[0].n.isRun()
 }
 
-func (f *folder) shapeOf(what byte, body []item) int {
+func (f *nodeShaper) shapeOf(what byte, body []item) int {
 	list := make([]int, len(body))
 	for i, x := range body {
 		list[i] = x.n.shape
@@ -309,7 +306,7 @@ func (f *folder) shapeOf(what byte, body []item) int {
 	return f.shape(what, list...)
 }
 
-func (f *folder) shape(what byte, parts ...int) int {
+func (f *nodeShaper) shape(what byte, parts ...int) int {
 	f.key = append(f.key[:0], what)
 	for _, p := range parts {
 		f.key = binary.AppendUvarint(f.key, uint64(p))
@@ -327,10 +324,9 @@ func joins(a, b *node) bool {
 	return a.shape == b.shape && (b.isRun() || a.kind == loopKind && b.kind == loopKind)
 }
 
-// rotated sees whether parts of a loop's body stand before and after it which
-// together are another round: x (y x)[n] y is (x y)[n+1]. It returns that loop and
-// how many nodes before and after are in it.
-func (f *folder) rotated(loop *node, out, next []*node) (turned *node, before, after int) {
+// rotated looks for parts of a loop's body before and after the loop that together are another iteration: x (y x)[n] y
+// is (x y)[n+1]. It returns that loop and how many nodes before and after are in it.
+func (f *nodeShaper) rotated(loop *node, out, next []*node) (turned *node, before, after int) {
 	if loop.kind != loopKind || loop.isRun() {
 		return nil, 0, 0
 	}
@@ -368,7 +364,7 @@ func (n *node) isLoopOver(list []*node) bool {
 
 // withRound returns a loop with one more round at its end, withRoundBefore with one at
 // its beginning.
-func (f *folder) withRound(loop *node, round []*node) *node {
+func (f *nodeShaper) withRound(loop *node, round []*node) *node {
 	body := make([]item, len(round))
 	for i, x := range round {
 		body[i] = f.add(loop.body[i], item{x, 1})
@@ -376,7 +372,7 @@ func (f *folder) withRound(loop *node, round []*node) *node {
 	return f.newLoop(body, loop.rounds+1, loop.lead)
 }
 
-func (f *folder) withRoundBefore(loop *node, round []*node) *node {
+func (f *nodeShaper) withRoundBefore(loop *node, round []*node) *node {
 	body := make([]item, len(round))
 	for i, x := range round {
 		body[i] = f.add(item{x, 1}, loop.body[i])
@@ -385,7 +381,7 @@ func (f *folder) withRoundBefore(loop *node, round []*node) *node {
 }
 
 // joined returns one loop for two that follow each other, each entered once.
-func (f *folder) joined(a, b *node) *node {
+func (f *nodeShaper) joined(a, b *node) *node {
 	if a.isRun() {
 		a, b = f.asRun(a), f.asRun(b)
 	}
@@ -401,7 +397,7 @@ func (f *folder) joined(a, b *node) *node {
 }
 
 // asRun returns a run as a loop over a call.
-func (f *folder) asRun(n *node) *node {
+func (f *nodeShaper) asRun(n *node) *node {
 	if n.kind == callKind {
 		out := f.newLoop([]item{{n, 1}}, n.terms.sum(), n.terms)
 		out.entered, out.least, out.most, out.trips = out.rounds, 1, 1, constant(1, out.rounds)
@@ -424,14 +420,14 @@ func (f *folder) asRun(n *node) *node {
 }
 
 // add puts occurrences of two nodes of the same shape together.
-func (f *folder) add(x, y item) item {
+func (f *nodeShaper) add(x, y item) item {
 	if x.n == y.n {
 		return item{x.n, x.times + y.times}
 	}
 	return item{f.combine(x, y), 1}
 }
 
-func (f *folder) combine(x, y item) *node {
+func (f *nodeShaper) combine(x, y item) *node {
 	a, b := x.n, y.n
 	switch {
 	case a.kind == callKind && b.kind == callKind:

@@ -181,7 +181,7 @@ func TestFoldDoesNotExpand(t *testing.T) {
 			r.Call("MPI_Barrier", 7+s, tracktest.World)
 		}
 	})
-	p, err := Of(r, 0, Options{Where: nowhere})
+	p, err := Build(r, 0, Options{Locate: nowhere})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestSums(t *testing.T) {
 	} {
 		r := mergetest.Run(t, 4, program)
 		for rank := range 4 {
-			p, err := Of(r, rank, Options{Where: nowhere})
+			p, err := Build(r, rank, Options{Locate: nowhere})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +220,7 @@ func TestSums(t *testing.T) {
 				want.MPI += float64(times[i].Duration.Sum)
 				want.Compute += float64(times[i].Gap.Sum)
 			}
-			if p.Varies {
+			if p.TripCountsVary {
 				continue
 			}
 			n := float64(len(p.Ranks))
@@ -260,9 +260,9 @@ func near(a, b float64) bool { return a-b < 1+b/1e9 && b-a < 1+b/1e9 }
 // Where frames of the stack were recorded, a site shows them all.
 func TestStack(t *testing.T) {
 	site := trace.Site{Module: "/a/lib.so", Offset: 1, Outer: &trace.Site{Module: "/a/app", Offset: 2, Outer: &trace.Site{Module: "/a/app", Offset: 3}}}
-	where := Where(func(_ string, s trace.Site) symbolise.Place {
+	where := Locate(func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{
-			Module: s.Module, Offset: s.Offset, Precision: symbolise.Symbol,
+			Module: s.Module, Offset: s.Offset, Precision: symbolise.PrecisionSymbol,
 			Frames: []symbolise.Frame{{Function: fmt.Sprintf("f%d", s.Offset), Offset: 9}},
 		}
 	})

@@ -13,13 +13,13 @@ import (
 // A Step is a function on the way from main to a call, and the place in it from
 // where the way goes on: line, or offset.
 type Step struct {
-	Name string
-	At   string
+	Name  string
+	Place string
 }
 
 // path returns the functions around a call site, outermost first, as far as
 // frames were recorded and functions inlined.
-func (w Where) Path(function string, s trace.Site) []Step {
+func (w Locate) Path(function string, s trace.Site) []Step {
 	var list []Step
 	for _, place := range slices.Backward(w.Places(function, s)) {
 		if len(place.Frames) == 0 {
@@ -30,16 +30,16 @@ func (w Where) Path(function string, s trace.Site) []Step {
 			step := Step{f.Name(), at(f)}
 			if f.Function == "<module>" && f.File != "" {
 				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" { // of runpy: python -m
-					step.Name = symbolise.Import + imported(f.File)
+					step.Name = symbolise.ImportPrefix + imported(f.File)
 				}
-				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.Import) { // imports of an import are in it
+				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.ImportPrefix) { // imports of an import are in it
 					step.Name = list[n-1].Name
 					list = list[:n-1]
 				}
 			}
 			list = append(list, step)
-			if k == 0 && place.Precision == symbolise.LineInfo {
-				list[len(list)-1].At += place.Apart()
+			if k == 0 && place.Precision == symbolise.PrecisionLine {
+				list[len(list)-1].Place += place.DistinguishingOffset()
 			}
 		}
 	}
@@ -72,15 +72,14 @@ func at(f *symbolise.Frame) string {
 // common is how many functions two paths share: called from the same places.
 func common(a, b []Step) int {
 	n := 0
-	for n < len(a) && n < len(b) && a[n].Name == b[n].Name && (n == 0 || a[n-1].At == b[n-1].At) {
+	for n < len(a) && n < len(b) && a[n].Name == b[n].Name && (n == 0 || a[n-1].Place == b[n-1].Place) {
 		n++
 	}
 	return n
 }
 
-// A grouper puts what was called within a function into a node of it. A loop
-// whose rounds all are within one call of a function stands inside of it: that
-// it is around the call instead can't be seen from outside.
+// A grouper moves the calls made within a function into a node of it. A loop whose iterations are all within one call
+// of a function is inside of it: the trace cannot show that it is around the call instead.
 type grouper struct {
 	sites []Site
 	parts map[int][]Step // what a part's calls share, by its number
@@ -123,7 +122,7 @@ func (g *grouper) group(list []*Node, depth int) []*Node {
 		}
 		n := &Node{Kind: "function", Function: first[depth].Name}
 		if depth > 0 {
-			n.From = first[depth-1].At
+			n.CallerPlace = first[depth-1].Place
 		}
 		from := i
 		for ; i < len(list) && common(first, g.shared(list[i])) > depth; i++ {
@@ -135,22 +134,22 @@ func (g *grouper) group(list []*Node, depth int) []*Node {
 	return out
 }
 
-// Place is where a call is, in short where its functions stand around it.
+// Place is where a call is, in short form within function nodes.
 func (s *Site) Place() string {
-	if s.At != "" {
-		return s.At
+	if s.ShortText != "" {
+		return s.ShortText
 	}
 	return s.Text
 }
 
 // grouped puts functions around the parts of a thread if stacks were recorded.
 func (p *Tree) grouped(body []*Node) []*Node {
-	if !slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Deep }) {
+	if !slices.ContainsFunc(p.Sites, func(s Site) bool { return s.HasStack }) {
 		return body
 	}
 	for i := range p.Sites {
 		if x := &p.Sites[i]; len(x.Path) > 0 {
-			x.At = x.Path[len(x.Path)-1].At
+			x.ShortText = x.Path[len(x.Path)-1].Place
 		}
 	}
 	g := grouper{p.Sites, make(map[int][]Step)}

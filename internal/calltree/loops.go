@@ -16,7 +16,7 @@ type Loops struct {
 	of    map[[2]int][][]int // by class and stream, if all ranks of the class run loops equally often
 }
 
-// A loopKey tells loops apart: by their place in the code, else by the first call in them.
+// A loopKey identifies loops: by their place in the code, else by the first call in them.
 type loopKey struct {
 	around          int
 	function, place string
@@ -26,7 +26,7 @@ type loopKey struct {
 
 // NewLoops begins a list.
 func NewLoops(r *trace.Reader, o Options) *Loops {
-	o.Bare = true
+	o.StructureOnly = true
 	return &Loops{r: r, o: o, known: make(map[loopKey]int), of: make(map[[2]int][][]int)}
 }
 
@@ -37,7 +37,7 @@ func (l *Loops) Of(rank, stream int) ([][]int, error) {
 	if list := l.of[key]; list != nil {
 		return list, nil
 	}
-	t, err := Of(l.r, rank, l.o)
+	t, err := Build(l.r, rank, l.o)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (l *Loops) Of(rank, stream int) ([][]int, error) {
 	}
 	key[1] = stream
 	list := l.of[key]
-	if t.Varies { // other ranks may run loops more or less often
+	if t.TripCountsVary { // other ranks may run loops more or less often
 		for i := range t.Threads {
 			delete(l.of, [2]int{key[0], t.Threads[i].Number})
 		}
@@ -116,7 +116,7 @@ func (w *around) loop(n *Node, function string, chain []int) int {
 	if fresh {
 		w.l.List = append(w.l.List, x)
 	}
-	w.l.List[i].Rounds = max(w.l.List[i].Rounds, n.Most)
+	w.l.List[i].Rounds = max(w.l.List[i].Rounds, n.MostRounds)
 	return i
 }
 

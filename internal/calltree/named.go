@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// Round finds the call that tells the rounds of a loop: made once in each, the first of those. name is what the tree shows of the loop, its
-// place or the function that it is in. A loop has none if all that it calls is in loops within, or in branches.
-func (t *Tree) Round(name string) (call *Node, err error) {
+// IterationCall finds the call that counts the iterations of a loop: the first that is made once in each. name is what the tree
+// shows of the loop, its place or its function. A loop has none if all its calls are in inner loops or in branches.
+func (t *Tree) IterationCall(name string) (call *Node, err error) {
 	var found []string
 	var look func(list []*Node, within bool)
 	look = func(list []*Node, within bool) {
@@ -40,7 +40,7 @@ func (t *Tree) Round(name string) (call *Node, err error) {
 	return call, nil
 }
 
-// at reports whether a loop stands at a place: a file and line, or that of the innermost function with it.
+// at reports whether a loop is at a place: a file and line, or the line of the innermost function with it.
 func (n *Node) at(place string) bool {
 	return n.Place == place || strings.HasPrefix(n.Place, place+" ") || strings.HasSuffix(n.Place, " "+place) || strings.Contains(n.Place, " "+place+" ")
 }
@@ -48,10 +48,10 @@ func (n *Node) at(place string) bool {
 // each is the first call in a body that is made so often, once in each round.
 func (n *Node) each(rounds uint64) *Node {
 	for _, c := range n.Body {
-		if c.Kind == "call" && c.Sums.Calls == rounds && c.Most == 1 {
+		if c.Kind == "call" && c.Sums.Calls == rounds && c.MostRounds == 1 {
 			return c
 		}
-		if c.Kind == "function" && c.Entered == rounds {
+		if c.Kind == "function" && c.Entries == rounds {
 			if x := c.each(rounds); x != nil {
 				return x
 			}

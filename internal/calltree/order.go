@@ -11,24 +11,24 @@ import (
 // A Transition is an item and the one that follows it.
 type Transition struct{ From, To int }
 
-// A Course is what a rank's calls, or other numbered items, show of their order in the program.
-type Course struct {
-	First []int               // items in the order in which they first come
-	Steps map[Transition]bool // from one to the next
+// An ItemOrder is what a rank's calls, or other numbered items, show of their order in the program.
+type ItemOrder struct {
+	Items       []int               // items in the order in which they first come
+	Transitions map[Transition]bool // from one to the next
 }
 
 // An Order is the order of items in the program as the courses of ranks show it, and the loops: a step back in it begins another iteration.
 // Loops lie within each other or apart.
 type Order struct {
-	Items []int // in order
-	At    []int // by item: its place in the order
-	Loops []Interval
-	// Inner is, by place, the innermost loop that has it, None if no loop does; Outer is the next one around a loop.
-	Inner, Outer []int
+	Items    []int // in order
+	Position []int // by item: its place in the order
+	Loops    []Interval
+	// InnermostLoop is, by place, the innermost loop that has it, None if no loop does; Outer is the next one around a loop.
+	InnermostLoop, OuterLoop []int
 }
 
-// None is no loop.
-const None = -1
+// NoLoop is no loop.
+const NoLoop = -1
 
 // An Interval is the places from first to last.
 type Interval struct{ First, Last int }
@@ -37,42 +37,42 @@ type Interval struct{ First, Last int }
 func (i Interval) Has(place int) bool { return i.First <= place && place <= i.Last }
 
 // ByOrder finds the order of items and their loops.
-func ByOrder(items int, courses []Course) *Order {
-	o := &Order{Items: merged(items, courses), At: make([]int, items)}
+func ByOrder(items int, courses []ItemOrder) *Order {
+	o := &Order{Items: merged(items, courses), Position: make([]int, items)}
 	for place, c := range o.Items {
-		o.At[c] = place
+		o.Position[c] = place
 	}
 	o.Loops = o.loops(courses)
-	o.Inner, o.Outer = make([]int, len(o.Items)), make([]int, len(o.Loops))
-	for i := range o.Inner {
-		o.Inner[i] = None
+	o.InnermostLoop, o.OuterLoop = make([]int, len(o.Items)), make([]int, len(o.Loops))
+	for i := range o.InnermostLoop {
+		o.InnermostLoop[i] = NoLoop
 	}
 	for n, l := range o.Loops { // the larger before the smaller
-		o.Outer[n] = o.Inner[l.First]
+		o.OuterLoop[n] = o.InnermostLoop[l.First]
 		for place := l.First; place <= l.Last; place++ {
-			o.Inner[place] = n
+			o.InnermostLoop[place] = n
 		}
 	}
 	return o
 }
 
-// Common is the innermost loop that has both places.
-func (o *Order) Common(a, b int) int {
-	n := o.Inner[a]
-	for n != None && !o.Loops[n].Has(b) {
-		n = o.Outer[n]
+// CommonLoop is the innermost loop that has both places.
+func (o *Order) CommonLoop(a, b int) int {
+	n := o.InnermostLoop[a]
+	for n != NoLoop && !o.Loops[n].Has(b) {
+		n = o.OuterLoop[n]
 	}
 	return n
 }
 
-// merged merges the orders in which ranks first come to items, from the rank with most items on.
-func merged(items int, courses []Course) (order []int) {
+// merged merges the orders of ranks' first calls, beginning with the rank that has most items.
+func merged(items int, courses []ItemOrder) (order []int) {
 	var firsts [][]int
 	seen := make(map[string]bool)
 	for _, c := range courses {
-		if key := fmt.Sprint(c.First); !seen[key] {
+		if key := fmt.Sprint(c.Items); !seen[key] {
 			seen[key] = true
-			firsts = append(firsts, c.First)
+			firsts = append(firsts, c.Items)
 		}
 	}
 	slices.SortStableFunc(firsts, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
@@ -81,7 +81,7 @@ func merged(items int, courses []Course) (order []int) {
 		if !slices.ContainsFunc(list, func(c int) bool { return !known[c] }) {
 			continue
 		}
-		at := len(order) // new items stand before the next that is known
+		at := len(order) // new items go before the next known one
 		for _, c := range slices.Backward(list) {
 			if known[c] {
 				at = min(at, slices.Index(order, c))
@@ -94,12 +94,12 @@ func merged(items int, courses []Course) (order []int) {
 	return order
 }
 
-// A places is a set of places.
-type places []uint64
+// A siteSet is a set of call sites, a bit each.
+type siteSet []uint64
 
-func (s places) has(p int) bool { return s[p/64]>>(p%64)&1 != 0 }
+func (s siteSet) has(p int) bool { return s[p/64]>>(p%64)&1 != 0 }
 
-func (s places) add(o places) {
+func (s siteSet) add(o siteSet) {
 	for i, w := range o {
 		s[i] |= w
 	}
@@ -108,24 +108,24 @@ func (s places) add(o places) {
 // A span is a loop on the way, and the places that the ranks have which showed it.
 type span struct {
 	Interval
-	has places
+	has siteSet
 }
 
 // loops finds the loops that steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back in it has
 // places of the outer one outside of it; else these ranks just lack those places.
-func (o *Order) loops(courses []Course) (out []Interval) {
+func (o *Order) loops(courses []ItemOrder) (out []Interval) {
 	by := make(map[Interval]*span)
 	var list []*span
 	for _, c := range courses {
-		own := make(places, len(o.Items)/64+1)
-		for _, item := range c.First {
-			p := o.At[item]
+		own := make(siteSet, len(o.Items)/64+1)
+		for _, item := range c.Items {
+			p := o.Position[item]
 			own[p/64] |= 1 << (p % 64)
 		}
-		for s := range c.Steps {
-			if from, to := o.At[s.From], o.At[s.To]; to <= from {
+		for s := range c.Transitions {
+			if from, to := o.Position[s.From], o.Position[s.To]; to <= from {
 				i := Interval{to, from}
-				once.Listed(by, i, &list, func() *span { return &span{i, make(places, len(own))} }).has.add(own)
+				once.GetListed(by, i, &list, func() *span { return &span{i, make(siteSet, len(own))} }).has.add(own)
 			}
 		}
 	}

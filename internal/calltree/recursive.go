@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An interpreter is a function that calls itself: each loop of the program that it runs is the same loop of the machine code. Where these
-// cannot be told apart, this part of the tree has its calls in their order instead. The recorded stacks give its functions, as
-// they do without the machine code.
+// An interpreter is a recursive function: each loop of the program that it runs is the same loop of the machine code.
+// If these cannot be distinguished, this part of the tree has its calls in order of execution instead. The recorded
+// stacks give its functions, as they do without the machine code.
 
 // A recursive is a function that calls itself, by its vertex outermost on the stack, for a folder.
 type recursive struct {
@@ -32,26 +32,26 @@ func (r *recursive) enters(a, b int) bool {
 	if a < 0 || !r.has(a) {
 		return true
 	}
-	return once.Of(r.known, [2]int{r.vertex[a], r.vertex[b]}, func() bool {
+	return once.Get(r.known, [2]int{r.vertex[a], r.vertex[b]}, func() bool {
 		kept, _ := r.p.ways.Turn(r.vertex[a], r.vertex[b])
 		return kept <= r.around
 	})
 }
 
-// noLeaf stands for the place where the function is called from elsewhere.
+// noLeaf is the leaf before the first, where another function makes the call.
 const noLeaf = -1
 
 // entry is such a place in a sequence.
-func (f *folder) entry() *node {
-	return once.Of(f.leaf, noLeaf, func() *node {
+func (f *nodeShaper) entry() *node {
+	return once.Get(f.leaf, noLeaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{noLeaf, 1}}, shape: f.shape('e')}
 	})
 }
 
 func (n *node) isEntry() bool { return n.kind == callKind && n.terms[0].leaf == noLeaf }
 
-// recursive arranges anew what is below functions that call themselves, where loops could not be told apart. Nodes are by vertex; those that
-// it drops become nil.
+// recursive rebuilds the nodes below recursive functions whose loops could not be distinguished. Nodes are by vertex;
+// those that it drops become nil.
 func (b *builder) recursive(nodes []*Node) {
 	c := b.placer.code
 	for i := 0; i < len(c.Vertices); i++ {
@@ -126,7 +126,7 @@ func (p *Tree) below(body []*Node, around []string) []*Node {
 				}
 			}
 			if len(path) > 0 {
-				n.Place = path[len(path)-1].At
+				n.Place = path[len(path)-1].Place
 			}
 		}
 	}

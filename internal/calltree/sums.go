@@ -5,7 +5,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Sums are what a part of the program comes to.
+// Sums are the totals of a part of the program.
 type Sums struct {
 	Calls    uint64  `json:"calls"`
 	Compute  float64 `json:"compute_ns"`         // outside MPI, before the calls
@@ -14,7 +14,7 @@ type Sums struct {
 	BytesOut uint64  `json:"bytes_out"`
 	BytesIn  uint64  `json:"bytes_in"`
 	// Values are what was attached to the calls; of a class of several ranks a mean over these.
-	Values []Attached `json:"values,omitempty"`
+	Values []AttachedSum `json:"values,omitempty"`
 }
 
 // Time is all of it.
@@ -23,8 +23,8 @@ func (s *Sums) Time() float64 { return s.Compute + s.Inside() }
 // Inside is the time in the calls.
 func (s *Sums) Inside() float64 { return s.MPI + s.Files }
 
-// Spend says how long calls of a function took.
-func (s *Sums) Spend(f *trace.Function, ns float64) {
+// AddTime says how long calls of a function took.
+func (s *Sums) AddTime(f *trace.Function, ns float64) {
 	if f.Has(trace.Posix) {
 		s.Files = ns
 	} else {
@@ -51,6 +51,6 @@ func (s *Sums) Add(t *Sums) {
 	s.Values = addAttached(s.Values, t.Values, 1)
 }
 
-func (s Sums) Times(n uint64) Sums {
+func (s Sums) Scaled(n uint64) Sums {
 	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.Files * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n))}
 }

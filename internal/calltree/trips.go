@@ -30,7 +30,7 @@ func (t trips) times(n uint64) trips {
 	return t // the same each time
 }
 
-// then puts trips behind others: they go on, or begin anew.
+// then appends trips to others: they continue, or begin anew.
 func (t trips) then(u trips) trips {
 	step := int64(u.first - t.last)
 	switch {
@@ -47,7 +47,7 @@ func (t trips) then(u trips) trips {
 // complete adds to loops what is one more round of them, though it looks unlike the
 // others: an inner loop that is run once is its body, and one that is not run is nothing.
 // What looks like a loop has been found by then: it is better evidence.
-func (f *folder) complete(list []*node) (out []*node) {
+func (f *nodeShaper) complete(list []*node) (out []*node) {
 	for i := 0; i < len(list); i++ {
 		loop, before, after := f.completed(list[i], out, list[i+1:])
 		if loop == nil {
@@ -61,7 +61,7 @@ func (f *folder) complete(list []*node) (out []*node) {
 
 // completed sees whether the nodes around a loop are one more round of it. It returns that
 // loop and how many nodes before and after are in it.
-func (f *folder) completed(loop *node, out, next []*node) (whole *node, before, after int) {
+func (f *nodeShaper) completed(loop *node, out, next []*node) (whole *node, before, after int) {
 	if loop.kind != loopKind || loop.isRun() {
 		return nil, 0, 0
 	}
@@ -90,7 +90,7 @@ func (f *folder) completed(loop *node, out, next []*node) (whole *node, before, 
 // round takes a part of a loop's body from the nodes at the beginning or the end of a
 // list. It returns what it is made of, how many nodes that are, and whether an inner
 // loop is run fewer than two times. There are no items if the nodes are others.
-func (f *folder) round(body []item, list []*node, atEnd bool) (items []item, n int, few bool) {
+func (f *nodeShaper) round(body []item, list []*node, atEnd bool) (items []item, n int, few bool) {
 	want := make([]uint64, len(body)) // trips of inner loops
 	for i, x := range body {
 		want[i] = 2

@@ -7,9 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A loop may run another number of times whenever it is entered, perhaps once. What is around it then looks like other code each time. So
-// the body of such a loop is a loop of one round wherever it stands, if the program becomes much shorter by it. A loop that polls may
-// have no round: two calls that it was seen between have it between them always.
+// A loop may have another trip count whenever it is entered, perhaps 1. Its surroundings then look like other code each
+// time. So the body of such a loop is a loop of one iteration wherever it occurs, if that makes the program much
+// shorter. A loop that polls may have no iteration: between two calls that once had it between them, it is always
+// assumed.
 
 // An uneven is a loop that may have one round, or none.
 type uneven struct {
@@ -27,7 +28,7 @@ const (
 )
 
 // evened folds a stream and looks for uneven loops in it.
-func (f *folder) evened(root trace.Node) []*node {
+func (f *nodeShaper) evened(root trace.Node) []*node {
 	list := f.once(root)
 	first, size := list, f.length(list)
 	if !scattered(list) {
@@ -107,7 +108,7 @@ func (n *node) nodes() []*node {
 }
 
 // length counts the nodes of a list, those of a part once.
-func (f *folder) length(list []*node) int {
+func (f *nodeShaper) length(list []*node) int {
 	parts := make(map[int]bool)
 	var count func(list []*node) int
 	count = func(list []*node) (sum int) {
@@ -129,7 +130,7 @@ func (f *folder) length(list []*node) int {
 }
 
 // loops lists those in a shape that may be uneven, the shortest first, and what they are between.
-func (f *folder) loops(list []*node) (out []*uneven) {
+func (f *nodeShaper) loops(list []*node) (out []*uneven) {
 	known := make(map[int]*uneven)
 	for _, u := range f.uneven {
 		known[u.none.shape] = u
@@ -188,7 +189,7 @@ func (u *uneven) innermost() bool {
 }
 
 // polls reports whether a loop asks for messages or requests again and again.
-func (u *uneven) polls(f *folder) bool {
+func (u *uneven) polls(f *nodeShaper) bool {
 	return u.innermost() && (slices.ContainsFunc(f.edge(u.body, false), f.poll) || slices.ContainsFunc(f.edge(u.body, true), f.poll))
 }
 
@@ -196,7 +197,7 @@ func (u *uneven) polls(f *folder) bool {
 func (n *node) required() bool { return n.kind != loopKind || n.least > 0 }
 
 // edge returns the labels of the calls that a list may end or begin with.
-func (f *folder) edge(list []*node, last bool) (labels []int) {
+func (f *nodeShaper) edge(list []*node, last bool) (labels []int) {
 	for i := range list {
 		n := list[i]
 		if last {
@@ -218,7 +219,7 @@ func (f *folder) edge(list []*node, last bool) (labels []int) {
 }
 
 // junction is what is between two calls that follow each other, by their leaves; -1 is the beginning of the thread.
-func (f *folder) junction(a, b int) (list []*node) {
+func (f *nodeShaper) junction(a, b int) (list []*node) {
 	if b < 0 {
 		return nil
 	}
@@ -242,7 +243,7 @@ func (f *folder) junction(a, b int) (list []*node) {
 }
 
 // wrapped makes loops of one round of what is the body of an uneven loop.
-func (f *folder) wrapped(list []*node) []*node {
+func (f *nodeShaper) wrapped(list []*node) []*node {
 	for _, u := range f.uneven {
 		k := len(u.body)
 		if k == 1 {

@@ -13,9 +13,9 @@ type Body struct {
 	Blocks []Block // by ascending addresses
 	Graph  *FlowGraph
 	Calls  []Call // by ascending addresses
-	// Lost counts jumps through tables that weren't found: blocks that are reached through them alone seem
+	// UnresolvedJumps counts jumps through tables that weren't found: blocks that are reached through them alone seem
 	// not to be reached.
-	Lost int
+	UnresolvedJumps int
 	// Undecoded counts places in which no instruction was found.
 	Undecoded int
 }
@@ -29,14 +29,14 @@ type Block struct {
 // A Call is a call, or a jump that ends a function as a call would: the callee then returns to this function's
 // caller, and call stacks don't show this function.
 type Call struct {
-	Addr   uint64    // of the instruction
-	Return uint64    // the return address: of what follows the instruction
-	Block  int       // that it is in
-	Symbol string    // of the callee, "" if it isn't known
-	Callee *Function // nil if it is in another binary or isn't known
-	Tail   bool      // it is a jump
-	Known  bool      // the binary says what is called; else a pointer does
-	Back   bool      // it may come back
+	Addr      uint64    // of the instruction
+	Return    uint64    // the return address: of what follows the instruction
+	Block     int       // that it is in
+	Symbol    string    // of the callee, "" if it isn't known
+	Callee    *Function // nil if it is in another binary or isn't known
+	Tail      bool      // it is a jump
+	Resolved  bool      // the binary says what is called; else a pointer does
+	MayReturn bool      // it may come back
 }
 
 // maxBlocks bounds the blocks of one function.
@@ -77,15 +77,15 @@ func (f *Function) build() (*Body, error) {
 		outside := false
 		switch v.kind {
 		case insn.Branch, insn.Jump:
-			if outside = !f.Has(v.target); !outside {
+			if outside = !f.Contains(v.target); !outside {
 				starts = append(starts, v.target)
 			}
 		case insn.IndirectJump:
 			switch v.via.Way {
 			case insn.ByTable:
 				starts = append(starts, f.tables[v.target]...)
-			case insn.ByLost:
-				b.Lost++
+			case insn.ByUnknownTable:
+				b.UnresolvedJumps++
 			default:
 				outside = true
 			}
@@ -96,12 +96,12 @@ func (f *Function) build() (*Body, error) {
 			c := f.call(v)
 			if v.kind == insn.Call || v.kind == insn.IndirectCall {
 				for _, s := range f.partAt(v.addr).pads {
-					if v.addr >= s.Lo && v.addr < s.Hi && f.Has(s.Pad) {
+					if v.addr >= s.Lo && v.addr < s.Hi && f.Contains(s.Pad) {
 						pads[i] = append(pads[i], s.Pad)
 						starts = append(starts, s.Pad)
 					}
 				}
-				ends[i] = !c.Back || pads[i] != nil
+				ends[i] = !c.MayReturn || pads[i] != nil
 			}
 			b.Calls = append(b.Calls, c)
 			calls[i] = len(b.Calls)
@@ -139,7 +139,7 @@ func (f *Function) build() (*Body, error) {
 				}
 			}
 		case insn.Call, insn.IndirectCall:
-			if b.Calls[calls[i]-1].Back {
+			if b.Calls[calls[i]-1].MayReturn {
 				b.goOn(f, at)
 			}
 			for _, to := range pads[i] {
@@ -161,12 +161,12 @@ func (f *Function) build() (*Body, error) {
 // call says what a call is.
 func (f *Function) call(v *move) Call {
 	g, name := f.image.callee(v)
-	c := Call{Addr: v.addr, Return: v.end, Callee: g, Symbol: name, Known: g != nil || name != "", Back: true}
+	c := Call{Addr: v.addr, Return: v.end, Callee: g, Symbol: name, Resolved: g != nil || name != "", MayReturn: true}
 	c.Tail = v.kind != insn.Call && v.kind != insn.IndirectCall
 	if g != nil {
-		c.Back = g.Returns()
+		c.MayReturn = g.Returns()
 	}
-	c.Back = c.Back && comesBackByName(g, name)
+	c.MayReturn = c.MayReturn && comesBackByName(g, name)
 	return c
 }
 
@@ -206,14 +206,14 @@ func (b *Body) lead(from int, to uint64) {
 	}
 }
 
-// goOn leads to the block behind, if that is of the same part.
+// goOn links to the following block, if that is of the same part.
 func (b *Body) goOn(f *Function, from int) {
 	if hi := b.Blocks[from].Hi; f.partAt(hi) == f.partAt(hi-1) {
 		b.lead(from, hi)
 	}
 }
 
-// Call finds the call that returns to an address; nil if there is none. Jumps have no return address.
+// Call finds the call that returns to an address; nil if none. Jumps have no return address.
 func (b *Body) Call(address uint64) *Call {
 	i := sort.Search(len(b.Calls), func(i int) bool { return b.Calls[i].Return >= address })
 	for ; i < len(b.Calls) && b.Calls[i].Return == address; i++ {
@@ -235,7 +235,7 @@ func (f *Function) Callees() (list []*Function, names []string) {
 		v := &f.moves[i]
 		switch v.kind {
 		case insn.Branch, insn.Jump:
-			if f.Has(v.target) {
+			if f.Contains(v.target) {
 				continue
 			}
 		case insn.IndirectJump, insn.IndirectCall:

@@ -17,26 +17,26 @@ func (g *FlowGraph) Inside(loop, outer int) bool {
 
 // A Branch is what is done in one of several ways: each is some of a list in a row. If there is one way, nothing is done otherwise.
 type Branch struct {
-	Ways []Way `json:"ways"`
+	Arms []Arm `json:"ways"`
 }
 
-// A Way is the elements of a list from one up to another, which it is without.
-type Way struct {
-	From     int      `json:"from"`
-	To       int      `json:"to"`
-	Taken    uint64   `json:"taken,omitempty"`    // rounds of the loop around in which it was gone; 0: not known
-	Branches []Branch `json:"branches,omitempty"` // within it
+// An Arm is the elements of a list from one up to another, which it is without.
+type Arm struct {
+	From       int      `json:"from"`
+	To         int      `json:"to"`
+	TakenCount uint64   `json:"taken,omitempty"`    // rounds of the loop around in which it was gone; 0: not known
+	Branches   []Branch `json:"branches,omitempty"` // within it
 	// Iterations are those in which it was gone, the same ones each time that the loop ran; nil: it isn't known or they are no progression.
 	Iterations *Iterations `json:"iterations,omitempty"`
 }
 
-// MaxBranched bounds the elements of a list that are looked at.
-const MaxBranched = 256
+// MaxBranchItems bounds the elements of a list that are looked at.
+const MaxBranchItems = 256
 
-// Branches finds the branches of a list of which it is known which exclude each other. What is no such structure has none, as where a
-// goto leads from one way into another.
+// Branches finds the branches of a list, from which of its items exclude each other. Unstructured code has none, such
+// as a goto from one arm into another.
 func Branches(n int, apart func(i, j int) bool) []Branch {
-	if n > MaxBranched {
+	if n > MaxBranchItems {
 		return nil
 	}
 	all := make([]int, n)
@@ -66,7 +66,7 @@ func branches(list []int, apart func(i, j int) bool) (out []Branch, ok bool) {
 			if row = row && inRow(w); !fits {
 				row = false
 			}
-			b.Ways = append(b.Ways, Way{From: w[0], To: w[len(w)-1] + 1, Branches: inner})
+			b.Arms = append(b.Arms, Arm{From: w[0], To: w[len(w)-1] + 1, Branches: inner})
 		}
 		if !row {
 			ok = false
@@ -103,18 +103,18 @@ func components(list []int, joined func(i, j int) bool) [][]int {
 	return out
 }
 
-// A Place is a call, or a loop, in the body of a function or of a loop around it.
-type Place struct {
+// An Item is a call, or a loop, in the body of a function or of a loop around it.
+type Item struct {
 	Block int    // of a loop: its header
 	Addr  uint64 // of a call
 	Loop  int    // None: it is a call
 }
 
-// Apart reports for places directly in a loop, or with None in the function itself, which of them exclude each other: the code has
+// Exclusive reports for places directly in a loop, or with None in the function itself, which of them exclude each other: the code has
 // no way from the one to the other that stays in one round of the loop. Where not all of the code is known it reports none.
-func (b *Body) Apart(loop int, list []Place) func(i, j int) bool {
+func (b *Body) Exclusive(loop int, list []Item) func(i, j int) bool {
 	never := func(int, int) bool { return false }
-	if len(list) < 2 || b.Lost > 0 || b.Undecoded > 0 {
+	if len(list) < 2 || b.UnresolvedJumps > 0 || b.Undecoded > 0 {
 		return never
 	}
 	for i := range b.Calls {

@@ -76,8 +76,8 @@ func checkLoops(t *testing.T, path string) {
 			t.Error(err)
 			continue
 		}
-		if b.Lost > 0 || b.Undecoded > 0 {
-			t.Errorf("%s: %d jumps lost, %d places undecoded", f.Symbol(), b.Lost, b.Undecoded)
+		if b.UnresolvedJumps > 0 || b.Undecoded > 0 {
+			t.Errorf("%s: %d jumps lost, %d places undecoded", f.Symbol(), b.UnresolvedJumps, b.Undecoded)
 		}
 		for _, c := range b.Calls {
 			if !says(c.Symbol) {
@@ -155,7 +155,7 @@ func TestFunctions(t *testing.T) {
 	}
 	if f, _ := named(t, m, "rarely"); len(parts(f)) != 2 {
 		t.Errorf("rarely has %d parts", len(parts(f)))
-	} else if r := parts(f); m.Func(r[0].lo+1) != f || m.Func(r[1].lo+1) != f {
+	} else if r := parts(f); m.FunctionAt(r[0].lo+1) != f || m.FunctionAt(r[1].lo+1) != f {
 		t.Error("rarely isn't found by addresses in it")
 	}
 	_, b := named(t, m, "tail")
@@ -174,7 +174,7 @@ func TestLazy(t *testing.T) {
 	all := open(t, path).Functions()
 	for _, f := range all {
 		for _, r := range parts(f) {
-			g := open(t, path).Func(r.hi - 1)
+			g := open(t, path).FunctionAt(r.hi - 1)
 			if g == nil || g.Start() != f.Start() {
 				t.Errorf("%x is in %v, not %x", r.hi-1, g, f.Start())
 			}
@@ -222,7 +222,7 @@ func TestNoBinary(t *testing.T) {
 }
 
 // parts are a function's stretches of code by ascending addresses.
-func parts(f *Function) []*part {
+func parts(f *Function) []*codeRange {
 	f.gather()
 	return f.parts
 }

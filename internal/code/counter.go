@@ -10,8 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A Counter is where a loop keeps a number that each of its rounds changes by the same step, whatever way it takes, and that a
-// call leaves as it is: a register that callees give back, or a word of the function's frame.
+// A Counter is a number that each iteration of a loop changes by the same step, on every path, and that calls preserve:
+// a callee-saved register, or a word of the function's frame.
 type Counter struct {
 	Register string // "" if it is in the frame
 	Offset   int64  // of a word of the frame, from the frame's address (CFA)
@@ -20,8 +20,8 @@ type Counter struct {
 	Add      int64 // how much more than when the round began
 }
 
-// Comparable reports whether what a loop's counters hold at two calls tells how many rounds lie between these, if each is less what was
-// added to it.
+// Comparable reports whether the difference of a loop's counters at two calls, less what was added to each, gives the
+// number of iterations between them.
 func (k Counter) Comparable(o Counter) bool {
 	return k.Step != 0 && k.Step == o.Step && k.Base == o.Base
 }
@@ -32,9 +32,9 @@ type counters struct {
 	order   []int  // blocks that are reached, in reverse postorder
 	ops     [][]op // by block
 	effects [][]insn.Effect
-	words   []int64 // of the frame by their offsets; their numbers follow those of registers
-	taken   []bool  // by word: its address is computed somewhere
-	at      []frame // by block: what registers hold where it begins
+	words   []int64           // of the frame by their offsets; their numbers follow those of registers
+	taken   []bool            // by word: its address is computed somewhere
+	at      []registerOffsets // by block: what registers hold where it begins
 	loops   map[int]*loopState
 }
 
@@ -48,8 +48,8 @@ type op struct {
 	over     []int // words that are written over
 }
 
-// A frame is what registers hold as distances from the frame's address, as far as that is known.
-type frame [32]address
+// A registerOffsets has, for each register, the distance of its value from the frame's address, if known.
+type registerOffsets [32]address
 
 // An address is one of the frame, by its distance from the frame's own.
 type address struct {
@@ -68,7 +68,7 @@ const maxCounted = 1 << 22
 
 func (f *Function) newCounters(b *Body) *counters {
 	m := f.image.machine
-	c := &counters{conv: m.Convention(), ops: make([][]op, len(b.Blocks)), at: make([]frame, len(b.Blocks)), loops: make(map[int]*loopState)}
+	c := &counters{conv: m.Convention(), ops: make([][]op, len(b.Blocks)), at: make([]registerOffsets, len(b.Blocks)), loops: make(map[int]*loopState)}
 	for i, n := range b.Graph.Order {
 		if n != None {
 			c.order = append(c.order, i)
@@ -111,7 +111,7 @@ func (f *Function) newCounters(b *Body) *counters {
 // frames finds out where registers hold addresses of the frame.
 func (c *counters) frames(b *Body) {
 	known := make([]bool, len(b.Blocks))
-	c.at[c.order[0]][c.conv.Stack] = address{true, -c.conv.Pushed}
+	c.at[c.order[0]][c.conv.StackPointer] = address{true, -c.conv.Pushed}
 	known[c.order[0]] = true
 	for again := true; again; {
 		again = false
@@ -136,10 +136,10 @@ func (c *counters) frames(b *Body) {
 }
 
 // follow does to addresses what an instruction does.
-func (c *counters) follow(s *frame, o *op, e *insn.Effect) {
+func (c *counters) follow(s *registerOffsets, o *op, e *insn.Effect) {
 	changed := e.Changed
 	if o.call {
-		changed = ^(c.conv.Kept | 1<<c.conv.Stack)
+		changed = ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 	}
 	var v address
 	if e.Step && !e.From.Memory && s[e.From.Reg].known {
@@ -154,7 +154,7 @@ func (c *counters) follow(s *frame, o *op, e *insn.Effect) {
 }
 
 // offset is that of a word in the frame which an instruction names.
-func (s *frame) offset(p insn.Place) (int64, bool) {
+func (s *registerOffsets) offset(p insn.Place) (int64, bool) {
 	if !p.Memory || p.Reg >= len(s) || !s[p.Reg].known {
 		return 0, false
 	}
@@ -164,7 +164,7 @@ func (s *frame) offset(p insn.Place) (int64, bool) {
 // resolve gives numbers to the words of the frame that are moved or stepped, and finds what else happens to these.
 func (c *counters) resolve() {
 	registers := len(c.conv.Names)
-	walk := func(see func(o *op, e *insn.Effect, s *frame)) {
+	walk := func(see func(o *op, e *insn.Effect, s *registerOffsets)) {
 		for _, i := range c.order {
 			s := c.at[i]
 			for k := range c.effects[i] {
@@ -173,7 +173,7 @@ func (c *counters) resolve() {
 			}
 		}
 	}
-	walk(func(_ *op, e *insn.Effect, s *frame) {
+	walk(func(_ *op, e *insn.Effect, s *registerOffsets) {
 		for _, p := range []insn.Place{e.To, e.From} {
 			if at, ok := s.offset(p); e.Step && ok {
 				c.words = append(c.words, at)
@@ -188,7 +188,7 @@ func (c *counters) resolve() {
 			c.taken[i] = true
 		}
 	}
-	number := func(p insn.Place, s *frame) int {
+	number := func(p insn.Place, s *registerOffsets) int {
 		if !p.Memory {
 			return p.Reg
 		}
@@ -198,20 +198,20 @@ func (c *counters) resolve() {
 		}
 		return -1
 	}
-	walk(func(o *op, e *insn.Effect, s *frame) {
+	walk(func(o *op, e *insn.Effect, s *registerOffsets) {
 		o.changed, o.add = e.Changed, e.Add
 		where, at, written := e.Where, int64(0), e.Stored
 		if e.Step {
 			o.to, o.from = number(e.To, s), number(e.From, s)
 			where, written = e.To, e.To.Memory
-			if v := s[e.From.Reg]; !e.From.Memory && v.known && e.To.Reg != c.conv.Stack {
+			if v := s[e.From.Reg]; !e.From.Memory && v.known && e.To.Reg != c.conv.StackPointer {
 				take(v.at + e.Add) // a pointer to it, or a copy of one
 			}
 		}
 		at, ok := s.offset(where)
 		switch {
 		case !ok:
-		case e.Taken:
+		case e.AddressTaken:
 			take(at)
 		case written:
 			for i, _ := slices.BinarySearch(c.words, at-7); i < len(c.words) && c.words[i] < at+e.Size; i++ {
@@ -239,7 +239,7 @@ func (c *counters) run(s []held, block int, until uint64) {
 		}
 		changed := o.changed
 		if o.call {
-			changed = ^(c.conv.Kept | 1<<c.conv.Stack)
+			changed = ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 		}
 		for changed &= 1<<registers - 1; changed != 0; changed &= changed - 1 {
 			s[bits.TrailingZeros32(changed)] = held{of: -1}
@@ -338,7 +338,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		return Counter{}, false
 	}
 	c := f.countersOf(b)
-	x := once.Of(c.loops, loop, func() *loopState { return c.loop(b, loop) })
+	x := once.Get(c.loops, loop, func() *loopState { return c.loop(b, loop) })
 	if x.at[call.Block] == nil || len(x.steps) == 0 {
 		return Counter{}, false
 	}
@@ -352,7 +352,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		k := Counter{Step: x.steps[int(v.of)], Base: int(v.of), Add: v.add}
 		if n := len(c.conv.Names); i >= n {
 			k.Offset = c.words[i-n]
-		} else if c.conv.Kept>>i&1 == 0 {
+		} else if c.conv.CalleeSaved>>i&1 == 0 {
 			continue
 		} else {
 			k.Register = c.conv.Names[i]
@@ -413,7 +413,7 @@ func (c *counters) shared(b *Body, loop, outer int) bool {
 			steps := o.to >= 0 && o.from == o.to && o.add != 0
 			changed := o.changed
 			if o.call {
-				changed |= ^(c.conv.Kept | 1<<c.conv.Stack)
+				changed |= ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 			}
 			for changed &= 1<<len(c.conv.Names) - 1; changed != 0; changed &= changed - 1 {
 				if p := bits.TrailingZeros32(changed); !steps || p != o.to {

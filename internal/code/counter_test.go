@@ -88,7 +88,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 	for i := range records {
 		r := &records[i]
 		back := r.Back + base
-		f := m.Func(back - 1)
+		f := m.FunctionAt(back - 1)
 		b, err := f.Body()
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func (c *counters) stackAt(call *Call) int64 {
 		}
 		c.follow(&s, o, &c.effects[call.Block][k])
 	}
-	return s[c.conv.Stack].at
+	return s[c.conv.StackPointer].at
 }
 
 // TestCountersOfArm64 looks for counters alone.

@@ -9,7 +9,7 @@ package code
 
 import "slices"
 
-// None stands for no block and no loop.
+// None is the index of no block and no loop.
 const None = -1
 
 // A Loop is a loop with all that is in it.
@@ -23,12 +23,12 @@ type Loop struct {
 
 // A FlowGraph is what is known of a function's blocks.
 type FlowGraph struct {
-	// Order numbers blocks in reverse postorder: within a round of a loop, what runs later has the higher
-	// number. It is None where nothing leads.
+	// Order numbers blocks in reverse postorder: within an iteration of a loop, what runs later has the higher number.
+	// Unreachable blocks have None.
 	Order []int
 	// Loop is the innermost loop of each block, or None.
 	Loop []int
-	// Loops lists loops by their headers' Order, so that one stands behind those around it.
+	// Loops lists loops by their headers' Order, so that enclosing loops come first.
 	Loops []Loop
 }
 

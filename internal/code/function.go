@@ -11,9 +11,9 @@ import (
 // A Function is one function of an image with all its parts.
 type Function struct {
 	image  *Image
-	first  *part
-	parts  []*part // ascending
-	moves  []move  // of all parts, ascending
+	first  *codeRange
+	parts  []*codeRange // ascending
+	moves  []move       // of all parts, ascending
 	tables [][]uint64
 
 	gathered bool
@@ -29,10 +29,10 @@ func (f *Function) Start() uint64 { return f.first.lo }
 // Symbol is the function's name as the linker has it, "" if the binary was stripped of it.
 func (f *Function) Symbol() string { return f.first.name }
 
-// Has reports whether an address is in the function's code.
-func (f *Function) Has(addr uint64) bool { return f.partAt(addr) != nil }
+// Contains reports whether an address is in the function's code.
+func (f *Function) Contains(addr uint64) bool { return f.partAt(addr) != nil }
 
-func (f *Function) partAt(addr uint64) *part {
+func (f *Function) partAt(addr uint64) *codeRange {
 	for _, p := range f.parts {
 		if addr >= p.lo && addr < p.hi {
 			return p
@@ -41,14 +41,14 @@ func (f *Function) partAt(addr uint64) *part {
 	return nil
 }
 
-func (p *part) unwinding() *UnwindEntry {
-	return &UnwindEntry{Lo: p.lo, Hi: p.hi, Except: p.except, Inside: p.inside}
+func (p *codeRange) unwinding() *UnwindEntry {
+	return &UnwindEntry{Lo: p.lo, Hi: p.hi, LandingTable: p.except, AtFrameSetup: p.inside}
 }
 
 // begin is the function that begins with a part.
-func (m *Image) begin(p *part) *Function {
+func (m *Image) begin(p *codeRange) *Function {
 	if p.fn == nil {
-		p.fn = &Function{image: m, first: p, parts: []*part{p}}
+		p.fn = &Function{image: m, first: p, parts: []*codeRange{p}}
 	}
 	return p.fn
 }
@@ -65,15 +65,14 @@ func coldName(name string) bool {
 
 // cold reports whether a part looks like one that is jumped to from inside a function: its name says so, or it
 // has none and a frame is set up where it begins.
-func (p *part) cold() bool {
+func (p *codeRange) cold() bool {
 	if p.name != "" {
 		return coldName(p.name)
 	}
 	return p.inside
 }
 
-// partOf reports whether code at addr, to which f jumps, is a part of f that stands elsewhere, and not another
-// function.
+// partOf reports whether the target of f's jump is a part of f placed elsewhere instead of another function.
 func (m *Image) partOf(f *Function, addr uint64) bool {
 	p := m.part(addr)
 	if p == nil || p == f.first || p.owner != nil && p.owner != f {
@@ -95,7 +94,7 @@ func (f *Function) gather() {
 		p := f.parts[i]
 		m.scan(p)
 		join := func(addr uint64) {
-			if !f.Has(addr) && m.partOf(f, addr) {
+			if !f.Contains(addr) && m.partOf(f, addr) {
 				g := m.part(addr)
 				g.owner = f
 				f.parts = append(f.parts, g)
@@ -119,7 +118,7 @@ func (f *Function) gather() {
 	for _, p := range f.parts {
 		f.moves = append(f.moves, p.moves...)
 	}
-	slices.SortFunc(f.parts, func(a, b *part) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(f.parts, func(a, b *codeRange) int { return cmp.Compare(a.lo, b.lo) })
 	slices.SortFunc(f.moves, func(a, b move) int { return cmp.Compare(a.addr, b.addr) })
 	for i := range f.moves {
 		v := &f.moves[i]
@@ -132,7 +131,7 @@ func (f *Function) gather() {
 		}
 		list := m.entries(f, &v.via.Table, limit)
 		if len(list) == 0 {
-			v.via.Way = insn.ByLost
+			v.via.Way = insn.ByUnknownTable
 			continue
 		}
 		v.target = uint64(len(f.tables))
@@ -170,8 +169,8 @@ func (m *Image) Functions() []*Function {
 	return list
 }
 
-// Func is the function that holds an address; nil if none is known.
-func (m *Image) Func(addr uint64) *Function {
+// FunctionAt is the function that holds an address; nil if none is known.
+func (m *Image) FunctionAt(addr uint64) *Function {
 	p := m.part(addr)
 	if p == nil {
 		return nil

@@ -32,7 +32,7 @@ func FuzzImage(f *testing.F) {
 			}
 			end := uint64(0)
 			for i, x := range b.Blocks {
-				if x.Lo < end || x.Hi <= x.Lo || !fn.Has(x.Lo) {
+				if x.Lo < end || x.Hi <= x.Lo || !fn.Contains(x.Lo) {
 					t.Fatalf("block %d of %x: %x", i, fn.Start(), x)
 				}
 				end = x.Hi
@@ -60,7 +60,7 @@ func TestTiny(t *testing.T) {
 	looped, last := 0, ""
 	for _, f := range list {
 		b, err := f.Body()
-		if err != nil || b.Lost != 0 || len(b.Graph.Loops) != 1 {
+		if err != nil || b.UnresolvedJumps != 0 || len(b.Graph.Loops) != 1 {
 			t.Fatalf("%x: %v, %+v", f.Start(), err, b)
 		}
 		if f.Symbol() != "f" {

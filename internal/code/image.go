@@ -52,9 +52,9 @@ type Image struct {
 	elf       *elf.File
 	machine   insn.Machine
 	sections  []*section
-	parts     []*part // ascending, apart
-	byLo      map[uint64]*part
-	slots     map[uint64]string // names behind pointers that the dynamic linker fills in
+	parts     []*codeRange // ascending, apart
+	byLo      map[uint64]*codeRange
+	slots     map[uint64]string // names of pointers that the dynamic linker fills in
 	moved     map[uint64]uint64 // what it puts elsewhere: addresses of this image
 	exports   map[string]uint64
 	stubNames map[uint64]string
@@ -71,9 +71,9 @@ type section struct {
 	read bool
 }
 
-// A part is a stretch of code that .eh_frame or a symbol names: a function, or what the compiler put
+// A codeRange is a stretch of code that .eh_frame or a symbol names: a function, or what the compiler put
 // elsewhere of one.
-type part struct {
+type codeRange struct {
 	lo, hi  uint64
 	name    string // symbol, or ""
 	except  uint64 // address of the table of landing pads
@@ -107,8 +107,8 @@ func Open(path string) (*Image, error) {
 	return m, nil
 }
 
-// New is Open of what is read in whatever way; it has no file to be closed.
-func New(path string, r io.ReaderAt) (*Image, error) {
+// Read is Open of what is read in whatever way; it has no file to be closed.
+func Read(path string, r io.ReaderAt) (*Image, error) {
 	m, err := newImage(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -133,7 +133,7 @@ func newImage(r io.ReaderAt) (*Image, error) {
 		return nil, fmt.Errorf("%s: only what is linked can be looked at", e.Type)
 	}
 	m := &Image{
-		elf: e, machine: arch.decoder(), byLo: make(map[uint64]*part),
+		elf: e, machine: arch.decoder(), byLo: make(map[uint64]*codeRange),
 		slots: make(map[uint64]string), moved: make(map[uint64]uint64), exports: make(map[string]uint64), stubNames: make(map[uint64]string),
 	}
 	lowest := ^uint64(0)
@@ -233,14 +233,14 @@ func isFunction(s *elf.Symbol) bool {
 
 // findParts makes parts of what .eh_frame and symbols say; of several names the most public, then the shortest.
 func (m *Image) findParts(dynamic, local []elf.Symbol) {
-	var list []*part
+	var list []*codeRange
 	for _, f := range UnwindEntries(m.elf) {
 		if m.executable(f.Lo) && !m.stubs(f.Lo) {
-			p := &part{lo: f.Lo, hi: f.Hi, except: f.Except, inside: f.Inside}
+			p := &codeRange{lo: f.Lo, hi: f.Hi, except: f.LandingTable, inside: f.AtFrameSetup}
 			list, m.byLo[f.Lo] = append(list, p), p
 		}
 	}
-	bind := make(map[*part]elf.SymBind)
+	bind := make(map[*codeRange]elf.SymBind)
 	for _, symbols := range [][]elf.Symbol{dynamic, local} {
 		for i := range symbols {
 			s := &symbols[i]
@@ -249,17 +249,17 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 			}
 			p := m.byLo[s.Value]
 			if p == nil {
-				p = &part{lo: s.Value, hi: s.Value + s.Size}
+				p = &codeRange{lo: s.Value, hi: s.Value + s.Size}
 				list, m.byLo[s.Value] = append(list, p), p
 			}
 			b := elf.ST_BIND(s.Info)
-			better := cmp.Or(cmp.Compare(BindRank(b), BindRank(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
+			better := cmp.Or(cmp.Compare(BindingOrder(b), BindingOrder(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
 			if p.name == "" || better {
 				p.name, bind[p] = s.Name, b
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b *part) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(list, func(a, b *codeRange) int { return cmp.Compare(a.lo, b.lo) })
 	// Functions of assembly may have no size: they reach to the next. Of two that overlap, the one that begins
 	// later is a label of the other, or cuts it short.
 	for i, p := range list {
@@ -281,8 +281,8 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	}
 }
 
-// BindRank orders bindings by how public they are.
-func BindRank(b elf.SymBind) int {
+// BindingOrder orders bindings by how public they are.
+func BindingOrder(b elf.SymBind) int {
 	switch b {
 	case elf.STB_GLOBAL:
 		return 0
@@ -293,7 +293,7 @@ func BindRank(b elf.SymBind) int {
 }
 
 // part finds the part that holds an address.
-func (m *Image) part(addr uint64) *part {
+func (m *Image) part(addr uint64) *codeRange {
 	i := sort.Search(len(m.parts), func(i int) bool { return m.parts[i].lo > addr })
 	if i == 0 || addr >= m.parts[i-1].hi {
 		return nil

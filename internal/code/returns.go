@@ -40,8 +40,8 @@ func neverReturns(name string) bool {
 	return false
 }
 
-// comesBackByName says whether a function does, as far as its name tells. Of one that is in the image, which g is
-// then, the code tells it, unless the name is reserved for implementations.
+// comesBackByName reports whether a function returns, judged by its name. For g, a function in the image, the code
+// decides, unless the name is reserved for implementations.
 func comesBackByName(g *Function, name string) bool {
 	if g != nil && !strings.HasPrefix(name, "_") {
 		return true
@@ -49,8 +49,7 @@ func comesBackByName(g *Function, name string) bool {
 	return !neverReturns(name) && !(strings.HasPrefix(name, "_ZSt") && strings.Contains(name, "__throw_"))
 }
 
-// Returns reports whether the function ever comes back to its caller, be it for one way through it. If that can't be
-// told it does.
+// Returns reports whether the function can return to its caller on any path. If unknown it does.
 func (f *Function) Returns() bool {
 	if f.state == notAsked {
 		f.image.budget = maxAsked
@@ -126,7 +125,7 @@ func (f *Function) walk(depth int) (back bool, lowest int) {
 		case insn.Return:
 			return true, lowest
 		case insn.Branch, insn.Jump:
-			if f.Has(v.target) {
+			if f.Contains(v.target) {
 				work = append(work, v.target)
 			} else if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
 				return true, lowest
@@ -187,7 +186,7 @@ func (m *Image) function(addr uint64) (*Function, string) {
 	return m.Exported(name), name
 }
 
-// Exported is the function that the image exports under a name; nil if there is none.
+// Exported is the function that the image exports under a name; nil if none.
 func (m *Image) Exported(name string) *Function {
 	if addr, ok := m.exports[name]; ok && name != "" {
 		return m.at(addr)

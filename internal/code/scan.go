@@ -20,7 +20,7 @@ type move struct {
 }
 
 // scan decodes a part.
-func (m *Image) scan(p *part) {
+func (m *Image) scan(p *codeRange) {
 	if p.scanned {
 		return
 	}
@@ -92,7 +92,7 @@ func (m *Image) read(f *Function, t *insn.Table, count int, limit uint64) []uint
 			}
 		}
 		to := t.Base + v<<t.Shift
-		if !f.Has(to) && !m.partOf(f, to) {
+		if !f.Contains(to) && !m.partOf(f, to) {
 			break
 		}
 		list = append(list, to)

@@ -1,9 +1,9 @@
-// Paths are what a recorder reads to know which of several nested loops went round between two calls. For each call stack there is
-// a path: the loops and calls that lead to it, as the machine code of the functions on it has them, and for each loop the counter that is kept
-// at the call, if it has one.
+// Paths are what a recorder needs to find out which of several nested loops began another iteration between two calls.
+// Each call stack has a path: the loops and calls that lead to it in the machine code of its functions, and for each
+// loop the counter that is live at the call, if any.
 //
-// The recorder (shim/turn.c) and those who read what it found (internal/tree) make the same paths of the same binaries. What
-// two calls have in common, and what is taken for granted where nothing was recorded, is ComparePaths.
+// The recorder (shim/turn.c) and the readers of its results (internal/tree) make the same paths from the same binaries.
+// ComparePaths determines what two calls share, and what is assumed where nothing was recorded.
 
 package code
 
@@ -34,7 +34,7 @@ type Frame struct {
 	Address uint64
 }
 
-// A key tells the places apart that come behind another one.
+// A key identifies the places that can follow another one.
 type key struct {
 	before uint32
 	in     *Function
@@ -67,7 +67,7 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 		if f.Image == nil {
 			return nil
 		}
-		if functions[i] = f.Image.Func(f.Address - 1); functions[i] == nil {
+		if functions[i] = f.Image.FunctionAt(f.Address - 1); functions[i] == nil {
 			return nil
 		}
 	}
@@ -115,22 +115,22 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 // order is that of what begins at an address of a block.
 func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<44-1) }
 
-// A Common is what the paths of a call and of the one after it have in common.
-type Common struct {
-	// Loops are those around both, outermost first: whether their counters tell if they went round.
+// A PathComparison is what the paths of a call and of the one after it have in common.
+type PathComparison struct {
+	// Loops are those around both, outermost first: whether their counters detect another iteration.
 	Loops []bool
-	// Round: the second call does not come behind the first in the order of the code, so that some loop went round, the
-	// innermost if nothing else is known; else the way led forward.
-	Round bool
+	// NewIteration: the second call does not follow the first in the order of the code, so that some loop began another
+	// iteration, the innermost if nothing else is known; else control went forward.
+	NewIteration bool
 }
 
 // ComparePaths finds out what the path of a call and of the one after it have in common.
-func ComparePaths(a, b []PathPlace) Common {
+func ComparePaths(a, b []PathPlace) PathComparison {
 	k := 0
 	for k < len(a) && k < len(b) && a[k].ID == b[k].ID {
 		k++
 	}
-	c := Common{Round: k == len(a) || k == len(b) || a[k].Order >= b[k].Order}
+	c := PathComparison{NewIteration: k == len(a) || k == len(b) || a[k].Order >= b[k].Order}
 	for i := range k {
 		if a[i].Loop {
 			c.Loops = append(c.Loops, a[i].Counter.Comparable(b[i].Counter))

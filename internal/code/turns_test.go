@@ -49,10 +49,10 @@ func TestCompare(t *testing.T) {
 				if len(c.Loops) != n {
 					t.Errorf("%#x and %#x: %d loops in common, not %d", x.Addr, y.Addr, len(c.Loops), n)
 				}
-				if x == y && !c.Round {
+				if x == y && !c.NewIteration {
 					t.Errorf("%#x: a call leads forward to itself", x.Addr)
 				}
-				if back := ComparePaths(path(y), path(x)); x != y && !c.Round && !back.Round {
+				if back := ComparePaths(path(y), path(x)); x != y && !c.NewIteration && !back.NewIteration {
 					t.Errorf("%#x and %#x: each is behind the other", x.Addr, y.Addr)
 				}
 				if pairs++; n > 0 {

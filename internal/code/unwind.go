@@ -39,10 +39,10 @@ const maxFunctions = 1 << 22
 // Addresses are those of linking.
 type UnwindEntry struct {
 	Lo, Hi uint64
-	// Except is the address of its table of landing pads, 0 if it has none.
-	Except uint64
-	// Inside says that a frame is set up where it begins: it is jumped to from inside a function, not called.
-	Inside bool
+	// LandingTable is the address of its table of landing pads, 0 if it has none.
+	LandingTable uint64
+	// AtFrameSetup says that a frame is set up where it begins: it is jumped to from inside a function, not called.
+	AtFrameSetup bool
 }
 
 // UnwindEntries returns the functions that .eh_frame has, by ascending addresses, one for each start. What makes
@@ -129,11 +129,11 @@ func (t *table) function(at, end uint64, c common) (f UnwindEntry, ok bool) {
 		}
 		// The address is relative to its place unless it is 0.
 		if v, after, ok := t.pointer(next, next+length, c.except); ok && v != 0 && (c.except&0x70 != encPCRel || v != t.base+next) && after <= end {
-			f.Except = v
+			f.LandingTable = v
 		}
 		at = next + length
 	}
-	f.Inside = t.inside(at, end)
+	f.AtFrameSetup = t.inside(at, end)
 	return f, true
 }
 
@@ -288,10 +288,10 @@ const maxCallSites = 1 << 20
 // those of linking.
 type LandingSite struct{ Lo, Hi, Pad uint64 }
 
-// CallSites reads the table of landing pads of f, of which data holds what is from f.Except on. Entries
-// without a landing pad are left out, and all from the first that makes no sense.
+// CallSites reads the table of landing pads of f, from data that begins at f.Except. Entries without a landing pad are
+// left out, and so are all from the first invalid one on.
 func (f *UnwindEntry) CallSites(data []byte, order binary.ByteOrder) []LandingSite {
-	t := table{data: data, base: f.Except, order: order, wide: true}
+	t := table{data: data, base: f.LandingTable, order: order, wide: true}
 	end := uint64(len(data))
 	if end < 3 {
 		return nil

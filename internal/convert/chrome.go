@@ -31,7 +31,7 @@ type Chrome struct {
 // NewChrome begins a trace.
 func NewChrome(s *ops.Source, w io.Writer, o Options) (*Chrome, error) {
 	x := &Chrome{w: w, s: s, o: o, texts: make(map[string][]byte)}
-	about, err := json.Marshal(o.About)
+	about, err := json.Marshal(o.Metadata)
 	if err != nil {
 		return nil, err
 	}
@@ -152,15 +152,15 @@ func (x *Chrome) flow(phase string, c *ops.Call, ns int64, id uint64) error {
 
 // text returns a string as JSON.
 func (x *Chrome) text(s string) []byte {
-	return once.Of(x.texts, s, func() []byte {
+	return once.Get(x.texts, s, func() []byte {
 		b, _ := json.Marshal(s)
 		return b
 	})
 }
 
 func (x *Chrome) site(place int) []byte {
-	return ops.AtPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
-		file, line := x.o.Line(s)
+	return ops.ForPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
+		file, line := x.o.SourceLine(s)
 		if line > 0 {
 			file += ":" + strconv.Itoa(line)
 		}

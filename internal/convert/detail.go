@@ -13,9 +13,9 @@ import (
 
 // Options say what to write besides calls.
 type Options struct {
-	Line  func(trace.Site) (file string, line int) // the source line of a call site, or else where it is in which module, and no line
-	About map[string]string                        // what is known of the trace as a whole
-	Marks []Mark                                   // in the order of time
+	SourceLine func(trace.Site) (file string, line int) // the source line of a call site, or else where it is in which module, and no line
+	Metadata   map[string]string                        // what is known of the trace as a whole
+	Marks      []Mark                                   // in the order of time
 }
 
 // A Mark says what is to be seen at a time, for formats that have such.
@@ -31,7 +31,7 @@ type Detail struct {
 	Number int64
 }
 
-// Details appends what a call did, and what was attached to it. Of what it completed it tells how much that was.
+// Details appends what a call did, with the amounts that it completed, and the values attached to it.
 func Details(c *ops.Call, list []Detail) []Detail {
 	number := func(name string, n int64) { list = append(list, Detail{Name: name, Number: n}) }
 	completed, received := int64(0), int64(0)

@@ -69,7 +69,7 @@ func NewParquet(dir string) (*Parquet, error) {
 				node = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 			}
 			node = parquet.Compressed(node, compression)
-			if c.Gap {
+			if c.Nullable {
 				node = parquet.Optional(node)
 			}
 			root[c.Name] = node
@@ -107,7 +107,7 @@ func (x *Parquet) Row(table int, row []Value) error {
 		c := &p.columns[i]
 		var value parquet.Value
 		switch v := &row[i]; {
-		case v.Null && !c.Gap:
+		case v.Null && !c.Nullable:
 			return fmt.Errorf("parquet: %s without %s", Tables[table].Name, c.Name)
 		case v.Null:
 			value = c.null
@@ -116,7 +116,7 @@ func (x *Parquet) Row(table int, row []Value) error {
 		default:
 			value = parquet.Int64Value(v.Number)
 		}
-		if c.Gap && !row[i].Null {
+		if c.Nullable && !row[i].Null {
 			value = value.Level(0, 1, c.at)
 		}
 		p.filling.columns[c.at][p.filling.rows] = value

@@ -24,7 +24,7 @@ func TestPatched(t *testing.T) {
 	var at []int64
 	for range 2*bufferSize/blank + 5 {
 		at = append(at, p.Position())
-		p.Add(line)
+		p.Append(line)
 	}
 	for i, where := range at {
 		if i%3 == 0 {

@@ -1,6 +1,6 @@
-// Perfetto writes traces as ui.perfetto.dev and its trace processor read them: packets of
-// protocol buffers. A rank is a process, a thread a thread, a call a slice, a message a flow
-// from the call that sent it to the one in which it was there.
+// Perfetto writes traces in the format of ui.perfetto.dev and its trace processor: packets of protocol buffers. A rank
+// is a process, a thread a thread, a call a slice. A message is a flow from the sending call to the call in which it
+// arrived.
 
 package convert
 
@@ -95,8 +95,8 @@ func NewPerfetto(s *ops.Source, w io.Writer, o Options) (*Perfetto, error) {
 		return nil, err
 	}
 	x.event = textField(varintField(varintField(x.event[:0], eventType, instant), eventTrack, aboutTrack), eventPlainName, "about this trace")
-	for _, name := range slices.Sorted(maps.Keys(o.About)) {
-		x.other = textField(textField(x.other[:0], annotationPlain, name), annotationString, o.About[name])
+	for _, name := range slices.Sorted(maps.Keys(o.Metadata)) {
+		x.other = textField(textField(x.other[:0], annotationPlain, name), annotationString, o.Metadata[name])
 		x.event = messageField(x.event, eventAnnotation, x.other)
 	}
 	if err := x.packet(packetEvent, 0, usesState); err != nil {
@@ -222,9 +222,9 @@ func intern[T comparable](x *Perfetto, known map[T]uint64, thing T, kind protowi
 
 // site returns the number of a place, from 1.
 func (x *Perfetto) site(place int) uint64 {
-	return ops.AtPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
+	return ops.ForPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
 		id := uint64(len(x.sites) + 1)
-		file, line := x.o.Line(s)
+		file, line := x.o.SourceLine(s)
 		m := textField(varintField(nil, 1, id), locationFile, file)
 		if line > 0 {
 			m = varintField(m, locationLine, uint64(line))

@@ -8,31 +8,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Sequence is a rank as simulators replay it: what it computes and does, one after the other. Writers of such formats have one.
-type Sequence struct {
+// A RankSequence is a rank as simulators replay it: what it computes and does, one after the other. Writers of such formats have one.
+type RankSequence struct {
 	Source *ops.Source
-	Out    *Patched
+	Out    *PatchedFile
 	Rank   int
 
 	blank  func(length int64) []byte // a record that nothing comes of
 	last   int64                     // when the last call ended
 	posted map[uint64]posted         // receives under way, by the number of their request
-	tags   map[Tag]int
+	tags   map[Channel]int
 }
 
-// A Tag is what messages are told apart by besides sender and receiver.
-type Tag struct {
+// A Channel identifies messages between a sender and a receiver.
+type Channel struct {
 	Comm int
 	Tag  int64
 }
 
-// TagOf is that of a message. Both groups that a communicator is between have the same.
-func TagOf(op *ops.Operation) Tag {
+// ChannelOf is that of a message. Both groups that a communicator is between have the same.
+func ChannelOf(op *ops.Operation) Channel {
 	comm := op.Comm.Number
 	if op.Comm.Remote != nil {
 		comm = min(comm, op.Comm.Remote.Number)
 	}
-	return Tag{comm, op.Tag}
+	return Channel{comm, op.Tag}
 }
 
 // A posted receive may turn out to get nothing, or its message from somebody it did not name.
@@ -41,30 +41,30 @@ type posted struct {
 	wild       bool
 }
 
-// NewSequence needs a whole trace: a rank that is missing would be waited for. what is to be done with it.
-func NewSequence(s *ops.Source, what string, blank func(length int64) []byte) (Sequence, error) {
+// NewRankSequence needs a whole trace: a rank that is missing would be waited for. what is to be done with it.
+func NewRankSequence(s *ops.Source, what string, blank func(length int64) []byte) (RankSequence, error) {
 	for rank := range s.Reader.Ranks() {
 		if s.Reader.ClassOf(rank) < 0 {
-			return Sequence{}, fmt.Errorf("rank %d left no track, and the others would wait for it in a %s", rank, what)
+			return RankSequence{}, fmt.Errorf("rank %d left no track, and the others would wait for it in a %s", rank, what)
 		}
 	}
-	return Sequence{Source: s, blank: blank, tags: make(map[Tag]int)}, nil
+	return RankSequence{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
 }
 
-// Start starts with a rank.
-func (q *Sequence) Start(k *trace.Rank) {
+// StartRank starts with a rank.
+func (q *RankSequence) StartRank(k *trace.Rank) {
 	q.Rank, q.last, q.posted = k.Number(), 0, make(map[uint64]posted)
 }
 
-// Stop makes nothing of receives that nobody waits for.
-func (q *Sequence) Stop() {
+// FinishRank makes nothing of receives that nobody waits for.
+func (q *RankSequence) FinishRank() {
 	for id := range q.posted {
-		q.Withdraw(id)
+		q.CancelReceive(id)
 	}
 }
 
-// Computed is how long the rank computed before a call. Calls of other threads have no place in what a rank is, and are counted.
-func (q *Sequence) Computed(c *ops.Call, is string) (ns int64, ok bool) {
+// ComputedNs is how long the rank computed before a call. Calls of other threads have no place in what a rank is, and are counted.
+func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	if c.Stream > 0 {
 		q.Source.Losses.Add("calls of threads but the first: "+is+", which waits for ever if they exchanged messages", 1)
 		return 0, false
@@ -75,34 +75,34 @@ func (q *Sequence) Computed(c *ops.Call, is string) (ns int64, ok bool) {
 }
 
 // Leave notes from when on there is computation again.
-func (q *Sequence) Leave(c *ops.Call) error {
+func (q *RankSequence) Leave(c *ops.Call) error {
 	if c.Stream == 0 {
 		q.last = max(q.last, c.End)
 	}
 	return nil
 }
 
-// Number returns a small number for a tag, the same on all ranks.
-func (q *Sequence) Number(t Tag) int64 {
+// ChannelNumber returns a small number for a tag, the same on all ranks.
+func (q *RankSequence) ChannelNumber(t Channel) int64 {
 	n, _ := once.Number(q.tags, t)
 	return int64(n)
 }
 
-// Post has a receive written that is posted. Of one with a wildcard it leaves room for what comes out.
-func (q *Sequence) Post(x *ops.Act, room int64, write func(peer int64)) {
+// PostReceive has a receive written that is posted. Of one with a wildcard it leaves room for what comes out.
+func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
 	p := posted{at: q.Out.Position()}
 	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
 		write(peer)
 	} else {
 		p.wild = true
-		q.Out.Add(q.blank(room))
+		q.Out.Append(q.blank(room))
 	}
 	p.length = q.Out.Position() - p.at
 	q.posted[x.ID] = p
 }
 
-// Received puts the record of a posted receive where room was left for it.
-func (q *Sequence) Received(x *ops.Act, record func() []byte) {
+// FillReceive puts the record of a posted receive where room was left for it.
+func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
 	if p, ok := q.posted[x.ID]; ok {
 		if p.wild {
 			q.Out.Patch(p.at, record())
@@ -111,8 +111,8 @@ func (q *Sequence) Received(x *ops.Act, record func() []byte) {
 	}
 }
 
-// Withdraw makes nothing of a receive that never got a message, if it is one that was posted.
-func (q *Sequence) Withdraw(id uint64) bool {
+// CancelReceive makes nothing of a receive that never got a message, if it is one that was posted.
+func (q *RankSequence) CancelReceive(id uint64) bool {
 	p, ok := q.posted[id]
 	if ok {
 		q.Out.Patch(p.at, q.blank(p.length))
@@ -121,8 +121,8 @@ func (q *Sequence) Withdraw(id uint64) bool {
 	return ok
 }
 
-// Lost counts what simulators have nothing for.
-func (q *Sequence) Lost(x *ops.Act) {
+// CountLost counts what simulators have nothing for.
+func (q *RankSequence) CountLost(x *ops.Act) {
 	switch x.Kind {
 	case ops.Put, ops.Get, ops.Atomic:
 		q.Source.Losses.Add("one-sided transfers", 1)
@@ -132,7 +132,7 @@ func (q *Sequence) Lost(x *ops.Act) {
 }
 
 // Peer is the rank that a message is sent to or comes from. One of another world is counted as lost.
-func (q *Sequence) Peer(x *ops.Act) (rank int64, ok bool) {
+func (q *RankSequence) Peer(x *ops.Act) (rank int64, ok bool) {
 	if rank = int64(x.World()); rank < 0 {
 		q.Source.Losses.Add("messages to or from processes of another world", 1)
 	}

@@ -1,5 +1,5 @@
-// A TableWriter writes traces as tables for databases and spreadsheets: CSV, Parquet, SQLite. What
-// the tables are stands here once; each of the formats only knows how to write rows.
+// A TableWriter writes traces as tables for databases and spreadsheets: CSV, Parquet, SQLite. The tables are defined
+// here; each format only knows how to write rows.
 
 package convert
 
@@ -26,29 +26,29 @@ type Table struct {
 
 // A Column is of whole numbers or of text, and may have rows in which it is not known.
 type Column struct {
-	Name      string
-	Text, Gap bool
+	Name           string
+	Text, Nullable bool
 }
 
 // The tables, as Format's Row counts them.
 const (
-	Calls = iota
-	Operations
-	Communicators
-	Members
-	Run
-	Attached
+	TableCalls = iota
+	TableOperations
+	TableCommunicators
+	TableMembers
+	TableRun
+	TableAttached
 )
 
 // Tables are all there are. A call is known by rank, thread and number; what it did, by the same in operations.
 var Tables = []Table{
-	Calls: {"calls", columns("rank thread call function* start_ns duration_ns file*? line? error?")},
-	Operations: {"operations", columns("rank thread call kind* communicator? peer? peer_rank? tag? root? bytes_out bytes_in " +
+	TableCalls: {"calls", columns("rank thread call function* start_ns duration_ns file*? line? error?")},
+	TableOperations: {"operations", columns("rank thread call kind* communicator? peer? peer_rank? tag? root? bytes_out bytes_in " +
 		"operation? message? window? file*?")},
-	Communicators: {"communicators", columns("communicator made_by* name*? parent? size remote?")},
-	Members:       {"members", columns("communicator member rank?")},
-	Run:           {"run", columns("name* value*?")},
-	Attached:      {"attached", columns("rank thread call name* value own")},
+	TableCommunicators: {"communicators", columns("communicator made_by* name*? parent? size remote?")},
+	TableMembers:       {"members", columns("communicator member rank?")},
+	TableRun:           {"run", columns("name* value*?")},
+	TableAttached:      {"attached", columns("rank thread call name* value own")},
 }
 
 // columns takes names apart; text has a star, and what may be missing a question mark.
@@ -81,10 +81,10 @@ type TableWriter struct {
 	f     Format
 	o     Options
 	row   []Value
-	sites []place // by number
+	sites []sourceLine // by number
 }
 
-type place struct {
+type sourceLine struct {
 	file string
 	line int
 }
@@ -114,9 +114,9 @@ func (w *TableWriter) end(table int) error {
 
 // Enter writes a call and what it did.
 func (w *TableWriter) Enter(c *ops.Call) error {
-	where := ops.AtPlace(w.s, &w.sites, c.Place, func(s trace.Site) place {
-		file, line := w.o.Line(s)
-		return place{file, line}
+	where := ops.ForPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
+		file, line := w.o.SourceLine(s)
+		return sourceLine{file, line}
 	})
 	w.which(c)
 	w.text(c.Func.Name)
@@ -125,7 +125,7 @@ func (w *TableWriter) Enter(c *ops.Call) error {
 	w.text(where.file)
 	w.known(int64(where.line), where.line > 0)
 	w.known(c.Return, c.Return > trace.Left)
-	if err := w.end(Calls); err != nil {
+	if err := w.end(TableCalls); err != nil {
 		return err
 	}
 	for i := range c.Acts {
@@ -144,14 +144,14 @@ func (w *TableWriter) Enter(c *ops.Call) error {
 			w.number(int64(math.Round(v.Sum)))
 			w.number(0)
 		}
-		if err := w.end(Attached); err != nil {
+		if err := w.end(TableAttached); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// which writes what a call is known by.
+// which writes the columns that identify a call.
 func (w *TableWriter) which(c *ops.Call) {
 	w.number(int64(c.Rank))
 	w.number(int64(c.Stream))
@@ -195,7 +195,7 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 		file = a.File.Name
 	}
 	w.text(file)
-	return w.end(Operations)
+	return w.end(TableOperations)
 }
 
 // Close writes the tables of what is not calls, and ends all.
@@ -215,22 +215,22 @@ func (w *TableWriter) Close() error {
 		w.known(int64(parent), c.Parent != nil)
 		w.number(int64(c.Size))
 		w.known(int64(remote), c.Remote != nil)
-		if err := w.end(Communicators); err != nil {
+		if err := w.end(TableCommunicators); err != nil {
 			return err
 		}
 		for i, rank := range c.Members() {
 			w.number(int64(c.Number))
 			w.number(int64(i))
 			w.known(int64(rank), rank >= 0)
-			if err := w.end(Members); err != nil {
+			if err := w.end(TableMembers); err != nil {
 				return err
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.o.About)) {
+	for _, name := range slices.Sorted(maps.Keys(w.o.Metadata)) {
 		w.text(strings.ToLower(name))
-		w.text(w.o.About[name])
-		if err := w.end(Run); err != nil {
+		w.text(w.o.Metadata[name])
+		if err := w.end(TableRun); err != nil {
 			return err
 		}
 	}
@@ -240,7 +240,7 @@ func (w *TableWriter) Close() error {
 // A CSV is a folder with a file for each table.
 type CSV struct {
 	files []*os.File
-	out   []*Behind
+	out   []*BackgroundWriter
 	line  []byte
 }
 
@@ -259,7 +259,7 @@ func NewCSV(dir string) (*CSV, error) {
 			}
 			line = appendField(line, c.Name)
 		}
-		out := NewBehind(f)
+		out := NewBackgroundWriter(f)
 		x.files, x.out = append(x.files, f), append(x.out, out)
 		if _, err := out.Write(append(line, '\n')); err != nil {
 			return nil, errors.Join(err, x.Close())

@@ -22,7 +22,7 @@ func TestFields(t *testing.T) {
 		for range rapid.IntRange(0, 9).Draw(rt, "rows") {
 			text := rapid.StringMatching("[a-z, \"\n\t'é;]{0,12}")
 			row := []string{"x" + text.Draw(rt, "name"), text.Draw(rt, "value")}
-			if err := x.Row(Run, []Value{{Text: row[0]}, {Text: row[1]}}); err != nil {
+			if err := x.Row(TableRun, []Value{{Text: row[0]}, {Text: row[1]}}); err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, row)
@@ -51,10 +51,10 @@ func TestMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Row(Members, []Value{{}, {}, {Null: true}}); err != nil {
+	if err := x.Row(TableMembers, []Value{{}, {}, {Null: true}}); err != nil {
 		t.Error(err)
 	}
-	if err := x.Row(Members, []Value{{Null: true}, {}, {}}); err == nil {
+	if err := x.Row(TableMembers, []Value{{Null: true}, {}, {}}); err == nil {
 		t.Error("a member of no communicator")
 	}
 }

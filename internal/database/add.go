@@ -24,10 +24,10 @@ import (
 
 // Options say how to add a trace.
 type Options struct {
-	// Place names a call site of an MPI function, or with "" for its name a frame around one.
-	Place func(function string, at trace.Site) symbolise.Place
-	Code  *trace.Code       // what the program's machine code says; nil: nothing
-	Tags  map[string]string // beside those that the trace has; they win
+	// NamePlace names a call site of an MPI function, or with "" for its name a frame around one.
+	NamePlace func(function string, at trace.Site) symbolise.Place
+	Code      *trace.Code       // what the program's machine code says; nil: nothing
+	Tags      map[string]string // beside those that the trace has; they win
 }
 
 // Add adds a trace, unless it is there: then it only adds tags, and says so. All of it is added, or nothing.
@@ -51,7 +51,7 @@ func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool,
 	if err != nil {
 		return 0, false, d.failed(err)
 	}
-	defer tx.Rollback() // does nothing behind a commit
+	defer tx.Rollback() // does nothing after a commit
 	w := &writer{tx: tx}
 	if !known {
 		abs, err := filepath.Abs(path)
@@ -130,7 +130,7 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 		"classes", "file_bytes", "problems", "waited_ns", "iteration_ns", "slow_iteration_ns")(
 		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
 		s.StartNs, s.Ranks, s.Threads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
-		f.parallel, f.balance, f.communication, len(s.Classes), s.Bytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
+		f.parallel, f.balance, f.communication, len(s.Classes), s.FileBytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
 }
 
 // iterations inserts how long they took, and which differ.
@@ -163,10 +163,10 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 		if rank := s.LateRank(); rank >= 0 {
 			late = rank
 		}
-		if share, ok := s.Computed(); ok {
+		if share, ok := s.ComputedShare(); ok {
 			computed = share
 		}
-		insert(run, ids[n], s.Kind.String(), s.Count, s.WaitedNs, s.Waiting, late, computed)
+		insert(run, ids[n], s.Kind.String(), s.Count, s.WaitedNs, s.WaitingCount, late, computed)
 	}
 }
 
@@ -262,10 +262,10 @@ func (w *writer) parts(run int64, f *facts) {
 	traffic := w.insert("traffic", "run", "kind", "source", "destination", "each", "messages", "bytes")
 	for _, m := range f.traffic {
 		for i, row := range m.Rows() {
-			from, _ := m.Span(i)
+			from, _ := m.RankRange(i)
 			for _, e := range row {
-				to, _ := m.Span(e.To)
-				traffic(run, m.kind, from, to, m.Bin, e.Messages, e.Bytes)
+				to, _ := m.RankRange(e.To)
+				traffic(run, m.kind, from, to, m.RanksPerRow, e.Messages, e.Bytes)
 			}
 		}
 	}
@@ -303,7 +303,7 @@ func (d *DB) Predict(run int64, p *traced.Prediction) error {
 	if err != nil {
 		return d.failed(err)
 	}
-	defer tx.Rollback() // does nothing behind a commit
+	defer tx.Rollback() // does nothing after a commit
 	ns := func(ps int64) float64 { return float64(ps) / 1000 }
 	share := 0.0
 	for _, u := range p.Unmodelled {

@@ -32,9 +32,9 @@ type SitePair struct {
 	values [2]map[string]any // by the key of a column; nil of a run that doesn't have the site
 }
 
-// Of is a value of a run, 0 for A and 1 for B, by the key of a column: nil if it isn't known. Of a run that doesn't have the site it
+// Value is a value of a run, 0 for A and 1 for B, by the key of a column: nil if it isn't known. Of a run that doesn't have the site it
 // is 0.
-func (p *SitePair) Of(run int, key string) any {
+func (p *SitePair) Value(run int, key string) any {
 	if p.values[run] == nil {
 		return int64(0)
 	}
@@ -43,7 +43,7 @@ func (p *SitePair) Of(run int, key string) any {
 
 // Number is a value as a number, 0 if it isn't known.
 func (p *SitePair) Number(run int, key string) float64 {
-	switch v := p.Of(run, key).(type) {
+	switch v := p.Value(run, key).(type) {
 	case int64:
 		return float64(v)
 	case float64:
@@ -79,7 +79,7 @@ func (c *Comparison) Columns() (list show.Columns[SitePair]) {
 		}
 		for run, name := range []string{" A", " B"} {
 			list = append(list, show.Column[SitePair]{
-				Name: m.Name + name, Unit: m.Unit, Doc: m.Doc, Room: room, Value: func(p SitePair) any { return p.Of(run, key) },
+				Name: m.Name + name, Unit: m.Unit, Doc: m.Doc, Room: room, Value: func(p SitePair) any { return p.Value(run, key) },
 			})
 		}
 		if key == "time_ns" {
@@ -121,18 +121,18 @@ func (s *Site) String() string {
 
 // A Comparison is two runs side by side.
 type Comparison struct {
-	A     Run        `json:"a"`
-	B     Run        `json:"b"`
-	Whole []Pair     `json:"whole"`
-	Sites []SitePair `json:"sites"`  // those that differ most in time first
-	OnlyA []string   `json:"only_a"` // what iterations of one run do and those of the other don't, as info says it; what costs most first
-	OnlyB []string   `json:"only_b"`
+	A      Run        `json:"a"`
+	B      Run        `json:"b"`
+	Totals []Pair     `json:"whole"`
+	Sites  []SitePair `json:"sites"`  // those that differ most in time first
+	OnlyA  []string   `json:"only_a"` // what iterations of one run do and those of the other don't, as info says it; what costs most first
+	OnlyB  []string   `json:"only_b"`
 }
 
 // Waits reports whether it is known of both runs who waited for whom, and the call site where waiting grew most; nil: nowhere.
 func (c *Comparison) Waits() (known bool, most *SitePair) {
-	i := slices.IndexFunc(c.Whole, func(p Pair) bool { return p.Name == "waited_ns" })
-	if i < 0 || !c.Whole[i].KnownA || !c.Whole[i].KnownB {
+	i := slices.IndexFunc(c.Totals, func(p Pair) bool { return p.Name == "waited_ns" })
+	if i < 0 || !c.Totals[i].KnownA || !c.Totals[i].KnownB {
 		return false, nil
 	}
 	grown := 0.0
@@ -170,7 +170,7 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 				p.B, p.KnownB = *v, true
 			}
 		}
-		c.Whole = append(c.Whole, p)
+		c.Totals = append(c.Totals, p)
 	}
 	var err error
 	if c.OnlyA, c.OnlyB, err = d.iterations(a.ID, b.ID); err != nil {
@@ -242,7 +242,7 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 		out := []string{}
 		for _, f := range own {
 			if !slices.ContainsFunc(others, func(g finding) bool {
-				if f.kind == when.Delayed.String() { // when the machine does it is by chance
+				if f.kind == when.KindDelayed.String() { // when the machine does it is by chance
 					return f.kind == g.kind
 				}
 				return f.kind == g.kind && f.every == g.every && math.Abs(float64(f.iteration-g.iteration)) <= near && (f.of == 0) == (g.of == 0) &&
@@ -272,7 +272,7 @@ func (s Scalability) Global() float64 { return s.Parallel * s.Computation }
 // Scalability returns that of both runs beside the first.
 func (c *Comparison) Scalability() (a, b Scalability) {
 	values := make(map[string][2]float64)
-	for _, p := range c.Whole {
+	for _, p := range c.Totals {
 		values[p.Name] = [2]float64{p.A, p.B}
 	}
 	of := func(i int) Scalability {
@@ -291,7 +291,7 @@ func (c *Comparison) Scalability() (a, b Scalability) {
 
 // Worse says what got worse from the first run to the second by more than a share: the span on as many ranks, efficiencies.
 func (c *Comparison) Worse(threshold float64) (list []string) {
-	for _, p := range c.Whole {
+	for _, p := range c.Totals {
 		if !p.KnownA || !p.KnownB || p.A <= 0 {
 			continue
 		}

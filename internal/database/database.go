@@ -27,7 +27,7 @@ type DB struct {
 	path string
 }
 
-// Open opens a database to add to, and makes it if there is none.
+// Open opens a database to add to, and creates it if necessary.
 func Open(path string) (*DB, error) {
 	d, err := connect(path, "rwc")
 	if err != nil {
@@ -65,11 +65,11 @@ func Open(path string) (*DB, error) {
 	return d, nil
 }
 
-// Rename has messages name the database so: a file of traces' runs that nobody asked for has a name that says nothing.
-func (d *DB) Rename(name string) { d.path = name }
+// SetName has messages name the database so: a file of traces' runs that nobody asked for has a name that says nothing.
+func (d *DB) SetName(name string) { d.path = name }
 
-// OpenRead opens a database that is there, to read alone.
-func OpenRead(path string) (*DB, error) {
+// OpenReadOnly opens a database that is there, to read alone.
+func OpenReadOnly(path string) (*DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such database; spoor db add makes one", path)
 	} else if err != nil {
@@ -182,8 +182,8 @@ func (d *DB) Find(text string) (Run, error) {
 	return x, d.failed(err)
 }
 
-// A Listed run is one with its tags and what it took.
-type Listed struct {
+// A RunSummary run is one with its tags and what it took.
+type RunSummary struct {
 	Run
 	Calls  int64             `json:"calls"`
 	SpanNs int64             `json:"span_ns"`
@@ -192,15 +192,15 @@ type Listed struct {
 }
 
 // List returns all runs, in the order in which they started.
-func (d *DB) List() ([]Listed, error) {
-	list := []Listed{}
+func (d *DB) List() ([]RunSummary, error) {
+	list := []RunSummary{}
 	index := make(map[int64]int)
 	rows, err := d.db.Query("select " + runColumns + ", calls, span_ns, mpi_ns from run order by started_ns, id")
 	if err != nil {
 		return nil, d.failed(err)
 	}
 	for rows.Next() {
-		x := Listed{Tags: make(map[string]string)}
+		x := RunSummary{Tags: make(map[string]string)}
 		if err := rows.Scan(append(x.fields(), &x.Calls, &x.SpanNs, &x.MPINs)...); err != nil {
 			rows.Close()
 			return nil, d.failed(err)

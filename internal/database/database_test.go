@@ -72,7 +72,7 @@ func TestAdd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := empty(t)
 			path, r := file(t, "a.spoor", 16, map[string]string{trace.MetaCommand: "bin/solver -n 4", "tag commit": "abc"}, program)
-			id, added, err := d.Add(path, r, Options{Place: nowhere, Tags: map[string]string{"machine": "this"}})
+			id, added, err := d.Add(path, r, Options{NamePlace: nowhere, Tags: map[string]string{"machine": "this"}})
 			if err != nil || !added || id != 1 {
 				t.Fatalf("run %d, added %t: %v", id, added, err)
 			}
@@ -109,7 +109,7 @@ func TestAdd(t *testing.T) {
 			}
 
 			// Once more it is only given another tag.
-			id, added, err = d.Add(path, r, Options{Place: nowhere, Tags: map[string]string{"commit": "def"}})
+			id, added, err = d.Add(path, r, Options{NamePlace: nowhere, Tags: map[string]string{"commit": "def"}})
 			if err != nil || added || id != 1 {
 				t.Errorf("run %d, added %t: %v", id, added, err)
 			}
@@ -141,7 +141,7 @@ func TestProfiles(t *testing.T) {
 			where := func(_ string, s trace.Site) symbolise.Place {
 				return symbolise.Place{Frames: []symbolise.Frame{{Function: "solve", File: "/src/solve.c", Line: int(s.Offset)}}}
 			}
-			if _, _, err := d.Add(path, r, Options{Place: where}); err != nil {
+			if _, _, err := d.Add(path, r, Options{NamePlace: where}); err != nil {
 				t.Fatal(err)
 			}
 			run, err := d.Find("1")
@@ -154,7 +154,7 @@ func TestProfiles(t *testing.T) {
 			}
 			loops := 0
 			for class, got := range list {
-				want, err := profile.Of(r, r.Members(class)[0], calltree.Options{Where: where})
+				want, err := profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: where})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -200,7 +200,7 @@ func written(t *testing.T, p *profile.Profile) string {
 func TestPredict(t *testing.T) {
 	d := empty(t)
 	path, r := file(t, "a.spoor", 4, nil, tracktest.Stencil(3))
-	id, _, err := d.Add(path, r, Options{Place: nowhere})
+	id, _, err := d.Add(path, r, Options{NamePlace: nowhere})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestValues(t *testing.T) {
 	}
 	defer r.Close()
 	d := empty(t)
-	if _, _, err := d.Add(path, r, Options{Place: nowhere}); err != nil {
+	if _, _, err := d.Add(path, r, Options{NamePlace: nowhere}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]any{want, "cycles", "cycles"}, one(t, d, "select sum(sum), min(name), max(name) from value")); diff != "" {
@@ -284,7 +284,7 @@ func TestSites(t *testing.T) {
 			}
 		}
 		last := offsets[i][len(offsets[i])-1]
-		_, _, err = d.Add(path, r, Options{Place: func(_ string, s trace.Site) symbolise.Place {
+		_, _, err = d.Add(path, r, Options{NamePlace: func(_ string, s trace.Site) symbolise.Place {
 			f := symbolise.Frame{Function: "solve", File: "/src/solve.c", Line: int(s.Offset)}
 			if s.Offset >= last {
 				f = symbolise.Frame{Function: "report", File: "/src/report.c", Line: int(s.Offset)}
@@ -358,23 +358,23 @@ func TestRegress(t *testing.T) {
 		d.made(t, "solver", []string{"a", "b", "c", "d"}[i], 8, 50+i, 3e8, nil)
 		d.made(t, "other", "a", 4, 100+i, 1e9, nil)
 	}
-	tracks, err := d.Regress(Question{By: "commit", Metric: "mpi_ns", Threshold: 0.1, App: "solver"})
+	tracks, err := d.Regress(TrendQuery{Tag: "commit", Metric: "mpi_ns", Threshold: 0.1, App: "solver"})
 	if err != nil || len(tracks) != 2 {
 		t.Fatalf("%+v, %v", tracks, err)
 	}
-	if got := verdicts(tracks[0].Steps); tracks[0].Ranks != 4 || tracks[0].First != "c" || cmp.Diff([]string{"a same", "b same", "c more", "d less"}, got) != "" {
+	if got := verdicts(tracks[0].Steps); tracks[0].Ranks != 4 || tracks[0].FirstWorse != "c" || cmp.Diff([]string{"a same", "b same", "c more", "d less"}, got) != "" {
 		t.Errorf("%+v", tracks[0])
 	}
 	if s := tracks[0].Steps[2]; s.Median != 140e6 || s.Runs != 3 {
 		t.Errorf("%+v", s)
 	}
-	if tracks[1].Ranks != 8 || tracks[1].First != "" {
+	if tracks[1].Ranks != 8 || tracks[1].FirstWorse != "" {
 		t.Errorf("%+v", tracks[1])
 	}
-	if tracks, err := d.Regress(Question{By: "commit", Metric: "mpi_ns", Threshold: 0.1}); err != nil || len(tracks) != 3 {
+	if tracks, err := d.Regress(TrendQuery{Tag: "commit", Metric: "mpi_ns", Threshold: 0.1}); err != nil || len(tracks) != 3 {
 		t.Errorf("%+v, %v", tracks, err)
 	}
-	if _, err := d.Regress(Question{By: "commit", Metric: "ns; drop table run"}); err == nil {
+	if _, err := d.Regress(TrendQuery{Tag: "commit", Metric: "ns; drop table run"}); err == nil {
 		t.Error("took a metric that there is not")
 	}
 }
@@ -386,12 +386,12 @@ func TestScale(t *testing.T) {
 		x := float64(p)
 		d.made(t, "solver", "a", p, i, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * x * x, "MPI_Send": 1e6 / x})
 	}
-	if few, err := d.Scale("", 0); err != nil || few.Laws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].At(9) != 50*9*9 {
+	if few, err := d.Scale("", 0); err != nil || few.HasLaws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].At(9) != 50*9*9 {
 		t.Errorf("four numbers of ranks: %+v, %v", few, err)
 	}
 	d.made(t, "solver", "a", 36, 9, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * 36 * 36, "MPI_Send": 1e6 / 36, "MPI_Bcast": 7})
 	s, err := d.Scale("", 0)
-	if err != nil || !s.Laws || s.TooFew != 1 || s.Ahead != 360 {
+	if err != nil || !s.HasLaws || s.SkippedSites != 1 || s.PredictedRanks != 360 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	var got []string
@@ -401,11 +401,11 @@ func TestScale(t *testing.T) {
 	if diff := cmp.Diff([]string{"MPI_Alltoall p^2", "MPI_Allreduce 1", "MPI_Send p^-1"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if g := s.Sites[0]; g.Ahead < 50*360*360*0.999 || g.Ahead > 50*360*360*1.001 || g.Share < 0.97 {
+	if g := s.Sites[0]; g.Predicted < 50*360*360*0.999 || g.Predicted > 50*360*360*1.001 || g.Share < 0.97 {
 		t.Errorf("%+v", g)
 	}
 	// Each function is called once in each run: 1/p times by a rank.
-	if s, err = d.Scale("", 100); err != nil || s.Ahead != 100 || math.Abs(s.Sites[0].Calls.Value-0.01) > 1e-6 || s.Sites[0].Bytes.Value != 0 {
+	if s, err = d.Scale("", 100); err != nil || s.PredictedRanks != 100 || math.Abs(s.Sites[0].Calls.Value-0.01) > 1e-6 || s.Sites[0].Bytes.Value != 0 {
 		t.Errorf("at 100 ranks: %+v, %v", s, err)
 	}
 	d.made(t, "other", "a", 4, 20, 0, nil)
@@ -435,7 +435,7 @@ func TestForeign(t *testing.T) {
 	if _, err := Open(d.path); err == nil || !strings.Contains(err.Error(), "something else") {
 		t.Errorf("somebody's database: %v", err)
 	}
-	if _, err := OpenRead(filepath.Join(t.TempDir(), "none.db")); err == nil || !strings.Contains(err.Error(), "no such database") {
+	if _, err := OpenReadOnly(filepath.Join(t.TempDir(), "none.db")); err == nil || !strings.Contains(err.Error(), "no such database") {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -475,7 +475,7 @@ func BenchmarkAdd(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, _, err := d.Add(path, r, Options{Place: nowhere}); err != nil {
+		if _, _, err := d.Add(path, r, Options{NamePlace: nowhere}); err != nil {
 			b.Fatal(err)
 		}
 		d.Close()
@@ -493,7 +493,7 @@ func TestWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		if _, _, err := d.Add(path, r, Options{Place: nowhere}); err != nil {
+		if _, _, err := d.Add(path, r, Options{NamePlace: nowhere}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ type facts struct {
 	coded    []*profile.Profile // the same by the machine code; nil: not known
 
 	comms   []*handles.Comm
-	traffic []traffic
+	traffic []namedMatrix
 	out, in uint64
 
 	waits                            *waits.Report        // nil: not known
@@ -51,7 +51,7 @@ type site struct {
 	at                             trace.Site
 }
 
-type traffic struct {
+type namedMatrix struct {
 	kind string
 	*matrix.Matrix
 }
@@ -70,11 +70,11 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	if f.summary, err = summary.Of(r); err != nil {
 		return nil, err
 	}
-	named, err := sites.ByLine(r, o.Place)
+	named, err := sites.NamingByLine(r, o.NamePlace)
 	if err != nil {
 		return nil, err
 	}
-	if f.table, err = sums.Of(r, sums.Options{Bytes: true, One: named.Of}); err != nil {
+	if f.table, err = sums.Sum(r, sums.Options{Bytes: true, One: named.Representative}); err != nil {
 		return nil, err
 	}
 	f.known.Times = r.HasTimes()
@@ -94,7 +94,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		f.rows = append(f.rows, n)
 	}
 	for class := range r.Classes() {
-		p, err := profile.Of(r, r.Members(class)[0], calltree.Options{Where: o.Place})
+		p, err := profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace})
 		if err != nil {
 			return nil, err
 		}
@@ -102,12 +102,12 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if o.Code == nil {
 			continue
 		}
-		if p, err = profile.Of(r, r.Members(class)[0], calltree.Options{Where: o.Place, Code: o.Code}); err != nil {
+		if p, err = profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace, Code: o.Code}); err != nil {
 			return nil, err
 		}
 		f.coded = append(f.coded, p)
 	}
-	f.name(o.Place)
+	f.name(o.NamePlace)
 	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		return nil, err
@@ -121,35 +121,35 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		{"point-to-point", mostRanks, matrix.Options{PointToPoint: true}}, {"collective", mostCollective, matrix.Options{Collectives: true}},
 		{"one-sided", mostRanks, matrix.Options{RMA: true}},
 	} {
-		if !matrix.Occurs(r, x.o) {
+		if !matrix.HasTraffic(r, x.o) {
 			continue
 		}
-		x.o.Bin = (r.Ranks() + x.ranks - 1) / x.ranks
+		x.o.RanksPerRow = (r.Ranks() + x.ranks - 1) / x.ranks
 		m, err := matrix.Compute(r, x.o)
 		if err != nil {
 			return nil, err
 		}
 		for pairs(m) > mostPairs {
-			m = m.Rebin(2 * m.Bin)
+			m = m.Rebin(2 * m.RanksPerRow)
 		}
-		f.traffic = append(f.traffic, traffic{x.kind, m})
+		f.traffic = append(f.traffic, namedMatrix{x.kind, m})
 	}
 	if r.HasTimes() {
-		if f.waits, err = waits.Known(r, f.summary.Calls, func(string, trace.Site) string { return "" }); err != nil {
+		if f.waits, err = waits.FromTraceOrAnalyse(r, f.summary.Calls, func(string, trace.Site) string { return "" }); err != nil {
 			return nil, err
 		}
 		f.known.Waits = f.waits != nil
-		if f.when, err = when.Known(r, f.summary.Calls); err != nil {
+		if f.when, err = when.FromTraceOrAnalyse(r, f.summary.Calls); err != nil {
 			return nil, err
 		}
 		called := func(function string, s trace.Site) string {
-			p := o.Place(function, s)
+			p := o.NamePlace(function, s)
 			return p.String()
 		}
-		if f.changes, err = efficiency.Changes(r, f.when, called); err != nil {
+		if f.changes, err = efficiency.IterationFindings(r, f.when, called); err != nil {
 			return nil, err
 		}
-		report, err := efficiency.Of(r, efficiency.Options{})
+		report, err := efficiency.Analyse(r, efficiency.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -162,12 +162,12 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		e := report.Efficiency
 		f.parallel, f.balance, f.communication = share(e.Parallel), share(e.LoadBalance), share(e.Communication)
 	}
-	f.totals = sites.Of(f.table, named, true)
+	f.totals = sites.RowsOf(f.table, named, true)
 	if f.waits != nil {
 		for i := range f.waits.Sites {
-			f.waits.Sites[i].At = named.Of(f.waits.Sites[i].At)
+			f.waits.Sites[i].At = named.Representative(f.waits.Sites[i].At)
 		}
-		sites.Waited(f.totals, named, f.waits.At)
+		sites.AddWaits(f.totals, named, f.waits.EachSite)
 	}
 	return f, nil
 }

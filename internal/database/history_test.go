@@ -28,7 +28,7 @@ func TestHistory(t *testing.T) {
 		{"creeping", []Series{{"a", []float64{100}}, {"b", []float64{104}}, {"c", []float64{108}}, {"d", []float64{125}}}, []string{"a same", "b same", "c same", "d more"}},
 		{"from nothing", []Series{{"a", []float64{0}}, {"b", []float64{5}}}, []string{"a same", "b more"}},
 	} {
-		if diff := cmp.Diff(c.want, verdicts(History(c.list, 0.1))); diff != "" {
+		if diff := cmp.Diff(c.want, verdicts(Trend(c.list, 0.1))); diff != "" {
 			t.Errorf("%s:\n%s", c.name, diff)
 		}
 	}

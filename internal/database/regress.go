@@ -19,26 +19,26 @@ func fewerIsWorse(metric string) bool {
 	return metric == "parallel" || metric == "load_balance" || metric == "communication"
 }
 
-// Track is the history of runs that can be compared: of one command on one machine with so many ranks.
-type Track struct {
+// RunHistory is the history of comparable runs: of one command on one machine with one number of ranks.
+type RunHistory struct {
 	Command string `json:"command"`
 	Machine string `json:"machine"`
 	Ranks   int    `json:"ranks"`
 	Steps   []Step `json:"steps"` // in the order in which their first runs started
-	// First is the value of the first step that is worse than what was before it; empty: none.
-	First string `json:"first_worse"`
+	// FirstWorse is the value of the first step that is worse than what was before it; empty: none.
+	FirstWorse string `json:"first_worse"`
 }
 
-// A Question is what regress and scale ask.
-type Question struct {
-	By        string  // the tag, of regress
+// A TrendQuery is what regress and scale ask.
+type TrendQuery struct {
+	Tag       string  // the tag, of regress
 	Metric    string  // one of Metrics, or a function of MPI
 	Threshold float64 // a share
 	App       string  // base name of a program; empty: all
 }
 
 // values returns what to select for a metric.
-func (q *Question) values() (expression string, args []any, err error) {
+func (q *TrendQuery) values() (expression string, args []any, err error) {
 	switch {
 	case slices.Contains(Metrics, q.Metric):
 		return "run." + q.Metric, nil, nil
@@ -49,28 +49,28 @@ func (q *Question) values() (expression string, args []any, err error) {
 }
 
 // Regress puts the runs with a tag into the order of their starts and looks for changes.
-func (d *DB) Regress(q Question) ([]Track, error) {
+func (d *DB) Regress(q TrendQuery) ([]RunHistory, error) {
 	expression, args, err := q.values()
 	if err != nil {
 		return nil, err
 	}
 	rows, err := d.db.Query(`select run.command, run.machine, run.ranks, tag.value, `+expression+` as metric from run
 		join tag on tag.run = run.id and tag.name = ?
-		where metric is not null and (? = '' or run.app = ?) order by run.started_ns, run.id`, append(args, q.By, q.App, q.App)...)
+		where metric is not null and (? = '' or run.app = ?) order by run.started_ns, run.id`, append(args, q.Tag, q.App, q.App)...)
 	if err != nil {
 		return nil, d.failed(err)
 	}
 	defer rows.Close()
-	tracks := []Track{}
+	tracks := []RunHistory{}
 	var series [][]Series
 	for rows.Next() {
-		var t Track
+		var t RunHistory
 		var value string
 		var metric float64
 		if err := rows.Scan(&t.Command, &t.Machine, &t.Ranks, &value, &metric); err != nil {
 			return nil, d.failed(err)
 		}
-		i := slices.IndexFunc(tracks, func(x Track) bool { return x.Command == t.Command && x.Machine == t.Machine && x.Ranks == t.Ranks })
+		i := slices.IndexFunc(tracks, func(x RunHistory) bool { return x.Command == t.Command && x.Machine == t.Machine && x.Ranks == t.Ranks })
 		if i < 0 {
 			i = len(tracks)
 			tracks, series = append(tracks, t), append(series, nil)
@@ -82,15 +82,15 @@ func (d *DB) Regress(q Question) ([]Track, error) {
 		}
 		series[i][at].Values = append(series[i][at].Values, metric)
 	}
-	worse := More
+	worse := VerdictMore
 	if fewerIsWorse(q.Metric) {
-		worse = Less
+		worse = VerdictLess
 	}
 	for i := range tracks {
 		t := &tracks[i]
-		t.Steps = History(series[i], q.Threshold)
+		t.Steps = Trend(series[i], q.Threshold)
 		if at := slices.IndexFunc(t.Steps, func(s Step) bool { return s.Verdict == worse }); at >= 0 {
-			t.First = t.Steps[at].Value
+			t.FirstWorse = t.Steps[at].Value
 		}
 	}
 	return tracks, d.failed(rows.Err())
@@ -109,9 +109,9 @@ type Step struct {
 
 // Verdicts on a step.
 const (
-	Same = "same"
-	More = "more"
-	Less = "less"
+	VerdictSame = "same"
+	VerdictMore = "more"
+	VerdictLess = "less"
 )
 
 // A Series is the values of the runs of one step, in the order of history.
@@ -123,14 +123,14 @@ type Series struct {
 // sigmas is by how many deviations a step must be off before it is a change and no chance.
 const sigmas = 3
 
-// History compares each step with all runs since the last change: it is another one if its median
+// Trend compares each step with all runs since the last change: it is another one if its median
 // differs by more than the threshold, a share, and by more than three times the deviation of
 // either.
-func History(list []Series, threshold float64) []Step {
+func Trend(list []Series, threshold float64) []Step {
 	steps := make([]Step, 0, len(list))
 	var before []float64
 	for _, s := range list {
-		x := Step{Value: s.Value, Runs: len(s.Values), Verdict: Same}
+		x := Step{Value: s.Value, Runs: len(s.Values), Verdict: VerdictSame}
 		x.Median, x.Deviation = medianDeviation(s.Values)
 		if len(before) > 0 {
 			base, deviation := medianDeviation(before)
@@ -142,9 +142,9 @@ func History(list []Series, threshold float64) []Step {
 				x.Change = math.Copysign(1, off)
 			}
 			if math.Abs(x.Change) > threshold && math.Abs(off) > sigmas*max(deviation, x.Deviation) {
-				x.Verdict = More
+				x.Verdict = VerdictMore
 				if off < 0 {
-					x.Verdict = Less
+					x.Verdict = VerdictLess
 				}
 				before = nil
 			}

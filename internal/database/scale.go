@@ -14,27 +14,27 @@ import (
 type Growth struct {
 	Site   Site      `json:"site"`
 	Ranks  []float64 `json:"ranks"`
-	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with so many ranks
+	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with this number of ranks
 	// What follows is there with a law.
 	Law   stats.Law `json:"law,omitzero"`
 	Grows string    `json:"grows,omitzero"`
-	// Ahead is the law's value at ten times the most ranks, and Share its part in that of all sites.
-	Ahead float64 `json:"ahead_ns_per_rank,omitzero"`
-	Share float64 `json:"ahead_share,omitzero"`
-	// Times is Ahead as a multiple of the value at the most ranks that there are.
-	Times float64 `json:"ahead_times,omitzero"`
+	// Predicted is the law's value at ten times the most ranks, and Share its part in that of all sites.
+	Predicted float64 `json:"ahead_ns_per_rank,omitzero"`
+	Share     float64 `json:"ahead_share,omitzero"`
+	// Factor is Ahead as a multiple of the value at the most ranks that there are.
+	Factor float64 `json:"ahead_times,omitzero"`
 	// Calls and Bytes are what a rank calls and sends at that number of ranks, by laws of their own.
-	Calls Foretold `json:"ahead_calls_per_rank,omitzero"`
-	Bytes Foretold `json:"ahead_bytes_per_rank,omitzero"`
+	Calls PredictedValue `json:"ahead_calls_per_rank,omitzero"`
+	Bytes PredictedValue `json:"ahead_bytes_per_rank,omitzero"`
 }
 
-// A Foretold is what a law says of a number of ranks, and the mean error of its predictions.
-type Foretold struct {
+// A PredictedValue is what a law says of a number of ranks, and the mean error of its predictions.
+type PredictedValue struct {
 	Value float64 `json:"value"`
 	Error float64 `json:"error"`
 }
 
-// At returns the value at a number of ranks, 0 if there is none.
+// At returns the value at a number of ranks, 0 if none.
 func (g *Growth) At(ranks float64) float64 {
 	if i, ok := slices.BinarySearch(g.Ranks, ranks); ok {
 		return g.Values[i]
@@ -44,16 +44,16 @@ func (g *Growth) At(ranks float64) float64 {
 
 // A Scaling is the growth of a program's time in MPI.
 type Scaling struct {
-	App    string   `json:"app"`
-	Ranks  []int    `json:"ranks"`   // that there are runs of
-	Laws   bool     `json:"laws"`    // there are enough of these for laws; else sites have their values alone
-	Ahead  int      `json:"ahead"`   // that laws are asked for
-	Sites  []Growth `json:"sites"`   // those that will take most first; without laws those that take most at the most ranks
-	TooFew int      `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
+	App            string   `json:"app"`
+	Ranks          []int    `json:"ranks"`   // that there are runs of
+	HasLaws        bool     `json:"laws"`    // there are enough of these for laws; else sites have their values alone
+	PredictedRanks int      `json:"ahead"`   // that laws are asked for
+	Sites          []Growth `json:"sites"`   // those that will take most first; without laws those that take most at the most ranks
+	SkippedSites   int      `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
 }
 
-// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program. It tells what they give at ahead ranks,
-// at ten times the most if that is 0.
+// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program. It returns their
+// values at ahead ranks, or for ahead 0 at ten times the largest run.
 func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 	if app == "" {
 		apps, err := d.apps()
@@ -88,8 +88,8 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.Place, &x.Line, &ns, &calls, &bytes); err != nil {
 			return nil, d.failed(err)
 		}
-		of := once.Of(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
-		m, n := once.Of(of, ranks, func() *measured { return new(measured) }), float64(ranks)
+		of := once.Get(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
+		m, n := once.Get(of, ranks, func() *measured { return new(measured) }), float64(ranks)
 		m.ns, m.calls, m.bytes = append(m.ns, ns/n), append(m.calls, calls/n), append(m.bytes, bytes/n)
 		sites[x.ID] = &x
 		seen[ranks] = true
@@ -101,13 +101,13 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 	if len(s.Ranks) == 0 {
 		return nil, fmt.Errorf("%s: no runs of %s with times", d.path, app)
 	}
-	s.Laws = len(s.Ranks) >= stats.LeastPoints
-	s.Ahead = cmp.Or(ahead, 10*s.Ranks[len(s.Ranks)-1])
+	s.HasLaws = len(s.Ranks) >= stats.MinLawPoints
+	s.PredictedRanks = cmp.Or(ahead, 10*s.Ranks[len(s.Ranks)-1])
 	total := 0.0
 	for _, id := range slices.Sorted(maps.Keys(values)) {
 		of := values[id]
-		if s.Laws && len(of) < stats.LeastPoints {
-			s.TooFew++
+		if s.HasLaws && len(of) < stats.MinLawPoints {
+			s.SkippedSites++
 			continue
 		}
 		g := Growth{Site: *sites[id]}
@@ -117,38 +117,38 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, stats.Median(m.ns))
 			calls, bytes = append(calls, stats.Median(m.calls)), append(bytes, stats.Median(m.bytes))
 		}
-		if !s.Laws {
+		if !s.HasLaws {
 			s.Sites = append(s.Sites, g)
 			continue
 		}
 		if g.Law, err = stats.FitLaw(g.Ranks, g.Values); err != nil {
 			return nil, err
 		}
-		g.Grows, g.Ahead = g.Law.Grows(), g.Law.At(float64(s.Ahead))
+		g.Grows, g.Predicted = g.Law.Grows(), g.Law.At(float64(s.PredictedRanks))
 		for _, x := range []struct {
-			to     *Foretold
+			to     *PredictedValue
 			values []float64
 		}{{&g.Calls, calls}, {&g.Bytes, bytes}} {
 			law, err := stats.FitLaw(g.Ranks, x.values)
 			if err != nil {
 				return nil, err
 			}
-			*x.to = Foretold{max(0, law.At(float64(s.Ahead))), law.Error}
+			*x.to = PredictedValue{max(0, law.At(float64(s.PredictedRanks))), law.Error}
 		}
 		if last := g.Values[len(g.Values)-1]; last > 0 {
-			g.Times = g.Ahead / last
+			g.Factor = g.Predicted / last
 		}
-		total += g.Ahead
+		total += g.Predicted
 		s.Sites = append(s.Sites, g)
 	}
 	for i := range s.Sites {
 		if total > 0 {
-			s.Sites[i].Share = s.Sites[i].Ahead / total
+			s.Sites[i].Share = s.Sites[i].Predicted / total
 		}
 	}
 	last := float64(s.Ranks[len(s.Ranks)-1])
 	slices.SortStableFunc(s.Sites, func(a, b Growth) int {
-		return cmp.Or(cmp.Compare(b.Ahead, a.Ahead), cmp.Compare(b.At(last), a.At(last)))
+		return cmp.Or(cmp.Compare(b.Predicted, a.Predicted), cmp.Compare(b.At(last), a.At(last)))
 	})
 	return s, nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// shape writes what a class of ranks looks like: its threads, and the nodes of their loops in the
-// order in which they stand. sites are the numbers of its call sites.
+// shape writes the loop structure of a class of ranks: its threads, and the nodes of their loops in preorder. sites are
+// the numbers of its call sites.
 func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	thread := w.insert("thread", "run", "class", "thread", "rank", "varies", "times", "times_of", "shared", "calls", "gap_ns", "ns", "bytes_out", "bytes_in")
 	called := w.insert("called", "run", "class", "number", "site", "text", "short")
@@ -24,11 +24,11 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 		return
 	}
 	for i, s := range p.Sites {
-		called(run, p.Class, i+1, sites[i], s.Text, s.At)
+		called(run, p.Class, i+1, sites[i], s.Text, s.ShortText)
 	}
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		thread(run, p.Class, t.Number, p.Rank, p.Varies, p.Times, len(p.TimesOf), t.Shared, t.Total.Calls, t.Total.Compute, t.Total.Inside(),
+		thread(run, p.Class, t.Number, p.Rank, p.TripCountsVary, p.TimesKind, len(p.TimedRanks), t.SharedTimes, t.Total.Calls, t.Total.Compute, t.Total.Inside(),
 			t.Total.BytesOut, t.Total.BytesIn)
 	}
 	w.number = 0
@@ -55,9 +55,9 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 					part = n.Part
 				}
 				s := &n.Sums
-				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entered, n.Rounds, n.Least, n.Most, n.Step, s.Calls, s.Compute, s.Inside(),
-					s.BytesOut, s.BytesIn, n.Entry, n.Further, n.First, n.FirstMPI, text(n.Peers), w.json(n.Lanes), w.json(s.Values), text(n.Function), text(n.From),
-					p.Code, text(n.Place), n.AtLeast, n.Unsure, w.json(n.Branches))
+				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entries, n.Rounds, n.LeastRounds, n.MostRounds, n.RoundsStep, s.Calls, s.Compute, s.Inside(),
+					s.BytesOut, s.BytesIn, n.EntryCompute, n.FurtherCompute, n.FirstCompute, n.FirstMPI, text(n.Peers), w.json(n.VaryingValues), w.json(s.Values), text(n.Function), text(n.CallerPlace),
+					p.Code, text(n.Place), n.RoundsAtLeast, n.Unsure, w.json(n.Branches))
 				body(n.Body, of)
 			}
 		}
@@ -65,7 +65,7 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 	}
 }
 
-// text is null if there is none.
+// text is null for "".
 func text(s string) any {
 	if s == "" {
 		return nil
@@ -149,8 +149,8 @@ func (x *restored) rank(rows *sql.Rows) error {
 	if err := rows.Scan(&class, &rank); err != nil {
 		return err
 	}
-	p := once.Listed(x.of, class, &x.list, func() *profile.Profile {
-		return &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, World: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
+	p := once.GetListed(x.of, class, &x.list, func() *profile.Profile {
+		return &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, WorldRanks: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
 	})
 	p.Ranks = append(p.Ranks, rank)
 	return nil
@@ -160,7 +160,7 @@ func (x *restored) called(rows *sql.Rows) error {
 	var class, number int
 	var site int64
 	var s calltree.Site
-	if err := rows.Scan(&class, &number, &site, &s.Function, &s.Text, &s.At); err != nil {
+	if err := rows.Scan(&class, &number, &site, &s.Function, &s.Text, &s.ShortText); err != nil {
 		return err
 	}
 	x.numbers[[2]int64{int64(class), site}] = number
@@ -172,12 +172,12 @@ func (x *restored) thread(rows *sql.Rows) error {
 	var class, of int
 	var t calltree.Thread
 	var p calltree.Tree
-	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.Varies, &p.Times, &of, &t.Shared, &t.Total.Calls, &t.Total.Compute, &t.Total.MPI,
+	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.TripCountsVary, &p.TimesKind, &of, &t.SharedTimes, &t.Total.Calls, &t.Total.Compute, &t.Total.MPI,
 		&t.Total.BytesOut, &t.Total.BytesIn); err != nil {
 		return err
 	}
 	to := x.of[class]
-	to.Rank, to.Varies, to.Times, to.TimesOf = p.Rank, p.Varies, p.Times, to.Ranks[:min(of, len(to.Ranks))]
+	to.Rank, to.TripCountsVary, to.TimesKind, to.TimedRanks = p.Rank, p.TripCountsVary, p.TimesKind, to.Ranks[:min(of, len(to.Ranks))]
 	to.Threads = append(to.Threads, t)
 	return nil
 }
@@ -189,8 +189,8 @@ func (x *restored) node(rows *sql.Rows) error {
 	var coded bool
 	n := &calltree.Node{}
 	s := &n.Sums
-	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entered, &n.Rounds, &n.Least, &n.Most, &n.Step, &s.Calls, &s.Compute,
-		&s.MPI, &s.BytesOut, &s.BytesIn, &n.Entry, &n.Further, &n.First, &n.FirstMPI, &n.Peers, &lanes, &attached, &n.Function, &n.From, &coded, &n.Place, &n.AtLeast, &n.Unsure, &branches); err != nil {
+	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entries, &n.Rounds, &n.LeastRounds, &n.MostRounds, &n.RoundsStep, &s.Calls, &s.Compute,
+		&s.MPI, &s.BytesOut, &s.BytesIn, &n.EntryCompute, &n.FurtherCompute, &n.FirstCompute, &n.FirstMPI, &n.Peers, &lanes, &attached, &n.Function, &n.CallerPlace, &coded, &n.Place, &n.RoundsAtLeast, &n.Unsure, &branches); err != nil {
 		return err
 	}
 	x.of[class].Code = coded
@@ -203,7 +203,7 @@ func (x *restored) node(rows *sql.Rows) error {
 	for _, list := range []struct {
 		from []byte
 		to   any
-	}{{lanes, &n.Lanes}, {attached, &s.Values}, {branches, &n.Branches}} {
+	}{{lanes, &n.VaryingValues}, {attached, &s.Values}, {branches, &n.Branches}} {
 		if list.from != nil {
 			if err := json.Unmarshal(list.from, list.to); err != nil {
 				return fmt.Errorf("node %d of class %d: %w", number, class, err)

@@ -19,21 +19,21 @@ func TestUpgrade(t *testing.T) {
 		r.Begin()
 		r.End()
 	})
-	if _, _, err := d.Add(name, r, Options{Place: nowhere}); err != nil {
+	if _, _, err := d.Add(name, r, Options{NamePlace: nowhere}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.db.Exec("drop view calls_by_site; drop table total; create view calls_by_site as select 1; drop view loop; drop table waiting; drop table iteration; drop table finding; alter table run drop column iteration_ns; alter table run drop column slow_iteration_ns; alter table run drop column waited_ns; alter table communicator drop column name; alter table node drop column by_code; alter table node drop column place; alter table node drop column at_least; alter table node drop column unsure; alter table node drop column branches; alter table node drop column further_gap_ns; alter table node drop column first_gap_ns; alter table node drop column first_ns; create view loop as select 1; pragma user_version = 2"); err != nil {
 		t.Fatal(err)
 	}
 	d.Close()
-	if d, err = OpenRead(path); err == nil || !strings.Contains(err.Error(), "spoor db add brings them to 8") {
+	if d, err = OpenReadOnly(path); err == nil || !strings.Contains(err.Error(), "spoor db add brings them to 8") {
 		t.Fatalf("%v, %v", d, err)
 	}
 	if d, err = Open(path); err != nil {
 		t.Fatal(err)
 	}
 	d.Close()
-	if d, err = OpenRead(path); err != nil {
+	if d, err = OpenReadOnly(path); err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
@@ -49,7 +49,7 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Close()
-	old, err := OpenRead(d.path)
+	old, err := OpenReadOnly(d.path)
 	if err != nil {
 		t.Fatal(err)
 	}

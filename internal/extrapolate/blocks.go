@@ -135,7 +135,7 @@ func wholeOf(a *axis, obs []env, vals []int64) (whole int64) {
 	runs := make(map[int64]*run)
 	for i := range obs {
 		n, at := a.of(&obs[i])
-		r := once.Of(runs, n, func() *run { return &run{seen: make(map[int64]int64)} })
+		r := once.Get(runs, n, func() *run { return &run{seen: make(map[int64]int64)} })
 		if v, known := r.seen[at]; n < 1 || at < 0 || at >= n || known && v != vals[i] {
 			return 0
 		} else if !known {

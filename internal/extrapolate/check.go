@@ -20,7 +20,7 @@ func check(c *sections.Content) error {
 	var sizes error
 	var group sync.WaitGroup
 	group.Go(func() { sizes = sameSizes(r) })
-	rep, err := hang.Of(r, hang.Options{})
+	rep, err := hang.Analyse(r, hang.Options{})
 	group.Wait()
 	switch {
 	case err != nil:
@@ -39,7 +39,7 @@ func check(c *sections.Content) error {
 
 // readerOf reads a trace that was made.
 func readerOf(c *sections.Content) (*trace.Reader, error) {
-	file, err := sections.Plain(c)
+	file, err := sections.EncodeUntimed(c)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (t *messageSink) Enter(c *ops.Call) error {
 
 // messages goes through all messages.
 func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *ops.Act)) error {
-	o, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Untimed: true, Messages: true})
+	o, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true, Messages: true})
 	if err != nil {
 		return err
 	}

@@ -67,9 +67,9 @@ func (p *place) labels(cells int) (list []string) {
 	for i, f := range p.fields {
 		name, parts := "return code", []string(nil)
 		switch {
-		case f.param == signature.Made && p.function.Has(trace.CreatesComm):
+		case f.param == signature.ParamMade && p.function.Has(trace.CreatesComm):
 			name, parts = "new communicator", commNames
-		case f.param == signature.Made:
+		case f.param == signature.ParamMade:
 			name, parts = "new datatype", typeNames
 		case f.param >= 0 && f.param < len(p.function.Params):
 			def := &p.function.Params[f.param]

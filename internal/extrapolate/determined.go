@@ -26,13 +26,13 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}
 	for i := range spans {
 		switch s := &spans[i]; {
-		case s.Param == signature.Made:
-			a.Made = vals[s.At:s.End]
-		case s.Param == signature.Result:
+		case s.Param == signature.ParamMade:
+			a.Made = vals[s.First:s.End]
+		case s.Param == signature.ParamResult:
 		case s.Out:
-			a.Out[f.Params[s.Param].Name] = vals[s.At:s.End]
+			a.Out[f.Params[s.Param].Name] = vals[s.First:s.End]
 		default:
-			a.In[f.Params[s.Param].Name] = vals[s.At:s.End]
+			a.In[f.Params[s.Param].Name] = vals[s.First:s.End]
 		}
 	}
 	if !has || x.p.fitted[f.Name] {
@@ -50,7 +50,7 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 			return nil, err
 		}
 		x.objects.Bind(a, handles.Among(n.Members(), int(c.NewComm.Rank)))
-		return func(s *signature.Span) bool { return s.Param == signature.Made }, nil
+		return func(s *signature.Span) bool { return s.Param == signature.ParamMade }, nil
 	}
 	r, err := x.objects.Determine(a)
 	if err != nil {
@@ -66,7 +66,7 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 	}
 	x.objects.Bind(a, r)
 	return func(s *signature.Span) bool {
-		return s.Param == signature.Made || s.Param >= 0 && s.Out && r.Out[f.Params[s.Param].Name] != nil
+		return s.Param == signature.ParamMade || s.Param >= 0 && s.Out && r.Out[f.Params[s.Param].Name] != nil
 	}, nil
 }
 
@@ -218,7 +218,7 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 		}
 		n := q.values(raw[at:])
 		switch v := raw[at : at+n]; {
-		case q.param == signature.Made:
+		case q.param == signature.ParamMade:
 			a.Made = v
 		case q.param < 0:
 		case q.out:
@@ -255,7 +255,7 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	for k := 0; k < len(open); k += 2 {
 		q := &p.fields[open[k]]
 		v := a.Made
-		if q.param != signature.Made {
+		if q.param != signature.ParamMade {
 			v = r.Out[f.Params[q.param].Name]
 		}
 		if v == nil {

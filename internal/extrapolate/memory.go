@@ -42,7 +42,7 @@ func (m *pattern) oneName(obs []env, vals []int64) {
 	}
 	heap, unknown, same, uniform := false, false, true, make(map[int64]int64) // by number of ranks: the name
 	for i, e := range obs {
-		same = same && once.Of(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
+		same = same && once.Get(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
 		switch trace.AddressClass(signature.SegClass(vals[i])) {
 		case trace.Heap:
 			heap = true
@@ -87,8 +87,8 @@ func (m *pattern) renamed(p *place, g *group, e env, values, raw []int64) (vals 
 			continue
 		}
 		for i := range spans {
-			if s := &spans[i]; s.Param >= 0 && s.Param < len(p.function.Params) && s.Dims == 0 && p.function.Params[s.Param].Name+segmentPart == name && vals[s.At] == cuts[c].one {
-				vals[s.At], moved = v, true
+			if s := &spans[i]; s.Param >= 0 && s.Param < len(p.function.Params) && s.Dims == 0 && p.function.Params[s.Param].Name+segmentPart == name && vals[s.First] == cuts[c].one {
+				vals[s.First], moved = v, true
 			}
 		}
 	}

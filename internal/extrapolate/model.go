@@ -303,7 +303,7 @@ func (m *pattern) tried(obs []env, vals []int64) *tried {
 		}
 		b = binary.AppendVarint(b, vals[i])
 	}
-	return once.Of(m.memo, string(b), func() *tried { return m.try(obs, vals) })
+	return once.Get(m.memo, string(b), func() *tried { return m.try(obs, vals) })
 }
 
 // mostWithout slots without a form end the search: the program does what its data say.

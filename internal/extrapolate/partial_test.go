@@ -230,7 +230,7 @@ func TestAnywhere(t *testing.T) {
 		t.Errorf("the note is %q", got)
 	}
 	real := mergetest.Run(t, 12, program)
-	for d, err := range diff.Traces(r, real, diff.Options{Memory: true}) {
+	for d, err := range diff.Traces(r, real, diff.Options{AllowMovedBlocks: true}) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	for range diff.Traces(r, real, diff.Options{}) {

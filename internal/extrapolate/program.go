@@ -44,7 +44,7 @@ func (x *Model) Proxy(o proxy.Options) (*proxy.Program, error) {
 		}
 	}
 	s.Reach = w.bound(memory.distance)
-	for _, p := range slices.SortedFunc(maps.Keys(memory.low), reissue.Place.Compare) {
+	for _, p := range slices.SortedFunc(maps.Keys(memory.low), reissue.MemorySegment.Compare) {
 		s.Memory = append(s.Memory, proxy.ScaledArea{Place: p, Low: slices.Min(memory.low[p].vals), High: w.bound(memory.high[p])})
 	}
 	for _, r := range m.runs {
@@ -72,14 +72,14 @@ func (b *bounds) add(ranks, rank int, v int64) {
 
 // needs are what ranks need.
 type needs struct {
-	low, high map[reissue.Place]*bounds
+	low, high map[reissue.MemorySegment]*bounds
 	distance  *bounds
 }
 
 // plans finds what all ranks need to make their calls; the error says what can't be made again.
 func (m *pattern) plans(target reissue.Target) (*reissue.Plan, *needs, error) {
 	target.Literal = true
-	all, n := &reissue.Plan{}, &needs{make(map[reissue.Place]*bounds), make(map[reissue.Place]*bounds), &bounds{}}
+	all, n := &reissue.Plan{}, &needs{make(map[reissue.MemorySegment]*bounds), make(map[reissue.MemorySegment]*bounds), &bounds{}}
 	var slots [256]int
 	for i, run := range m.runs {
 		obstacles, err := reissue.Obstacles(run.r, target)
@@ -95,18 +95,18 @@ func (m *pattern) plans(target reissue.Target) (*reissue.Plan, *needs, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			p, err := reissue.Of(run.r, k)
+			p, err := reissue.PlanOf(run.r, k)
 			if err != nil {
 				return nil, nil, err
 			}
 			of.Join(p)
 			n.distance.add(run.ranks, rank, p.Distance)
 			for _, s := range p.Segments {
-				if n.low[s.Place] == nil {
-					n.low[s.Place], n.high[s.Place] = &bounds{}, &bounds{}
+				if n.low[s.MemorySegment] == nil {
+					n.low[s.MemorySegment], n.high[s.MemorySegment] = &bounds{}, &bounds{}
 				}
-				n.low[s.Place].add(run.ranks, rank, s.Low)
-				n.high[s.Place].add(run.ranks, rank, s.High)
+				n.low[s.MemorySegment].add(run.ranks, rank, s.Low)
+				n.high[s.MemorySegment].add(run.ranks, rank, s.High)
 			}
 		}
 		if i > 0 && of.Slots != slots {
@@ -311,13 +311,13 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScaledCall, error) {
 				c.Made = int(n.place)
 			case p.names(f):
 				if of := one(cell); of.Is(-1) {
-					put(s.At, one(cell+1))
+					put(s.First, one(cell+1))
 				} else {
 					c.Requests[f.param] = proxy.Requests{Of: []*expr.Expr{of}, Since: []*expr.Expr{one(cell + 1)}}
 				}
 			default:
 				for j := range f.width {
-					put(s.At+j, one(cell+j))
+					put(s.First+j, one(cell+j))
 				}
 			}
 			cell += f.width
@@ -326,7 +326,7 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScaledCall, error) {
 		case pending:
 			c.Requests[f.param] = proxy.Requests{Pending: true}
 		case list, requests:
-			if err := w.list(n, k, c, f, s.At, cell, one(cell), put); err != nil {
+			if err := w.list(n, k, c, f, s.First, cell, one(cell), put); err != nil {
 				return nil, fmt.Errorf("%s: %w", w.m.text(n), err)
 			}
 			cell++

@@ -66,7 +66,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	case f.spare:
 		return expr.Int(f.least)
 	}
-	return once.Of(w.open, f.tried, func() *expr.Expr {
+	return once.Get(w.open, f.tried, func() *expr.Expr {
 		switch {
 		case len(forms) == 0:
 			return w.lookUp(f)

@@ -272,7 +272,7 @@ func (x *reading) again(left int) bool {
 	if len(x.lap) >= mostLap || !slices.Equal(from.state, x.state()) {
 		return false
 	}
-	x.out.AppendLaps(x.lap, uint64(left))
+	x.out.AppendRepeated(x.lap, uint64(left))
 	for _, m := range x.pending {
 		m.number += (x.made - from.made) * int64(left)
 		m.nth += (x.nth[m.by.place] - from.nth[m.by.place]) * left
@@ -337,11 +337,11 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	if err != nil {
 		return err
 	}
-	posting := signature.Posting{}
+	posting := signature.PostedRequest{}
 	of, ok := mpi.ByID(c.Func.ID)
 	if ok {
 		l := signature.LayoutOf(of)
-		if posting = l.Posting(spans, vals); posting.Makes == signature.Persistent {
+		if posting = l.PostedRequest(spans, vals); posting.Makes == signature.Persistent {
 			if x.posted == nil {
 				x.posted = make(map[int64]signature.Envelope)
 			}
@@ -358,7 +358,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 			}
 		}
 	}
-	fields := []field{{param: signature.Result, kind: words, width: 1}}
+	fields := []field{{param: signature.ParamResult, kind: words, width: 1}}
 	known, err := x.determined(t, c, spans, vals)
 	if err != nil {
 		return err
@@ -368,10 +368,10 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	makes := false
 	for i := range spans {
 		p := &spans[i]
-		v := vals[p.At:p.End]
+		v := vals[p.First:p.End]
 		var def *trace.ParamDef
-		if p.Param != signature.Made {
-			def = sections.DefOf(c.Func, p)
+		if p.Param != signature.ParamMade {
+			def = sections.ParamOf(c.Func, p)
 		}
 		switch {
 		case known != nil && known(p):
@@ -403,9 +403,9 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		}
 	}
 	if named != nil && !all {
-		fields, out = append(fields, field{signature.Result, true, completes, 1}), append(out, int64(len(done)))
+		fields, out = append(fields, field{signature.ParamResult, true, completes, 1}), append(out, int64(len(done)))
 		for _, d := range done {
-			out = append(out, int64(d.At))
+			out = append(out, int64(d.ArrayIndex))
 		}
 	}
 	n := x.p.place(c.Func, x.p.site(&c.Site), fields)
@@ -425,7 +425,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	s.fixed = named == nil && x.k.Lane(t) == nil && !handles.Changes(c.Func)
 	x.follow(t, n, s.values, nil)
 	for _, d := range done {
-		if m := named[d.At]; m != nil {
+		if m := named[d.ArrayIndex]; m != nil {
 			x.settle(m.by, m.ended)
 			x.pending = slices.DeleteFunc(x.pending, func(p *request) bool { return p == m })
 		}
@@ -541,13 +541,13 @@ const statusWords = 5
 func (x *reading) derived(s *signature.Span, vals []int64, named []*request) bool {
 	var list [][]int64
 	if s.Dims == 0 {
-		list = append(list, vals[s.At:s.End])
+		list = append(list, vals[s.First:s.End])
 	} else {
-		if vals[s.At] != int64(len(named)) {
+		if vals[s.First] != int64(len(named)) {
 			return false
 		}
 		for e := range s.Elements(vals) {
-			list = append(list, vals[e.At:e.End])
+			list = append(list, vals[e.First:e.End])
 		}
 	}
 	if len(list) != len(named) {

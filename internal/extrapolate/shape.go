@@ -63,18 +63,18 @@ func (s *shape) leaf(p int32, in *node) {
 // orderedShape finds the shape that the order of the ranks' calls shows.
 func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
 	places := len(p.places)
-	var courses []calltree.Course
+	var courses []calltree.ItemOrder
 	for _, g := range all {
-		c := calltree.Course{Steps: make(map[calltree.Transition]bool)}
+		c := calltree.ItemOrder{Transitions: make(map[calltree.Transition]bool)}
 		seen, last := make([]bool, places), -1
 		for n := range short(g).All() {
 			at := int(p.calls[n].place)
 			if !seen[at] {
 				seen[at] = true
-				c.First = append(c.First, at)
+				c.Items = append(c.Items, at)
 			}
 			if last >= 0 {
-				c.Steps[calltree.Transition{From: last, To: at}] = true
+				c.Transitions[calltree.Transition{From: last, To: at}] = true
 			}
 			last = at
 		}

@@ -19,7 +19,7 @@ const asked = math.MinInt64 + 1
 // receiveOf returns what a call says of the message that it asks for; nil if it doesn't receive.
 func receiveOf(c *trace.Call) *signature.Envelope {
 	if r, ok := ops.Receives(c); ok {
-		e := signature.Asked(r.Source.In.Num, r.Tag.In.Num)
+		e := signature.EnvelopeOfAnySize(r.Source.In.Num, r.Tag.In.Num)
 		return &e
 	}
 	return nil
@@ -88,7 +88,7 @@ func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 // resolve puts into the status of a receive what it asks for.
 func (p *place) resolve(values []int64) {
 	if status, source, tag, ok := p.statusAt(len(values)); ok {
-		asking(signature.Asked(values[source], values[tag]), values[status:status+statusWords])
+		asking(signature.EnvelopeOfAnySize(values[source], values[tag]), values[status:status+statusWords])
 	}
 }
 

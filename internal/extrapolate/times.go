@@ -31,7 +31,7 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	}
 	for t, s := range steps {
 		for _, n := range s.places { // which of them took how much is not known
-			x := once.Of(p.times[run], n, func() *sums { return new(sums) })
+			x := once.Get(p.times[run], n, func() *sums { return new(sums) })
 			part := float64(len(s.places))
 			x.gap += float64(times[t].Gap.Sum) / part
 			x.inside += float64(times[t].Duration.Sum) / part

@@ -2,9 +2,9 @@ package grammar
 
 import "slices"
 
-// Apart returns the grammar of the sequence in which the terminal at a position is another one. What that is in loses a
+// SplitTerminal returns the grammar of the sequence in which the terminal at a position is another one. What that is in loses a
 // repetition, and the rules of it are copied; g stays as it is.
-func (g *Grammar) Apart(position uint64, terminal int32) *Grammar {
+func (g *Grammar) SplitTerminal(position uint64, terminal int32) *Grammar {
 	length, err := g.lengths()
 	if err != nil || position >= length[0] {
 		return g

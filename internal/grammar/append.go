@@ -2,21 +2,21 @@ package grammar
 
 import "slices"
 
-// AppendLaps adds the terminals of a lap so often. When one led from a place in a loop to the
+// AppendRepeated adds the terminals of a lap so often. When one led from a place in a loop to the
 // same place, the others are counted.
-func (b *Builder) AppendLaps(lap []uint32, laps uint64) {
+func (b *Builder) AppendRepeated(lap []uint32, laps uint64) {
 	if len(lap) == 1 {
 		b.AppendRun(lap[0], laps)
 		return
 	}
 	for ; laps > 0; laps-- {
-		from, n := place{b.root, b.cur, b.left, append(b.before[:0], b.path...), b.nodes[b.root].count}, b.n
+		from, n := followed{b.root, b.cur, b.left, append(b.before[:0], b.path...), b.nodes[b.root].count}, b.n
 		b.before = from.path
 		follows := b.mode == following
 		for _, t := range lap {
 			b.Append(t)
 		}
-		here := place{b.root, b.cur, b.left, b.path, b.nodes[b.root].count}
+		here := followed{b.root, b.cur, b.left, b.path, b.nodes[b.root].count}
 		if follows && b.mode == following && here.same(&from) {
 			b.nodes[b.root].count += (laps - 1) * (here.laps - from.laps)
 			b.n += (laps - 1) * (b.n - n)
@@ -25,10 +25,9 @@ func (b *Builder) AppendLaps(lap []uint32, laps uint64) {
 	}
 }
 
-// AppendAll appends the sequence of g with every terminal t replaced by f(t), in
-// time that grows with g rather than with the sequence: what is repeated is appended
-// until the Builder sees the repetition, then counted. It gives up and returns false
-// when it has appended most symbols; the Builder is then good for nothing.
+// AppendAll appends the sequence of g with every terminal t replaced by f(t), in time that grows with g instead of the
+// sequence: a repeated part is appended until the Builder sees the repetition, then counted. It returns false after
+// most symbols; the Builder is then useless.
 func (b *Builder) AppendAll(g *Grammar, f func(uint32) uint32, most int) bool {
 	if len(g.Rules) == 0 {
 		return true
@@ -53,7 +52,7 @@ func (a *appender) rule(r int32) bool {
 			a.b.AppendRun(a.f(uint32(s.ID)), s.Count)
 			continue
 		}
-		var last place
+		var last followed
 		for i := uint64(0); i < s.Count; i++ {
 			before := a.b.n
 			if !a.rule(-s.ID) {
@@ -74,8 +73,8 @@ func (a *appender) rule(r int32) bool {
 	return true
 }
 
-// A place is where in the rule that is followed the cursor is.
-type place struct {
+// A followed is the cursor's position in the rule that is being followed.
+type followed struct {
 	root, cur int32
 	left      uint64
 	path      []frame
@@ -83,19 +82,19 @@ type place struct {
 }
 
 // place returns it; false if no rule is followed.
-func (b *Builder) place(path []frame) (place, bool) {
+func (b *Builder) place(path []frame) (followed, bool) {
 	if b.mode != following {
-		return place{}, false
+		return followed{}, false
 	}
-	return place{b.root, b.cur, b.left, append(path, b.path...), b.nodes[b.root].count}, true
+	return followed{b.root, b.cur, b.left, append(path, b.path...), b.nodes[b.root].count}, true
 }
 
 // same reports whether both are the same place, p in a later lap.
-func (p *place) same(q *place) bool {
+func (p *followed) same(q *followed) bool {
 	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
 }
 
-// Join puts sequences behind each other, and takes the bodies of the grammars for that.
+// Join concatenates sequences. It takes over the bodies of the grammars.
 func Join(parts ...*Grammar) *Grammar {
 	rules, first := 1, 0
 	for _, h := range parts {

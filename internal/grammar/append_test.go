@@ -116,7 +116,7 @@ func TestAppendLaps(t *testing.T) {
 			lap := rapid.SliceOfN(rapid.Uint32Range(0, 3), 1, 6).Draw(t, "lap")
 			laps := rapid.Uint64Range(1, 30).Draw(t, "laps")
 			if rapid.Bool().Draw(t, "counted") {
-				b.AppendLaps(lap, laps)
+				b.AppendRepeated(lap, laps)
 			} else {
 				for range laps {
 					for _, s := range lap {

@@ -4,9 +4,8 @@ import (
 	"math"
 )
 
-// An Arrival is one way in which the sequence comes to a leaf: from the terminal before.
-// A leaf at the beginning of a loop has several: where the loop is entered, and for
-// each further round.
+// An Arrival is one way in which the sequence reaches a leaf: the terminal before it. A leaf at the beginning of a loop
+// has several: one where the loop is entered, and one for each further iteration.
 type Arrival struct {
 	Leaf   int
 	From   int  // the terminal before, or UnfoldStart
@@ -48,10 +47,10 @@ func (r rounds) of(n uint64) uint64 {
 }
 
 // Count is how often the sequence arrives so.
-func (a *Arrival) Count() uint64 { return a.Before(math.MaxUint64) }
+func (a *Arrival) Count() uint64 { return a.CountBefore(math.MaxUint64) }
 
-// Before is how often it does among the first so many terminals of the sequence.
-func (a *Arrival) Before(position uint64) uint64 {
+// CountBefore is how often it occurs among the first position terminals of the sequence.
+func (a *Arrival) CountBefore(position uint64) uint64 {
 	sum := uint64(0)
 	for i := range a.levels {
 		l := &a.levels[i]

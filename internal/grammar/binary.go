@@ -9,9 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// The binary form is the start rule's body; a rule's body stands where the rule
-// is first used, so that new rules need no numbers and the order is always that
-// of first use.
+// The binary form is the start rule's body; a rule's body is written where the rule is first used, so that new rules
+// need no numbers and the order is always that of first use.
 //
 //	grammar = body
 //	body    = uvarint(number of items) item…
@@ -22,18 +21,16 @@ import (
 //	        | uvarint(1<<2 | repeated) uvarint(width<<1 | numbered) uvarint(rounds)
 //	          varint(step of the count)… [varint(step of the terminal)… if numbered]
 //
-// The flag rule says what names: for a rule, 0 a new one, else how many rules
-// back from the newest it is (1: the newest). For a terminal, how far it is from the one
-// that is new next, one above the highest so far (0: just that one): even 2d
-// for d below, odd 2d+1 for d above. Numbered by first use, terminals so take a
-// byte each in all small grammars, and a byte's value doesn't depend on what
-// stands far before it. An item with what = 1 is four terminals or more, up to maxRun,
-// each one above the one before: calls in a row that come for the first time. Such an
-// item that is repeated is rounds of a progression: the last symbols of the body, as
-// many as the width, come again in each round. A step is added to the count of each
-// (modulo 2^64), and one to its terminal, which is 0 for rules.
+// The flag rule says what names: for a rule, 0 a new one, else how many rules back from the newest it is (1: the
+// newest). For a terminal, how far it is from the one that is new next, one above the highest so far (0: just that
+// one): even 2d for d below, odd 2d+1 for d above. Numbered by first use, terminals so take a byte each in all small
+// grammars, and a byte's value doesn't depend on distant ones. An item with what = 1 is four terminals or more, up to
+// maxRun, each one above the one before: calls in a row that come for the first time. Such an item that is repeated is
+// rounds of a progression: the last width symbols of the body come again in each round. A step is added to the count of
+// each (modulo 2^64), and one to its terminal, which is 0 for rules.
 //
-// A body of no items, which only the start rule has otherwise, goes on from those of the rules so many back, and twice as far back.
+// A body of no items, which otherwise only the start rule has, continues the progression from the bodies of the rules
+// back and 2·back before it.
 const (
 	flagRepeated = 1 << 0
 	flagRule     = 1 << 1
@@ -69,11 +66,10 @@ type splitter struct {
 	rest  []Symbol
 	two   []Symbol // the first two rounds of the progression at hand, if there is one
 	first int      // symbols of its first round that are still to come
-	more  int      // rounds behind that
+	more  int      // rounds after that
 }
 
-// next returns the symbols of the next item, none at the end. They are a row, or so many
-// rounds of the progression at hand.
+// next returns the symbols of the next item, none at the end: a row, or the rounds of a progression.
 func (s *splitter) next() (item []Symbol, rounds int) {
 	if s.more == 0 {
 		if w, n := Progression(s.rest); n > 0 {
@@ -147,9 +143,8 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 	})
 }
 
-// appendBinary appends the binary form of so many rules. What body returns is needed
-// until body is called for the same depth again, or for one above it. It may return the
-// start rule in parts, the last one empty.
+// appendBinary appends the binary form of rules. The result of body is used until body is called for the same depth
+// again, or for one above it. It may return the start rule in parts, the last one empty.
 func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth int) []Symbol) []byte {
 	w.number = slices.Grow(w.number[:0], rules)[:rules]
 	clear(w.number)
@@ -223,8 +218,7 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 	return append(dst[:before+head], dst[begin:]...)
 }
 
-// appendRounds appends an item of so many rounds that go on as the second of two goes on
-// from the first.
+// appendRounds appends an item of rounds that continue as the second of two continues the first.
 func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
 	w := len(two) / 2
 	numbered := uint64(0)
@@ -258,16 +252,16 @@ type scratch struct {
 // Code writes or reads n grammars.
 func Code(c *wire.Coder, list *[]*Grammar, n int) {
 	for _, g := range *list {
-		if c.R == nil {
+		if c.Reader == nil {
 			c.B = g.AppendBinary(c.B)
 		}
 	}
-	if c.R == nil {
+	if c.Reader == nil {
 		return
 	}
 	*list = nil
 	for range n {
-		g := Read(c.R)
+		g := Read(c.Reader)
 		if c.Failed() {
 			*list = nil
 			return
@@ -333,9 +327,8 @@ func (d *decoder) varint() (int64, error) {
 	return int64(v>>1) ^ -int64(v&1), err
 }
 
-// body starts a new rule. All items that are announced and not yet read must
-// fit into the rest of the data, at a byte each, so that announcing many costs
-// the writer what it costs the reader.
+// body starts a new rule. All announced items that are still to be read must fit into the rest of the data, at a byte
+// each. So announcing many costs the writer no less than the reader.
 func (d *decoder) body() error {
 	v, err := d.uvarint()
 	if err != nil {
@@ -459,8 +452,7 @@ func (d *decoder) run() error {
 	return nil
 }
 
-// rounds reads an item of rounds in the body of rule r, and returns which terminal is new
-// next behind it.
+// rounds reads an item of rounds in the body of rule r, and returns which terminal is the next new one after it.
 func (d *decoder) rounds(r int32, next int64) (int64, error) {
 	width, err := d.uvarint()
 	if err != nil {

@@ -5,9 +5,8 @@ import (
 	"sort"
 )
 
-// A step is a place in a body: the symbol at, of which done repetitions are
-// over.
-type step struct {
+// A bodyPosition is a position in a body: the symbol at, with done complete repetitions.
+type bodyPosition struct {
 	done uint64
 	rule int32
 	at   int32
@@ -20,7 +19,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 		if len(g.Rules) == 0 {
 			return
 		}
-		path := make([]step, 1, 16)
+		path := make([]bodyPosition, 1, 16)
 		for len(path) > 0 {
 			top := &path[len(path)-1]
 			body := g.Rules[top.rule]
@@ -43,7 +42,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 				continue
 			}
 			top.done++
-			path = append(path, step{rule: -s.ID})
+			path = append(path, bodyPosition{rule: -s.ID})
 		}
 	}
 }
@@ -52,7 +51,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 type Cursor struct {
 	g    *Grammar
 	ends [][]uint64 // per rule: where each symbol ends within the expansion
-	path []step
+	path []bodyPosition
 	left uint64 // of the current terminal
 	sym  uint32
 	pos  uint64
@@ -95,8 +94,7 @@ func (c *Cursor) Len() uint64 {
 	return c.ends[0][len(c.ends[0])-1]
 }
 
-// Next returns the terminal at the cursor and moves behind it. It returns false
-// at the end of the sequence.
+// Next returns the terminal at the cursor and advances. It returns false at the end of the sequence.
 func (c *Cursor) Next() (uint32, bool) {
 	if c.left == 0 && !c.load() {
 		return 0, false
@@ -126,13 +124,12 @@ func (c *Cursor) load() bool {
 			continue
 		}
 		top.done++
-		c.path = append(c.path, step{rule: -s.ID})
+		c.path = append(c.path, bodyPosition{rule: -s.ID})
 	}
 	return false
 }
 
-// Seek moves the cursor to behind the first pos terminals, or to the end if
-// there are fewer.
+// Seek moves the cursor past the first pos terminals, or to the end if there are fewer.
 func (c *Cursor) Seek(pos uint64) {
 	c.pos = min(pos, c.Len())
 	c.path, c.left = c.path[:0], 0
@@ -147,12 +144,12 @@ func (c *Cursor) Seek(pos uint64) {
 		}
 		s := c.g.Rules[r][at]
 		if s.ID >= 0 {
-			c.path = append(c.path, step{rule: r, at: int32(at) + 1})
+			c.path = append(c.path, bodyPosition{rule: r, at: int32(at) + 1})
 			c.sym, c.left = uint32(s.ID), s.Count-pos
 			return
 		}
 		l := c.length(s)
-		c.path = append(c.path, step{rule: r, at: int32(at), done: pos/l + 1})
+		c.path = append(c.path, bodyPosition{rule: r, at: int32(at), done: pos/l + 1})
 		pos %= l
 		r = -s.ID
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A DrawnLoop is a repeated symbol of a class's streams whose count is drawn wherever it stands.
+// A DrawnLoop is a repeated symbol of a class's streams with a synthetic count.
 type DrawnLoop struct {
 	Symbol int
 	Family int
@@ -39,13 +39,13 @@ const (
 	mostRuns  = 1 << 16
 )
 
-// MostDraws is how many numbers a rank may draw, by the number of ranks.
-func MostDraws(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
+// MaxDraws is how many numbers a rank may draw, by the number of ranks.
+func MaxDraws(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
 
-// mostSymbols bounds what a stream comes to.
+// mostSymbols limits the symbols of a stream.
 const mostSymbols = 1 << 20
 
-// mostNested bounds how deep loops stand within each other around one that is drawn.
+// mostNested limits the nesting of loops around a synthetic one.
 const mostNested = 1 << 10
 
 // An Unrolled is streams with each run of a loop whose rounds are drawn apart.
@@ -75,7 +75,7 @@ func (d *Drawing) Unroll(streams []*Grammar, varying []int, loops []DrawnLoop, r
 	return u.out, d.draw(u)
 }
 
-// DrawnFamilies tells of each terminal of a class the family of loops that it is in, from 1; 0: none.
+// DrawnFamilies returns, for each terminal of a class, the family of synthetic loops around it, from 1; 0: none.
 func DrawnFamilies(streams []*Grammar, loops []DrawnLoop, terminals int) []int {
 	out := make([]int, terminals)
 	next := 0
@@ -233,7 +233,7 @@ func (u *unroller) symbol(m unrollMark, s Symbol) error {
 	}
 	switch {
 	case m.loop > 0:
-		if u.runs = append(u.runs, m.loop-1); len(u.runs) > MostDraws(u.ranks) {
+		if u.runs = append(u.runs, m.loop-1); len(u.runs) > MaxDraws(u.ranks) {
 			return errMany
 		}
 		u.out.Varying, u.out.From = append(u.out.Varying, u.made), append(u.out.From, -1)
@@ -304,17 +304,17 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 		run  int
 	}
 	order := make([]place, runs)
-	from := Mixed(Mixed(d.Seed, uint64(family)), uint64(key))
+	from := MixHash(MixHash(d.Seed, uint64(family)), uint64(key))
 	for i := range order {
-		order[i] = place{Mixed(from, uint64(i)), i}
+		order[i] = place{MixHash(from, uint64(i)), i}
 	}
 	slices.SortFunc(order, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), a.run-b.run) })
 	out := make([]int64, runs)
 	if total == 0 {
 		return out
 	}
-	// Where the first stands is drawn too, as the numbers of a few runs would be the same for all keys otherwise.
-	shift := float64(Mixed(from, uint64(runs))>>11) / (1 << 53)
+	// The first position is drawn too, otherwise the numbers of a few runs would be equal for all keys.
+	shift := float64(MixHash(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {
 		at := (float64(i) + shift) / float64(runs) * float64(total)
@@ -327,8 +327,8 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 	return out
 }
 
-// Mixed is the hash that all is drawn by, splitmix64 of a counter.
-func Mixed(h, counter uint64) uint64 {
+// MixHash is the hash that all is drawn by, splitmix64 of a counter.
+func MixHash(h, counter uint64) uint64 {
 	z := (h ^ counter*0xd1342543de82ef95) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

@@ -1,7 +1,7 @@
 package grammar
 
-// Expand appends the sequence to list. What a rule stands for is worked out once and
-// copied from then on; All takes a step for each terminal, but no memory.
+// Expand appends the sequence to list. Each rule is expanded once and copied from then on; All takes a step for each
+// terminal, but no memory.
 func (g *Grammar) Expand(list []uint32) []uint32 {
 	if len(g.Rules) == 0 {
 		return list
@@ -10,7 +10,7 @@ func (g *Grammar) Expand(list []uint32) []uint32 {
 		rule  int32
 		at    int
 		begin int  // of the rule's terminals in the list
-		once  bool // the rule at hand stands there once
+		once  bool // the list has the current rule once
 	}
 	type span struct{ begin, end int }
 	known := make([]span, len(g.Rules)) // of rules that are over

@@ -25,7 +25,7 @@ func TestExpand(t *testing.T) {
 		if got := g.Expand([]uint32{7, 7}); !slices.Equal(got, want) {
 			t.Fatalf("%v became %v, want %v", g.Rules, got, want)
 		}
-		if n, err := g.Measure(); err != nil || n != uint64(len(want)-2) {
+		if n, err := g.CheckedLen(); err != nil || n != uint64(len(want)-2) {
 			t.Fatalf("%d terminals, %d expected, error %v", n, len(want)-2, err)
 		}
 	})

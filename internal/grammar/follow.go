@@ -53,7 +53,7 @@ func (b *Builder) resume(n, f int32) bool {
 // seldom reports whether a rule would be used once if one use fell away.
 func (b *Builder) seldom(id int32) bool { return id < 0 && b.rules[-id].uses < 3 }
 
-// passedBy sets the cursor to the end of a symbol, of which all repetitions are over.
+// passedBy sets the cursor to the end of a symbol whose repetitions are all complete.
 func (b *Builder) passedBy(n int32) {
 	for b.nodes[n].id < 0 {
 		b.path = append(b.path, frame{node: n, done: b.nodes[n].count - 1})

@@ -8,8 +8,8 @@ func (b *Builder) Grammar() *Grammar { return b.frozen().straighten() }
 
 func (b *Builder) frozen() *Grammar { return b.clone().last() }
 
-// Last is Grammar without a copy of b, to which nothing can be appended any more.
-func (b *Builder) Last() *Grammar { return b.last().straighten() }
+// TakeGrammar is Grammar without a copy of b, to which nothing can be appended any more.
+func (b *Builder) TakeGrammar() *Grammar { return b.last().straighten() }
 
 func (b *Builder) last() *Grammar {
 	b.finish()
@@ -113,9 +113,8 @@ func (b *Builder) copyBody(list []Symbol, r int32) []Symbol {
 	return list
 }
 
-// AppendBinary appends the binary form of everything appended so far to dst. Unlike
-// that of Grammar, for which the Builder is copied, its start rule may end with a few
-// symbols that stand elsewhere, too; Restore sees to them.
+// AppendBinary appends the binary form of everything appended so far to dst. Unlike that of Grammar, for which the
+// Builder is copied, its start rule may end with a few symbols that also occur elsewhere; Restore merges them.
 func (b *Builder) AppendBinary(dst []byte) []byte {
 	w := &b.scratch
 	if b.mode == following && b.left == 0 && b.nodes[b.root].count > 0 {
@@ -141,7 +140,7 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 			w.room = b.copyBody(w.room, r)
 			return w.room[from:]
 		}
-		// Most symbols stand in the start rule where there is little to compress.
+		// With little to compress, most symbols are in the start rule.
 		for ; at != 0 && len(w.room) < startPart; at = b.nodes[at].next {
 			w.room = append(w.room, Symbol{b.nodes[at].id, b.nodes[at].count})
 		}

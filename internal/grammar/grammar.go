@@ -25,7 +25,7 @@ type Grammar struct {
 // Check reports why g is not a grammar of one finite sequence whose length fits
 // into 64 bits, if so. It does not require the numbering by first use.
 func (g *Grammar) Check() error {
-	_, err := g.Measure()
+	_, err := g.CheckedLen()
 	return err
 }
 
@@ -49,8 +49,8 @@ func (g *Grammar) checkSymbols() error {
 	return nil
 }
 
-// Measure is Check and, if that finds nothing, Len.
-func (g *Grammar) Measure() (uint64, error) {
+// CheckedLen is Check and, if that finds nothing, Len.
+func (g *Grammar) CheckedLen() (uint64, error) {
 	if err := g.checkSymbols(); err != nil {
 		return 0, err
 	}
@@ -152,9 +152,8 @@ func (g *Grammar) lengths() ([]uint64, error) {
 	return n, err
 }
 
-// Fold computes what is defined by parts of a sequence without expanding it: empty
-// is the value of no symbol, of that of a terminal, and join that of a part with
-// value v put behind one with value sum, count times.
+// Fold computes a value defined by parts of a sequence without expanding it: empty is the value of the empty sequence,
+// of that of a terminal, and join appends a part with value v, count times, to one with value sum.
 func Fold[V any](g *Grammar, empty V, of func(id uint32) V, join func(sum, v V, count uint64) V) V {
 	rules, _ := fold(g, empty, of, join)
 	if len(rules) == 0 {
@@ -203,9 +202,9 @@ func (g *Grammar) Terminals() []uint32 {
 	return list
 }
 
-// Numbered reports whether the terminals from next on come first in order, none left
+// NumberedFrom reports whether the terminals from next on come first in order, none left
 // out, and returns the next after those of g.
-func (g *Grammar) Numbered(next uint32) (after uint32, ok bool) {
+func (g *Grammar) NumberedFrom(next uint32) (after uint32, ok bool) {
 	ok = true
 	g.walk(nil, func(s Symbol) {
 		if t := uint32(s.ID); s.ID >= 0 && t >= next {
@@ -216,8 +215,7 @@ func (g *Grammar) Numbered(next uint32) (after uint32, ok bool) {
 	return next, ok
 }
 
-// Counts returns how often each of the terminals 0 to n-1 stands in the
-// sequence. Terminals from n on are left out.
+// Counts returns how often each of the terminals 0 to n-1 occurs in the sequence. Terminals from n on are ignored.
 func (g *Grammar) Counts(n int) []uint64 {
 	counts := make([]uint64, n)
 	// From users to used.

@@ -174,7 +174,7 @@ func TestNumbered(t *testing.T) {
 		for _, t := range tc.seq {
 			b.Append(t)
 		}
-		if after, ok := b.Grammar().Numbered(tc.next); ok != tc.ok || ok && after != tc.after {
+		if after, ok := b.Grammar().NumberedFrom(tc.next); ok != tc.ok || ok && after != tc.after {
 			t.Errorf("%v from %d: %d, %v", tc.seq, tc.next, after, ok)
 		}
 	}

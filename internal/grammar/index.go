@@ -7,7 +7,7 @@ import "unsafe"
 // turn, so these slots are near in memory. The rest is in a hash table with open addressing and linear probing; removing moves later entries back, so
 // that no tombstones pile up.
 type index struct {
-	ends, begins places
+	ends, begins digramTable
 	slots        []slot // a power of two
 	used         int    // of slots
 }
@@ -18,8 +18,8 @@ type slot struct {
 	node int32
 }
 
-// places has slots by terminals. A slot with a hash but without a node was used before.
-type places struct {
+// digramTable has slots by terminals. A slot with a hash but without a node was used before.
+type digramTable struct {
 	slots []slot
 	used  int
 	far   bool // a terminal was far from those before: all from there on have no place
@@ -41,8 +41,7 @@ func hash(id1 int32, count1 uint64, id2 int32, count2 uint64) uint32 {
 	return uint32(h>>32) | 1<<31
 }
 
-// enter returns the node at which the digram of node n already stands, or
-// enters n and returns it.
+// enter returns the node where the digram of node n already occurs, or enters n and returns it.
 func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 	x, y := &nodes[n], &nodes[nodes[n].next]
 	if s := t.ends.at(y.id); s != nil {
@@ -80,7 +79,7 @@ func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 
 // at returns the slot of a terminal, or nil if id is a rule or a terminal without a slot. New slots are made as long as terminals are
 // numbered in turn.
-func (p *places) at(id int32) *slot {
+func (p *digramTable) at(id int32) *slot {
 	if have := len(p.slots); int(id) >= have {
 		if p.far = p.far || int(id) > 2*have+firstSlots; p.far {
 			return nil
@@ -92,14 +91,14 @@ func (p *places) at(id int32) *slot {
 	return &p.slots[id]
 }
 
-func (p *places) take(s *slot, h uint32, n int32) int32 {
+func (p *digramTable) take(s *slot, h uint32, n int32) int32 {
 	*s = slot{h, n}
 	p.used++
 	return n
 }
 
 // leave takes node n out if it has the slot of a terminal.
-func (p *places) leave(id, n int32) bool {
+func (p *digramTable) leave(id, n int32) bool {
 	if id < 0 || int(id) >= len(p.slots) || p.slots[id].node != n {
 		return false
 	}
@@ -131,7 +130,7 @@ func (t *index) remove(nodes []node, h uint32, n int32) {
 		if s.node == 0 {
 			break
 		}
-		// s may move back to i unless its home lies behind i, up to j.
+		// s may move back to i unless its home is after i, up to j.
 		if (j-s.hash)&mask >= (j-i)&mask {
 			t.slots[i] = s
 			i = j

@@ -9,7 +9,7 @@ import "slices"
 
 const (
 	maxBack   = 8        // rules
-	maxOnward = maxWidth // symbols: a reader makes so many of a few bytes
+	maxOnward = maxWidth // symbols: limits what a reader makes of a few bytes
 )
 
 // next is the symbol that goes on from b as b does from a; ok is false if none does.
@@ -82,7 +82,7 @@ func (p *past) begin(rule int32, body []Symbol, number []int32) (back int32) {
 		}
 		*own = append(*own, s)
 	}
-	// As many as the rounds of a progression: of fewer it is chance, and what is written the usual way is coded as well.
+	// At least the rounds of a progression: fewer are chance, and the usual form codes them as well.
 	for back = 1; back <= maxBack && 3*back < rule; back++ {
 		a, b, c := *p.at(rule - 3*back), *p.at(rule - 2*back), *p.at(rule - back)
 		if isOnward(b, c, *own) && isOnward(a, b, c) {

@@ -1,10 +1,10 @@
 package grammar
 
-// Pairs counts the terminals of a sequence that come right after certain others, without expanding it. It is safe for use by
+// FollowingPairs counts the terminals of a sequence that come right after certain others, without expanding it. It is safe for use by
 // several goroutines at once.
-type Pairs struct {
+type FollowingPairs struct {
 	g      *Grammar
-	sums   *Sums
+	sums   *WeightSums
 	wanted func(before, terminal int) bool
 	rules  []pairsRule
 }
@@ -17,8 +17,8 @@ type pairsRule struct {
 }
 
 // Pairs looks for the terminals that are wanted after the one before, which is UnfoldStart for the first of all.
-func (s *Sums) Pairs(wanted func(before, terminal int) bool) *Pairs {
-	p := &Pairs{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
+func (s *WeightSums) Pairs(wanted func(before, terminal int) bool) *FollowingPairs {
+	p := &FollowingPairs{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
 	for _, id := range s.order {
 		body, r := s.g.Rules[id], &p.rules[id]
 		r.ends = make([]uint64, len(body))
@@ -42,7 +42,7 @@ func (s *Sums) Pairs(wanted func(before, terminal int) bool) *Pairs {
 }
 
 // of returns the ends of a symbol's expansion, and how many pairs are in it.
-func (p *Pairs) of(id int32) (first, last int, inner uint64) {
+func (p *FollowingPairs) of(id int32) (first, last int, inner uint64) {
 	if id >= 0 {
 		return int(id), int(id), 0
 	}
@@ -58,7 +58,7 @@ func (r *pairsRule) total() uint64 {
 }
 
 // again is 1 if a symbol's further repetition begins with a pair.
-func (p *Pairs) again(sym Symbol, first, last int) uint64 {
+func (p *FollowingPairs) again(sym Symbol, first, last int) uint64 {
 	if sym.Count > 1 && p.wanted(last, first) {
 		return 1
 	}
@@ -66,7 +66,7 @@ func (p *Pairs) again(sym Symbol, first, last int) uint64 {
 }
 
 // atStart is 1 if the first terminal of the sequence is wanted.
-func (p *Pairs) atStart() uint64 {
+func (p *FollowingPairs) atStart() uint64 {
 	if p.sums.Len() > 0 && p.wanted(UnfoldStart, p.rules[0].first) {
 		return 1
 	}
@@ -74,7 +74,7 @@ func (p *Pairs) atStart() uint64 {
 }
 
 // Total returns how many there are.
-func (p *Pairs) Total() int64 {
+func (p *FollowingPairs) Total() int64 {
 	if p.sums.Len() == 0 {
 		return 0
 	}
@@ -82,7 +82,7 @@ func (p *Pairs) Total() int64 {
 }
 
 // Before returns how many there are among the first pos terminals.
-func (p *Pairs) Before(pos uint64) int64 {
+func (p *FollowingPairs) Before(pos uint64) int64 {
 	if pos >= p.sums.Len() {
 		return p.Total()
 	}
@@ -116,7 +116,7 @@ func (p *Pairs) Before(pos uint64) int64 {
 }
 
 // Nth returns the position of the n-th, from 0, and the terminal there. n must be below Total.
-func (p *Pairs) Nth(n int64) (pos uint64, terminal uint32) {
+func (p *FollowingPairs) Nth(n int64) (pos uint64, terminal uint32) {
 	k := uint64(n)
 	if p.atStart() > 0 {
 		if k == 0 {
@@ -159,7 +159,7 @@ func (p *Pairs) Nth(n int64) (pos uint64, terminal uint32) {
 }
 
 // Digrams counts how often each terminal comes right after each other one, UnfoldStart included.
-func (s *Sums) Digrams() map[[2]int]uint64 {
+func (s *WeightSums) Digrams() map[[2]int]uint64 {
 	out := make(map[[2]int]uint64)
 	if s.Len() == 0 {
 		return out

@@ -9,9 +9,9 @@ import (
 	"sort"
 )
 
-// Sums is a grammar with a weight for each terminal. It is safe for use by
+// WeightSums is a grammar with a weight for each terminal. It is safe for use by
 // several goroutines at once. Sums of weights wrap around at 64 bits.
-type Sums struct {
+type WeightSums struct {
 	g      *Grammar
 	weight func(terminal uint32) int64
 	rules  []sumsRule
@@ -23,7 +23,7 @@ type Sums struct {
 }
 
 // first is sort.Search.
-func (s *Sums) first(n int, is func(i int) bool) int {
+func (s *WeightSums) first(n int, is func(i int) bool) int {
 	if s.Steps == nil {
 		return first(n, is)
 	}
@@ -41,8 +41,8 @@ type sumsRule struct {
 
 // NewSums prepares a grammar. It takes time and memory in proportion to the
 // grammar, not to the sequence.
-func NewSums(g *Grammar, weight func(terminal uint32) int64) *Sums {
-	s := &Sums{g: g, rules: make([]sumsRule, len(g.Rules)), order: g.Order()}
+func NewSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
+	s := &WeightSums{g: g, rules: make([]sumsRule, len(g.Rules)), order: g.Order()}
 	for _, id := range s.order {
 		ends := make([]uint64, len(g.Rules[id]))
 		sum := uint64(0)
@@ -56,13 +56,13 @@ func NewSums(g *Grammar, weight func(terminal uint32) int64) *Sums {
 		}
 		s.rules[id].ends = ends
 	}
-	return s.Again(weight)
+	return s.WithWeights(weight)
 }
 
-// Again returns the same grammar with other weights. Where few terminals weigh
+// WithWeights returns the same grammar with other weights. Where few terminals weigh
 // something, that is faster and takes less memory than NewSums.
-func (s *Sums) Again(weight func(terminal uint32) int64) *Sums {
-	w := &Sums{g: s.g, weight: weight, order: s.order, rules: make([]sumsRule, len(s.rules))}
+func (s *WeightSums) WithWeights(weight func(terminal uint32) int64) *WeightSums {
+	w := &WeightSums{g: s.g, weight: weight, order: s.order, rules: make([]sumsRule, len(s.rules))}
 	for _, id := range s.order {
 		r := &w.rules[id]
 		r.ends = s.rules[id].ends
@@ -98,7 +98,7 @@ func (r *sumsRule) total() (length uint64, weight int64) {
 }
 
 // Len returns the length of the sequence.
-func (s *Sums) Len() uint64 {
+func (s *WeightSums) Len() uint64 {
 	if len(s.rules) == 0 {
 		return 0
 	}
@@ -106,9 +106,9 @@ func (s *Sums) Len() uint64 {
 	return n
 }
 
-// Firsts returns where each of the terminals 0 to n-1 is first; what does not occur is at
+// FirstPositions returns where each of the terminals 0 to n-1 is first; what does not occur is at
 // the largest number there is.
-func (s *Sums) Firsts(n int) []uint64 {
+func (s *WeightSums) FirstPositions(n int) []uint64 {
 	list := make([]uint64, n)
 	for i := range list {
 		list[i] = math.MaxUint64
@@ -149,10 +149,10 @@ func (s *Sums) Firsts(n int) []uint64 {
 }
 
 // Total returns the weight of the whole sequence.
-func (s *Sums) Total() int64 { return s.Before(s.Len()) }
+func (s *WeightSums) Total() int64 { return s.Before(s.Len()) }
 
 // Before returns the weight of the first pos terminals.
-func (s *Sums) Before(pos uint64) int64 {
+func (s *WeightSums) Before(pos uint64) int64 {
 	if n := s.Len(); pos >= n {
 		if n == 0 {
 			return 0
@@ -166,7 +166,7 @@ func (s *Sums) Before(pos uint64) int64 {
 
 // At returns the terminal at pos, which must be below Len, and the weight of
 // all terminals before it.
-func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
+func (s *WeightSums) At(pos uint64) (terminal uint32, before int64) {
 	for id := int32(0); ; {
 		r := &s.rules[id]
 		at := s.first(len(r.ends), func(i int) bool { return r.ends[i] > pos })
@@ -193,7 +193,7 @@ func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
 // Nth returns the first position with more than k of weight up to and
 // including it, and the terminal there. Weights must not be negative, and k
 // must be below Total.
-func (s *Sums) Nth(k int64) (pos uint64, terminal uint32) {
+func (s *WeightSums) Nth(k int64) (pos uint64, terminal uint32) {
 	for id := int32(0); ; {
 		r := &s.rules[id]
 		at := s.first(len(r.weights), func(i int) bool { return r.weights[i] > k })

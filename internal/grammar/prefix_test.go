@@ -39,7 +39,7 @@ func TestAgainstExpansion(t *testing.T) {
 			}
 			sum += weight(want)
 		}
-		for x, got := range s.Firsts(10) {
+		for x, got := range s.FirstPositions(10) {
 			if want := uint64(slices.Index(seq, uint32(x))); got != want {
 				t.Fatalf("%d is first at %d, want %d", x, got, want)
 			}

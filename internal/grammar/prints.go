@@ -4,10 +4,10 @@ import (
 	"math/bits"
 )
 
-// Prints are fingerprints of a grammar's prefixes, by which two sequences are compared
+// PrefixPrints are fingerprints of a grammar's prefixes, by which two sequences are compared
 // without expanding them. That two that differ have the same is as likely as 10^-17 times
 // their length. It is safe for use by several goroutines at once.
-type Prints struct {
+type PrefixPrints struct {
 	g      *Grammar
 	number func(terminal uint32) uint64
 	rules  []printed
@@ -30,8 +30,8 @@ const (
 var nothing = print{0, 1}
 
 // NewPrints prepares a grammar. Terminals count as the same if their numbers are.
-func NewPrints(g *Grammar, number func(terminal uint32) uint64) *Prints {
-	p := &Prints{g: g, number: number, rules: make([]printed, len(g.Rules))}
+func NewPrints(g *Grammar, number func(terminal uint32) uint64) *PrefixPrints {
+	p := &PrefixPrints{g: g, number: number, rules: make([]printed, len(g.Rules))}
 	for _, id := range g.Order() {
 		r := &p.rules[id]
 		length, sum := uint64(0), nothing
@@ -45,7 +45,7 @@ func NewPrints(g *Grammar, number func(terminal uint32) uint64) *Prints {
 	return p
 }
 
-func (p *Prints) symbol(id int32) (uint64, print) {
+func (p *PrefixPrints) symbol(id int32) (uint64, print) {
 	if id >= 0 {
 		return 1, print{(p.number(uint32(id)) + 1) % prime, base}
 	}
@@ -55,15 +55,15 @@ func (p *Prints) symbol(id int32) (uint64, print) {
 }
 
 // Len returns the length of the sequence.
-func (p *Prints) Len() uint64 {
+func (p *PrefixPrints) Len() uint64 {
 	if len(p.rules) == 0 || len(p.rules[0].ends) == 0 {
 		return 0
 	}
 	return p.rules[0].ends[len(p.rules[0].ends)-1]
 }
 
-// before is the print of the first n terminals, of which there are that many.
-func (p *Prints) before(n uint64) print {
+// before is the print of the first n of the terminals.
+func (p *PrefixPrints) before(n uint64) print {
 	sum := nothing
 	for id := int32(0); n > 0; {
 		r := &p.rules[id]
@@ -83,7 +83,7 @@ func (p *Prints) before(n uint64) print {
 }
 
 // Common returns how many terminals two sequences have in common at their beginning.
-func (p *Prints) Common(q *Prints) uint64 {
+func (p *PrefixPrints) Common(q *PrefixPrints) uint64 {
 	low, high := uint64(0), min(p.Len(), q.Len())
 	for low < high {
 		middle := low + (high-low+1)/2
@@ -96,7 +96,7 @@ func (p *Prints) Common(q *Prints) uint64 {
 	return low
 }
 
-// then is the print of one sequence behind the other.
+// then is the print of two sequences in a row.
 func (a print) then(b print) print {
 	return print{modulo(times(a.hash, b.power) + b.hash), times(a.power, b.power)}
 }

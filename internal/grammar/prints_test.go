@@ -41,7 +41,7 @@ func TestCommonAgainstExpansion(t *testing.T) {
 }
 
 func TestCommonOfEndless(t *testing.T) {
-	loop := func(rounds uint64) *Prints {
+	loop := func(rounds uint64) *PrefixPrints {
 		return NewPrints(&Grammar{Rules: [][]Symbol{
 			{{ID: -1, Count: rounds}, {ID: 2, Count: 1}}, {{ID: 0, Count: 1}, {ID: 1, Count: 1 << 20}},
 		}}, func(x uint32) uint64 { return uint64(x) })

@@ -16,8 +16,8 @@ const (
 	maxWidth  = 16 // symbols of a round
 )
 
-// Progression returns how many symbols a round has and how many rounds there are of
-// the progression that body begins with; 0 of both if there is none.
+// Progression returns how many symbols a round has and how many rounds there are of the progression that body begins
+// with; 0 and 0 if none.
 func Progression(body []Symbol) (width, rounds int) {
 	for w := 2; w <= maxWidth && w*MinRounds <= len(body); w++ {
 		a, b, c, d := &body[0], &body[w], &body[2*w], &body[3*w]
@@ -27,7 +27,7 @@ func Progression(body []Symbol) (width, rounds int) {
 		if slices.Equal(body[:w], body[w:2*w]) || isRow(body[:w], body[w:]) {
 			continue // before rounds are counted: a row may be as long as the body, and begins at each of its symbols
 		}
-		if n := Rounds(body, w); n >= MinRounds {
+		if n := CountRounds(body, w); n >= MinRounds {
 			return w, n
 		}
 	}
@@ -49,8 +49,8 @@ func isRow(round, next []Symbol) bool {
 	return true
 }
 
-// Rounds returns how many rounds of so many symbols go on from the first two of body as these do.
-func Rounds(body []Symbol, width int) int {
+// CountRounds returns how many rounds of width symbols at the beginning of body continue as its first two do.
+func CountRounds(body []Symbol, width int) int {
 	n := 2 * width
 	for n < len(body) && goesOn(body[n-2*width], body[n-width], body[n]) {
 		n++

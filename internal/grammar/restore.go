@@ -9,13 +9,13 @@ import (
 
 // Code writes the sequence of b. It reads one of terminals below n into a new Builder, which continues it.
 func (b *Builder) Code(c *wire.Coder, n int) *Builder {
-	if c.R == nil {
+	if c.Reader == nil {
 		at := len(c.B)
 		c.B = b.AppendBinary(c.B)
 		c.B = slices.Insert(c.B, at, wire.AppendUvarint(nil, uint64(len(c.B)-at))...)
 		return b
 	}
-	g, _, err := Decode(c.R.Blob())
+	g, _, err := Decode(c.Reader.Blob())
 	if err == nil {
 		err = g.CheckTerminals(n)
 	}
@@ -86,9 +86,8 @@ func (b *Builder) tidy() {
 	b.settle()
 }
 
-// reopen takes the last token out of the grammar again, for it may not be
-// over. Behind X^n the state is then that of having followed X to its end; with
-// only one X left, X is taken apart until there is such a place or a token.
+// reopen takes the last token out of the grammar again, as it may go on. After X^n the state is then that of having
+// followed X to its end; with only one X left, X is dissolved until the last symbol is a token or can be followed.
 func (b *Builder) reopen() {
 	last := b.nodes[0].prev
 	b.unindex(b.nodes[last].prev)

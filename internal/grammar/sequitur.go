@@ -69,7 +69,7 @@ func (b *Builder) freeRule(r int32) {
 	b.freeRules = r
 }
 
-// link puts node n behind node p.
+// link inserts node n after node p.
 func (b *Builder) link(p, n int32) {
 	q := b.nodes[p].next
 	b.nodes[p].next, b.nodes[n].prev = n, p
@@ -123,9 +123,8 @@ func (b *Builder) close() bool {
 	return changed
 }
 
-// settle checks digrams until none is left that might stand elsewhere too.
-// Nodes freed or reused since they were noted do no harm: check sees what is
-// there now.
+// settle checks digrams until none may occur elsewhere, too. Nodes freed or reused since they were noted do no harm:
+// check looks at the present state.
 func (b *Builder) settle() {
 	for len(b.dirty) > 0 {
 		n := b.dirty[len(b.dirty)-1]
@@ -134,9 +133,8 @@ func (b *Builder) settle() {
 	}
 }
 
-// check looks at the digram that starts at n: merges equal rules, replaces the
-// digram if it stands elsewhere, and otherwise enters it into the index. An
-// open end is left alone unless closing is set. It reports whether the grammar
+// check looks at the digram that starts at n: merges equal rules, replaces the digram if it occurs elsewhere, and
+// otherwise enters it into the index. An open end is left alone unless closing is set. It reports whether the grammar
 // changed.
 func (b *Builder) check(n int32, closing bool) bool {
 	x := &b.nodes[n]

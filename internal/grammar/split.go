@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// A Split takes a sequence apart by weight without expanding it, and counts what is in
+// A Splitter takes a sequence apart by weight without expanding it, and counts what is in
 // the parts by kinds of terminals. Weights must not be negative, and have a sum below
 // 1<<62. It is for one goroutine.
-type Split struct {
-	s     *Sums
+type Splitter struct {
+	s     *WeightSums
 	kind  []int
 	kinds int
 	each  func(terminal uint32) int64
@@ -17,9 +17,9 @@ type Split struct {
 	marks map[int32][]Count // by rule with a long body: what is before every markEach-th symbol
 	count Count             // of the last part that was asked for
 
-	// Steps, if not 0, is after how many steps parts become twice as heavy, again and
+	// MaxSteps, if not 0, is after how many steps parts become twice as heavy, again and
 	// again.
-	Steps int
+	MaxSteps int
 }
 
 // A Count is how many terminals there are of each kind, and the sum over them of what
@@ -34,17 +34,17 @@ const (
 	short    = 64 // up to this length a rule's count is not kept
 )
 
-// NewSplit prepares taking s apart. kind tells a terminal's kind, below kinds, and each
-// what it counts in sums: part of its weight.
-func NewSplit(s *Sums, kind []int, kinds int, each func(terminal uint32) int64) *Split {
-	return &Split{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*Count), marks: make(map[int32][]Count)}
+// NewSplit prepares splitting s. kind is a terminal's kind, less than kinds, and each its part of the weight that sums
+// adds up.
+func NewSplit(s *WeightSums, kind []int, kinds int, each func(terminal uint32) int64) *Splitter {
+	return &Splitter{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*Count), marks: make(map[int32][]Count)}
 }
 
 // A Part is terminals that follow each other.
 type Part struct {
-	Before, Weight int64 // of what comes before it, and of itself
-	Single         bool  // one terminal
-	Terminal       uint32
+	WeightBefore, Weight int64 // of what comes before it, and of itself
+	Single               bool  // one terminal
+	Terminal             uint32
 
 	rule     int32
 	from, to int    // symbols of the rule's body
@@ -54,7 +54,7 @@ type Part struct {
 // Parts yields the sequence in order, in parts that weigh at most as much as is said, and
 // single terminals that weigh more. There are no more of them than follow from the sum
 // of weights, from that, and from how deep rules nest.
-func (p *Split) Parts(most int64) iter.Seq[Part] {
+func (p *Splitter) Parts(most int64) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		s := p.s
 		if len(s.rules) == 0 || s.Len() == 0 {
@@ -69,7 +69,7 @@ func (p *Split) Parts(most int64) iter.Seq[Part] {
 		before := int64(0)
 		steps := 0
 		for len(stack) > 0 {
-			if steps++; p.Steps > 0 && steps%p.Steps == 0 && most < 1<<61 {
+			if steps++; p.MaxSteps > 0 && steps%p.MaxSteps == 0 && most < 1<<61 {
 				most *= 2
 			}
 			x := &stack[len(stack)-1]
@@ -84,7 +84,7 @@ func (p *Split) Parts(most int64) iter.Seq[Part] {
 				if to := s.reach(x.rule, x.at, most); to > x.at {
 					w := s.between(x.rule, x.at, to)
 					single := to == x.at+1 && sym.ID >= 0 && sym.Count == 1
-					if !yield(Part{Before: before, Weight: w, Single: single, Terminal: uint32(max(sym.ID, 0)), rule: x.rule, from: x.at, to: to}) {
+					if !yield(Part{WeightBefore: before, Weight: w, Single: single, Terminal: uint32(max(sym.ID, 0)), rule: x.rule, from: x.at, to: to}) {
 						return
 					}
 					before += w
@@ -106,7 +106,7 @@ func (p *Split) Parts(most int64) iter.Seq[Part] {
 				continue
 			}
 			w := one * int64(n)
-			part := Part{Before: before, Weight: w, rule: x.rule, from: at, to: at + 1, times: n}
+			part := Part{WeightBefore: before, Weight: w, rule: x.rule, from: at, to: at + 1, times: n}
 			if sym.ID >= 0 && n == 1 {
 				part.Single, part.Terminal = true, uint32(sym.ID)
 			}
@@ -118,7 +118,7 @@ func (p *Split) Parts(most int64) iter.Seq[Part] {
 	}
 }
 
-func (s *Sums) weightOf(id int32) int64 {
+func (s *WeightSums) weightOf(id int32) int64 {
 	if id >= 0 {
 		return s.weight(uint32(id))
 	}
@@ -127,7 +127,7 @@ func (s *Sums) weightOf(id int32) int64 {
 }
 
 // between is what the symbols of a body weigh from one to before another.
-func (s *Sums) between(rule int32, from, to int) int64 {
+func (s *WeightSums) between(rule int32, from, to int) int64 {
 	r := &s.rules[rule]
 	if r.weights == nil {
 		return 0
@@ -140,7 +140,7 @@ func (s *Sums) between(rule int32, from, to int) int64 {
 }
 
 // reach returns up to which symbol of a body those from one on weigh no more than most.
-func (s *Sums) reach(rule int32, from int, most int64) int {
+func (s *WeightSums) reach(rule int32, from int, most int64) int {
 	r := &s.rules[rule]
 	if r.weights == nil {
 		return len(r.ends)
@@ -153,7 +153,7 @@ func (s *Sums) reach(rule int32, from int, most int64) int {
 }
 
 // Count counts what is in a part. It is good until the next part is counted.
-func (p *Split) Count(part Part) *Count {
+func (p *Splitter) Count(part Part) *Count {
 	c := &p.count
 	if c.Calls == nil {
 		*c = p.zero()
@@ -168,7 +168,7 @@ func (p *Split) Count(part Part) *Count {
 	return c
 }
 
-func (p *Split) zero() Count { return Count{make([]uint64, p.kinds), make([]int64, p.kinds)} }
+func (p *Splitter) zero() Count { return Count{make([]uint64, p.kinds), make([]int64, p.kinds)} }
 
 func (c *Count) add(d *Count, times uint64) {
 	for k, n := range d.Calls {
@@ -185,7 +185,7 @@ func (c *Count) subtract(d *Count) {
 }
 
 // add counts a symbol a number of times.
-func (p *Split) add(c *Count, id int32, times uint64) {
+func (p *Splitter) add(c *Count, id int32, times uint64) {
 	if id >= 0 {
 		k := p.kind[id]
 		c.Calls[k] += times
@@ -203,7 +203,7 @@ func (p *Split) add(c *Count, id int32, times uint64) {
 
 // of returns the count of a rule, once computed. Those in it are computed before, so
 // that nesting costs no stack.
-func (p *Split) of(rule int32) *Count {
+func (p *Splitter) of(rule int32) *Count {
 	if c := p.whole[rule]; c != nil {
 		return c
 	}
@@ -236,7 +236,7 @@ func (p *Split) of(rule int32) *Count {
 }
 
 // addBody counts symbols of a body from one to before another.
-func (p *Split) addBody(c *Count, rule int32, from, to int) {
+func (p *Splitter) addBody(c *Count, rule int32, from, to int) {
 	if to-from > 2*markEach {
 		marks := p.marked(rule)
 		a, b := (from+markEach-1)/markEach, to/markEach
@@ -248,14 +248,14 @@ func (p *Split) addBody(c *Count, rule int32, from, to int) {
 	p.addSymbols(c, rule, from, to)
 }
 
-func (p *Split) addSymbols(c *Count, rule int32, from, to int) {
+func (p *Splitter) addSymbols(c *Count, rule int32, from, to int) {
 	for _, sym := range p.s.g.Rules[rule][from:to] {
 		p.add(c, sym.ID, sym.Count)
 	}
 }
 
 // marked returns what is before every markEach-th symbol of a body.
-func (p *Split) marked(rule int32) []Count {
+func (p *Splitter) marked(rule int32) []Count {
 	list := p.marks[rule]
 	if list == nil {
 		sum := p.zero()

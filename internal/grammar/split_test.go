@@ -29,7 +29,7 @@ func TestSplitAgainstExpansion(t *testing.T) {
 		all := slices.Collect(g.All())
 		at, before := 0, int64(0)
 		for part := range p.Parts(most) {
-			if part.Before != before || part.Weight > most && !part.Single {
+			if part.WeightBefore != before || part.Weight > most && !part.Single {
 				t.Fatalf("part %+v after %d", part, before)
 			}
 			c := p.Count(part)
@@ -106,7 +106,7 @@ func TestSplitIsBounded(t *testing.T) {
 	if n < 1000 || n > 10000 || calls != s.Len() {
 		t.Errorf("%d parts of %d calls, there are %d", n, calls, s.Len())
 	}
-	p.Steps = 1000
+	p.MaxSteps = 1000
 	if n, calls := count(1); n > 60000 || calls != s.Len() {
 		t.Errorf("%d parts of %d calls, there are %d", n, calls, s.Len())
 	}

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Where a round of a progression begins with the whole round before it, or where the
-// same rounds come again in another order, Sequitur makes rules of rounds, and the
-// progression is hidden in them: (Y X³)² X for Y X³ Y X⁴. Such rules are all alike but
-// for counts.
+// A round of a progression may begin with the whole round before it, or the same rounds may recur in another order.
+// Sequitur then makes rules of rounds, and the progression is hidden in them: (Y X³)² X for Y X³ Y X⁴. Such rules
+// differ only in counts.
 
 const (
 	minHidden = 8       // rounds that are worth it; fewer may be chance
-	maxTwice  = 2       // how often a rule of rounds stands in a row
+	maxTwice  = 2       // how often a rule of rounds occurs in a row
 	maxApart  = 1 << 12 // symbols of a rule that is taken apart
 	maxFlat   = 1 << 18 // symbols of a body with such rules apart, beside four times its own
 )
@@ -52,9 +51,8 @@ func (g *Grammar) straighten() *Grammar {
 	return out
 }
 
-// roundRules tells which rules may be rounds: short ones of which there are many that
-// differ in counts alone, or that differ so from rounds that lie open. It returns nil if
-// there are none.
+// roundRules returns which rules may be rounds: short ones that occur in many versions with other counts, or that
+// differ so from rounds in a body. It returns nil without any.
 func (g *Grammar) roundRules() []bool {
 	var key []byte
 	alike := func(body []Symbol) string {
@@ -95,7 +93,7 @@ func (g *Grammar) roundRules() []bool {
 
 type straightener struct {
 	rules [][]Symbol
-	apart [][]Symbol       // what stands for a rule of rounds
+	apart [][]Symbol       // the symbols that replace a rule of rounds
 	known map[string]int32 // rules of progressions
 }
 

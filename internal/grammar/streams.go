@@ -2,9 +2,9 @@ package grammar
 
 import "fmt"
 
-// Repeated yields the symbols with a count above 1, in order of streams, rules
+// EachRepeated yields the symbols with a count above 1, in order of streams, rules
 // and places in them, with their numbers.
-func Repeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
+func EachRepeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
 	n := 0
 	for _, g := range streams {
 		for _, body := range g.Rules {
@@ -19,9 +19,9 @@ func Repeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
 	return n
 }
 
-// Repeats counts the symbols with a count above 1.
-func Repeats(streams []*Grammar) int {
-	return Repeated(streams, func(int, *Symbol) {})
+// CountRepeated counts the symbols with a count above 1.
+func CountRepeated(streams []*Grammar) int {
+	return EachRepeated(streams, func(int, *Symbol) {})
 }
 
 // WithCounts returns copies of streams in which the numbered repeated symbols
@@ -32,7 +32,7 @@ func WithCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Gr
 		list[i] = g.Clone()
 	}
 	next, bad := 0, int64(1)
-	Repeated(list, func(n int, s *Symbol) {
+	EachRepeated(list, func(n int, s *Symbol) {
 		if next < len(which) && which[next] == n {
 			c := count(next)
 			if c < 1 {
@@ -54,20 +54,20 @@ func WithCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Gr
 	return list, nil
 }
 
-// Terminals returns the number of distinct terminals, if they are numbered by first
+// CountTerminals returns the number of distinct terminals, if they are numbered by first
 // occurrence over the streams in order.
-func Terminals(streams []*Grammar) (int, bool) {
+func CountTerminals(streams []*Grammar) (int, bool) {
 	next := uint32(0)
 	for _, g := range streams {
 		var ok bool
-		if next, ok = g.Numbered(next); !ok {
+		if next, ok = g.NumberedFrom(next); !ok {
 			return 0, false
 		}
 	}
 	return int(next), true
 }
 
-// Occurrences counts how often each terminal stands in the streams.
+// Occurrences counts how often each terminal occurs in the streams.
 func Occurrences(streams []*Grammar, terminals int) []uint64 {
 	sum := make([]uint64, terminals)
 	for _, g := range streams {

@@ -15,7 +15,7 @@ import (
 // UnfoldLimit is the limit of trees that files speak of.
 const UnfoldLimit = 1 << 14
 
-// A Unfolded is a grammar in which a rule has a copy for each of its uses, as far as the
+// An Unfolded is a grammar in which a rule has a copy for each of its uses, as far as the
 // limit allowed: the others share one. Rules and terminals have new numbers: a copy
 // of a rule is an instance, and a terminal at one place of an instance a leaf.
 type Unfolded struct {
@@ -23,13 +23,12 @@ type Unfolded struct {
 	Grammar *Grammar
 	// Rule is which rule of the original an instance is a copy of.
 	Rule []int32
-	// Terminal is which terminal of the original stands at a leaf.
+	// Terminal is the original's terminal at each leaf.
 	Terminal []int32
 }
 
-// Unfold makes the tree of a grammar. Copies of rules come to at most limit symbols, not
-// counting one of each rule for the uses that have no copy of their own. Rules are taken apart from the outside in, so that what they share, if
-// anything, is deep inside.
+// Unfold makes the tree of a grammar. Copies of rules have at most limit symbols, without the copy that uses share if
+// they have none of their own. Rules are unfolded from the outside in, so that what stays shared is deep inside.
 func Unfold(g *Grammar, limit int) *Unfolded {
 	t := &Unfolded{Grammar: new(Grammar)}
 	shared := make([]int32, len(g.Rules)) // the instance for all that have no own
@@ -89,17 +88,17 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 	return t
 }
 
-// A Visit is a leaf that the sequence comes by.
+// A Visit is a call in sequence order: a leaf with the loops that it begins.
 type Visit struct {
 	Leaf int
-	// Begins tells whether the innermost loop that has the leaf at its beginning is
-	// entered here; Repeats, that it begins another round.
-	Begins, Repeats bool
+	// EntersLoop reports whether this enters the innermost loop that begins with the leaf; Repeats, whether this begins
+	// another iteration of it.
+	EntersLoop, RepeatsLoop bool
 	// Loops is how many loops are entered here, from the innermost one outwards: those that the leaf begins.
 	Loops int
 }
 
-// A visitFrame is a place in an instance: the symbol at, of which done repetitions are over.
+// A visitFrame is a position in an instance: the symbol at, with done complete repetitions.
 type visitFrame struct {
 	instance, at int32
 	done         uint64
@@ -172,11 +171,11 @@ func (c *UnfoldedCursor) here() (top *visitFrame, id int32, n uint64) {
 	return nil, 0, 0
 }
 
-// visit is what the next round of a frame's symbol begins with, of which there are n.
+// visit describes the beginning of the next of n rounds of a frame's symbol.
 func (f *visitFrame) visit(n uint64) (v Visit) {
 	switch {
 	case n > 1:
-		if v.Begins, v.Repeats = f.done == 0, f.done > 0; v.Begins {
+		if v.EntersLoop, v.RepeatsLoop = f.done == 0, f.done > 0; v.EntersLoop {
 			v.Loops = 1
 			if f.at == 0 {
 				v.Loops += f.begin.Loops
@@ -188,7 +187,7 @@ func (f *visitFrame) visit(n uint64) (v Visit) {
 	return v
 }
 
-// Skip passes over so many visits, or up to the end, without going through them.
+// Skip skips this many visits, or up to the end, without reading them.
 func (c *UnfoldedCursor) Skip(visits uint64) {
 	if visits > 0 && c.length == nil {
 		c.length = c.t.lengths(c.counts)
@@ -217,8 +216,8 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 	}
 }
 
-// Main returns the loop of the outermost sequence with most visits; its Count is 0 if there is none.
-func (c *UnfoldedCursor) Main() (r model.Round) {
+// MainLoop returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
+func (c *UnfoldedCursor) MainLoop() (r model.Round) {
 	if len(c.t.Rule) == 0 {
 		return r
 	}
@@ -237,9 +236,9 @@ func (c *UnfoldedCursor) Main() (r model.Round) {
 	return r
 }
 
-// Left returns how many rounds of a loop are to come, if the next visit begins one of them or
-// comes right behind the last.
-func (c *UnfoldedCursor) Left(r model.Round) (rounds uint64, between bool) {
+// RoundsLeft returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
+// last.
+func (c *UnfoldedCursor) RoundsLeft(r model.Round) (rounds uint64, between bool) {
 	c.here()
 	if len(c.path) != 1 {
 		return 0, false
@@ -273,11 +272,11 @@ func (t *Unfolded) lengths(counts *Grammar) []uint64 {
 	return list
 }
 
-// A Handed is a grammar that goes through a package whose API says nothing of grammars.
-type Handed struct{ g *Grammar }
+// A Sealed is a grammar that goes through a package whose API says nothing of grammars.
+type Sealed struct{ g *Grammar }
 
-// Hand and Grammar are the two ends of its way.
-func Hand(g *Grammar) Handed { return Handed{g} }
+// Seal and Grammar are the two ends of its way.
+func Seal(g *Grammar) Sealed { return Sealed{g} }
 
 // Grammar returns what was handed over.
-func (h Handed) Grammar() *Grammar { return h.g }
+func (h Sealed) Grammar() *Grammar { return h.g }

@@ -42,7 +42,7 @@ func TestWalk(t *testing.T) {
 		var got, leaves []uint32
 		for v := range tree.Walk(g) {
 			got, leaves = append(got, uint32(tree.Terminal[v.Leaf])), append(leaves, uint32(v.Leaf))
-			if v.Begins && v.Repeats {
+			if v.EntersLoop && v.RepeatsLoop {
 				t.Fatal("a loop is entered and goes on at once")
 			}
 		}
@@ -111,10 +111,10 @@ func TestVisits(t *testing.T) {
 	text := ""
 	for v := range tree.Walk(g) {
 		text += string(rune('a' + tree.Terminal[v.Leaf] - 7))
-		if v.Begins {
+		if v.EntersLoop {
 			text += "+"
 		}
-		if v.Repeats {
+		if v.RepeatsLoop {
 			text += "*"
 		}
 	}
@@ -158,7 +158,7 @@ func TestArrivals(t *testing.T) {
 		until := uint64(rapid.IntRange(0, len(seq)).Draw(t, "position"))
 		all, from, at := make(map[way]uint64), UnfoldStart, uint64(0)
 		for v := range tree.Walk(g) {
-			w := way{v.Leaf, from, v.Begins}
+			w := way{v.Leaf, from, v.EntersLoop}
 			from = int(tree.Terminal[v.Leaf])
 			if all[w]++; at < until {
 				want[w]++
@@ -171,7 +171,7 @@ func TestArrivals(t *testing.T) {
 			for i := range list {
 				a := &list[i]
 				known[leaf] = true
-				got[way{leaf, a.From, a.Enters}] += a.Before(until)
+				got[way{leaf, a.From, a.Enters}] += a.CountBefore(until)
 				sum[way{leaf, a.From, a.Enters}] += a.Count()
 			}
 		}

@@ -7,29 +7,29 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// allocs are the allocation events of a block of ranks: those that differ in numbers
+// allocSets are the allocation events of a block of ranks: those that differ in numbers
 // alone are one set. They don't depend on classes.
-type allocs struct {
+type allocSets struct {
 	sets  []*sections.AllocEvents
 	shape []string       // of each set
 	index map[string]int // by shape
 }
 
-func leafAllocs(l *track.AllocEvents, rank int) (v allocs) {
+func leafAllocs(l *track.AllocEvents, rank int) (v allocSets) {
 	if l == nil || len(l.List) == 0 {
 		return v
 	}
-	set := &sections.AllocEvents{Ranks: column.Of(int64(rank)), Streams: l.Streams, Cut: l.Cut}
+	set := &sections.AllocEvents{Ranks: column.FromValues(int64(rank)), Streams: l.Streams, Truncated: l.Cut}
 	for _, x := range l.List {
 		set.List = append(set.List, sections.AllocColumns{
-			Free: x.Free, Calls: column.Of(int64(x.Calls)), Segment: column.Of(x.Segment), Size: column.Of(int64(x.Size)),
+			Free: x.Free, Calls: column.FromValues(int64(x.Calls)), Segment: column.FromValues(x.Segment), Size: column.FromValues(int64(x.Size)),
 		})
 	}
 	v.add(set, string(set.Shape()))
 	return v
 }
 
-func (v *allocs) add(set *sections.AllocEvents, shape string) {
+func (v *allocSets) add(set *sections.AllocEvents, shape string) {
 	if v.index == nil {
 		v.index = make(map[string]int)
 	}
@@ -37,8 +37,8 @@ func (v *allocs) add(set *sections.AllocEvents, shape string) {
 	v.sets, v.shape = append(v.sets, set), append(v.shape, shape)
 }
 
-// join adds the allocation events of the ranks behind.
-func (v *allocs) join(o *allocs) {
+// join adds the allocation events of the following ranks.
+func (v *allocSets) join(o *allocSets) {
 	for i, set := range o.sets {
 		k, ok := v.index[o.shape[i]]
 		if !ok {
@@ -56,7 +56,7 @@ func (v *allocs) join(o *allocs) {
 	}
 }
 
-func (v *allocs) inFile() []sections.AllocEvents {
+func (v *allocSets) inFile() []sections.AllocEvents {
 	var list []sections.AllocEvents
 	for _, set := range v.sets {
 		list = append(list, *set)
@@ -64,7 +64,7 @@ func (v *allocs) inFile() []sections.AllocEvents {
 	return list
 }
 
-func (v *allocs) append(b []byte) []byte {
+func (v *allocSets) append(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(v.sets)))
 	for _, set := range v.sets {
 		b = set.AppendBinary(b)
@@ -73,7 +73,7 @@ func (v *allocs) append(b []byte) []byte {
 }
 
 // decodeAllocs reads the allocation events of the ranks from first on.
-func decodeAllocs(r *wire.Reader, first, ranks int) (v allocs) {
+func decodeAllocs(r *wire.Reader, first, ranks int) (v allocSets) {
 	for range r.Count(4) {
 		set := sections.DecodeAllocs(r, first+ranks)
 		if r.Err() != nil {

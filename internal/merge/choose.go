@@ -60,5 +60,5 @@ func (s *State) size(list []*class) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return sections.Size(c)
+	return sections.EstimateSize(c)
 }

@@ -169,15 +169,15 @@ func TestChosenAny(t *testing.T) {
 func TestRefusesShapes(t *testing.T) {
 	_, sound, _ := key(tracktest.Run(0, 1, tagged(1, 12, 0, func(_, _, i int) int64 { return int64(i / 3) })))
 	lane := sound.lanes[0]
-	for name, spoil := range map[string]func(sh *shape){
-		"none":              func(*shape) {},
-		"terminal":          func(sh *shape) { sh.of = sh.of[:len(sh.of)-1] },
-		"lane of nothing":   func(sh *shape) { sh.lanes[0].terminal = sh.terminals() },
-		"lane twice":        func(sh *shape) { sh.lanes = append(sh.lanes, lane) },
-		"value":             func(sh *shape) { sh.lanes[0].values = []int{sh.skeleton(lane.terminal).width} },
-		"values":            func(sh *shape) { sh.lanes[0].values = []int{2, 2} },
-		"kind of steps":     func(sh *shape) { sh.lanes[0].kinds-- },
-		"steps out of turn": func(sh *shape) { sh.lanes[0].steps = lane.steps.Renumber(func(n uint32) uint32 { return n + 1 }) },
+	for name, spoil := range map[string]func(sh *classShape){
+		"none":              func(*classShape) {},
+		"terminal":          func(sh *classShape) { sh.of = sh.of[:len(sh.of)-1] },
+		"lane of nothing":   func(sh *classShape) { sh.lanes[0].terminal = sh.terminals() },
+		"lane twice":        func(sh *classShape) { sh.lanes = append(sh.lanes, lane) },
+		"value":             func(sh *classShape) { sh.lanes[0].values = []int{sh.skeleton(lane.terminal).width} },
+		"values":            func(sh *classShape) { sh.lanes[0].values = []int{2, 2} },
+		"kind of steps":     func(sh *classShape) { sh.lanes[0].kinds-- },
+		"steps out of turn": func(sh *classShape) { sh.lanes[0].steps = lane.steps.Renumber(func(n uint32) uint32 { return n + 1 }) },
 	} {
 		sh := *sound
 		sh.of, sh.lanes = slices.Clone(sound.of), slices.Clone(sound.lanes)
@@ -191,7 +191,7 @@ func TestRefusesShapes(t *testing.T) {
 	c := s.classes[0]
 	for i := range c.counts {
 		if v, _ := c.counts[i].Same(); v == 299 {
-			c.counts[i] = column.Of(298)
+			c.counts[i] = column.FromValues(298)
 		}
 	}
 	if _, _, ok := c.repeatedAlike(); ok {

@@ -11,10 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A course is how times of a terminal's calls went on over the run, or what was attached to them under
-// a name, of those that came after a call from one site; see track.Course. Ranks of a class make the same calls in the same order, so
-// that phases of one belong to those of another. Where terminals share what is known of
-// their times, they have no courses.
+// A course is how a terminal's times, or the values attached to its calls under a name, developed over the run. It is
+// limited to calls that follow a call from one site; see track.Course. Ranks of a class make the same calls in the same order, so that
+// the phases of one correspond to those of another. Terminals that share a summary of times have no courses.
 type course struct {
 	name                 string // "" of times
 	stream               int    // 0 of times
@@ -31,7 +30,7 @@ func (x *course) compare(y *course) int {
 	return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.stream, y.stream), cmp.Compare(x.terminal, y.terminal), cmp.Compare(x.from, y.from))
 }
 
-// alone tells which terminals share their times with no other.
+// alone returns which terminals share their times with no other.
 func (c *class) alone() (alone []bool, site []int) {
 	unit, _ := c.histKeys()
 	site, _ = c.shape().stacks()
@@ -110,8 +109,8 @@ func (c *class) uniteCourses(list []*class) {
 	c.gatherCourses()
 }
 
-// taking returns what tells what a course of a class with the same sequence of calls is in this one: only where
-// the terminal has a skeleton of its own on either side.
+// taking returns a function that maps a course of a class with the same sequence of calls to this one. That needs a
+// terminal with a skeleton of its own on either side.
 func (c *class) taking(o *class) func(x course) (course, bool) {
 	of, n := c.shape().stacks()
 	first, members := make([]int, n), make([]int, n)
@@ -142,8 +141,8 @@ func (c *class) taking(o *class) func(x course) (course, bool) {
 func codeCourses(c *wire.Coder, courses *[]course, n bounds) {
 	wire.List(c, courses, 7, func(_ int, x *course) {
 		c.String(&x.name)
-		wire.Int(c, &x.stream, n.streams-1)
-		wire.Int(c, &x.terminal, n.terminals-1)
+		wire.Bounded(c, &x.stream, n.streams-1)
+		wire.Bounded(c, &x.terminal, n.terminals-1)
 		codeFrom(c, &x.from)
 		for _, list := range x.lists() {
 			wire.List(c, list, 2, func(_ int, p *timing.Phase) { wire.Uints(c, &p.Calls, &p.Sum) })

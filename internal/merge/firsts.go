@@ -83,7 +83,7 @@ func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean floa
 
 // arrives is how many calls there are until the way is taken.
 func arrives(w *grammar.Arrival) int {
-	return sort.Search(1<<62, func(n int) bool { return w.Before(uint64(n)) > 0 })
+	return sort.Search(1<<62, func(n int) bool { return w.CountBefore(uint64(n)) > 0 })
 }
 
 // earliest is the way that is taken first.

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Held returns how many bytes of memory the state takes, about:
+// HeldBytes returns how many bytes of memory the state takes, about:
 //
 //	per class      600, and its key twice
 //	per terminal   52: skeleton, layout, number of its summary of times
@@ -20,7 +20,7 @@ import (
 // So it grows with what ranks do differently, and by at most 216 bytes a rank for
 // the table. A node of the tree holds its own state, one message, and the state in that.
 // Strings, call sites and allocation events of memory come on top, histograms if they were asked for.
-func (s *State) Held() int {
+func (s *State) HeldBytes() int {
 	n := s.processes.Held()
 	for _, c := range s.classes {
 		n += c.held()

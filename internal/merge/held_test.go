@@ -47,9 +47,9 @@ func TestHeld(t *testing.T) {
 				c.shape()
 			}
 			got := int(heap() - before)
-			held[ranks] = s.Held()
-			t.Logf("%s on %d ranks: %d bytes of heap, %d by the formula, %d classes", name, ranks, got, s.Held(), s.Classes())
-			if limit := s.Held() + s.Held()/4 + 16<<10; got > limit {
+			held[ranks] = s.HeldBytes()
+			t.Logf("%s on %d ranks: %d bytes of heap, %d by the formula, %d classes", name, ranks, got, s.HeldBytes(), s.Classes())
+			if limit := s.HeldBytes() + s.HeldBytes()/4 + 16<<10; got > limit {
 				t.Errorf("%s on %d ranks: %d bytes of heap, at most %d expected", name, ranks, got, limit)
 			}
 			runtime.KeepAlive(s)

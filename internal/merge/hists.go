@@ -11,9 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// Histograms of a class stand in the order of what they are of. Terminals of a
-// pool share theirs; in a refined class, in which terminals came apart, all of a
-// skeleton do. Either way the lowest terminal that shares stands for the others.
+// Histograms of a class are in the order of their keys. Terminals of a pool share theirs; in a refined class, whose
+// terminals were separated, all of a skeleton do. In both cases the lowest of these terminals represents the others.
 
 // A histogram is of the calls of some terminals that came from somewhere.
 type histogram struct {
@@ -22,9 +21,8 @@ type histogram struct {
 	duration, gap *hist.Hist
 }
 
-// histKeys tells for each terminal which one stands for it, and the number of its
-// place: places are functions and sites without their stacks in order of first occurrence, which is the
-// same in all classes with the same sequence of calls.
+// histKeys returns for each terminal the one that represents it, and the number of its place. Places are functions and
+// sites without stacks, in order of first occurrence; classes with the same sequence of calls have the same.
 func (c *class) histKeys() (unit, place []int) {
 	sh := c.shape()
 	type at struct {
@@ -71,8 +69,7 @@ func (c *class) leafHists(tr *track.Track) {
 	c.hists = gather(c.hists)
 }
 
-// gather brings histograms in order and merges those of the same key, those that
-// stand first taking in the others.
+// gather sorts histograms and merges those with the same key into the first of them.
 func gather(list []histogram) []histogram {
 	slices.SortStableFunc(list, func(a, b histogram) int {
 		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
@@ -129,9 +126,9 @@ func (c *class) uniteHists(list []*class) {
 
 func (c *class) codeHists(x *wire.Coder, n bounds) {
 	wire.List(x, &c.hists, 6, func(_ int, h *histogram) {
-		wire.Int(x, &h.terminal, n.terminals-1)
-		if codeFrom(x, &h.from); x.R != nil {
-			h.duration, h.gap = hist.Decode(x.R), hist.Decode(x.R)
+		wire.Bounded(x, &h.terminal, n.terminals-1)
+		if codeFrom(x, &h.from); x.Reader != nil {
+			h.duration, h.gap = hist.Decode(x.Reader), hist.Decode(x.Reader)
 		} else {
 			x.B = h.gap.AppendBinary(h.duration.AppendBinary(x.B))
 		}

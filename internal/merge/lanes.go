@@ -20,10 +20,9 @@ var (
 	errOrder = errors.New("terminals are not numbered by first occurrence")
 )
 
-// check refuses a shape of which a file could not be read: terminals that don't occur,
-// and lanes of what is not there.
-func (s *shape) check() error {
-	if n, ok := grammar.Terminals(s.streams); !ok || n != s.terminals() {
+// check refuses a shape that would make an unreadable file: with terminals that don't occur, or lanes of missing ones.
+func (s *classShape) check() error {
+	if n, ok := grammar.CountTerminals(s.streams); !ok || n != s.terminals() {
 		return errOrder
 	}
 	last := -1
@@ -33,7 +32,7 @@ func (s *shape) check() error {
 			return errLanes
 		}
 		last = l.terminal
-		if err := lane.Check(l.values, s.skeleton(last).width, l.steps, l.kinds); err != nil {
+		if err := lane.CheckLane(l.values, s.skeleton(last).width, l.steps, l.kinds); err != nil {
 			return err
 		}
 	}
@@ -42,7 +41,7 @@ func (s *shape) check() error {
 
 // checkLengths refuses streams that are too long, and lanes, with their steps in these
 // orders, that are not as long as their terminals occur, all in one stream.
-func (s *shape) checkLengths(streams, orders []*grammar.Grammar) error {
+func (s *classShape) checkLengths(streams, orders []*grammar.Grammar) error {
 	total := uint64(0)
 	for _, g := range streams {
 		if err := g.Check(); err != nil {
@@ -58,11 +57,11 @@ func (s *shape) checkLengths(streams, orders []*grammar.Grammar) error {
 }
 
 // checkLanes is checkLengths of streams that are known to be good.
-func (s *shape) checkLanes(streams, orders []*grammar.Grammar) error {
+func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	used, err := lane.Used(streams, s.terminals())
+	used, err := lane.UsageOf(streams, s.terminals())
 	if err != nil {
 		return err
 	}
@@ -80,26 +79,26 @@ func (s *shape) checkLanes(streams, orders []*grammar.Grammar) error {
 // leafSteps takes over what the steps of a rank's lanes add.
 func (c *class) leafSteps(tr *track.Track) {
 	for i := range tr.Lanes {
-		for _, step := range tr.Lanes[i].By {
+		for _, step := range tr.Lanes[i].StepValues {
 			for _, d := range step {
-				c.steps = append(c.steps, column.Of(d))
+				c.steps = append(c.steps, column.FromValues(d))
 			}
 		}
 	}
 }
 
 // laneContent gives a class its lanes, and each part the counts that are its own.
-func (c *class) laneContent(out *sections.Class, sh *shape) {
+func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	if len(sh.lanes) == 0 {
 		return
 	}
-	own := grammar.Repeats(sh.streams)
+	own := grammar.CountRepeated(sh.streams)
 	out.Counts, out.LaneCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
 	for _, of := range sh.lanes {
 		l := lane.Columns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
 		for range of.kinds {
-			l.By = append(l.By, c.steps[next:next+len(l.Values)])
+			l.StepColumns = append(l.StepColumns, c.steps[next:next+len(l.Values)])
 			next += len(l.Values)
 		}
 		out.Lanes = append(out.Lanes, l)
@@ -111,8 +110,8 @@ func (c *class) laneContent(out *sections.Class, sh *shape) {
 // around in its middle on some ranks. Such ranks have the same calls and no
 // class in common. To be refined into one, a class is written without lanes.
 
-// A class is written without lanes up to so many calls in them, and so many
-// values of all members in these.
+// A class is written without lanes if they have at most this many calls, and the members' values at most this many in
+// them.
 const (
 	maxRemoved       = 1 << 16
 	maxRemovedValues = 1 << 20
@@ -199,7 +198,7 @@ func (c *class) evenParts() []*class {
 }
 
 // split deals out the values of columns to the parts that their members are of.
-func split(cols []column.Column, parts []part, of []int) [][]column.Column {
+func split(cols []column.Column, parts []subclass, of []int) [][]column.Column {
 	list := make([][]column.Column, len(parts))
 	for i := range list {
 		list[i] = make([]column.Column, len(cols))
@@ -259,7 +258,7 @@ func (c *class) evenWithoutLanes() *class {
 // laneRemover is what withoutLanes goes by.
 type laneRemover struct {
 	c         *class
-	sh        *shape
+	sh        *classShape
 	lane      map[uint32]*openLane // by terminal
 	terminals []plainTerminal
 	number    map[uint32]uint32 // of terminals without a lane
@@ -268,8 +267,7 @@ type laneRemover struct {
 	keys      []string          // of the class's columns
 }
 
-// A openLane is a lane with where it stands: how far the values of each member
-// are from those of the first call.
+// An openLane is a lane with its members' values, relative to those of the first call.
 type openLane struct {
 	shape *laneShape
 	order []uint32
@@ -320,7 +318,7 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 	next := uint32(len(u.terminals))
 	l := u.lane[old]
 	if l == nil {
-		return once.Of(u.number, old, func() uint32 { return u.add(plainTerminal{old: old}, next) })
+		return once.Get(u.number, old, func() uint32 { return u.add(plainTerminal{old: old}, next) })
 	}
 	if l.calls > 0 {
 		step := l.first + int(l.order[l.calls-1])*len(l.at)
@@ -336,8 +334,7 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 	return u.add(plainTerminal{old: old, at: l.at}, next)
 }
 
-// add returns the number of a terminal, next if there is none like it. A call in a
-// lane may be one that came before there was the lane.
+// add returns the number of a terminal, next if it is a new one. A call in a lane may equal one from before the lane.
 func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	if like := u.sh.like(int(x.old)); u.like[like] {
 		id := wire.AppendUvarint(nil, uint64(like))
@@ -359,7 +356,7 @@ func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	return next
 }
 
-// column returns a value of a terminal, and what tells the column from others.
+// column returns a value of a terminal, and a key that identifies the column.
 func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
 	num := u.c.values.nums.at(u.sh.at(int(x.old), value))
 	col := u.c.values.columns()[num]
@@ -376,7 +373,7 @@ func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string
 }
 
 // values returns the values of the terminals without lanes.
-func (u *laneRemover) values(sh *shape) values {
+func (u *laneRemover) values(sh *classShape) values {
 	v := values{nums: newNumberRow(sh.width)}
 	number := make(map[string]uint32)
 	for at, p := range sh.places() {

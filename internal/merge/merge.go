@@ -26,27 +26,25 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// Merge reduces the tracks of all ranks of a transport to rank 0, which gets
-// the state of the whole world; the others get nil. Every rank has to call it.
-// A nil track stands for a rank that has none.
+// Merge reduces the tracks of all ranks of a transport to rank 0, which gets the state of the whole world; the others
+// get nil. Every rank has to call it. A nil track is that of a rank without one.
 //
-// What goes wrong with some rank's track or message leaves out the ranks behind
-// it and is told in the state's Problems. An error means that this rank can't
-// go on.
+// A fault in some rank's track or message leaves out that rank's subtree and is noted in the state's Problems. An error
+// means that this rank can't go on.
 func Merge(t Transport, tr *track.Track) (*State, error) {
-	s, _, err := MergeFirst(t, tr, nil)
+	s, _, err := MergeThenGather(t, tr, nil)
 	return s, err
 }
 
-// MergeFirst is Merge with something to come after it; see Gathering. trouble is why
+// MergeThenGather is Merge with something to come after it; see Gathering. trouble is why
 // there is no track, if that is so for a reason.
-func MergeFirst(t Transport, tr *track.Track, trouble error) (*State, *Gathering, error) {
-	g := &Gathering{Own: tr != nil && tr.Log != nil}
+func MergeThenGather(t Transport, tr *track.Track, trouble error) (*State, *SeriesGathering, error) {
+	g := &SeriesGathering{Own: tr != nil && tr.Log != nil}
 	s, err := merge(t, tr, trouble, g)
 	return s, g, err
 }
 
-func merge(t Transport, tr *track.Track, trouble error, g *Gathering) (s *State, err error) {
+func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *State, err error) {
 	rank, size := t.Rank(), t.Size()
 	if err = trouble; err == nil {
 		err = attempt(func() (err error) {
@@ -114,9 +112,9 @@ func (s *State) receive(other *State) (*State, error) {
 	return s, s.join(lost(other.first, other.ranks, err))
 }
 
-// message is the state on its way to the parent. Whether there are times of calls
-// stands apart, to be read whatever becomes of the rest.
-func (g *Gathering) message(s *State) []byte {
+// message is the state on its way to the parent. Whether there are times of calls is written separately, so that it can
+// be read even if the rest cannot.
+func (g *SeriesGathering) message(s *State) []byte {
 	msg := []byte{0}
 	if g.Needed() {
 		msg[0] = 1
@@ -155,7 +153,7 @@ func attempt(f func() error) (err error) {
 // Parent is the rank that Merge sends to.
 func Parent(rank int) int { return rank & (rank - 1) }
 
-// Children lists the ranks that Merge receives from at a rank of so many, in order.
+// Children lists the ranks from which Merge receives at a rank, in order.
 func Children(rank, size int) (list []Child) {
 	for step := 1; rank&step == 0 && rank+step < size; step <<= 1 {
 		list = append(list, Child{rank + step, min(step, size-rank-step)})
@@ -184,8 +182,7 @@ func MergeAll(tracks []*track.Track, ranks int) (*State, error) {
 	return block(byRank, 0, ranks, ranks)
 }
 
-// block merges the ranks from first on, of a world of so many, as Merge does at
-// that rank.
+// block merges ranks, beginning with first, of a world, as Merge does at rank first.
 func block(byRank map[int]*track.Track, first, ranks, world int) (*State, error) {
 	s, err := leaf(byRank[first], first, world)
 	if err != nil {
@@ -216,9 +213,9 @@ type Transport interface {
 	Recv(from int) ([]byte, error)
 }
 
-// Memory returns the transports of n virtual ranks in one process, each to be
+// LocalTransports returns the transports of n virtual ranks in one process, each to be
 // used by a goroutine of its own.
-func Memory(n int) []Transport {
+func LocalTransports(n int) []Transport {
 	boxes := make(map[[2]int]chan []byte)
 	// Only the edges of the tree are used, so that n² channels aren't needed.
 	for r := 1; r < n; r++ {

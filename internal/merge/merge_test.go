@@ -20,7 +20,7 @@ import (
 func throughTree(t require, tracks []*track.Track) *merge.State {
 	var wg sync.WaitGroup
 	var root *merge.State
-	for i, tp := range merge.Memory(len(tracks)) {
+	for i, tp := range merge.LocalTransports(len(tracks)) {
 		wg.Go(func() {
 			s, err := merge.Merge(tp, tracks[i])
 			if err != nil {

@@ -40,21 +40,21 @@ func (s *State) appendBody(b []byte) []byte {
 
 // code is the body of a message. What the keys of classes say is taken from the state that those read join.
 func (s *State) code(c *wire.Coder, into *State) {
-	wire.Int(c, &s.first, model.MaxRanks)
-	wire.Int(c, &s.ranks, model.MaxRanks)
+	wire.Bounded(c, &s.first, model.MaxRanks)
+	wire.Bounded(c, &s.ranks, model.MaxRanks)
 	wire.List(c, &s.Problems, 3, func(_ int, p *Problem) {
-		wire.Int(c, &p.Rank, model.MaxRanks)
-		wire.Int(c, &p.Ranks, model.MaxRanks)
+		wire.Bounded(c, &p.Rank, model.MaxRanks)
+		wire.Bounded(c, &p.Ranks, model.MaxRanks)
 		c.String(&p.What)
 	})
 	n, taken := len(s.classes), 0
 	c.Count(&n, 1)
 	for i := range n {
-		if c.R == nil {
+		if c.Reader == nil {
 			c.B = s.classes[i].append(c.B)
 			continue
 		}
-		x := decodeClass(c.R, s, into)
+		x := decodeClass(c.Reader, s, into)
 		if x == nil {
 			return
 		}
@@ -62,7 +62,7 @@ func (s *State) code(c *wire.Coder, into *State) {
 		s.add(x)
 	}
 	c.Refuse(taken > s.ranks, "%d ranks in classes, %d in all", taken, s.ranks)
-	if c.R != nil {
+	if c.Reader != nil {
 		s.strings, s.sites = make(map[uint64]string), make(map[uint64]model.Site)
 	}
 	wire.Map(c, s.strings, 9, func(h *uint64, text *string) {
@@ -76,18 +76,18 @@ func (s *State) code(c *wire.Coder, into *State) {
 		wire.Uints(c, &site.Offset)
 	})
 	outer := s.outer
-	if c.R != nil {
+	if c.Reader != nil {
 		outer = make(map[uint64]uint64)
 	}
 	if wire.Map(c, outer, 16, func(inner, h *uint64) { c.Uint64(inner, h) }); len(outer) > 0 {
 		s.outer = outer
 	}
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = s.handovers.append(s.allocs.append(s.processes.AppendBinary(c.B)))
 	} else {
-		s.processes = sections.DecodeProcesses(c.R, s.ranks)
-		s.allocs = decodeAllocs(c.R, s.first, s.ranks)
-		s.handovers = decodeAllocs(c.R, s.first, s.ranks)
+		s.processes = sections.DecodeProcesses(c.Reader, s.ranks)
+		s.allocs = decodeAllocs(c.Reader, s.first, s.ranks)
+		s.handovers = decodeAllocs(c.Reader, s.first, s.ranks)
 	}
 }
 
@@ -141,7 +141,7 @@ func decode(msg []byte, into *State) (*State, error) {
 		r.Fail("unknown codec %d", codec)
 	}
 	s := new(State)
-	s.code(&wire.Coder{R: r}, into)
+	s.code(&wire.Coder{Reader: r}, into)
 	return s, r.Done()
 }
 
@@ -190,7 +190,7 @@ func decodeClass(r *wire.Reader, s, into *State) *class {
 		c.steps[i] = column.DecodeRuns(r, n)
 	}
 	_, sites := shape.sites()
-	if c.codeFurther(&wire.Coder{R: r}, bounds{len(shape.streams), shape.terminals(), sites, shape.summaries}); r.Err() != nil {
+	if c.codeFurther(&wire.Coder{Reader: r}, bounds{len(shape.streams), shape.terminals(), sites, shape.summaries}); r.Err() != nil {
 		return nil
 	}
 	return c

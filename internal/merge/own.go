@@ -6,8 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Courses of what was attached are kept of each rank beside those of the class, so that places have their sums on
-// each rank. Times have none: what ranks spend at a place is told by call site.
+// Courses of attached values are kept for each rank, too, besides those of the class, so that leaves have their sums on
+// each rank. Times need none: what ranks spend is kept by call site.
 
 // maxOwn bounds the phases that are kept of a class's ranks; where there are more, none are.
 const maxOwn = 1 << 20
@@ -50,7 +50,7 @@ func (o rankCourses) cloned() rankCourses {
 	return out
 }
 
-// bounded gives up what is too much.
+// bounded discards what exceeds the limit.
 func (o rankCourses) bounded() rankCourses {
 	n := 0
 	for _, list := range o.of {
@@ -66,7 +66,7 @@ func (o rankCourses) bounded() rankCourses {
 	return o
 }
 
-// joinOwn puts the ranks of another class behind those of this one, before anything else of both is joined.
+// joinOwn appends the ranks of another class to those of this one, before anything else of both is joined.
 func (c *class) joinOwn(o *class) {
 	a, b := c.coursewise(), o.coursewise()
 	lost := a.lost || b.lost
@@ -168,13 +168,13 @@ func (c *class) codeOwn(x *wire.Coder, n bounds) {
 		kind = someOwn
 	}
 	wire.Byte(x, &kind)
-	if x.R != nil && (kind > someOwn || kind == someOwn && ranks > x.R.Rest()) {
-		x.R.Fail("courses of %d ranks of kind %d", ranks, kind)
+	if x.Reader != nil && (kind > someOwn || kind == someOwn && ranks > x.Reader.Rest()) {
+		x.Reader.Fail("courses of %d ranks of kind %d", ranks, kind)
 	}
 	if c.own.lost = kind == lostOwn; kind != someOwn || x.Failed() {
 		return
 	}
-	if x.R != nil {
+	if x.Reader != nil {
 		c.own.of = make([][]course, ranks)
 	}
 	for i := range c.own.of {

@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// What phases say is told by place: each leaf of the first thread's structure gets the
-// mean of its calls, if that is another than the terminal's and matters.
+// Phases give times of leaves: each leaf of the first thread's structure gets the mean of its calls, if that differs
+// from the terminal's and matters.
 
 const (
 	maxPlaced  = 1 << 16 // symbols of a structure that is looked at
@@ -23,9 +23,9 @@ const (
 	little     = 1e-3    // of all time: what is less may be in the wrong place
 )
 
-// placing returns what it takes to tell what leaves of a thread's structure have of courses, as a member of the class
+// placing returns what is needed to divide courses among the leaves of a thread's structure, as a member of the class
 // repeats it; nil if that structure is too large, or there are no courses.
-func (c *class) placing(sh *shape, stream, member int) *placing {
+func (c *class) placing(sh *classShape, stream, member int) *placing {
 	if len(c.courses) == 0 || stream >= len(sh.streams) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 
 // placed returns the leaves whose times are not those of their terminal, and those whose first calls took far longer than the rest. mixed are the terminals whose calls may take
 // different and not negligible times at single places that are not known.
-func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Placed, firsts []sections.First, mixed []int) {
+func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.LeafTimes, firsts []sections.First, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
 	p := c.placing(sh, 0, 0)
@@ -62,7 +62,7 @@ func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Pla
 			}
 		}
 		slices.SortFunc(firsts, func(a, b sections.First) int { return a.Leaf - b.Leaf })
-		slices.SortFunc(p.out, func(a, b sections.Placed) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(p.out, func(a, b sections.LeafTimes) int { return a.Leaf - b.Leaf })
 		list = p.out
 	}
 	for t := range times.Len() {
@@ -101,7 +101,7 @@ func (x *course) sameTerminal(y *course) bool {
 	return x.name == y.name && x.stream == y.stream && x.terminal == y.terminal
 }
 
-// allTime is what all calls of the class and the gaps before them come to.
+// allTime is the sum of all calls of the class and the gaps before them.
 func (c *class) allTime() float64 {
 	sum := 0.0
 	for i := range c.times {
@@ -121,16 +121,16 @@ type placing struct {
 	some       bool // not all ranks need have the courses at hand
 	queries    int
 	first      int // number of the first leaf, over all threads
-	out        []sections.Placed
+	out        []sections.LeafTimes
 }
 
-// A share is what a leaf has of the calls of courses.
-type share struct{ calls, time float64 }
+// A callShare is a leaf's share of the calls and times of courses.
+type callShare struct{ calls, time float64 }
 
-func (s share) mean() float64 { return s.time / math.Max(s.calls, 1) }
+func (s callShare) mean() float64 { return s.time / math.Max(s.calls, 1) }
 
-// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if some of these
-// stand for several places. several tells whether there is more than one.
+// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if a leaf has several positions.
+// several reports whether there is more than one way.
 func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several bool) {
 	ways = make(map[int][]*grammar.Arrival)
 	several = len(leaves) > 1
@@ -158,7 +158,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 	if !several {
 		return ways != nil || len(leaves) < 2
 	}
-	gaps, durations := make(map[at]*share), make(map[at]*share)
+	gaps, durations := make(map[at]*callShare), make(map[at]*callShare)
 	for i := range courses {
 		x := &courses[i]
 		list := ways[x.from]
@@ -167,13 +167,13 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
-	away, own := 0.0, make([]sections.Placed, 0, len(leaves))
+	away, own := 0.0, make([]sections.LeafTimes, 0, len(leaves))
 	for _, leaf := range leaves {
 		g, d := gaps[at{leaf, 0}], durations[at{leaf, 0}]
 		if g == nil || d == nil || g.calls == 0 {
 			continue
 		}
-		x := sections.Placed{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
+		x := sections.LeafTimes{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
 		var entries []float64 // means of calls that enter at least that number of loops
 		others := g
@@ -205,7 +205,7 @@ type at struct{ leaf, loops int }
 
 // deal shares out the phases of a course to the leaves that calls of it arrive at, to those that enter loops apart if that is asked for;
 // false if these are other calls, or it takes too long.
-func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*share, apart bool) bool {
+func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*callShare, apart bool) bool {
 	all := timing.TotalPhase(phases)
 	counts := make([]uint64, len(ways))
 	calls := uint64(0)
@@ -222,12 +222,12 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 			most = ways[i].Loops
 		}
 		for loops := range most + 1 {
-			s := once.Of(sums, at{ways[i].Leaf, loops}, func() *share { return new(share) })
+			s := once.Get(sums, at{ways[i].Leaf, loops}, func() *callShare { return new(callShare) })
 			s.calls += part
 			s.time += time
 		}
 	}
-	// All ranks' calls are so many times those of the rank whose structure it is.
+	// All ranks' calls are scale times those of the rank with the structure.
 	scale := float64(all.Calls) / float64(calls)
 	if of := p.ranks; !p.varies {
 		if p.some {
@@ -268,7 +268,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 func arrived(ways []*grammar.Arrival, calls uint64) []uint64 {
 	at := func(position uint64) (n uint64) {
 		for _, w := range ways {
-			n += w.Before(position)
+			n += w.CountBefore(position)
 		}
 		return n
 	}
@@ -285,7 +285,7 @@ func arrived(ways []*grammar.Arrival, calls uint64) []uint64 {
 	}
 	list := make([]uint64, len(ways))
 	for i, w := range ways {
-		list[i] = w.Before(low)
+		list[i] = w.CountBefore(low)
 	}
 	return list
 }

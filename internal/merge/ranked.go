@@ -10,20 +10,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// ranked is what each rank of a class spent, or the sums of what was attached to its calls, in steps of a percent: a list over the ranks
-// in order for each of these, nil where it is not kept. First stand the gaps and durations
-// of all calls, then those of each place's.
+// ranked is what each rank of a class spent, or the sums of the values attached to its calls, in steps of a percent:
+// lists over the ranks in order, nil for those not kept. The first are the gaps and durations of all calls, then follow
+// those of each place.
 type ranked [][]timing.Step
 
-// What stands where in ranked.
+// Indices in ranked.
 const (
 	allGaps      = 0
 	allDurations = 1
 	firstSite    = 2
 )
 
-// maxRanked bounds the steps that are kept of a class: of very many ranks those of
-// the call sites that take least time are given up.
+// maxRanked limits the steps kept for a class: with very many ranks the call sites with least time are discarded.
 const maxRanked = 1 << 22
 
 // rankwise returns what is known of each rank. Of a single one that is what its totals are.
@@ -37,7 +36,7 @@ func (c *class) rankwise() ranked {
 	})
 }
 
-// rankedOf is what a single rank spent at so many call sites.
+// rankedOf is what a single rank spent at its call sites.
 func rankedOf(sites int, of func(site int) (gap, duration uint64)) ranked {
 	list := make(ranked, firstSite, firstSite+2*sites)
 	steps := make([]timing.Step, firstSite+2*sites)
@@ -66,7 +65,7 @@ func (r ranked) joined(o ranked) ranked {
 	return r
 }
 
-// bounded gives up call sites of which too much would have to be kept.
+// bounded discards call sites beyond the limit.
 func (r ranked) bounded(sum func(site, kind int) uint64) {
 	kept := 0
 	for _, list := range r {
@@ -113,7 +112,7 @@ func (r ranked) of(members []int) ranked {
 //
 //	ranked = per list: 1 if it is kept, per rank the difference to the rank before varint
 func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
-	if c.R != nil {
+	if c.Reader != nil {
 		r = make(ranked, firstSite+2*sites)
 	}
 	for i := range r {
@@ -121,9 +120,9 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 		if c.Bool(&kept); !kept || c.Failed() {
 			continue
 		}
-		if c.R != nil {
-			if ranks > c.R.Rest() {
-				c.R.Fail("times of %d ranks in %d bytes", ranks, c.R.Rest())
+		if c.Reader != nil {
+			if ranks > c.Reader.Rest() {
+				c.Reader.Fail("times of %d ranks in %d bytes", ranks, c.Reader.Rest())
 				return nil
 			}
 			r[i] = make([]timing.Step, ranks)
@@ -131,7 +130,7 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 		last := int64(0)
 		for k, s := range r[i] {
 			step := int64(s)
-			if wire.From(c, &step, last); step < 0 || step > timing.MaxStep {
+			if wire.Relative(c, &step, last); step < 0 || step > timing.MaxStep {
 				c.Refuse(true, "time of step %d", step)
 				return nil
 			}
@@ -143,7 +142,7 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 }
 
 // columns is what a file has of the ranks.
-func (r ranked) columns(sh *shape) timing.TotalColumns {
+func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	out := timing.TotalColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
 	for t := range sh.of {
@@ -159,14 +158,13 @@ func (r ranked) columns(sh *shape) timing.TotalColumns {
 	return out
 }
 
-// joinRanked puts the ranks of another class behind those of this one, before anything else
-// of both is joined.
+// joinRanked appends the ranks of another class to those of this one, before anything else of both is joined.
 func (c *class) joinRanked(o *class) {
 	c.ranked = c.rankwise().joined(o.rankwise())
 	c.valued = c.joinedValues(o)
 }
 
-// boundRanked gives up call sites of which too much would have to be kept.
+// boundRanked discards call sites beyond the limit.
 func (c *class) boundRanked() {
 	c.ranked.bounded(func(site, kind int) uint64 {
 		if t := &c.totals[site]; kind == 0 {
@@ -184,7 +182,7 @@ func (c *class) boundRanked() {
 }
 
 // dealRanked gives each part of a class what its members spent.
-func (c *class) dealRanked(list []*class, parts []part) {
+func (c *class) dealRanked(list []*class, parts []subclass) {
 	all, values, own := c.rankwise(), c.valuewise(), c.coursewise()
 	for k, d := range list {
 		d.own = own.some(parts[k].members)
@@ -267,7 +265,7 @@ func parts(sum int64) (below, above uint64) {
 	return 0, uint64(sum)
 }
 
-// noValues is that nothing was attached on so many ranks.
+// noValues is the sums of ranks without attached values.
 func noValues(sites, ranks int) ranked {
 	r := make(ranked, firstSite+2*sites)
 	for i := range r {
@@ -308,10 +306,10 @@ func (c *class) codeRanked(x *wire.Coder) {
 	c.ranked = c.ranked.code(x, ranks, sites)
 	for _, name := range slices.Sorted(maps.Keys(c.attached)) {
 		r := c.valued[name]
-		if r == nil && x.R == nil {
+		if r == nil && x.Reader == nil {
 			r = noValues(sites, ranks)
 		}
-		if r = r.code(x, ranks, sites); x.R != nil {
+		if r = r.code(x, ranks, sites); x.Reader != nil {
 			if c.valued == nil {
 				c.valued = make(map[string]ranked)
 			}
@@ -321,7 +319,7 @@ func (c *class) codeRanked(x *wire.Coder) {
 }
 
 // rankColumns fills in what a file has of the ranks; a single one's times are its class's.
-func (c *class) rankColumns(out *sections.Class, sh *shape) {
+func (c *class) rankColumns(out *sections.Class, sh *classShape) {
 	if c.ranks.Len() == 1 || c.ranked == nil {
 		return
 	}

@@ -112,9 +112,8 @@ func (s *State) tries() bool {
 	return s.ranks == 1<<level && level >= minLevel && level%everyLevel == 0
 }
 
-// asOne reports whether classes take less room as one, or hardly more: a few ranks
-// show less of a pattern than all. Where there is none, one class takes twice the
-// room from the start. It returns what they are as one.
+// asOne reports whether classes take less room as one, or hardly more: a few ranks show less of a pattern than all.
+// Without a pattern, one class takes twice the room from the start. It returns the united class.
 //
 // Only fitting forms to the columns of all shows how long the file gets. It takes ten times
 // the time of the rest of refining, so it is left for what a look at the bytes leaves open.

@@ -30,10 +30,10 @@ func (c *class) sequence() uint64 {
 	return c.calls
 }
 
-// A part is the members of a class that repeat everything equally often.
-type part struct {
+// A subclass is the members of a class that have equal repetition counts.
+type subclass struct {
 	class *class
-	*shape
+	*classShape
 	members []int
 }
 
@@ -41,7 +41,7 @@ type part struct {
 const maxParts = 4096
 
 // parts takes a class apart; nil if there are too many.
-func (c *class) parts() []part {
+func (c *class) parts() []subclass {
 	var vals [][]int64
 	for i := range c.counts {
 		if _, ok := c.counts[i].Same(); !ok {
@@ -49,7 +49,7 @@ func (c *class) parts() []part {
 		}
 	}
 	by := make(map[string]int)
-	var parts []part
+	var parts []subclass
 	var id []byte
 	for m := range c.ranks.Len() {
 		id = id[:0]
@@ -62,7 +62,7 @@ func (c *class) parts() []part {
 				return nil
 			}
 			by[string(id)] = n
-			parts = append(parts, part{class: c, shape: c.shape()})
+			parts = append(parts, subclass{class: c, classShape: c.shape()})
 		}
 		parts[n].members = append(parts[n].members, m)
 	}
@@ -81,11 +81,11 @@ func (c *class) even() bool {
 
 // repeated returns the streams as the part's members repeat them. It is not kept: a
 // class may have as many parts as ranks.
-func (p *part) repeated() []*grammar.Grammar { return p.class.repeated(p.streams, p.members[0]) }
+func (p *subclass) repeated() []*grammar.Grammar { return p.class.repeated(p.streams, p.members[0]) }
 
 // sequence returns a hash of the calls of the members, never 0 but if there are too
 // many to be looked at.
-func (p *part) sequence() uint64 {
+func (p *subclass) sequence() uint64 {
 	h := uint64(1)
 	for _, g := range p.repeated() {
 		if g.Check() != nil || g.Len() > maxExpanded/minFragments {
@@ -96,8 +96,7 @@ func (p *part) sequence() uint64 {
 	return h
 }
 
-// repeated returns streams as a member repeats them; those of lanes stand behind those
-// of the class.
+// repeated returns streams as a member repeats them; those of lanes follow those of the class.
 func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Grammar {
 	list := make([]*grammar.Grammar, len(streams))
 	n := 0

@@ -64,9 +64,9 @@ func WriteSeries(tr *track.Track, to io.Writer) (int64, error) {
 	return n, buffer.Flush()
 }
 
-// A Gathering is what is left to do after a merge: bringing the times of calls, which
+// A SeriesGathering is what is left to do after a merge: bringing the times of calls, which
 // are too large for states, into the trace. It knows which ranks have some; see package deliver.
-type Gathering struct {
+type SeriesGathering struct {
 	Own      bool
 	Children []Child // that have some in their blocks
 }
@@ -75,4 +75,4 @@ type Gathering struct {
 type Child struct{ From, Width int }
 
 // Needed reports whether the rank has anything to do with it.
-func (g *Gathering) Needed() bool { return g.Own || len(g.Children) > 0 }
+func (g *SeriesGathering) Needed() bool { return g.Own || len(g.Children) > 0 }

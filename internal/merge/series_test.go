@@ -43,9 +43,9 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		pieces := make([]bytes.Buffer, ranks)
 		var root *merge.State
 		var wg sync.WaitGroup
-		for i, tp := range merge.Memory(ranks) {
+		for i, tp := range merge.LocalTransports(ranks) {
 			wg.Go(func() {
-				s, g, err := merge.MergeFirst(tp, tracks[i], nil)
+				s, g, err := merge.MergeThenGather(tp, tracks[i], nil)
 				if err != nil {
 					t.Errorf("rank %d: %v", i, err)
 					return

@@ -11,14 +11,14 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A shape is what the ranks of a class have in common: grammars without the
+// A classShape is what the ranks of a class have in common: grammars without the
 // numbers of repetitions, and skeletons of signatures. Its encoding is the key
 // of the class.
-type shape struct {
+type classShape struct {
 	streams []*grammar.Grammar // repeated symbols have the count placeholder
 	repeats int                // number of repeated symbols
 	skeletons
-	layout
+	valueLayout
 	lanes []laneShape
 	// Summaries of times are numbered by the first terminal that they are of.
 	summary   []int32 // per terminal
@@ -35,22 +35,22 @@ type laneShape struct {
 }
 
 // finish fills in what follows from the skeletons.
-func (s *shape) finish() {
-	s.layout = layoutOf(&s.skeletons)
+func (s *classShape) finish() {
+	s.valueLayout = layoutOf(&s.skeletons)
 	s.summary, s.summaries = summariesOf(&s.skeletons)
 	s.findSites()
 }
 
 // namesFiles reports whether one of the calls passes the name of a file, or may follow one that did.
-func (s *shape) namesFiles() bool {
+func (s *classShape) namesFiles() bool {
 	return slices.ContainsFunc(s.kinds, func(k skeleton) bool {
 		call, ok := mpi.ByID(k.call)
 		return ok && (call.Has(mpi.Posix) || call.Files() || call.Index("filename") >= 0)
 	})
 }
 
-// inner tells which sites stacks are of, for a track with the shape's calls.
-func (s *shape) inner() map[uint64]uint64 {
+// inner returns each stack's innermost site, for a track with the shape's calls.
+func (s *classShape) inner() map[uint64]uint64 {
 	var m map[uint64]uint64
 	for _, k := range s.kinds {
 		if k.inner != k.site {
@@ -63,7 +63,7 @@ func (s *shape) inner() map[uint64]uint64 {
 	return m
 }
 
-// placeholder stands for any count above 1.
+// placeholder replaces any count above 1.
 const placeholder = 2
 
 // key encodes the shape of a track and returns it with the counts left out, in
@@ -72,9 +72,9 @@ const placeholder = 2
 //
 //	streams, grammars…, skeletons of the terminals, lanes
 //	lanes = count, (terminal, values, value…, kinds of steps: uvarints, grammar)…
-func key(tr *track.Track) (string, *shape, []int64) {
+func key(tr *track.Track) (string, *classShape, []int64) {
 	var counts []int64
-	sh := &shape{}
+	sh := &classShape{}
 	uncounted := func(g *grammar.Grammar) *grammar.Grammar {
 		g = &grammar.Grammar{Rules: slices.Clone(g.Rules)}
 		for r, body := range g.Rules {
@@ -96,8 +96,8 @@ func key(tr *track.Track) (string, *shape, []int64) {
 	}
 	for i := range tr.Lanes {
 		l := &tr.Lanes[i]
-		sh.lanes = append(sh.lanes, laneShape{l.Terminal, l.Values, uncounted(l.Steps), len(l.By)})
-		sh.steps += len(l.By) * len(l.Values)
+		sh.lanes = append(sh.lanes, laneShape{l.Terminal, l.Values, uncounted(l.Steps), len(l.StepValues)})
+		sh.steps += len(l.StepValues) * len(l.Values)
 	}
 	sh.repeats = len(counts)
 	sh.skeletons = skeletonsOf(tr)
@@ -107,7 +107,7 @@ func key(tr *track.Track) (string, *shape, []int64) {
 }
 
 // append writes the key of a shape.
-func (s *shape) append(b []byte) []byte {
+func (s *classShape) append(b []byte) []byte {
 	b = s.skeletons.append(wire.Append(b, func(c *wire.Coder) { grammar.CodeAll(c, &s.streams) }))
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
 	for i := range s.lanes {
@@ -127,7 +127,7 @@ func (l *laneShape) append(b []byte) []byte {
 }
 
 // decodeLane reads a lane of one of the shape's terminals.
-func (s *shape) decodeLane(r *wire.Reader) laneShape {
+func (s *classShape) decodeLane(r *wire.Reader) laneShape {
 	l := laneShape{terminal: r.Int(s.terminals())}
 	for range r.Count(1) {
 		l.values = append(l.values, r.Int(1<<30))
@@ -139,15 +139,15 @@ func (s *shape) decodeLane(r *wire.Reader) laneShape {
 	return l
 }
 
-// A place is a value of a terminal.
-type place struct{ terminal, value int }
+// A valueIndex identifies a value: its terminal, and its index there.
+type valueIndex struct{ terminal, value int }
 
-// places returns which values stand where; see layout.
-func (s *shape) places() []place {
-	list := make([]place, s.width)
+// places returns the values in the order of layout.
+func (s *classShape) places() []valueIndex {
+	list := make([]valueIndex, s.width)
 	for n := range s.of {
 		for i := range s.skeleton(n).width {
-			list[s.at(n, i)] = place{n, i}
+			list[s.at(n, i)] = valueIndex{n, i}
 		}
 	}
 	return list
@@ -163,7 +163,7 @@ func (c *class) setShape(tr *track.Track) {
 }
 
 // shape returns what the class's key says.
-func (c *class) shape() *shape {
+func (c *class) shape() *classShape {
 	sh, err := c.parse()
 	if err != nil {
 		panic(err) // the key was made or checked by this package
@@ -171,7 +171,7 @@ func (c *class) shape() *shape {
 	return sh
 }
 
-func (c *class) parse() (*shape, error) {
+func (c *class) parse() (*classShape, error) {
 	if c.decoded == nil {
 		sh, err := decodeKey(c.key)
 		if err != nil {
@@ -183,21 +183,21 @@ func (c *class) parse() (*shape, error) {
 }
 
 // shapeOf returns what a key says, from the class that has it if there is one.
-func (s *State) shapeOf(key string) (*shape, error) {
+func (s *State) shapeOf(key string) (*classShape, error) {
 	if c := s.index[key]; c != nil {
 		return c.shape(), nil
 	}
 	return decodeKey(key)
 }
 
-func decodeKey(key string) (*shape, error) {
-	s := &shape{}
+func decodeKey(key string) (*classShape, error) {
+	s := &classShape{}
 	r := wire.NewReader([]byte(key), "class key")
-	if grammar.CodeAll(&wire.Coder{R: r}, &s.streams); r.Err() != nil {
+	if grammar.CodeAll(&wire.Coder{Reader: r}, &s.streams); r.Err() != nil {
 		return nil, r.Err()
 	}
-	s.repeats = grammar.Repeats(s.streams)
-	n, ok := grammar.Terminals(s.streams)
+	s.repeats = grammar.CountRepeated(s.streams)
+	n, ok := grammar.CountTerminals(s.streams)
 	if !ok {
 		return nil, errOrder
 	}
@@ -209,7 +209,7 @@ func decodeKey(key string) (*shape, error) {
 		}
 		s.lanes = append(s.lanes, l)
 		s.steps += l.kinds * len(l.values)
-		s.repeats += grammar.Repeats([]*grammar.Grammar{l.steps})
+		s.repeats += grammar.CountRepeated([]*grammar.Grammar{l.steps})
 	}
 	if err := r.Done(); err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (s *skeletons) findSites() {
 	first := make(map[skeleton]int)
 	for n, k := range s.kinds {
 		k.site = k.inner
-		s.site[n] = once.Of(first, k, func() int { return s.first[n] })
+		s.site[n] = once.Get(first, k, func() int { return s.first[n] })
 	}
 	s.known = nil
 }
@@ -303,18 +303,17 @@ func skeletonsOf(tr *track.Track) skeletons {
 	return s
 }
 
-// Calls that differ in values only mostly come in the same order again and again. The
-// skeletons of a class's terminals are therefore written as how often each is the one
-// that last came behind the one before it, and as what it is where it is not. A rank with
-// thousands of distinct calls from some dozen places so has a key of a few hundred bytes
-// beside its grammar.
+// Calls that differ in values only mostly come in the same order again and again. The skeletons of a class's terminals
+// are therefore predicted: each is expected to be the one that last followed its predecessor. Written are the number of
+// correct predictions, and the skeletons after wrong ones. The key of a rank with thousands of distinct calls from some
+// dozen places so takes a few hundred bytes besides its grammar.
 //
 //	skeletons = (2 × as foretold uvarint, unless those were the last: number of one before uvarint
 //	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint, if there is one: site without it uint64)…
 //
 // How many there are is known from the grammars.
 type succession struct {
-	next []int // by kind: which one came behind it last, -1 if none did
+	next []int // by kind: which one followed it last, -1 if none did
 	last int
 }
 
@@ -329,8 +328,7 @@ func (f *succession) came(n int) {
 	f.last = n
 }
 
-// expected returns which skeleton the next terminal has if all goes on as before, -1 if
-// nothing tells.
+// expected returns the predicted skeleton of the next terminal, -1 if unknown.
 func (f *succession) expected() int {
 	if len(f.next) == 0 {
 		return -1
@@ -367,7 +365,7 @@ func (s *skeletons) append(b []byte) []byte {
 	return b
 }
 
-// decodeSkeletons reads those of so many terminals.
+// decodeSkeletons reads the skeletons of the terminals.
 func decodeSkeletons(r *wire.Reader, terminals int) skeletons {
 	s := skeletons{of: make([]uint32, 0, terminals)}
 	for len(s.of) < terminals {

@@ -24,11 +24,11 @@ type State struct {
 	sites        map[uint64]model.Site
 	outer        map[uint64]uint64 // see sections.Content
 	processes    sections.Processes
-	allocs       allocs
-	handovers    allocs
+	allocs       allocSets
+	handovers    allocSets
 	keepsLanes   bool // times of single calls are coded by the lanes as they were recorded
 
-	// Problems says what could not be kept, and of which ranks.
+	// Problems lists what could not be kept, and of which ranks.
 	Problems []Problem
 }
 
@@ -55,7 +55,7 @@ type class struct {
 	own      rankCourses // of attached values, empty for a single rank, see coursewise
 	split    bool        // refined: terminals may be equal on some ranks
 
-	decoded *shape // of the key, nil if not needed so far
+	decoded *classShape // of the key, nil if not needed so far
 
 	plain  []*class // without lanes, while refining
 	hashed bool     // whether calls is known
@@ -71,7 +71,7 @@ func lost(first, ranks int, err error) *State {
 
 var errTimes = errors.New("signatures and times differ in number")
 
-// leaf is the state of one rank of a world of so many.
+// leaf is the state of one rank of a world.
 func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if tr == nil {
 		s := &State{first: rank, ranks: 1}
@@ -87,7 +87,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	calls := uint64(0)
 	streams, orders := make([]*grammar.Grammar, len(tr.Streams)), make([]*grammar.Grammar, len(tr.Lanes))
 	for i, st := range tr.Streams {
-		n, err := st.Grammar.Measure()
+		n, err := st.Grammar.CheckedLen()
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		if err := l.Steps.Check(); err != nil {
 			return nil, err
 		}
-		for _, step := range l.By {
+		for _, step := range l.StepValues {
 			if len(step) != len(l.Values) {
 				return nil, errLanes
 			}
@@ -116,9 +116,9 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if err := sh.checkLanes(streams, orders); err != nil {
 		return nil, err
 	}
-	c := &class{key: k, decoded: sh, ranks: column.Of(int64(rank))}
+	c := &class{key: k, decoded: sh, ranks: column.FromValues(int64(rank))}
 	for _, n := range counts {
-		c.counts = append(c.counts, column.Of(n))
+		c.counts = append(c.counts, column.FromValues(n))
 	}
 	var err error
 	if c.values, err = single(tr, sh); err != nil {
@@ -142,8 +142,8 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if !sh.namesFiles() {
 		p.Folder = ""
 	}
-	s.processes.Append(sections.Coarse(model.Process{
-		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads, Folder: string(signature.Template([]byte(p.Folder), rank)),
+	s.processes.Append(sections.RoundProcess(model.Process{
+		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads, Folder: string(signature.FileTemplate([]byte(p.Folder), rank)),
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}, world))
 	return s, nil
@@ -164,7 +164,7 @@ func (s *State) add(c *class) {
 	s.classes = append(s.classes, c)
 }
 
-// join adds a state of the ranks right behind s. s is unchanged if that fails.
+// join adds a state of the ranks that directly follow those of s. s is unchanged if that fails.
 func (s *State) join(o *State) error {
 	if o.first != s.first+s.ranks {
 		return fmt.Errorf("ranks from %d can't follow rank %d", o.first, s.first+s.ranks-1)
@@ -261,8 +261,8 @@ func (s *State) Ranks() int { return s.ranks }
 // Classes returns the number of classes.
 func (s *State) Classes() int { return len(s.classes) }
 
-// Content returns the state as what a trace holds. meta describes the run;
-// problems are added to it. Lanes are as many as make it shortest.
+// Content returns the state as the content of a trace. meta describes the run; problems are added to it. It has those
+// lanes that make it shortest.
 func (s *State) Content(meta map[string]string) (*sections.Content, error) {
 	c, err := s.contentOf(s.shortest())
 	if err != nil {
@@ -303,7 +303,7 @@ func (c *class) inFile() (sections.Class, error) {
 	out := sections.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	out.Placed, out.Firsts, out.Mixed = c.placed(shape, out.Terminals)
+	out.LeafTimes, out.Firsts, out.Mixed = c.placed(shape, out.Terminals)
 	c.rankColumns(&out, shape)
 	c.placeValues(&out, shape)
 	return out, nil
@@ -312,7 +312,7 @@ func (c *class) inFile() (sections.Class, error) {
 // fileTerminals are those of a class as a file has them, made when they are asked for.
 type fileTerminals struct {
 	c  *class
-	sh *shape
+	sh *classShape
 	// The first terminal of each summary has its times, the first one of each place
 	// its totals.
 	pools []int32      // by number of the summary: the first terminal of it
@@ -320,7 +320,7 @@ type fileTerminals struct {
 	room  []column.Run // of the terminal asked for last
 }
 
-func (c *class) terminals(sh *shape) *fileTerminals {
+func (c *class) terminals(sh *classShape) *fileTerminals {
 	t := &fileTerminals{c: c, sh: sh, pools: make([]int32, 0, sh.summaries), sites: make(map[int]int)}
 	for i, n := range sh.summary {
 		if int(n) == len(t.pools) {
@@ -337,9 +337,9 @@ func (c *class) terminals(sh *shape) *fileTerminals {
 
 func (t *fileTerminals) Len() int { return t.sh.terminals() }
 
-func (t *fileTerminals) At(n int, to *sections.Terminal) {
+func (t *fileTerminals) Describe(n int, to *sections.Terminal) {
 	k := t.sh.skeleton(n)
-	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.room, &t.sh.layout, n, k.width)}
+	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.room, &t.sh.valueLayout, n, k.width)}
 }
 
 // Times returns those of a terminal. A class that is not finished has none.

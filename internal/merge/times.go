@@ -34,7 +34,7 @@ func summariesOf(s *skeletons) (of []int32, n int) {
 	}
 	of = make([]int32, len(s.of))
 	for i, k := range s.of {
-		if first := s.first[k]; first != i && members[k] >= sections.PoolFrom {
+		if first := s.first[k]; first != i && members[k] >= sections.MinPool {
 			of[i] = of[first]
 			continue
 		}
@@ -44,8 +44,8 @@ func summariesOf(s *skeletons) (of []int32, n int) {
 	return of, n
 }
 
-// pools tells for each terminal the first one that shares its summary.
-func (s *shape) pools() []int {
+// pools returns for each terminal the first one that shares its summary.
+func (s *classShape) pools() []int {
 	of := make([]int, s.terminals())
 	next := int32(0)
 	for i, n := range s.summary {
@@ -94,7 +94,7 @@ func (c *class) unpool(times []summary, like []int, calls []uint64) {
 		now[first] = append(now[first], n)
 	}
 	for first, list := range now {
-		if before[first] < sections.PoolFrom || len(list) >= sections.PoolFrom {
+		if before[first] < sections.MinPool || len(list) >= sections.MinPool {
 			continue
 		}
 		var whole summary
@@ -168,7 +168,7 @@ func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 }
 
 func (c *class) codeTimes(x *wire.Coder, n bounds) {
-	if x.R != nil {
+	if x.Reader != nil {
 		c.times, c.totals = make([]summary, n.summaries), make(totals, n.sites)
 	}
 	for i := range c.times {
@@ -197,13 +197,13 @@ func codeStat(c *wire.Coder, s *model.Stat) {
 	wire.Integers(c, &hi)
 	wire.Uints(c, &lo)
 	s.Squares = least.Plus(model.Wide{Hi: uint64(hi), Lo: lo})
-	wire.Int(c, &s.MinRank, model.MaxRanks)
-	wire.From(c, &rank, int64(s.MinRank))
+	wire.Bounded(c, &s.MinRank, model.MaxRanks)
+	wire.Relative(c, &rank, int64(s.MinRank))
 	c.Refuse(rank < 0 || rank > model.MaxRanks, "a rank that isn't there")
 	s.MaxRank = int32(rank)
 }
 
-// leastSum is what n samples come to at least with these extremes.
+// leastSum is the least possible sum of n samples with these extremes.
 func leastSum(n, least, most uint64) uint64 {
 	if n < 2 {
 		return n * least
@@ -211,8 +211,7 @@ func leastSum(n, least, most uint64) uint64 {
 	return (n-1)*least + most
 }
 
-// leastSquares is what the squares come to at least: those of the extremes, and
-// the others all alike.
+// leastSquares is the least possible sum of squares: those of the extremes, with all others equal.
 func leastSquares(s *model.Stat) model.Wide {
 	if s.Count < 2 {
 		return squareOver(s.Sum, s.Count)

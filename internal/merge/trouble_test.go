@@ -28,7 +28,7 @@ func run(t *testing.T, tracks []*track.Track, wrap func(rank int, tp Transport) 
 	t.Helper()
 	var wg sync.WaitGroup
 	var root *State
-	for i, tp := range Memory(len(tracks)) {
+	for i, tp := range LocalTransports(len(tracks)) {
 		wg.Go(func() {
 			s, err := Merge(wrap(i, tp), tracks[i])
 			if err != nil {
@@ -214,7 +214,7 @@ func FuzzMessage(f *testing.F) {
 				sections.Encode(c)
 			}
 			for _, c := range s.classes {
-				long := func(p part) bool {
+				long := func(p subclass) bool {
 					return slices.ContainsFunc(p.repeated(), func(g *grammar.Grammar) bool { return g.Check() != nil || g.Len() > 1000 })
 				}
 				if c.sequence() == 0 || slices.ContainsFunc(c.parts(), long) {

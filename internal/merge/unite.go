@@ -11,10 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// unite returns what becomes one class in place of several with the same sequence of
-// calls, or nil if there is too much to go through or the sequences differ after all.
-// Its class lacks what was measured until finish, which takes most of the time: there
-// is enough to tell how much room it takes.
+// unite returns one class in place of several with the same sequence of calls, or nil if there is too much to go
+// through or the sequences differ after all. Until finish, which takes most of the time, it lacks what was measured:
+// the rest suffices to estimate its size.
 func unite(list []*class) *united {
 	u := &united{}
 	for _, c := range list {
@@ -58,7 +57,7 @@ func (u *united) finish() *class {
 // united is what unite goes by.
 type united struct {
 	class   *class // what they become
-	list    []part
+	list    []subclass
 	streams []*grammar.Builder
 	from    [][]uint32 // per part, per terminal of the united class: that of the part
 	calls   []uint64   // how often each terminal occurs
@@ -71,14 +70,13 @@ type member struct {
 	part, at int
 }
 
-// walk goes through the sequences of all parts, one after the other, and tells
-// places apart at which a part calls different terminals.
+// walk goes through the sequences of all parts in turn, and separates places at which a part calls different terminals.
 func (u *united) walk() bool {
-	at, ends := u.expand(0, nil) // by place: terminal as told apart so far
+	at, ends := u.expand(0, nil) // by place: terminal as separated so far
 	if at == nil {
 		return false
 	}
-	kinds := make([]skeleton, 0, u.list[0].terminals()) // of the terminals as told apart so far
+	kinds := make([]skeleton, 0, u.list[0].terminals()) // of the terminals as separated so far
 	for t := range u.list[0].of {
 		kinds = append(kinds, *u.list[0].skeleton(t))
 	}
@@ -138,8 +136,8 @@ func (u *united) walk() bool {
 	return true
 }
 
-// expand appends the terminals that a part calls, all streams in a row, and tells where
-// each of these ends; nil if there are too many.
+// expand appends the terminals that a part calls, all streams in a row, and returns where each of these ends; nil if
+// there are too many.
 func (u *united) expand(part int, seq []uint32) ([]uint32, []uint64) {
 	streams := u.list[part].repeated()
 	sum := uint64(0)
@@ -182,9 +180,9 @@ func (u *united) ranks(j *class) {
 }
 
 // values returns the values of the united terminals for all members.
-func (u *united) values(sh *shape) values {
+func (u *united) values(sh *classShape) values {
 	places := sh.places()
-	v := values{nums: newNumberRow(sh.width)} // by place: column as told apart so far
+	v := values{nums: newNumberRow(sh.width)} // by place: column as separated so far
 	v.nums.change(func(int, uint32) uint32 { return 0 })
 	var pairs pairing
 	for k := range u.list {
@@ -233,7 +231,7 @@ func (u *united) column(from []uint32) column.Column {
 	known := make(map[*column.Column]*column.Reader)
 	for k := range readers {
 		x := of(k)
-		readers[k] = once.Of(known, x, x.Reader)
+		readers[k] = once.Get(known, x, x.Reader)
 	}
 	for _, m := range u.members {
 		c.Append(readers[m.part].At(m.at))

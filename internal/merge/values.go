@@ -15,38 +15,36 @@ import (
 // each of them once, and numbers in place of them; so what a merge costs grows
 // with the distinct columns, not with the calls.
 
-// A values holds the values of all terminals. Numbers stand by kin, within that
-// by position of the value, then by terminal, so that a value which is the same
-// in all calls of a function is the same number in a row. Columns are numbered
-// in the order of their first use.
+// A values holds the values of all terminals. Numbers are ordered by kin, then by position of the value, then by
+// terminal. A value that all calls of a function share so is a run of equal numbers. Columns are numbered in the order
+// of their first use.
 type values struct {
 	cols []column.Column
 	ones []int64   // instead of columns, of a single rank: its values
 	nums numberRow // one per value, see layout
 }
 
-// columns returns all columns, made first if the values of a single rank stand for them.
+// columns returns all columns. It makes them first if there are only the values of a single rank.
 func (v *values) columns() []column.Column {
 	if v.ones != nil {
-		v.cols, v.ones = column.Each(v.ones), nil
+		v.cols, v.ones = column.SingleValues(v.ones), nil
 	}
 	return v.cols
 }
 
-// A kin is what terminals have in common whose values stand together: function
-// and number of values, as one number.
+// A kin identifies the terminals whose values are adjacent: function and number of values, as one number.
 type kin uint64
 
 func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
-// A layout says where in the numbers the values of each terminal stand.
-type layout struct {
+// A valueLayout gives the position of each terminal's values in the numbers.
+type valueLayout struct {
 	start []uint32 // by terminal: place of its value 0
 	step  []uint32 // by kind of skeleton: distance to the next
 	kind  []uint32 // by terminal
 }
 
-func layoutOf(s *skeletons) layout {
+func layoutOf(s *skeletons) valueLayout {
 	number := make(map[kin]int)
 	kin := make([]int, len(s.kinds)) // by kind
 	var members, next []int          // by number of a kin
@@ -64,7 +62,7 @@ func layoutOf(s *skeletons) layout {
 	for n, m := range members {
 		next[n], sum = sum, sum+m*next[n]
 	}
-	l := layout{make([]uint32, len(s.of)), make([]uint32, len(s.kinds)), s.of}
+	l := valueLayout{make([]uint32, len(s.of)), make([]uint32, len(s.kinds)), s.of}
 	for k, n := range kin {
 		l.step[k] = uint32(members[n])
 	}
@@ -76,12 +74,12 @@ func layoutOf(s *skeletons) layout {
 }
 
 // at returns the place of a value of a terminal.
-func (l *layout) at(terminal, value int) int {
+func (l *valueLayout) at(terminal, value int) int {
 	return int(l.start[terminal]) + value*int(l.step[l.kind[terminal]])
 }
 
 // single returns the values of one rank.
-func single(tr *track.Track, sh *shape) (values, error) {
+func single(tr *track.Track, sh *classShape) (values, error) {
 	v := values{nums: newNumberRow(sh.width)}
 	var known column.Numbering
 	calls := tr.Distinct()
@@ -111,7 +109,7 @@ func single(tr *track.Track, sh *shape) (values, error) {
 	return v, nil
 }
 
-// join puts the values of further ranks behind.
+// join appends the values of further ranks.
 func (v *values) join(o *values) {
 	type pair struct{ other, num uint32 }
 	const none = ^uint32(0)
@@ -141,7 +139,7 @@ func (v *values) join(o *values) {
 }
 
 // of appends the columns of a terminal to a list. Runs made for it are in room.
-func (v *values) of(list []column.Column, room *[]column.Run, l *layout, terminal, width int) []column.Column {
+func (v *values) of(list []column.Column, room *[]column.Run, l *valueLayout, terminal, width int) []column.Column {
 	if v.ones == nil {
 		for i := range width {
 			list = append(list, v.cols[v.nums.at(l.at(terminal, i))])
@@ -150,7 +148,7 @@ func (v *values) of(list []column.Column, room *[]column.Run, l *layout, termina
 	}
 	*room = slices.Grow((*room)[:0], width)[:width]
 	for i := range *room {
-		list = append(list, column.One(&(*room)[i], v.ones[v.nums.at(l.at(terminal, i))]))
+		list = append(list, column.SingleRun(&(*room)[i], v.ones[v.nums.at(l.at(terminal, i))]))
 	}
 	return list
 }
@@ -190,7 +188,7 @@ func (v *values) append(b []byte) []byte {
 		}
 		b = v.cols[i].AppendRuns(append(b, varies))
 	}
-	nums := column.OfNumbers(v.nums.n, v.nums.at)
+	nums := column.FromFunc(v.nums.n, v.nums.at)
 	b = nums.AppendRuns(b)
 	zeros := max(0, v.nums.n/maxPerByte+1-(len(b)-begin))
 	return append(wire.AppendUvarint(b, uint64(zeros)), make([]byte, zeros)...)

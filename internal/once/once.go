@@ -1,8 +1,8 @@
 // Package once finds what a map has under a key, which is made when the key first comes.
 package once
 
-// Of returns what a map has under a key; what it lacks is made.
-func Of[K comparable, V any](m map[K]V, key K, made func() V) V {
+// Get returns what a map has under a key; what it lacks is made.
+func Get[K comparable, V any](m map[K]V, key K, made func() V) V {
 	v, ok := m[key]
 	if !ok {
 		v = made()
@@ -21,9 +21,9 @@ func Number[K comparable, N ~int | ~int32 | ~uint32 | ~int64 | ~uint64](m map[K]
 	return n, !known
 }
 
-// Listed is as Of, and appends to a list what it makes.
-func Listed[K comparable, V any](m map[K]V, key K, list *[]V, made func() V) V {
-	return Of(m, key, func() V {
+// GetListed is as Of, and appends to a list what it makes.
+func GetListed[K comparable, V any](m map[K]V, key K, list *[]V, made func() V) V {
+	return Get(m, key, func() V {
 		v := made()
 		*list = append(*list, v)
 		return v

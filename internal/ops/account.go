@@ -34,7 +34,7 @@ func (s *Source) Account(k *trace.Rank) (*Account, error) {
 			s.classes[k.Class()] = class
 		}
 	}
-	a := &Account{k: k, x: x, blocks: s.o.Shares, around: s.o.Shares || s.o.Messages}
+	a := &Account{k: k, x: x, blocks: s.o.PerMember, around: s.o.PerMember || s.o.Messages}
 	a.moves, err = class.Member(k, x)
 	return a, err
 }
@@ -137,8 +137,8 @@ func Requests(c *trace.Call) iter.Seq2[int, *trace.Value] {
 	}
 }
 
-// transfers says what a call moves that stands at a position; of one that makes a persistent
-// request, what moves when that is started.
+// transfers returns what the call at a position moves; for one that makes a persistent request, what moves whenever
+// that is started.
 func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
 	m := meaning.Of(c.Name())
 	base := Operation{Function: c.Func, Root: NoRoot, Peer: -1}
@@ -161,10 +161,10 @@ func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in tr
 		out.is = true
 	}
 	if m == nil {
-		out.op.Shares = &Shares{}
+		out.op.Shares = &Transfers{}
 		return out, in
 	}
-	moved := a.moves.Moved(c.Terminal, stream, index, a.blocks)
+	moved := a.moves.Amounts(c.Terminal, stream, index, a.blocks)
 	out.op.Sent, in.op.Received = moved.Out.Bytes, moved.In.Bytes
 	if m.Pattern != meaning.ToPeer {
 		out.op.Received = moved.In.Bytes
@@ -212,7 +212,7 @@ func rootOf(c *trace.Call, comm *handles.Comm) int {
 	return int(root)
 }
 
-// told returns the status of a call that receives, nil if it has none.
+// told returns the status of a receiving call; nil if it has none.
 func (x *transfer) told(c *trace.Call) *trace.StatusValue {
 	if x.status < 0 {
 		return nil

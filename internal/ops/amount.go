@@ -7,8 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A call is a terminal taken apart: where in its signature the values stand
-// that matter. Positions of what is missing are -1.
+// A call is a terminal with the positions of relevant values in its signature; -1: missing.
 type call struct {
 	terminal int
 	means    *meaning.Call // nil if it starts requests, no more
@@ -117,26 +116,26 @@ func (v *view) values(terminal int) values {
 	}
 }
 
-// A group is what is known of a communicator: its handle, size, and the size of the
+// A commSize is what is known of a communicator: its handle, size, and the size of the
 // other group.
-type group struct{ handle, size, remote int64 }
+type commSize struct{ handle, size, remote int64 }
 
-func (v *view) comm(handle int64) group {
+func (v *view) comm(handle int64) commSize {
 	switch handle {
 	case mpi.CommWorld:
-		return group{mpi.CommWorld, int64(v.w.c.r.Ranks()), 0}
+		return commSize{mpi.CommWorld, int64(v.w.c.r.Ranks()), 0}
 	case mpi.CommSelf:
-		return group{mpi.CommSelf, 1, 0}
+		return commSize{mpi.CommSelf, 1, 0}
 	}
 	v.askedHandle = true
 	if m, ok := v.w.meanings().Maker(handle, v.stream, v.index); ok && m.Call.NewComm != nil {
-		return group{handle, m.Call.NewComm.Size, m.Call.NewComm.RemoteSize}
+		return commSize{handle, m.Call.NewComm.Size, m.Call.NewComm.RemoteSize}
 	}
-	return group{handle: handle}
+	return commSize{handle: handle}
 }
 
 // rank is this process's rank, of what comm gave.
-func (v *view) rank(g group) int64 {
+func (v *view) rank(g commSize) int64 {
 	v.askedRank = true
 	switch g.handle {
 	case mpi.CommWorld:
@@ -218,19 +217,19 @@ func (c *call) byRule(get values, v *view) Amount {
 	return Amount{a.Out.Bytes, a.In.Bytes}
 }
 
-// A Share is what a call moves in one direction.
-type Share struct {
-	Bytes   uint64   // in all
-	Each    uint64   // per member or neighbor, if all blocks have one size
-	By      []uint64 // by member or neighbor, if sizes differ
-	Unsized bool     // the size of a datatype isn't known or is impossible; its blocks count 0 bytes
+// A Transfer is what a call moves in one direction.
+type Transfer struct {
+	Bytes     uint64   // in all
+	PerMember uint64   // per member or neighbor, if all blocks have one size
+	ByMember  []uint64 // by member or neighbor, if sizes differ
+	Unsized   bool     // the size of a datatype isn't known or is impossible; its blocks count 0 bytes
 }
 
 // maxBytes is more than any message has, and keeps sums from wrapping around early.
 const maxBytes = 1 << 50
 
 // add adds a number of elements, and returns how much that is.
-func (s *Share) add(count int64, size uint64, known bool) uint64 {
+func (s *Transfer) add(count int64, size uint64, known bool) uint64 {
 	switch {
 	case count <= 0:
 		return 0
@@ -243,21 +242,21 @@ func (s *Share) add(count int64, size uint64, known bool) uint64 {
 }
 
 // repeat multiplies the share by n.
-func (s *Share) repeat(n int64) {
+func (s *Transfer) repeat(n int64) {
 	if n < 0 || s.Bytes > 0 && uint64(n) > maxBytes/s.Bytes {
-		s.Bytes, s.Each, s.Unsized = 0, 0, true
+		s.Bytes, s.PerMember, s.Unsized = 0, 0, true
 		return
 	}
 	s.Bytes *= uint64(n)
-	s.Each *= uint64(n)
+	s.PerMember *= uint64(n)
 }
 
-// Shares is what a call moves in both directions.
-type Shares struct{ Out, In Share }
+// Transfers is what a call moves in both directions.
+type Transfers struct{ Out, In Transfer }
 
 // shares computes what a call moves, with the blocks of each member if v.blocks is set.
-func (c *call) shares(get values, v *view) (a Shares) {
-	comm := group{mpi.CommSelf, 1, 0}
+func (c *call) shares(get values, v *view) (a Transfers) {
+	comm := commSize{mpi.CommSelf, 1, 0}
 	if c.comm >= 0 {
 		comm = v.comm(get(c.comm))
 	}
@@ -345,7 +344,7 @@ func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 
 // instead is what this process has to do with in place of a buffer of its own, by the other
 // side: all of it where parts go from all to all, else its own block.
-func (c *call) instead(get values, v *view, comm group, x *meaning.Side, o operands) Share {
+func (c *call) instead(get values, v *view, comm commSize, x *meaning.Side, o operands) Transfer {
 	n := blocksOf(c.means, x)
 	switch {
 	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != oneBlock:
@@ -357,8 +356,8 @@ func (c *call) instead(get values, v *view, comm group, x *meaning.Side, o opera
 	return c.share(get, v, comm, n, o)
 }
 
-// share is how much one direction comes to.
-func (c *call) share(get values, v *view, comm group, times blocks, o operands) (s Share) {
+// share returns the amount of one direction.
+func (c *call) share(get values, v *view, comm commSize, times blocks, o operands) (s Transfer) {
 	if o.datatype < 0 {
 		s.Unsized = true
 		return s
@@ -369,12 +368,12 @@ func (c *call) share(get values, v *view, comm group, times blocks, o operands) 
 	switch {
 	case o.count < 0: // one element
 		size, known := v.size(get(o.datatype))
-		s.Each = s.add(1, size, known)
+		s.PerMember = s.add(1, size, known)
 		return s
 	case times == array:
 		n := int(max(0, get(o.count)))
 		if v.blocks {
-			s.By = make([]uint64, n)
+			s.ByMember = make([]uint64, n)
 		}
 		for i := range n {
 			at := o.datatype
@@ -383,7 +382,7 @@ func (c *call) share(get values, v *view, comm group, times blocks, o operands) 
 			}
 			size, known := v.size(get(at))
 			if b := s.add(get(o.count+1+i), size, known); v.blocks {
-				s.By[i] = b
+				s.ByMember[i] = b
 			}
 		}
 		return s
@@ -397,7 +396,7 @@ func (c *call) share(get values, v *view, comm group, times blocks, o operands) 
 		count += 1 + int(own)
 	}
 	size, known := v.size(get(o.datatype))
-	s.Each = s.add(get(count), size, known)
+	s.PerMember = s.add(get(count), size, known)
 	n := uint64(1)
 	switch times {
 	case members:

@@ -23,14 +23,14 @@ func BenchmarkSource(b *testing.B) {
 	b.ReportAllocs()
 	calls := uint64(0)
 	for b.Loop() {
-		s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Untimed: true, Messages: true})
+		s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true, Messages: true})
 		if err != nil {
 			b.Fatal(err)
 		}
 		if err := s.Run(nothing{}); err != nil {
 			b.Fatal(err)
 		}
-		calls += s.Told
+		calls += s.CallsRead
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(calls), "ns/call")
 }

@@ -22,8 +22,8 @@ func (a *Amount) Add(b Amount, n uint64) {
 	a.In += b.In * n
 }
 
-// Moved is a number of calls that move the same.
-type Moved struct {
+// SameMoves is a number of calls that move the same.
+type SameMoves struct {
 	Each  Amount
 	Calls uint64
 }
@@ -36,12 +36,12 @@ type Class struct {
 	calls []*call // by terminal; nil if it does not matter
 	seen  []bool  // and was taken apart
 
-	constant []bool       // by terminal: the amount is the same on all ranks, wherever the call stands
+	constant []bool       // by terminal: the amount is the same on all ranks and at all positions
 	amounts  []Amount     // of one such call
 	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
 	counts   []uint64
 	totals   []Amount
-	moved    [][]Moved
+	moved    [][]SameMoves
 
 	// Whether handles mean the same on all ranks, which is found when first needed;
 	// then what they mean on the first is good for all.
@@ -97,13 +97,12 @@ func (c *Class) all() error {
 		}
 	}
 	n := len(c.calls)
-	c.constant, c.amounts, c.totals, c.moved = make([]bool, n), make([]Amount, n), make([]Amount, n), make([][]Moved, n)
+	c.constant, c.amounts, c.totals, c.moved = make([]bool, n), make([]Amount, n), make([]Amount, n), make([][]SameMoves, n)
 	return nil
 }
 
-// sameHandles reports whether handles have the same meaning on all ranks, as far
-// as that can be told from the values of the calls that make them. Own rank in a
-// communicator does not count: see view.rank.
+// sameHandles reports whether handles provably have the same meaning on all ranks, by the values of the calls that make
+// them. The own rank in a communicator does not count: see view.rank.
 func (c *Class) sameHandles() (bool, error) {
 	for t := range c.calls {
 		called := c.first.Called(t)
@@ -209,7 +208,7 @@ func (c *Class) rank(member int) error {
 		if c.calls[t] == nil || member > 0 && c.constant[t] {
 			if member == 0 || c.x.Varies() {
 				c.move(t, nil)
-				c.move(t, &Moved{c.amounts[t], c.counts[t]})
+				c.move(t, &SameMoves{c.amounts[t], c.counts[t]})
 			}
 			continue
 		}
@@ -221,7 +220,7 @@ func (c *Class) rank(member int) error {
 }
 
 // move adds calls of a terminal to those of the rank; nil begins anew.
-func (c *Class) move(t int, m *Moved) {
+func (c *Class) move(t int, m *SameMoves) {
 	if m == nil {
 		c.totals[t], c.moved[t] = Amount{}, c.moved[t][:0]
 		return
@@ -230,8 +229,8 @@ func (c *Class) move(t int, m *Moved) {
 	c.moved[t] = append(c.moved[t], *m)
 }
 
-// Moved returns what the single calls of a terminal move on the rank that Each is at.
-func (c *Class) Moved(t int) []Moved { return c.moved[t] }
+// CallAmounts returns what the single calls of a terminal move on the rank that Each is at.
+func (c *Class) CallAmounts(t int) []SameMoves { return c.moved[t] }
 
 // An evaluator looks at the signatures of one rank.
 type evaluator struct {
@@ -257,7 +256,7 @@ func (w *evaluator) rank() (*trace.Rank, error) {
 	return w.k, nil
 }
 
-// objects tells what the rank's handles mean. An error shows in w.err.
+// objects returns the meanings of the rank's handles. An error goes to w.err.
 func (w *evaluator) objects() *handles.Rank {
 	if w.x == nil && w.err == nil {
 		var k *trace.Rank
@@ -359,7 +358,7 @@ func (w *evaluator) total(t int) error {
 	var v view
 	a := w.amount(t, &v)
 	c.move(t, nil)
-	always := true // it is the same wherever the call stands
+	always := true // the amount is the same at all positions
 	if v.askedHandle {
 		list, err := w.piecesOf(t)
 		if err != nil {
@@ -370,7 +369,7 @@ func (w *evaluator) total(t int) error {
 			for _, p := range list[stream] {
 				at := view{stream: stream, index: p.At}
 				b := w.amount(t, &at)
-				c.move(t, &Moved{b, p.Count})
+				c.move(t, &SameMoves{b, p.Count})
 				v.varies, v.askedRank = v.varies || at.varies, v.askedRank || at.askedRank
 				always = always && (pieces == 0 || a == b)
 				a = b
@@ -378,7 +377,7 @@ func (w *evaluator) total(t int) error {
 			}
 		}
 	} else {
-		c.move(t, &Moved{a, c.counts[t]})
+		c.move(t, &SameMoves{a, c.counts[t]})
 	}
 	if w.member > 0 {
 		return nil
@@ -399,7 +398,7 @@ func (w *evaluator) total(t int) error {
 // by several goroutines at once.
 type Member struct{ w *evaluator }
 
-// Member returns what computes the calls of a rank; x is what its handles stand for.
+// Member returns an evaluator of a rank's calls; x resolves its handles.
 func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
 	if !ok {
@@ -408,17 +407,17 @@ func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	return &Member{&evaluator{c: c, member: member, k: k, x: x}}, nil
 }
 
-// Moved returns what a call of a terminal moves, given where it stands, with the blocks of each member if
-// that is asked for. Of a call that makes a persistent request that is what moves whenever this is started.
-func (m *Member) Moved(terminal, stream int, index uint64, blocks bool) Shares {
+// Amounts returns what a call of a terminal moves at its position, on request with the blocks of each member. For a call
+// that makes a persistent request that is what moves whenever it is started.
+func (m *Member) Amounts(terminal, stream int, index uint64, blocks bool) Transfers {
 	p := m.w.call(terminal)
 	if p == nil || p.means == nil {
-		return Shares{}
+		return Transfers{}
 	}
 	v := view{w: m.w, stream: stream, index: index, blocks: blocks}
 	get := v.values(terminal)
 	if get(0) != 0 {
-		return Shares{}
+		return Transfers{}
 	}
 	return p.shares(get, &v)
 }

@@ -55,7 +55,7 @@ func moved(t *testing.T, r *trace.Reader, c *ops.Class, k *trace.Rank) map[int]o
 				}
 			}
 			for _, of := range list {
-				s := m.Moved(of.Call.Terminal, of.Stream, of.Index, false)
+				s := m.Amounts(of.Call.Terminal, of.Stream, of.Index, false)
 				if a := (ops.Amount{Out: s.Out.Bytes, In: s.In.Bytes}); a != (ops.Amount{}) {
 					sum := sums[c.Terminal]
 					sum.Add(a, 1)

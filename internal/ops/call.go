@@ -32,10 +32,10 @@ import (
 type Call struct {
 	*trace.Call
 	Start, End int64             // ns since the first call of any rank
-	Known      trace.SampleKind  // how well these are known
+	TimeKind   trace.SampleKind  // how well these are known
 	Timing     trace.Timing      // the call's, and of what came before it
 	Acts       []Act             // in the order in which they happened
-	Met        Meeting           // of a collective call; also where it failed, or never returned
+	Meeting    Meeting           // of a collective call; also where it failed, or never returned
 	Place      int               // the call site, as Source.Places has it
 	Values     []trace.CallValue // what was attached to it, if Options ask for that
 }
@@ -49,11 +49,11 @@ type Act struct {
 // A Kind says what an act is.
 type Kind uint8
 
-// The kinds of acts. Where an operation of its own is begun by one call and completed by
-// another, or by none, its ID stands in both.
+// The kinds of acts. If one call begins an operation and another completes it, or none does, both acts have the
+// operation's ID.
 const (
 	Send      Kind = iota // a message, by a call that returns when the buffer is free
-	SendBegin             // a message, of which SendEnd tells when the buffer is free
+	SendBegin             // a message; SendEnd follows when the buffer may be reused
 	SendEnd
 	Recv
 	RecvBegin // a receive is posted; Peer, Tag and Received are what it asks for
@@ -115,9 +115,9 @@ type Operation struct {
 	Root           int   // of a collective
 	Sent, Received uint64
 	Message        uint64                 // numbers a message, the same at both ends, if Options ask for that
-	Nth            uint64                 // of its channel, from 1; 0 where Message is
+	ChannelIndex   uint64                 // of its channel, from 1; 0 where Message is
 	Wanted         uint64                 // of a file operation: bytes asked for
-	Shares         *Shares                // what it moves to and from each member, if Options ask for that
+	Shares         *Transfers             // what it moves to and from each member, if Options ask for that
 	Neighbours     *handles.Neighbourhood // of a collective along a topology, with Shares or Messages; nil: not known
 	Window         *Window
 	Group          []int // of Post, Start, Complete and Posted: ranks of the world
@@ -131,7 +131,7 @@ func (o *Operation) Exclusive() bool {
 	return p != nil && p.In.Num == mpi.LockExclusive
 }
 
-// World is Peer as a rank of the world; -1 if it is none.
+// World is Peer as a rank of the world; -1 if unknown.
 func (o *Operation) World() int { return o.Comm.Peer(o.Peer) }
 
 // A Window is memory that ranks open to each other. They share the Window.
@@ -141,7 +141,7 @@ type Window struct {
 	Comm   *handles.Comm
 	Name   string // that a rank gave it first; empty: none
 
-	Ordinal int // so many windows and files the communicator's ranks had made before
+	Ordinal int // the number of windows and files that the communicator's ranks had made before
 }
 
 // String names a window for people.
@@ -223,5 +223,5 @@ const (
 	lostFailed  = "operations that failed when they were to be completed"
 )
 
-// Unending names the loss of operations that had not completed when the trace ended.
-const Unending = "operations that nothing completed"
+// LossUnfinished names the loss of operations that had not completed when the trace ended.
+const LossUnfinished = "operations that nothing completed"

@@ -49,13 +49,13 @@ func seeks(p *process, _ *thread, _ *plan, c *Call) {
 }
 
 func views(p *process, _ *thread, _ *plan, c *Call) {
-	if op, ok := p.file(c); ok && p.s.o.Finer {
+	if op, ok := p.file(c); ok && p.s.o.FineSync {
 		c.add(FileViewed, &op)
 	}
 }
 
 func syncs(p *process, _ *thread, _ *plan, c *Call) {
-	if op, ok := p.file(c); ok && p.s.o.Finer {
+	if op, ok := p.file(c); ok && p.s.o.FineSync {
 		c.add(FileSynced, &op)
 	}
 }
@@ -78,7 +78,7 @@ func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
 	if meaning.Of(c.Func.Name).In != nil {
 		kind = Read
 	}
-	split := strings.HasSuffix(Base(c.Func), "_begin")
+	split := strings.HasSuffix(BaseName(c.Func), "_begin")
 	op.ID = p.nextID()
 	if d := input(c.Call, "datatype"); d != nil {
 		size, _ := p.x.TypeSize(d.Num, c.Stream, c.Index)

@@ -1,7 +1,7 @@
 package ops
 
-// A Following goes through the calls of one rank step by step, so that several ranks can be followed side by side.
-type Following struct {
+// A Follower goes through the calls of one rank step by step, so that several ranks can be followed side by side.
+type Follower struct {
 	p    *process
 	sink Sink
 	next *thread // whose turn it is, nil: there is no call left
@@ -9,7 +9,7 @@ type Following struct {
 }
 
 // Follow begins with a rank. It returns nil if the rank left no track.
-func (s *Source) Follow(rank int, sink Sink) (*Following, error) {
+func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	k, err := s.rank(rank)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (s *Source) Follow(rank int, sink Sink) (*Following, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Following{p: p, sink: sink}
+	f := &Follower{p: p, sink: sink}
 	if err := sink.Begin(k); err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func (s *Source) Follow(rank int, sink Sink) (*Following, error) {
 	return f, nil
 }
 
-// Until tells of the calls that began before a time.
-func (f *Following) Until(ns int64) error {
+// Until passes on the calls that began before a time.
+func (f *Follower) Until(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {
 			return err
@@ -44,8 +44,8 @@ func (f *Following) Until(ns int64) error {
 	return nil
 }
 
-// End tells of what is left.
-func (f *Following) End() error {
+// End passes on the rest.
+func (f *Follower) End() error {
 	if err := f.Until(ToEnd); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (f *Following) End() error {
 	return f.sink.End(f.p.k)
 }
 
-func (f *Following) look() {
+func (f *Follower) look() {
 	if f.next = f.p.earliest(); f.next != nil {
 		f.at = f.p.start(f.next)
 	}

@@ -25,7 +25,7 @@ func (p *process) group(c *Call, name string) ([]int, bool) {
 // makesGroup follows what groups are made of.
 func makesGroup(p *process, _ *thread, _ *plan, c *Call) {
 	name := "newgroup"
-	base := Base(c.Func)
+	base := BaseName(c.Func)
 	if strings.HasSuffix(base, "_group") {
 		name = "group"
 	}
@@ -78,11 +78,11 @@ func opensToGroup(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	list, ok := p.group(c, "group")
 	kind, epoch := Start, &w.started
-	if Base(c.Func) == "Win_post" {
+	if BaseName(c.Func) == "Win_post" {
 		kind, epoch = Post, &w.posted
 	}
 	*epoch = nil
-	if !p.s.o.Finer || !ok || slices.Contains(list, -1) {
+	if !p.s.o.FineSync || !ok || slices.Contains(list, -1) {
 		p.lose(lostGroup, 1)
 		return
 	}

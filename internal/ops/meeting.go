@@ -16,21 +16,21 @@ type Meeting struct {
 	Nth    uint64 // earlier calls of the rank in the same circle
 }
 
-// A Circle identifies the processes that make collective calls in one order, and on what.
-type Circle struct {
+// A CallOrder identifies the processes that make collective calls in one order, and on what.
+type CallOrder struct {
 	Comm   int // as handles.Comm.Key
 	Object int // 0: the communicator itself; else a window (odd) or file (even)
 }
 
-// Circle returns that of a meeting.
-func (m *Meeting) Circle() Circle {
+// CallOrder returns that of a meeting.
+func (m *Meeting) CallOrder() CallOrder {
 	switch {
 	case m.Window != nil:
-		return Circle{m.Comm.Key(), 2*m.Window.Ordinal + 1}
+		return CallOrder{m.Comm.Key(), 2*m.Window.Ordinal + 1}
 	case m.File != nil:
-		return Circle{m.Comm.Key(), 2*m.File.Ordinal + 2}
+		return CallOrder{m.Comm.Key(), 2*m.File.Ordinal + 2}
 	}
-	return Circle{m.Comm.Key(), 0}
+	return CallOrder{m.Comm.Key(), 0}
 }
 
 // meetsOn returns the parameter that identifies who must make a call: a communicator, window or file. It returns -1
@@ -53,8 +53,8 @@ func meetsOn(c *trace.Call) int {
 	return on
 }
 
-// Members returns the communicator whose members must all make the call at a position; nil if there is none, or it
-// isn't known.
+// Members returns the communicator whose members must all make the call at a position; nil if it is not collective, or
+// unknown.
 func (a *Account) Members(c *trace.Call, stream int, index uint64) *handles.Comm {
 	if meetsOn(c) < 0 {
 		return nil
@@ -65,7 +65,7 @@ func (a *Account) Members(c *trace.Call, stream int, index uint64) *handles.Comm
 // meets sets c.Met.
 func (p *process) meets(q *plan, c *Call) {
 	on := &c.Params[q.on]
-	m := &c.Met
+	m := &c.Meeting
 	switch on.Kind() {
 	case mpi.KindComm:
 		m.Comm = q.comm
@@ -87,9 +87,9 @@ func (p *process) meets(q *plan, c *Call) {
 	m.Self = p.own.rank
 	n := q.count
 	if n == nil {
-		if n = p.met[m.Circle()]; n == nil {
+		if n = p.met[m.CallOrder()]; n == nil {
 			n = new(uint64)
-			p.met[m.Circle()] = n
+			p.met[m.CallOrder()] = n
 		}
 		if m.Window == nil && m.File == nil {
 			q.count = n
@@ -99,9 +99,9 @@ func (p *process) meets(q *plan, c *Call) {
 	*n++
 }
 
-// On finds a rank's calls in which all members of a communicator take part, in the only stream that it has; nil if it has several,
+// CallsOn finds a rank's calls in which all members of a communicator take part, in the only stream that it has; nil if it has several,
 // or if a distinct call is on that communicator at times and on another one at others.
-func On(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurrences, error) {
+func CallsOn(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurrences, error) {
 	if k.Streams() != 1 {
 		return nil, nil
 	}

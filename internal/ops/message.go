@@ -26,7 +26,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	op := q.in.operation(c.Call)
 	if v := input(c.Call, "message"); v != nil {
 		m := p.messages[v.Num]
-		op.Comm, op.Message, op.Nth = m.comm, m.number, m.nth
+		op.Comm, op.Message, op.ChannelIndex = m.comm, m.number, m.nth
 	}
 	if !p.known(&op) {
 		return
@@ -45,7 +45,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 // A Receive is which message a call asks for, of those that it receives or looks for.
 type Receive struct {
 	Source, Tag *trace.Param // of the call
-	Wild        bool         // messages of several ranks or tags would do
+	Wildcard    bool         // messages of several ranks or tags would do
 }
 
 // Receives returns which message a call asks for; false if it asks for none, or has one at hand by a handle.
@@ -59,7 +59,7 @@ func Receives(c *trace.Call) (r Receive, ok bool) {
 	if r.Source == nil || r.Tag == nil || r.Source.In.Type != trace.Int || r.Tag.In.Type != trace.Int {
 		return r, false
 	}
-	r.Wild = meaning.Wild(r.Source.In.Num, r.Tag.In.Num)
+	r.Wildcard = meaning.Wild(r.Source.In.Num, r.Tag.In.Num)
 	return r, true
 }
 
@@ -89,15 +89,15 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 			p.number(&op, from, to, true)
 		} else {
 			by := op.Channel(from, to)
-			op.Nth = *p.got.of(by) + 1 // the next receive gets it
-			op.Message = by.Number(op.Nth)
+			op.ChannelIndex = *p.got.of(by) + 1 // the next receive gets it
+			op.Message = by.Number(op.ChannelIndex)
 		}
-		if p.s.o.Finer {
+		if p.s.o.FineSync {
 			c.add(Probed, &op)
 		}
 	}
 	if takes {
-		p.messages[m.Out.Num] = matched{op.Comm, op.Message, op.Nth}
+		p.messages[m.Out.Num] = matched{op.Comm, op.Message, op.ChannelIndex}
 	}
 }
 
@@ -183,8 +183,8 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	}
 	n := counts.of(by)
 	*n++
-	op.Nth = *n
-	op.Message = by.Number(op.Nth)
+	op.ChannelIndex = *n
+	op.Message = by.Number(op.ChannelIndex)
 }
 
 // counts are how many messages there were on each channel.

@@ -10,7 +10,7 @@ type openWindow struct {
 	*Window
 	transfers []Operation
 
-	started, posted []int // the groups with which epochs are under way, if they are told of
+	started, posted []int // the groups of the open epochs, if these are passed on
 }
 
 const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_post, start, wait)"
@@ -87,7 +87,7 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 	}
 }
 
-// complete tells of the end of transfers to and from a member, or all.
+// complete passes on the end of transfers to and from a member, or all.
 func (w *openWindow) complete(c *Call, peer int) {
 	rest := w.transfers[:0]
 	for _, op := range w.transfers {

@@ -9,18 +9,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Others finds the distinct calls of a rank that another rank has to do with. None has to do with a collective call on a
-// communicator of one process, a message to the rank itself or to MPI_PROC_NULL, or access to a file that only the rank
-// opened. What is not known has others in it.
-type Others struct {
+// OtherRanks finds the distinct calls of a rank that involve another rank. Collective calls on a communicator of one
+// process, messages to the rank itself or to MPI_PROC_NULL, and access to a file that only the rank opened do not.
+// Unknown calls do.
+type OtherRanks struct {
 	r    *trace.Reader
 	k    *trace.Rank
 	none bool
 	view *handles.Rank // nil until something is asked of it
 }
 
-// NoOthers reports whether the run was of one rank that met no other world, so that no call has others in it.
-func NoOthers(r *trace.Reader) (bool, error) {
+// SingleRank reports whether the run was of one rank that met no other world, so that no call has others in it.
+func SingleRank(r *trace.Reader) (bool, error) {
 	if r.Ranks() > 1 {
 		return false, nil
 	}
@@ -35,14 +35,14 @@ func NoOthers(r *trace.Reader) (bool, error) {
 	return err == nil && !slices.ContainsFunc(comms.List(), func(c *handles.Comm) bool { return c.RemoteSize > 0 }), err
 }
 
-// OthersOf returns those of a rank's calls. none is what NoOthers says of the trace.
-func OthersOf(r *trace.Reader, k *trace.Rank, none bool) *Others {
-	return &Others{r: r, k: k, none: none}
+// OtherRanksOf returns those of a rank's calls. none is what NoOthers says of the trace.
+func OtherRanksOf(r *trace.Reader, k *trace.Rank, none bool) *OtherRanks {
+	return &OtherRanks{r: r, k: k, none: none}
 }
 
-// In reports whether another rank has to do with some occurrence of a distinct call, by what the call names: what its
-// requests stand for is not looked at.
-func (o *Others) In(terminal int) (bool, error) {
+// Involved reports whether some occurrence of a distinct call involves another rank, judged by the call's parameters without
+// its requests.
+func (o *OtherRanks) Involved(terminal int) (bool, error) {
 	if o.none {
 		return false, nil
 	}
@@ -59,11 +59,11 @@ func (o *Others) In(terminal int) (bool, error) {
 }
 
 // in reports it of all occurrences with the values of a call.
-func (o *Others) in(c *trace.Call, terminal int) (bool, error) {
+func (o *OtherRanks) in(c *trace.Call, terminal int) (bool, error) {
 	if m := meaning.Of(c.Name()); m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) {
 		return false, nil
 	}
-	if ToNobody(c) {
+	if OnlyProcNull(c) {
 		return false, nil
 	}
 	peers := peers(c)
@@ -90,8 +90,8 @@ func (o *Others) in(c *trace.Call, terminal int) (bool, error) {
 	return false, nil
 }
 
-// ToNobody reports whether all ranks that a call names are MPI_PROC_NULL; false if it names none.
-func ToNobody(c *trace.Call) bool {
+// OnlyProcNull reports whether all ranks that a call names are MPI_PROC_NULL; false if it names none.
+func OnlyProcNull(c *trace.Call) bool {
 	list := peers(c)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(n int) bool { return n != mpi.ProcNull })
 }
@@ -107,12 +107,12 @@ func peers(c *trace.Call) (list []int) {
 }
 
 // toItself reports whether the peers are the rank itself or nobody; world gives the rank in the world.
-func (o *Others) toItself(peers []int, world func(int) int) bool {
+func (o *OtherRanks) toItself(peers []int, world func(int) int) bool {
 	return len(peers) > 0 && !slices.ContainsFunc(peers, func(n int) bool { return n != mpi.ProcNull && world(n) != o.k.Number() })
 }
 
 // at reports it of a call at a position.
-func (o *Others) at(c *trace.Call, peers []int, stream int, index uint64) bool {
+func (o *OtherRanks) at(c *trace.Call, peers []int, stream int, index uint64) bool {
 	comm := o.view.CommOf(c, stream, index)
 	if comm == nil { // as of MPI_Init
 		return o.r.Ranks() > 1

@@ -80,7 +80,7 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	}
 }
 
-// rule returns what tells what the calls of a function do; nil if that is nothing, but for time.
+// rule returns the function that passes on the acts of a call; nil if the call has none.
 func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 	f := c.Func
 	m := meaning.Of(f.Name)
@@ -95,10 +95,10 @@ func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 		return makesComm
 	case m != nil && m.Later:
 		return nil
-	case Is(f, mpi.Barrier) && !f.Has(trace.Persistent):
+	case HasAttr(f, mpi.Barrier) && !f.Has(trace.Persistent):
 		return collective
 	case m == nil:
-		return rules[Base(f)]
+		return rules[BaseName(f)]
 	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
 		return messages
 	case m.Pattern == meaning.OneSided:
@@ -126,8 +126,8 @@ func init() {
 	}
 }
 
-// Is reports whether calls of a function have an attribute, by the table of the standard.
-func Is(f *trace.Function, a mpi.Attr) bool {
+// HasAttr reports whether calls of a function have an attribute, by the table of the standard.
+func HasAttr(f *trace.Function, a mpi.Attr) bool {
 	def, _ := mpi.Lookup(f.Name)
 	return def.Has(a)
 }
@@ -135,20 +135,20 @@ func Is(f *trace.Function, a mpi.Attr) bool {
 // Passive reports whether calls of a function synchronise with the memory of ranks that do nothing for it: locks, flushes
 // and MPI_Win_sync.
 func Passive(f *trace.Function) bool {
-	base := Base(f)
+	base := BaseName(f)
 	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
 }
 
-// Alone reports whether calls wait for no other rank, by what the standard says of their function: they are local, or
+// IsLocal reports whether calls wait for no other rank, by what the standard says of their function: they are local, or
 // transfer to or from a file by themselves.
-func Alone(c *trace.Call) bool {
+func IsLocal(c *trace.Call) bool {
 	m := meaning.Of(c.Name())
-	return Is(c.Func, mpi.Local) || m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) || ToNobody(c)
+	return HasAttr(c.Func, mpi.Local) || m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) || OnlyProcNull(c)
 }
 
-// Abandons reports whether calls of a function give up a request before it has completed, or try to.
+// Abandons reports whether calls of a function free or cancel a request before it has completed.
 func Abandons(f *trace.Function) bool {
-	base := Base(f)
+	base := BaseName(f)
 	return base == "Cancel" || base == "Request_free"
 }
 
@@ -158,9 +158,9 @@ func OperationOf(f *trace.Function) meaning.Operation {
 	return meaning.OperationOf(def)
 }
 
-// Base returns a function's name without what says how it is called: "Bcast" of MPI_Bcast,
+// BaseName returns a function's name without what says how it is called: "Bcast" of MPI_Bcast,
 // MPI_Ibcast_c and MPI_Bcast_init.
-func Base(f *trace.Function) string {
+func BaseName(f *trace.Function) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(f.Name, "MPI_"), "_c")
 	if f.Has(trace.Persistent) {
 		name = strings.TrimSuffix(name, "_init")

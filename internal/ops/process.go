@@ -18,9 +18,9 @@ type process struct {
 	lastID   uint64
 	windows  map[int64]*openWindow // by handle, as all of these
 	files    map[int64]*File
-	messages map[int64]matched  // that were matched by a probe
-	made     map[int]int        // windows and files, by communicator
-	met      map[Circle]*uint64 // collective calls
+	messages map[int64]matched     // that were matched by a probe
+	made     map[int]int           // windows and files, by communicator
+	met      map[CallOrder]*uint64 // collective calls
 	own      struct {
 		of   *handles.Comm
 		rank int
@@ -28,16 +28,16 @@ type process struct {
 	groups map[int64][]int // ranks of the world
 
 	sent, got counts // messages
-	since     uint64 // calls since progress was told
+	since     uint64 // calls since the last progress
 
-	part bool // the call at hand is of the part that is to be told
+	part bool // the current call is in the wanted part
 }
 
 // A thread is one stream of a process.
 type thread struct {
 	stream int
 	walk   *trace.Walk
-	idle   *idle // nil: all calls are told
+	idle   *idle // nil: no calls are skipped
 	phases *within
 	values *trace.ValueLine // nil: not asked for
 	more   bool             // the walk is at a call that is still to come
@@ -46,11 +46,11 @@ type thread struct {
 	ends   int64
 	gap    int64
 	made   int64 // one-shot requests
-	once   ring  // what they stand for
+	once   ring  // the operations of one-shot requests
 	plans  []plan
 	open   []*Call // under way, the innermost last
 	spare  []*Call
-	last   int64          // the last time that was told
+	last   int64          // the last time that was passed on
 	turns  []handles.Turn // of calls that are still to come
 }
 
@@ -61,7 +61,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	}
 	p := &process{
 		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
-		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[Circle]*uint64),
+		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[CallOrder]*uint64),
 		sent: counts{all: make(map[Channel]*uint64)}, got: counts{all: make(map[Channel]*uint64)},
 		part: true,
 	}
@@ -101,7 +101,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	return p, nil
 }
 
-// often is after how many calls progress is told.
+// often is the number of calls between two calls of progress.
 const often = 1 << 14
 
 // run goes through the calls of all threads, always the one that began first.
@@ -159,7 +159,7 @@ func (p *process) hasTurn(t *thread) bool {
 	return true
 }
 
-// step tells of the next call of a thread.
+// step handles the next call of a thread.
 func (p *process) step(t *thread, sink Sink) error {
 	if err := cmp.Or(p.call(t, sink), p.Err()); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (p *process) step(t *thread, sink Sink) error {
 	return p.advance(t)
 }
 
-// finish tells of the end of what is still under way.
+// finish passes on the end of what is still under way.
 func (p *process) finish(sink Sink) error {
 	p.s.o.Progress(p.since)
 	for _, t := range p.threads {
@@ -180,7 +180,7 @@ func (p *process) finish(sink Sink) error {
 		}
 	}
 	if n := p.left(); n > 0 {
-		p.s.Losses.Add(Unending, n)
+		p.s.Losses.Add(LossUnfinished, n)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (p *process) end(t *thread) int64 {
 	return p.start(t) + 1
 }
 
-// call tells of the call that a thread's walk is at.
+// call handles the current call of a thread's walk.
 func (p *process) call(t *thread, sink Sink) error {
 	now := t.walk.Timed()
 	start, end, known := p.start(t), p.end(t), now.Timing.Duration.Kind
@@ -249,7 +249,7 @@ func (p *process) call(t *thread, sink Sink) error {
 		known = trace.ExactSample
 		timing = trace.Timing{Duration: trace.Sample{Ns: uint64(end - start), Kind: known}, Gap: trace.Sample{Ns: uint64(t.gap), Kind: known}}
 	}
-	// Only exact times tell a call within a call from one that seems to begin early.
+	// Only exact times distinguish a nested call from one that seems to begin early.
 	keep := len(t.open)
 	for keep > 0 && (known != trace.ExactSample || t.open[keep-1].End <= start || t.open[keep-1].End < end) {
 		keep--
@@ -259,7 +259,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{Call: now.Call, Start: start, End: max(start, end), Known: known, Timing: timing, Acts: c.Acts[:0], Values: c.Values[:0]}
+	*c = Call{Call: now.Call, Start: start, End: max(start, end), TimeKind: known, Timing: timing, Acts: c.Acts[:0], Values: c.Values[:0]}
 	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
 	p.act(t, c)
 	if !p.part {
@@ -273,13 +273,13 @@ func (p *process) call(t *thread, sink Sink) error {
 		}
 		c.Values = append(c.Values, list...)
 	}
-	p.s.Told++
+	p.s.CallsRead++
 	t.last = c.Start
 	t.open = append(t.open, c)
 	return sink.Enter(c)
 }
 
-// leave tells that calls under way have returned, all but the outermost so many.
+// leave passes on the return of calls under way, all but the outermost keep.
 func (p *process) leave(t *thread, sink Sink, keep int) error {
 	for len(t.open) > keep {
 		c := t.open[len(t.open)-1]
@@ -316,10 +316,10 @@ type idle struct {
 	k      *trace.Rank
 	is     []bool             // by terminal
 	others *trace.Occurrences // the calls that are not idle
-	run    int                // so many idle calls were told in a row
+	run    int                // the number of idle calls passed on in a row
 }
 
-// Of a stretch of idle calls so many are told at least; shorter stretches are told as a whole.
+// Of a stretch of idle calls at least this many are passed on; shorter stretches are passed on as a whole.
 const (
 	idleTold  = 64
 	idleShort = 4096
@@ -329,8 +329,8 @@ func newIdle(k *trace.Rank, stream int, is []bool) *idle {
 	return &idle{k: k, is: is, others: k.Occurrences(stream, func(t int) bool { return !is[t] })}
 }
 
-// passes returns the position of the next call to tell after one, the stream's length if there is
-// none; false if it is the next of all.
+// passes returns the position of the next call to pass on after one, the stream's length if none; false if it is
+// directly the next.
 func (x *idle) passes(c *trace.Call) (to uint64, ok bool) {
 	if x.run++; !x.is[c.Terminal] {
 		x.run = 0
@@ -346,7 +346,7 @@ func (x *idle) passes(c *trace.Call) (to uint64, ok bool) {
 	return to, to > c.Index+idleShort
 }
 
-// idleCalls tells which terminals of a rank are idle, nil if none is.
+// idleCalls returns which terminals of a rank are idle; nil if none is.
 func (s *Source) idleCalls(k *trace.Rank) ([]bool, error) {
 	if s.o.Idle == nil {
 		return nil, nil

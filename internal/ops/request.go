@@ -8,22 +8,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A requestKey tells the requests of a process apart.
+// A requestKey identifies a request of a process.
 type requestKey struct {
 	thread int // that made it; -1: persistent
 	id     int64
 }
 
-// A pending is what a request stands for that was not completed yet: nothing, a transfer, or
-// one each way.
+// A pending is the operations of a request that has not completed: none, a transfer, or one each way.
 type pending struct {
 	acts [2]Act
 	n    int
-	part bool // begun in the part that is told
+	part bool // begun in the wanted part
 	id   int64
 }
 
-// A ring has what one-shot requests of a thread stand for, which have rising numbers. Few are under way at a time, mostly the newest.
+// A ring has the operations of a thread's one-shot requests, by their rising numbers. Few are under way at a time,
+// mostly the newest.
 type ring struct {
 	slots []*pending         // by the low bits of their numbers
 	older map[int64]*pending // where a newer one needed the slot
@@ -61,7 +61,7 @@ func (r *ring) put(x *pending) {
 		}
 		old := r.slots
 		r.slots = make([]*pending, 2*len(old))
-		for _, y := range old { // no two come to have one
+		for _, y := range old { // no two get the same
 			if y != nil {
 				r.slots[y.id&int64(len(r.slots)-1)] = y
 			}
@@ -77,7 +77,7 @@ func (r *ring) drop(id int64) {
 	delete(r.older, id)
 }
 
-// under returns what stands behind a request, nil if nothing.
+// under returns the operations of a request; nil if none.
 func (p *process) under(key requestKey) *pending {
 	if key.thread >= 0 {
 		return p.threads[key.thread].once.at(key.id)
@@ -106,7 +106,7 @@ func (p *process) left() (n uint64) {
 	return n
 }
 
-// keep notes what stands behind the request that a call made.
+// keep notes the operations of the request that a call made.
 func (p *process) keep(t *thread, q *plan, c *Call) {
 	if q.request < 0 {
 		return
@@ -140,7 +140,7 @@ func (p *process) hold(key requestKey, acts []Act) {
 	}
 }
 
-// find returns what a request stands for, nil if it is none or unknown.
+// find returns the operations of a request; nil if null or unknown.
 func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 	key := requestKey{t.stream, v.ID}
 	switch v.Form {
@@ -265,23 +265,24 @@ func (a Place) status(c *trace.Call) *trace.StatusValue {
 
 // A Completion is a request that a call completes.
 type Completion struct {
-	At      int // in the call's array of requests; 0 of a single one
-	Request *trace.Value
-	Status  *trace.StatusValue // nil: not known
+	ArrayIndex int // in the call's array of requests; 0 of a single one
+	Request    *trace.Value
+	Status     *trace.StatusValue // nil: not known
 
 	RequestAt, StatusAt Place
 }
 
-// Completed returns the requests that a call completes, or gives up; none if it finds nothing, or fails.
+// Completed returns the requests that a call completes, frees or cancels; none if a test finds nothing, or the call
+// fails.
 func Completed(c *trace.Call) []Completion {
 	if !c.Func.Has(trace.Completes) {
 		return nil
 	}
-	return FoundComplete(c)
+	return CompletedOrNull(c)
 }
 
-// FoundComplete returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
-func FoundComplete(c *trace.Call) (list []Completion) {
+// CompletedOrNull returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
+func CompletedOrNull(c *trace.Call) (list []Completion) {
 	def, _ := mpi.ByID(c.Func.ID)
 	if !c.Func.Has(trace.Completes) && meaning.WaitingOf(def).Choice == meaning.NoRequest {
 		return nil
@@ -305,8 +306,8 @@ func CompletesAll(c *trace.Call) bool {
 	return max(x.Request, x.Requests) >= 0 && max(x.Flag, x.Count, x.Index, x.Indices) < 0
 }
 
-// InVain reports whether a call is a test or a probe that finds nothing.
-func InVain(c *trace.Call) bool {
+// FoundNothing reports whether a call is a test or a probe that finds nothing.
+func FoundNothing(c *trace.Call) bool {
 	if def, _ := mpi.ByID(c.Func.ID); !def.Has(mpi.Polls) || !ended(c) {
 		return false
 	}
@@ -390,7 +391,7 @@ func (p *process) tested(t *thread, c *Call, v *trace.Value) {
 	}
 }
 
-// completed tells of the end of all that a request stood for.
+// completed passes on the end of all operations of a request.
 func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusValue) {
 	if s.Pending() {
 		p.tested(t, c, v)
@@ -411,7 +412,7 @@ func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusV
 	p.drop(key, x)
 }
 
-// ended tells of the end of an operation.
+// ended passes on the end of an operation.
 func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
 	op := &a.Operation // nobody asks for it any more
 	if s != nil && s.Cancelled {
@@ -446,8 +447,8 @@ func transferred(wanted uint64, s *trace.StatusValue) uint64 {
 	return wanted
 }
 
-// underWay tells what a call was about that never returned: the message that it sends, the one
-// that it waits for, as it was asked for, or the operations that it waits for.
+// underWay passes on what a call was doing that never returned: the message that it sends, the one that it waits for,
+// as posted, or the operations that it waits for.
 func (p *process) underWay(t *thread, q *plan, c *Call) {
 	if c.Func.Has(trace.Completes) {
 		p.awaits(t, c)
@@ -467,7 +468,7 @@ func (p *process) underWay(t *thread, q *plan, c *Call) {
 	}
 }
 
-// awaits tells which operations a call waits for, or asks about.
+// awaits passes on the operations that a call waits for or tests.
 func (p *process) awaits(t *thread, c *Call) {
 	for _, v := range Requests(c.Call) {
 		if x, _ := p.find(t, v); x != nil {

@@ -19,22 +19,22 @@ const (
 type Options struct {
 	Ranks    []int // in rising order; nil: all
 	From, To int64 // on the run's time line: calls that are under way between these times
-	// Starts says at which position of a thread to begin: what was under way there is not known, and neither are the
-	// numbers of messages. The thread ends where To is. nil: all threads are told from their beginning.
+	// Starts returns the position of a thread at which to begin: what was under way there is unknown, and so are the
+	// numbers of messages. The thread ends at To. nil: all threads are read from their beginning.
 	Starts   func(rank, stream int) uint64
 	Phase    string // only calls of marked phases of that name, by position; empty: all
-	UnderWay bool   // tell what calls were about that never returned: Send, Recv and Awaited
-	// Idle says which calls of a function do nothing that matters, nil: none. Of long stretches of these the first ones
-	// alone are told. They make no requests, and use none up.
-	Idle     func(f *trace.Function) func(c *trace.Call) bool
-	Values   bool               // tell what was attached to calls
-	Messages bool               // number messages, so that formats can say what was received where
-	Shares   bool               // say what goes to each member of a collective that has an array of counts
-	Finer    bool               // tell of synchronisations of windows with groups, of views and syncs of files, and of probes, too
-	Untimed  bool               // do not look at times, as if there were none
-	Progress func(calls uint64) // told now and then how many more calls were looked at
-	Clock    Clock              // nil: the trace's own times
-	Extent   *[2]int64          // when the first call began and the last rank ended, on the run's time line; nil: looked up
+	UnderWay bool   // pass on what calls were doing that never returned: Send, Recv and Awaited
+	// Idle returns which calls of a function do nothing that matters; nil: none. Of a long stretch of these only the
+	// first ones are passed on. They neither make nor complete requests.
+	Idle        func(f *trace.Function) func(c *trace.Call) bool
+	Values      bool               // read the values attached to calls
+	Messages    bool               // number messages, so that formats can say what was received where
+	PerMember   bool               // say what goes to each member of a collective that has an array of counts
+	FineSync    bool               // pass on synchronisations of windows with groups, views and syncs of files, and probes, too
+	IgnoreTimes bool               // do not look at times, as if there were none
+	Progress    func(calls uint64) // called now and then with the number of further calls that were read
+	Clock       Clock              // nil: the trace's own times
+	Extent      *[2]int64          // when the first call began and the last rank ended, on the run's time line; nil: looked up
 }
 
 // A Clock gives the times of a stream's calls. A recorder has them at hand where the trace hasn't.
@@ -49,16 +49,16 @@ type Ticker interface {
 
 // A Source gives the calls of a trace to a Sink.
 type Source struct {
-	Reader  *trace.Reader
-	Comms   *handles.Comms
-	Ranks   []int // that are exported; some may have left no track
-	Windows []*Window
-	Files   []*File
-	Places  []trace.Site // call sites, in the order in which they turned up
-	Losses  Losses
-	Told    uint64 // calls so far
-	First   int64  // on the run's time line: where Start and End count from
-	Last    int64  // end of the run, counted from there
+	Reader    *trace.Reader
+	Comms     *handles.Comms
+	Ranks     []int // that are exported; some may have left no track
+	Windows   []*Window
+	Files     []*File
+	Places    []trace.Site // call sites, in the order in which they turned up
+	Losses    Losses
+	CallsRead uint64 // calls so far
+	First     int64  // on the run's time line: where Start and End count from
+	Last      int64  // end of the run, counted from there
 
 	o       Options
 	times   bool
@@ -78,7 +78,7 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, classes: make(map[int]*Class),
 		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File), places: make(map[trace.Site]int),
 	}
-	s.times = (r.HasTimes() || o.Clock != nil) && !o.Untimed
+	s.times = (r.HasTimes() || o.Clock != nil) && !o.IgnoreTimes
 	if s.o.Progress == nil {
 		s.o.Progress = func(uint64) {}
 	}
@@ -112,8 +112,8 @@ func (s *Source) wants(start, end int64) bool {
 	return end+s.First >= s.o.From && start+s.First <= s.o.To
 }
 
-// Has reports whether a time on the run's time line is exported.
-func (s *Source) Has(ns int64) bool { return s.wants(ns-s.First, ns-s.First) }
+// InRange reports whether a time on the run's time line is exported.
+func (s *Source) InRange(ns int64) bool { return s.wants(ns-s.First, ns-s.First) }
 
 // TimeKind is how well times are known. Of NoSample they say the order of a thread's calls, no more.
 func (s *Source) TimeKind() (trace.SampleKind, error) {
@@ -199,14 +199,14 @@ func (s *Source) Rank(number int, sink Sink) error {
 
 // window returns the window that a communicator's ranks made together as their n-th.
 func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
-	return once.Listed(s.windows, madeBy{comm.Key(), n}, &s.Windows, func() *Window {
+	return once.GetListed(s.windows, madeBy{comm.Key(), n}, &s.Windows, func() *Window {
 		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, Ordinal: n}
 	})
 }
 
 // file returns the file that a communicator's ranks opened together as their n-th.
 func (s *Source) file(comm *handles.Comm, n int, name string) *File {
-	return once.Listed(s.files, madeBy{comm.Key(), n}, &s.Files, func() *File { return &File{len(s.Files), name, comm, n} })
+	return once.GetListed(s.files, madeBy{comm.Key(), n}, &s.Files, func() *File { return &File{len(s.Files), name, comm, n} })
 }
 
 // place numbers a call site.
@@ -218,8 +218,8 @@ func (s *Source) place(site trace.Site) int {
 	return n
 }
 
-// AtPlace returns what a sink keeps for the place of a call. The list is by place; what it lacks is made.
-func AtPlace[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T {
+// ForPlace returns what a sink keeps for the place of a call. The list is by place; what it lacks is made.
+func ForPlace[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T {
 	for len(*list) <= place {
 		*list = append(*list, make(s.Places[len(*list)]))
 	}

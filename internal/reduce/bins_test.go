@@ -21,7 +21,7 @@ func TestBins(t *testing.T) {
 			list = append(list, stats.Bin{Low: n * grain, High: n * grain, Count: rapid.Uint64Range(1, 9).Draw(t, "count")})
 		}
 		slices.SortFunc(list, func(a, b stats.Bin) int { return int(a.Low - b.Low) })
-		f := &family{sorted: list, unit: grain}
+		f := &sizeFamily{sorted: list, unit: grain}
 		f.merge(precision)
 		counts := make(map[int64]uint64)
 		last := int64(0)
@@ -37,7 +37,7 @@ func TestBins(t *testing.T) {
 			counts[v] += x.Count
 		}
 		for _, b := range f.bins {
-			if b.Low >= b.High || !Merges(b.Low, b.High, precision) || b.Value < b.Low || b.Value > b.High {
+			if b.Low >= b.High || !CanMerge(b.Low, b.High, precision) || b.Value < b.Low || b.Value > b.High {
 				t.Fatalf("precision %d: bin %+v", precision, b)
 			}
 			if counts[b.Value] != b.Count {
@@ -54,13 +54,13 @@ func TestFullest(t *testing.T) {
 		list = append(list, stats.Bin{Low: n, High: n, Count: 10})
 	}
 	want := []trace.Bin{{Low: 98, High: 102, Value: 100, Count: 50}}
-	if got := Bins(list, 95, 1); !slices.Equal(got, want) {
+	if got := MergeSizes(list, 95, 1); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := Bins(list, 95, 64); got != nil {
+	if got := MergeSizes(list, 95, 64); got != nil {
 		t.Errorf("%+v, though no multiple of 64 is in one", got)
 	}
-	if got := Bins(list, 0, 1); len(got) != 1 || got[0].Low != 90 || got[0].High != 102 {
+	if got := MergeSizes(list, 0, 1); len(got) != 1 || got[0].Low != 90 || got[0].High != 102 {
 		t.Errorf("precision 0: %+v", got)
 	}
 }

@@ -32,33 +32,33 @@ import (
 // mostCalls bounds the calls of a part, as each of them is looked at.
 const mostCalls = 1 << 30
 
-// A Part is a trace of a part. It is good until Close.
-type Part struct {
-	Content *sections.Content
-	Calls   uint64 // that are in the part, without those that only stay
-	Stayed  uint64 // calls outside that make or free objects
-	Notes   []string
-	Begins  *trace.Call   // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
-	code    *trace.Code   // of the whole trace, nil if it has none
-	from    *trace.Reader // whose sites code numbers
-	close   func()
+// A CutTrace is a trace of a part. It is good until Close.
+type CutTrace struct {
+	Content    *sections.Content
+	Calls      uint64 // that are in the part, without those that only stay
+	KeptCalls  uint64 // calls outside that make or free objects
+	Notes      []string
+	Iterations *trace.Call   // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
+	code       *trace.Code   // of the whole trace, nil if it has none
+	from       *trace.Reader // whose sites code numbers
+	close      func()
 }
 
 // Close lets go what the content may still be read from.
-func (p *Part) Close() { p.close() }
+func (p *CutTrace) Close() { p.close() }
 
-// Cut cuts a part out of a trace. progress is told after each rank.
-func Cut(r *trace.Reader, w Window, progress func(ranks int)) (*Part, error) {
+// Cut cuts a part out of a trace. progress is called after each rank.
+func Cut(r *trace.Reader, w Window, progress func(ranks int)) (*CutTrace, error) {
 	return of(r, w, nil, progress)
 }
 
-func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Part, err error) {
-	x := &cutter{r: r, ch: ch, w: w, part: &Part{}}
+func of(r *trace.Reader, w Window, ch *ValueChange, progress func(ranks int)) (p *CutTrace, err error) {
+	x := &cutter{r: r, ch: ch, w: w, part: &CutTrace{}}
 	if x.spans, err = x.w.spans(r); err != nil {
 		return nil, err
 	}
 	if w.Loop == MainLoop {
-		x.part.Begins = x.w.begins
+		x.part.Iterations = x.w.begins
 	}
 	for _, streams := range x.spans {
 		for _, list := range streams {
@@ -120,30 +120,30 @@ func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Par
 	return x.part, err
 }
 
-// A Change is made of each call's values, on the way into a trace of all calls.
-type Change struct {
+// A ValueChange is made of each call's values, on the way into a trace of all calls.
+type ValueChange struct {
 	// Values changes those of a call; where the terminal has no lane, it is asked once for all its calls.
 	Values func(k *trace.Rank, terminal int, vals []int64)
 	Tracks func(list []*track.Track) error // if not nil: changes those of all ranks before they are merged
 	Note   string                          // what was done
 }
 
-// Changed makes a trace of all calls with other values. Times are means of what is alike then.
-func Changed(r *trace.Reader, c *Change, progress func(ranks int)) (*Part, error) {
+// WithChange makes a trace of all calls with other values. Times are means of what is alike then.
+func WithChange(r *trace.Reader, c *ValueChange, progress func(ranks int)) (*CutTrace, error) {
 	return of(r, Window{}, c, progress)
 }
 
 // A cutter cuts one trace.
 type cutter struct {
 	r     *trace.Reader
-	ch    *Change // nil: none
+	ch    *ValueChange // nil: none
 	w     Window
 	spans [][][]ops.Span // by rank and stream
 	kept  *exemplar      // nil: times are the trace's
 	timed bool
 	zero  int64 // where the run's time line begins
 	base  int64 // ns since 1970, there
-	part  *Part
+	part  *CutTrace
 }
 
 // origin returns where the time line begins, and when that was.
@@ -207,7 +207,7 @@ func (x *cutter) meta(o timing.Options) map[string]string {
 		m[trace.MetaNote+".changed"] = x.ch.Note
 		return m
 	}
-	m[trace.MetaNote+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.Stayed)
+	m[trace.MetaNote+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.KeptCalls)
 	for i, n := range x.part.Notes {
 		m[fmt.Sprintf("%s.part.%d", trace.MetaNote, i)] = n
 	}
@@ -362,15 +362,15 @@ type rankCutter struct {
 	handovers *handovers
 }
 
-// CodeOf has the part have what another trace knows of the program's code.
-func (p *Part) CodeOf(r *trace.Reader) (err error) {
+// TakeCode has the part have what another trace knows of the program's code.
+func (p *CutTrace) TakeCode(r *trace.Reader) (err error) {
 	p.from = r
 	p.code, err = r.Code()
 	return err
 }
 
 // Write writes the part to a file, with what the trace knows of the program's code.
-func (p *Part) Write(path string, overwrite bool) error {
+func (p *CutTrace) Write(path string, overwrite bool) error {
 	if err := sections.WriteFile(path, p.Content, overwrite); err != nil || p.code == nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func (p *Part) Write(path string, overwrite bool) error {
 }
 
 // Reader reads the part, without what the trace knows of the program's code.
-func (p *Part) Reader(name string) (*trace.Reader, error) {
+func (p *CutTrace) Reader(name string) (*trace.Reader, error) {
 	file, err := sections.Encode(p.Content)
 	if err != nil {
 		return nil, err

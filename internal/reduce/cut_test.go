@@ -208,7 +208,7 @@ func duration(rank, i int) uint64 { return uint64(1000 + 100*rank + i) }
 // Of an iteration that ranks kept the times of, a part has these, within what they are rounded to; they are where they were.
 func TestExemplar(t *testing.T) {
 	all := timed(t, timing.Lossless)
-	found, err := when.FromTimes(all)
+	found, err := when.AnalyseTimes(all)
 	if err != nil || len(found.Exemplars) < 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -362,7 +362,7 @@ func TestRefused(t *testing.T) {
 func TestModes(t *testing.T) {
 	for _, mode := range []timing.Mode{timing.Stats, timing.None} {
 		r := timed(t, mode)
-		p := part(t, r, reduce.Window{Inner: true})
+		p := part(t, r, reduce.Window{WithoutInit: true})
 		if got, want := p.HasTimes(), r.HasTimes(); got != want {
 			t.Errorf("%s: times %v, want %v", mode, got, want)
 		}

@@ -16,7 +16,7 @@ type exemplar struct {
 // exemplar returns that of the iteration which the window is; nil if its times were not kept, or more is within.
 func (x *cutter) exemplar() (*exemplar, error) {
 	w := &x.w
-	if x.ch != nil || w.Loop != MainLoop || w.From != nil || w.Until != nil || w.Phase != "" || w.Inner {
+	if x.ch != nil || w.Loop != MainLoop || w.From != nil || w.Until != nil || w.Phase != "" || w.WithoutInit {
 		return nil, nil
 	}
 	kind, err := x.r.TimeKind()
@@ -24,7 +24,7 @@ func (x *cutter) exemplar() (*exemplar, error) {
 		return nil, err
 	}
 	known, err := x.r.When()
-	e := when.Exemplar(known, w.First, w.End)
+	e := when.ExemplarIn(known, w.First, w.End)
 	if err != nil || e == nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// MainLoop names the loop whose iterations a run is told by.
+// MainLoop names the main loop of a run, in place of a loop's own name.
 const MainLoop = "main"
 
 // rounds finds the calls of some rounds of a loop. A round is from one call that begins it to before the next.
@@ -20,7 +20,7 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 				return s, false, err
 			}
 		}
-		x, err = w.iterations.Of(k, stream)
+		x, err = w.iterations.Rounds(k, stream)
 	} else {
 		x = w.named(k, stream)
 	}

@@ -9,23 +9,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Marks tells which sizes in a rank's calls stand for others, and which messages are drawn.
-type Marks struct {
+// SizeMarks finds the sizes in a rank's calls that replace several original ones, and the synthetic messages.
+type SizeMarks struct {
 	k        *trace.Rank
 	list     []trace.Thinned
 	partners []trace.Partners
 	x        *handles.Rank
-	known    map[int][]Mark
+	known    map[int][]MergedSize
 }
 
-// A Mark is a parameter that has such sizes: they were Low to High before, in what the parameter counts.
-type Mark struct {
+// A MergedSize is a parameter that has such sizes: they were Low to High before, in what the parameter counts.
+type MergedSize struct {
 	Param     string
 	Low, High int64
 }
 
 // MarksOf returns those of a rank; nil if the trace has all sizes as they were.
-func MarksOf(r *trace.Reader, k *trace.Rank) (*Marks, error) {
+func MarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
 	list, err := r.Thinned()
 	if err != nil {
 		return nil, err
@@ -35,18 +35,18 @@ func MarksOf(r *trace.Reader, k *trace.Rank) (*Marks, error) {
 		return nil, err
 	}
 	x, err := handles.Of(r).Rank(k)
-	return &Marks{k, list, partners, x, make(map[int][]Mark)}, err
+	return &SizeMarks{k, list, partners, x, make(map[int][]MergedSize)}, err
 }
 
-// Drawn returns which family of drawn messages that of a call is of; nil if it is as it was.
-func (m *Marks) Drawn(c *trace.Call) *trace.Partners {
+// SyntheticMessage returns which family of drawn messages that of a call is of; nil if it is as it was.
+func (m *SizeMarks) SyntheticMessage(c *trace.Call) *trace.Partners {
 	if m == nil {
 		return nil
 	}
 	return trace.PartnersOf(m.partners, c)
 }
 
-// DrawnText is what stands behind a call whose message is drawn, nothing behind others.
+// DrawnText is the note printed after a call with a synthetic message; "" after others.
 func DrawnText(p *trace.Partners) string {
 	if p == nil {
 		return ""
@@ -59,18 +59,18 @@ func DrawnText(p *trace.Partners) string {
 	return text
 }
 
-// Of returns the marks of a call.
-func (m *Marks) Of(c *trace.Call) []Mark {
+// SizesOf returns the marks of a call.
+func (m *SizeMarks) SizesOf(c *trace.Call) []MergedSize {
 	if m == nil || m.list == nil {
 		return nil
 	}
 	if m.k.Follows(c.Terminal) {
 		return m.find(c) // what its statuses say isn't the same in all calls
 	}
-	return once.Of(m.known, c.Terminal, func() []Mark { return m.find(c) })
+	return once.Get(m.known, c.Terminal, func() []MergedSize { return m.find(c) })
 }
 
-func (m *Marks) find(c *trace.Call) (list []Mark) {
+func (m *SizeMarks) find(c *trace.Call) (list []MergedSize) {
 	vals := m.k.Signature(c.Terminal) // what is thinned has no lanes
 	p, err := planOf(m.k, c.Terminal, vals, m.x.SizeAlways)
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *Marks) find(c *trace.Call) (list []Mark) {
 		}
 		name := c.Func.Params[param].Name
 		if n := len(list); n == 0 || list[n-1].Param != name {
-			list = append(list, Mark{name, b.Low / unit, b.High / unit})
+			list = append(list, MergedSize{name, b.Low / unit, b.High / unit})
 		}
 		x := &list[len(list)-1]
 		x.Low, x.High = min(x.Low, b.Low/unit), max(x.High, b.High/unit)
@@ -105,7 +105,7 @@ func (m *Marks) find(c *trace.Call) (list []Mark) {
 	return list
 }
 
-func (m *Marks) bin(k key, size int64) *trace.Bin {
+func (m *SizeMarks) bin(k key, size int64) *trace.Bin {
 	for i := range m.list {
 		t := &m.list[i]
 		if k.collective {

@@ -13,20 +13,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Ordered gives up in which order requests were finished, where that is another on each rank and in each run, so that ranks that
-// poll are of one class.
+// Ordered drops the order in which requests finished if it differs between ranks and runs. Ranks that poll then are of
+// one class.
 //
 // Invariants:
 //
-//  1. Calls in a row from one place that are given what is left of the same requests, and finish some of them, finish the same after,
+//  1. Consecutive calls from one place with the rest of the same requests, which finish some of them, finish the same ones after,
 //     in the order of the array. Nothing that other ranks see is between them, so that any order is one that the run could have had.
 //  2. Tests and probes that found nothing are left out, as the program saw nothing of the other ranks by them.
 //  3. What ranks spent MUST stay: a call that takes the place of others takes as long as these together.
 //
-// It is the same trace if they finish in the order of their arrays anyway. progress is told of each rank that was looked at.
+// It is the same trace if they finish in the order of their arrays anyway. progress is called after each rank.
 func Ordered(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 	changed := false
-	ch := &Change{
+	ch := &ValueChange{
 		Note:   "requests finish in array order, and tests in vain are left out",
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error {
@@ -43,7 +43,7 @@ func Ordered(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 			return nil
 		},
 	}
-	part, err := Changed(r, ch, progress)
+	part, err := WithChange(r, ch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 
 // callOf finds out what a call with a signature does.
 func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
-	c := &call{vain: ops.InVain(from), spans: make(map[string]signature.Span)}
+	c := &call{vain: ops.FoundNothing(from), spans: make(map[string]signature.Span)}
 	if from.Return != 0 || c.vain {
 		return c, nil
 	}
@@ -153,24 +153,24 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 	}
 	var statuses [][]int64
 	if p, one := c.spans["status"]; one {
-		statuses = append(statuses, vals[p.At:p.End])
+		statuses = append(statuses, vals[p.First:p.End])
 	}
 	all := c.spans["array_of_statuses"]
 	for p := range all.Elements(vals) {
-		statuses = append(statuses, vals[p.At:p.End])
+		statuses = append(statuses, vals[p.First:p.End])
 	}
 	for i, d := range done {
 		if d.Request.Form != trace.RequestOnce {
 			return c, nil
 		}
-		f := finished{index: int64(d.At)}
+		f := finished{index: int64(d.ArrayIndex)}
 		if i < len(statuses) {
 			f.status = statuses[i]
 		}
 		c.done = append(c.done, f)
 	}
-	c.requests = vals[requests.At+1 : requests.End]
-	c.key = fmt.Sprint(s.Call, s.Site, len(c.requests), all.End-all.At == 1)
+	c.requests = vals[requests.First+1 : requests.End]
+	c.key = fmt.Sprint(s.Call, s.Site, len(c.requests), all.End-all.First == 1)
 	return c, nil
 }
 
@@ -229,8 +229,8 @@ func (x *sorter) flush() {
 		for _, f := range done {
 			indices, statuses = append(indices, f.index), append(statuses, f.status...)
 		}
-		if p := first.spans["array_of_statuses"]; s.Vals[p.At] < 0 {
-			statuses = s.Vals[p.At:p.End]
+		if p := first.spans["array_of_statuses"]; s.Vals[p.First] < 0 {
+			statuses = s.Vals[p.First:p.End]
 		}
 		x.call(s, first, map[string][]int64{"outcount": indices[:1], "array_of_indices": indices, "array_of_statuses": statuses}, each)
 	} else {
@@ -248,8 +248,8 @@ func (x *sorter) flush() {
 func (x *sorter) call(s *signature.Signature, like *call, with map[string][]int64, of uint64) {
 	var vals []int64
 	at := 0
-	for _, name := range slices.SortedFunc(maps.Keys(with), func(a, b string) int { return cmp.Compare(like.spans[a].At, like.spans[b].At) }) {
-		vals = append(append(vals, s.Vals[at:like.spans[name].At]...), with[name]...)
+	for _, name := range slices.SortedFunc(maps.Keys(with), func(a, b string) int { return cmp.Compare(like.spans[a].First, like.spans[b].First) }) {
+		vals = append(append(vals, s.Vals[at:like.spans[name].First]...), with[name]...)
 		at = like.spans[name].End
 	}
 	n, _ := x.b.Number(s.Call, s.Site, append(vals, s.Vals[at:]...), "")

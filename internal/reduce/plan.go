@@ -28,7 +28,7 @@ type slot struct {
 	fixed bool  // may not be merged, nor what belongs to it
 	told  bool  // a status says it
 	again bool  // the size of the slot before, with another tag, which makes them one family
-	tag   int   // where the tag stands; -1: none, key is that of a function
+	tag   int   // where the tag is; -1: none, key is that of a function
 	key   key
 }
 
@@ -42,26 +42,27 @@ func (s *slot) keyIn(vals []int64) key {
 	return key{n: vals[s.tag]}
 }
 
-// A spread is an array of counts with displacements behind it, in the same unit, that are no plain sums.
+// A spread is an array of counts followed by one of displacements in the same unit that are no plain sums.
 type spread struct{ counts, displs, n int }
 
-// A plan is where sizes stand in the calls of a terminal.
-type plan struct {
+// A sizePlan lists where a terminal's calls have sizes.
+type sizePlan struct {
 	slots   []slot
 	spreads []spread
 }
 
-// planOf finds the sizes in a terminal's calls, of which one has these values. sizes tells how large a datatype is, 0 if that isn't known.
-func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) int64) (*plan, error) {
+// planOf finds the sizes in a terminal's calls; vals are the values of one. sizes returns the size of a datatype, 0 if
+// unknown.
+func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) int64) (*sizePlan, error) {
 	c := k.Called(terminal)
 	if c.Return != 0 && c.Return != mpi.ErrInStatus {
-		return &plan{}, nil
+		return &sizePlan{}, nil
 	}
 	at, err := k.Positions(terminal)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{}
+	p := &sizePlan{}
 	index := func(name string) int {
 		return slices.IndexFunc(c.Func.Params, func(p trace.ParamDef) bool { return name != "" && p.Name == name })
 	}
@@ -93,7 +94,7 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 }
 
 // add takes one side of a call: a count, or an array of them.
-func (p *plan) add(m *meaning.Call, side *meaning.Side, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
+func (p *sizePlan) add(m *meaning.Call, side *meaning.Side, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
 	for i := range p.slots { // both sides may be one
 		if at := p.slots[i].at; at == s.at && s.tag >= 0 {
 			s.again = true
@@ -131,7 +132,7 @@ func (p *plan) add(m *meaning.Call, side *meaning.Side, s slot, datatype, displs
 }
 
 // statuses takes what a call said of messages, or, as MPI_Get_count does, makes of what one said.
-func (p *plan) statuses(f *trace.Function, at *trace.Positions, vals []int64, sizes func(int64) int64) error {
+func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64, sizes func(int64) int64) error {
 	spans, err := sections.SpansOf(f, nil, vals)
 	if err != nil {
 		return err
@@ -141,14 +142,14 @@ func (p *plan) statuses(f *trace.Function, at *trace.Positions, vals []int64, si
 		if !s.Filled(vals) {
 			return
 		}
-		p.slots = append(p.slots, slot{at: s.At + signature.StatusCount, param: s.Param, unit: 1, told: true, tag: s.At + signature.StatusTag})
+		p.slots = append(p.slots, slot{at: s.First + signature.StatusCount, param: s.Param, unit: 1, told: true, tag: s.First + signature.StatusTag})
 		if !s.Out {
-			told = s.At + signature.StatusTag
+			told = s.First + signature.StatusTag
 		}
 	}
 	for i := range spans {
 		s := &spans[i]
-		if s.Width != signature.Status {
+		if s.Width != signature.WidthStatus {
 			continue
 		}
 		if s.Dims == 0 {
@@ -175,8 +176,8 @@ func (p *plan) statuses(f *trace.Function, at *trace.Positions, vals []int64, si
 	return nil
 }
 
-// apply changes a call's sizes to what stands for them.
-func (p *plan) apply(vals []int64, of func(s *slot, k key, bytes int64) int64) {
+// apply replaces a call's sizes.
+func (p *sizePlan) apply(vals []int64, of func(s *slot, k key, bytes int64) int64) {
 	var gaps [][]int64
 	for _, x := range p.spreads {
 		gaps = append(gaps, x.gaps(vals))

@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Requests of one use are numbered by how many of a thread came before, and stand in a signature as how
-// many creations ago they were made (docs/format.md). Within one piece of a part that stays as it is;
-// what another piece made is fewer creations ago, as those between are gone.
+// One-shot requests are numbered by creation on their thread, and a signature says how many creations ago the request
+// was made (docs/format.md). Within one piece of a part that stays right; a request that another piece made is fewer
+// creations ago, as those between are gone.
 type requests struct {
 	k       *trace.Rank
 	made    *trace.Occurrences // the calls of the stream that make one
@@ -31,7 +31,7 @@ type use struct {
 	out bool
 }
 
-// What signatures have for requests that nobody saw being made, and how they tell others apart.
+// Values in signatures that mark requests whose creation was not recorded, and what distinguishes these.
 const (
 	unknownRequest = -1
 	onceBits       = 1
@@ -59,7 +59,7 @@ func (r *requests) makesOne(terminal int) bool {
 	return slices.ContainsFunc(r.of(terminal), func(u use) bool { return u.out && vals[u.at] > 0 && vals[u.at]&1 == 0 })
 }
 
-// of returns where a terminal's requests stand.
+// of returns where a terminal's values have requests.
 func (r *requests) of(terminal int) []use {
 	if r.looked[terminal] {
 		return r.uses[terminal]
@@ -73,17 +73,17 @@ func (r *requests) of(terminal int) []use {
 	return r.uses[terminal]
 }
 
-// usesOf returns where requests stand in a call's values.
+// usesOf returns where a call's values have requests.
 func usesOf(f *trace.Function, vals []int64) (list []use) {
 	spans, err := sections.SpansOf(f, nil, vals)
 	if err != nil {
 		return nil
 	}
 	for _, s := range spans {
-		if s.Param == signature.Made || s.Param == signature.Result || f.Params[s.Param].Type != trace.Request {
+		if s.Param == signature.ParamMade || s.Param == signature.ParamResult || f.Params[s.Param].Type != trace.Request {
 			continue
 		}
-		for at := s.At + min(s.Dims, 1); at < s.End; at++ {
+		for at := s.First + min(s.Dims, 1); at < s.End; at++ {
 			list = append(list, use{at, s.Out})
 		}
 	}

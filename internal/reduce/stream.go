@@ -26,7 +26,7 @@ func (c *rankCutter) stream(stream int) error {
 		at, last = s.End, max(end, last)
 	}
 	if len(spans) == 0 {
-		// A thread without a part still makes objects that others use.
+		// A thread outside of the window may make objects that other threads use.
 		return c.stay(stream, objects, 0, c.k.Len(stream), last)
 	}
 	return nil
@@ -44,7 +44,7 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 		if err != nil {
 			return err
 		}
-		c.part.Stayed++
+		c.part.KeptCalls++
 		c.handovers.keep(stream, at)
 		c.note(stream, number, when, when)
 	}

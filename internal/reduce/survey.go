@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A family is sizes that belong together: what is one before must be one after.
-type family struct {
+// A sizeFamily is sizes that belong together: what is one before must be one after.
+type sizeFamily struct {
 	sizes  stats.Numbers
 	unit   int64  // the least common multiple of units
 	fixed  bool   // must stay as it is
@@ -30,9 +30,9 @@ type family struct {
 type survey struct {
 	r      *trace.Reader
 	parent map[key]key
-	of     map[key]*family // by root
-	wilds  bool            // some receive takes any tag
-	code   int64           // bytes that are to be added to those of the file
+	of     map[key]*sizeFamily // by root
+	wilds  bool                // some receive takes any tag
+	code   int64               // bytes that are to be added to those of the file
 }
 
 // largestUnit is up to where units have a common multiple of use.
@@ -48,13 +48,13 @@ func (s *survey) root(k key) key {
 	}
 }
 
-func (s *survey) family(k key) *family {
+func (s *survey) family(k key) *sizeFamily {
 	if _, ok := s.parent[k]; !ok {
 		s.parent[k] = k
 	}
 	k = s.root(k)
-	return once.Of(s.of, k, func() *family {
-		return &family{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
+	return once.Get(s.of, k, func() *sizeFamily {
+		return &sizeFamily{sizes: stats.Numbers{AllExact: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
 	})
 }
 
@@ -79,7 +79,7 @@ func (s *survey) join(a, b key) {
 	delete(s.of, b)
 }
 
-func (f *family) commonUnit(unit int64) {
+func (f *sizeFamily) commonUnit(unit int64) {
 	common := f.unit / stats.GCD(f.unit, unit) * unit
 	if unit <= 0 || unit > largestUnit || common > largestUnit {
 		f.fixed = true
@@ -90,7 +90,7 @@ func (f *family) commonUnit(unit int64) {
 
 // surveyOf finds the families.
 func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
-	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*family)}
+	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*sizeFamily)}
 	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (s *survey) rank(k *trace.Rank) error {
 	if err != nil {
 		return err
 	}
-	plans := make([]*plan, k.Terminals())
+	plans := make([]*sizePlan, k.Terminals())
 	counts := make([]uint64, k.Terminals())
 	lanes := false
 	sites := make(map[[2]any]key)
@@ -180,7 +180,7 @@ func (s *survey) rank(k *trace.Rank) error {
 }
 
 // cost is about how many bits the sizes take.
-func (f *family) cost() float64 {
+func (f *sizeFamily) cost() float64 {
 	total, bits := float64(f.sizes.Count), 0.0
 	for _, t := range f.sorted {
 		bits += float64(t.Count) / total * math.Log2(total/float64(t.Count))
@@ -189,15 +189,15 @@ func (f *family) cost() float64 {
 }
 
 // merge merges a family's sizes as far as a precision says.
-func (f *family) merge(precision int) {
+func (f *sizeFamily) merge(precision int) {
 	f.precision, f.bins = precision, nil
 	if !f.fixed {
-		f.bins = Bins(f.sorted, precision, f.unit)
+		f.bins = MergeSizes(f.sorted, precision, f.unit)
 	}
 }
 
-// value is what stands for a size.
-func (f *family) value(size int64) int64 {
+// value is the size that replaces another.
+func (f *sizeFamily) value(size int64) int64 {
 	i, _ := slices.BinarySearchFunc(f.bins, size, func(b trace.Bin, size int64) int { return cmp.Compare(b.High, size) })
 	if i < len(f.bins) && f.bins[i].Low <= size {
 		return f.bins[i].Value

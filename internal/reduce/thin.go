@@ -3,7 +3,7 @@
 // Invariants:
 //
 //  1. Sizes that are equal before are equal after, and of two the greater one is not the lesser after, wherever they
-//     stand: what a message has is what its receiver finds, and fits where it is received. So a trace
+//     occur: sender and receiver agree on a message's size, and it fits into the receive buffer. So a trace
 //     that is thinned can be replayed, simulated and matched like any other.
 //  2. Which calls there are, their order, partners, tags and call sites MUST stay.
 //  3. What was merged is said: the trace has the bins.
@@ -27,75 +27,75 @@ import (
 
 // Options say how far to go.
 type Options struct {
-	Precision int                        // percent: sizes may differ by what is missing to 100 and be one
-	Budget    int64                      // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
-	Rounds    func(*trace.Reader) Drawer // what gives up numbers of rounds in a trace; nil: nothing does
-	Partners  Partners                   // nil: they stay
-	Ordered   *trace.Reader              // if not nil: the trace with requests in order, of which all else is given up
+	Precision int                                 // percent: sizes may differ by what is missing to 100 and be one
+	Budget    int64                               // bytes: merge only as much as needed for a file of this size, the largest families first; 0: merge all
+	Rounds    func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
+	Partners  PartnerDrawer                       // nil: they stay
+	Ordered   *trace.Reader                       // if not nil: the trace with requests in order, the input of all other steps
 
 	code int64 // bytes that what is known of the program's code takes in the file
 }
 
-// A Drawer gives up numbers of rounds, too. With a budget it is asked where merging sizes is not enough.
-type Drawer interface {
+// A TripCountDrawer makes trip counts synthetic. With a budget it is used only if merging sizes is not enough.
+type TripCountDrawer interface {
 	Tracks([]*track.Track) error     // changes those of all ranks
-	Content(*sections.Content) error // of which this is what they were merged to
-	Families() int                   // how many loops there were to be given up
-	Limit(families int)              // to be given up from now on, those that take most first
+	Content(*sections.Content) error // drawn from the merged tracks whose content this is
+	Families() int                   // the number of loops that can become synthetic
+	Limit(families int)              // make only this many synthetic from now on, the largest first
 }
 
-// A Kept is why something stays that was to be given up, and how often it does.
-type Kept struct {
+// A KeptReason is a reason why something is kept that was to become synthetic, and how often it applies.
+type KeptReason struct {
 	Why   string
 	Count uint64
 }
 
 // KeptOf lists what stays by why it does, most first.
-func KeptOf(counts map[string]uint64) (list []Kept) {
+func KeptOf(counts map[string]uint64) (list []KeptReason) {
 	for why, n := range counts {
-		list = append(list, Kept{why, n})
+		list = append(list, KeptReason{why, n})
 	}
-	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why)) })
+	slices.SortFunc(list, func(a, b KeptReason) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why)) })
 	return list
 }
 
-// Partners gives up whom messages go to, too: it makes a trace in which they are drawn, of which all else is then given up. With a
-// budget it is asked where all else is not enough.
-type Partners interface {
-	Families() (int, error)                   // how many there are to be given up
-	Draw(families int) (*trace.Reader, error) // so many, those that take most first
+// PartnerDrawer makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
+// steps. With a budget it is used only if all else is not enough.
+type PartnerDrawer interface {
+	Families() (int, error)                   // the number of families that can become synthetic
+	Draw(families int) (*trace.Reader, error) // makes this many synthetic, the largest first
 }
 
 // A Result is a thinned trace. It is good until Close.
 type Result struct {
-	*Part
-	Bytes  int64  // of the file
-	Drawer Drawer // that gave up numbers of rounds, nil if there was none
-	Larger bool   // partners could be drawn, and are not as the trace would be no smaller
+	*CutTrace
+	Bytes  int64           // of the file
+	Drawer TripCountDrawer // that made trip counts synthetic; nil: none did
+	Larger bool            // partners could be drawn, and are not as the trace would be no smaller
 	// Unmerged says that sizes could be merged, and are not for the same reason.
 	Unmerged bool
-	// Same says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
-	Same *trace.Reader
+	// Unchanged says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
+	Unchanged *trace.Reader
 }
 
 // Write writes the trace to a file.
 func (x *Result) Write(path string, overwrite bool) error {
-	if x.Same != nil {
-		return x.Same.Copy(path, overwrite)
+	if x.Unchanged != nil {
+		return x.Unchanged.Copy(path, overwrite)
 	}
-	return x.Part.Write(path, overwrite)
+	return x.CutTrace.Write(path, overwrite)
 }
 
 // Close lets go what the trace may still be read from.
 func (x *Result) Close() {
-	if x.Same == nil {
-		x.Part.Close()
+	if x.Unchanged == nil {
+		x.CutTrace.Close()
 	}
 }
 
 // same has the result be the trace as it was.
 func (x *Result) same(r *trace.Reader) *Result {
-	x.Part, x.Bytes, x.Same = &Part{Content: &sections.Content{}}, r.Size(), r
+	x.CutTrace, x.Bytes, x.Unchanged = &CutTrace{Content: &sections.Content{}}, r.Size(), r
 	return x
 }
 
@@ -105,12 +105,12 @@ const codeEntry = 16
 // ErrBudget is wrapped by the error that says that a budget can't be kept.
 var ErrBudget = errors.New("too large")
 
-// ErrUndrawn is what a Drawer comes to that finds it can't draw in what tracks were merged to.
+// ErrUndrawn is returned by a Drawer that cannot make trip counts synthetic in the merged tracks.
 var ErrUndrawn = errors.New("trip counts can't be made synthetic")
 
 var errThinned = errors.New("was reduced before; take the trace that it was made of")
 
-// Thin thins a trace. progress is told of each rank that was looked at.
+// Thin thins a trace. progress is called after each rank.
 func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	sizes, failed := r.Thinned()
 	loops, failed2 := r.Drawn()
@@ -142,12 +142,12 @@ func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error)
 		return x.same(r), nil
 	}
 	if from != r {
-		err = x.CodeOf(r)
+		err = x.TakeCode(r)
 	}
 	return x, err
 }
 
-// withPartners does so where there is anything to be given up.
+// withPartners makes partners synthetic, too, where that is possible, then thins the rest.
 func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	x, err := thinOf(r, o, progress)
 	if o.Partners == nil || err != nil && !(errors.Is(err, ErrBudget) && o.Budget > 0) || err == nil && o.Budget > 0 {
@@ -161,7 +161,7 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result
 		}
 		return x, cmp.Or(failed, err)
 	}
-	// drawn makes a trace in which so many families of messages are drawn.
+	// drawn thins a trace in which this many families of messages are synthetic.
 	all := o
 	all.Budget = 0
 	drawn := func(n int) (*Result, error) {
@@ -171,7 +171,7 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result
 		}
 		x, err := thinOf(from, all, progress)
 		if err == nil {
-			err = x.CodeOf(r)
+			err = x.TakeCode(r)
 		}
 		return x, err
 	}
@@ -204,13 +204,13 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 		return nil, err
 	}
 	s.code = o.code
-	var drawer Drawer
+	var drawer TripCountDrawer
 	if o.Rounds != nil {
 		drawer = o.Rounds(r)
 	}
 	list := s.families()
 	// merge merges the first n families and writes the trace.
-	merge := func(n, precision int, d Drawer) (*Result, error) {
+	merge := func(n, precision int, d TripCountDrawer) (*Result, error) {
 		for i, f := range list {
 			if i < n {
 				f.merge(precision)
@@ -271,8 +271,8 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 	return fewest(len(list), o.Budget, func(n int) (*Result, error) { return try(n, fits) })
 }
 
-// drawn makes a trace in which numbers of rounds are given up, too, as few as it takes. All sizes are merged.
-func (s *survey) drawn(list []*family, o Options, d Drawer, progress func(int)) (*Result, error) {
+// drawn makes trip counts synthetic, too, as few as possible. All sizes are merged.
+func (s *survey) drawn(list []*sizeFamily, o Options, d TripCountDrawer, progress func(int)) (*Result, error) {
 	all, err := s.write(list, o.Precision, d, progress)
 	if err != nil {
 		return nil, err
@@ -287,7 +287,7 @@ func (s *survey) drawn(list []*family, o Options, d Drawer, progress func(int)) 
 	})
 }
 
-// fewest finds how many of n families have to be merged, of which all are enough.
+// fewest finds the least number of families, of n, whose merging fits into the budget. All n are known to fit.
 func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, error) {
 	low := 0 // too few
 	var best *Result
@@ -317,17 +317,17 @@ func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, err
 }
 
 // families are those that may be merged, which take most first.
-func (s *survey) families() (list []*family) {
+func (s *survey) families() (list []*sizeFamily) {
 	for _, f := range s.of {
 		if len(f.sorted) > 1 {
 			list = append(list, f)
 		}
 	}
-	cost := make(map[*family]float64)
+	cost := make(map[*sizeFamily]float64)
 	for _, f := range list {
 		cost[f] = f.cost()
 	}
-	slices.SortFunc(list, func(a, b *family) int {
+	slices.SortFunc(list, func(a, b *sizeFamily) int {
 		return cmp.Or(cmp.Compare(cost[b], cost[a]), cmp.Compare(len(b.sorted), len(a.sorted)), slices.CompareFunc(a.ordered(), b.ordered(), compare))
 	})
 	return list
@@ -343,22 +343,22 @@ func compare(a, b key) int {
 	return cmp.Compare(a.n, b.n)
 }
 
-func (f *family) ordered() (list []key) {
+func (f *sizeFamily) ordered() (list []key) {
 	return slices.SortedFunc(maps.Keys(f.keys), compare)
 }
 
 // write makes the trace.
-func (s *survey) write(list []*family, precision int, d Drawer, progress func(int)) (*Result, error) {
+func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, progress func(int)) (*Result, error) {
 	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
-	var plans map[int]*plan
+	var plans map[int]*sizePlan
 	var x *handles.Rank
 	var failed error
-	ch := &Change{
+	ch := &ValueChange{
 		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
 		Values: func(k *trace.Rank, terminal int, vals []int64) {
 			var err error
 			if rank == nil || rank.Number() != k.Number() {
-				rank, plans = k, make(map[int]*plan)
+				rank, plans = k, make(map[int]*sizePlan)
 				x, err = handles.Of(s.r).Rank(k)
 			}
 			p := plans[terminal]
@@ -376,7 +376,7 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 	if d != nil {
 		ch.Tracks = d.Tracks
 	}
-	part, err := Changed(s.r, ch, progress)
+	part, err := WithChange(s.r, ch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -406,11 +406,11 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 		part.Close()
 		return nil, err
 	}
-	return &Result{Part: part, Bytes: int64(len(file)) + s.code, Drawer: d}, nil
+	return &Result{CutTrace: part, Bytes: int64(len(file)) + s.code, Drawer: d}, nil
 }
 
 // thinned says what was merged.
-func thinned(list []*family) (out []trace.Thinned) {
+func thinned(list []*sizeFamily) (out []trace.Thinned) {
 	for _, f := range list {
 		if len(f.bins) == 0 {
 			continue
@@ -438,16 +438,16 @@ func thinned(list []*family) (out []trace.Thinned) {
 	return out
 }
 
-// Merges reports whether sizes low to high are one at a precision: they differ by no more than
+// CanMerge reports whether sizes low to high are one at a precision: they differ by no more than
 // what is missing to 100 %, of the greatest.
-func Merges(low, high int64, precision int) bool {
+func CanMerge(low, high int64, precision int) bool {
 	return float64(high-low)*100 <= float64(100-precision)*float64(high)
 }
 
-// Bins merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie
-// around a mean are not split there. What stands for a bin is a multiple of grain, so that it is a whole number
-// of elements for senders and receivers; where there is none, the sizes stay. Nothing is never merged with something, and sizes that are alone are in no bin.
-func Bins(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
+// MergeSizes merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie around a
+// mean are not split there. A bin's size is a multiple of grain, a whole number of elements for senders and receivers;
+// if none exists, the sizes stay. Size 0 is never merged with others, and single sizes are in no bin.
+func MergeSizes(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
 	for len(list) > 0 && list[0].Low <= 0 {
 		list = list[1:]
 	}
@@ -473,7 +473,7 @@ func fullest(list []stats.Bin, precision int) (first, end int) {
 	from := 0
 	for to := range list {
 		count += list[to].Count
-		for !Merges(list[from].Low, list[to].Low, precision) {
+		for !CanMerge(list[from].Low, list[to].Low, precision) {
 			count -= list[from].Count
 			from++
 		}

@@ -236,7 +236,7 @@ func TestMarks(t *testing.T) {
 	}
 	marked := make(map[string]bool)
 	for _, c := range thinCalls(t, out, 2) {
-		for _, x := range m.Of(&c) {
+		for _, x := range m.SizesOf(&c) {
 			marked[c.Name()+" "+x.Param] = true
 			if x.Low < 980 || x.High > 8000 || x.Low >= x.High {
 				t.Errorf("%s: %+v", c.AppendText(nil), x)
@@ -281,7 +281,7 @@ func TestNoLarger(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, b := mergetest.Written(t, x)
-		if x.Same != r || x.Bytes != r.Size() || int64(len(b)) != r.Size() || len(thinCalls(t, r, 5)) != len(thinCalls(t, out, 5)) {
+		if x.Unchanged != r || x.Bytes != r.Size() || int64(len(b)) != r.Size() || len(thinCalls(t, r, 5)) != len(thinCalls(t, out, 5)) {
 			t.Errorf("%+v: %d bytes, %d before", o, x.Bytes, r.Size())
 		}
 		x.Close()

@@ -17,13 +17,13 @@ import (
 
 // A Window says what to take of a trace: calls for which all that is set holds.
 type Window struct {
-	From, Until *int64  // calls that had not ended, and that had begun, so many ns after the run's first call
-	Phase       string  // those of the marked phases of that name; "" all
-	Loop        string  // those of rounds of a loop: "main", or the call that begins a round; "" all
-	First, End  uint64  // which rounds, if there is a loop
-	Inner       bool    // those behind MPI_Init and before MPI_Finalize
-	Place       Placing // how call sites are named, for Loop
-	// Sites are those of the calls that tell the rounds of Loop, if it is the place or the function of a loop.
+	From, Until *int64    // calls that end after From and begin before Until, in ns after the run's first call
+	Phase       string    // those of the marked phases of that name; "" all
+	Loop        string    // those of rounds of a loop: "main", or the call that begins a round; "" all
+	First, End  uint64    // which rounds, if there is a loop
+	WithoutInit bool      // those after MPI_Init and before MPI_Finalize
+	Place       SiteNamer // how call sites are named, for Loop
+	// Sites are the calls by which iterations of Loop are counted, if Loop is a place or the function of a loop.
 	Sites map[trace.FunctionSite]bool
 
 	found      bool             // a thread has rounds of the loop
@@ -31,12 +31,12 @@ type Window struct {
 	iterations *when.Iterations // of the main loop
 }
 
-// A Placing renders a call site.
-type Placing func(function string, s trace.Site) string
+// A SiteNamer renders a call site.
+type SiteNamer func(function string, s trace.Site) string
 
 // Whole reports whether the window is the whole run.
 func (w *Window) Whole() bool {
-	return w.From == nil && w.Until == nil && w.Phase == "" && w.Loop == "" && !w.Inner
+	return w.From == nil && w.Until == nil && w.Phase == "" && w.Loop == "" && !w.WithoutInit
 }
 
 func (w *Window) String() string {
@@ -53,7 +53,7 @@ func (w *Window) String() string {
 	if w.Loop != "" {
 		list = append(list, w.whichRounds())
 	}
-	if w.Inner {
+	if w.WithoutInit {
 		list = append(list, "between MPI_Init and MPI_Finalize")
 	}
 	return strings.Join(list, ", ")
@@ -108,8 +108,8 @@ func (w *Window) spans(r *trace.Reader) ([][][]ops.Span, error) {
 	return all, nil
 }
 
-// Of returns where the window is in a thread, as positions in rising order.
-func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, error) {
+// SpansOf returns where the window is in a thread, as positions in rising order.
+func (w *Window) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, error) {
 	zero := int64(0)
 	if w.From != nil || w.Until != nil {
 		var err error
@@ -127,10 +127,10 @@ func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, err
 // Found reports whether a thread that Of looked at has rounds of the loop that the window is of.
 func (w *Window) Found() bool { return w.Loop == "" || w.found }
 
-// of does so, and tells whether the thread has the loop that the window is of.
+// of returns the window's part of a thread, and whether the thread has the window's loop.
 func (w *Window) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {
 	list = []ops.Span{{End: k.Len(stream)}}
-	if w.Inner {
+	if w.WithoutInit {
 		list = both(list, []ops.Span{inner(k, stream)})
 	}
 	if w.From != nil || w.Until != nil {

@@ -35,7 +35,7 @@ func calls(r *trace.Reader, o Options) (*profile.Flat, error) {
 // flat makes the table; waited is nil where it isn't known.
 func flat(p *profile.Flat, waited *waits.Report) Flat {
 	if waited != nil {
-		p.Wait(waited)
+		p.AddWaits(waited)
 	}
 	columns := p.Columns()
 	rows := p.Rows[:min(len(p.Rows), maxFlat)]

@@ -104,7 +104,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 		if a.File == nil {
 			continue
 		}
-		f := once.Of(w.files, a.File.Name, func() *fileSums {
+		f := once.Get(w.files, a.File.Name, func() *fileSums {
 			return &fileSums{File: File{Name: a.File.Name, From: c.Start}, opened: make(map[int]bool), ranks: make(map[int]bool)}
 		})
 		f.From, f.To = min(f.From, c.Start), max(f.To, c.End)
@@ -120,7 +120,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 		case ops.ReadBegin, ops.WriteBegin:
 			w.begun[id] = &interval{c.Start, c.End - c.Start}
 		case ops.ReadEnd, ops.WriteEnd:
-			// Between its two calls it goes on by itself: that is no time of the rank's.
+			// Between its two calls the operation runs on its own: that is no time of the rank's.
 			from, spent := c.Start, c.End-c.Start
 			if b := w.begun[id]; b != nil {
 				delete(w.begun, id)
@@ -145,7 +145,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 
 // warm notes what an operation moved, from when it began.
 func (w *fileWatcher) warm(c *ops.Call, a *ops.Act, bytes uint64, from int64) {
-	w.kind = min(w.kind, c.Known)
+	w.kind = min(w.kind, c.TimeKind)
 	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.Write || a.Kind == ops.WriteEnd, int64(bytes), from, c.End)
 }
 

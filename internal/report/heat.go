@@ -67,17 +67,17 @@ func posixOf(r *trace.Reader, s *summary.Summary, o Options) (list []PosixFile, 
 		return nil, 0, nil, err
 	}
 	h := files.NewHeat(r.Ranks(), from, to)
-	rep, err := files.Compute(r, files.Options{Heat: h})
+	rep, err := files.Analyse(r, files.Options{Heat: h})
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix }) // the others have a table of their own
+	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.API != files.Posix }) // the others have a table of their own
 	more = max(0, len(rep.Files)-maxFiles)
 	for _, f := range rep.Files[:len(rep.Files)-more] {
 		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.Ranks), Each: f.Own, Bandwidth: f.Bandwidth(), Total: f.Total})
 	}
 	if timed {
-		heat = heatOf(h, "POSIX and C", rep.Kind, r.Ranks())
+		heat = heatOf(h, "POSIX and C", rep.TimesKind, r.Ranks())
 	}
 	return list, more, heat, nil
 }
@@ -87,9 +87,9 @@ func heatOf(h *files.Heat, by string, kind trace.SampleKind, ranks int) *Heat {
 	if len(h.Files) == 0 || kind == trace.NoSample {
 		return nil
 	}
-	begin := h.From
-	bins := h.Used(maxHeatBins)
-	x := &Heat{By: by, Kind: kind.String(), From: h.From - begin, Ns: h.To - h.From, Bins: bins, Ranks: ranks, Each: h.Each, Files: h.Hottest(maxHeatFiles)}
+	begin := h.FromNs
+	bins := h.Trim(maxHeatBins)
+	x := &Heat{By: by, Kind: kind.String(), From: h.FromNs - begin, Ns: h.ToNs - h.FromNs, Bins: bins, Ranks: ranks, Each: h.RanksPerRow, Files: h.Hottest(maxHeatFiles)}
 	x.More = len(h.Files) - len(x.Files)
 	var b []byte
 	for i := range h.Ranks {
@@ -102,7 +102,7 @@ func heatOf(h *files.Heat, by string, kind trace.SampleKind, ranks int) *Heat {
 	return x
 }
 
-func appendHeat(b []byte, r *files.Row) []byte {
+func appendHeat(b []byte, r *files.HeatRow) []byte {
 	for _, bins := range [][]float64{r.Read, r.Written} {
 		var cells []uint64
 		last := 0

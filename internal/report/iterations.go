@@ -37,7 +37,7 @@ func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error
 	if err != nil {
 		return nil, err
 	}
-	at := x.At(w.Loop.Begins)
+	at := x.Site(w.Loop.Begins)
 	d := &Iterations{Begins: at.Function + " at " + o.called(at.Function, at.Site), Count: w.Loop.Iterations, Parts: w.Parts, Each: w.Each, Level: w.LevelNs, Highest: []LongerRow{}}
 	end := len(w.WidthNs) - w.After
 	d.Widths = w.WidthNs[w.Before:end]
@@ -79,19 +79,19 @@ type Seen struct {
 
 // seenIn finds the iterations of a finding on the line of its rank, or of the first rank that has any; nil: it isn't about some.
 func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) (*Seen, error) {
-	if w == nil || w.Loop == nil || f.To <= f.From || t == nil {
+	if w == nil || w.Loop == nil || f.LastIteration <= f.FirstIteration || t == nil {
 		return nil, nil
 	}
 	x, err := when.NewIterations(r)
 	if err != nil {
 		return nil, err
 	}
-	wide := f.To - f.From // as much again on both sides
-	rank, ns, err := x.Begins(f.Rank, f.From-min(f.From, wide), f.To+wide)
+	wide := f.LastIteration - f.FirstIteration // as much again on both sides
+	rank, ns, err := x.BeginTimes(f.Rank, f.FirstIteration-min(f.FirstIteration, wide), f.LastIteration+wide)
 	if err != nil || len(ns) < 2 {
 		return nil, err
 	}
-	return &Seen{int(f.From/max(1, w.Each)) * max(1, w.Parts), max(0, w.RowOf(rank)), ns[0] - t.StartNs, ns[1] - t.StartNs}, nil
+	return &Seen{int(f.FirstIteration/max(1, w.Each)) * max(1, w.Parts), max(0, w.RowOf(rank)), ns[0] - t.StartNs, ns[1] - t.StartNs}, nil
 }
 
 // iterations adds what is known of iterations, and with that the findings.
@@ -100,15 +100,15 @@ func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) erro
 	if d.Imbalance == nil {
 		return nil
 	}
-	w, err := when.Known(r, d.Summary.Calls)
+	w, err := when.FromTraceOrAnalyse(r, d.Summary.Calls)
 	if err != nil {
 		return err
 	}
-	changes, err := efficiency.Changes(r, w, o.called)
+	changes, err := efficiency.IterationFindings(r, w, o.called)
 	if err != nil {
 		return err
 	}
-	firsts, err := efficiency.FirstCalls(r, d.Imbalance, o.called)
+	firsts, err := efficiency.FirstCallFindings(r, d.Imbalance, o.called)
 	if err != nil {
 		return err
 	}

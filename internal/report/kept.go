@@ -15,7 +15,7 @@ type Kept struct {
 	Window    *Window `json:"window,omitempty"` // nil: the timeline has single calls of the whole run, or there are too many
 }
 
-// kept paints the iterations of which the trace has all times.
+// kept paints the iterations with all times in the trace.
 func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]Kept, error) {
 	if w == nil || t.own || !eachAlone(t.rows) {
 		return nil, nil
@@ -43,7 +43,7 @@ func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]K
 			if exact, err := rank.Kept(e.Iteration); err != nil || !exact {
 				return nil, err
 			}
-			_, ns, err := x.Begins(times.Rank, e.Iteration-min(e.Iteration, 1), e.Iteration+2)
+			_, ns, err := x.BeginTimes(times.Rank, e.Iteration-min(e.Iteration, 1), e.Iteration+2)
 			if err != nil || len(ns) < 2 {
 				return nil, err
 			}

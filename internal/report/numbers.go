@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Number is something of which each rank has an amount.
+// A Number is an amount that each rank has.
 type Number struct {
 	Name  string `json:"name"`
 	Unit  string `json:"unit"`  // ns, bytes or nothing
@@ -76,18 +76,18 @@ func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) (
 	if !r.HasTimes() || len(list) == room {
 		return list, nil
 	}
-	each, err := efficiency.EachRank(r, efficiency.Options{Name: func(s trace.Site) string { return o.called("", s) }})
+	each, err := efficiency.TotalsByRank(r, efficiency.Options{Name: func(s trace.Site) string { return o.called("", s) }})
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range efficiency.Columns(each) {
 		name := c.Function + " at " + c.Place
-		if !c.MPI {
+		if !c.InCalls {
 			name += ", time before it"
 		}
 		if c.Sum > 0 {
-			add(name, "ns", c.Place, c.Guess, func(values []float32) {
-				for rank, t := range c.Of {
+			add(name, "ns", c.Place, c.Estimated, func(values []float32) {
+				for rank, t := range c.ByRank {
 					values[rank] = float32(t.Ns)
 				}
 			})

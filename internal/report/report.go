@@ -91,7 +91,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if o.Named == nil {
-		o.Named = sites.Apart(calltree.ByOffset)
+		o.Named = sites.NamingByAddress(calltree.OffsetPlace)
 	}
 	s, err := summary.Of(r)
 	if err != nil {
@@ -144,8 +144,8 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 		return p.String()
 	}
 	if r.HasTimes() {
-		if d.Imbalance, err = efficiency.Of(r, efficiency.Options{
-			All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
+		if d.Imbalance, err = efficiency.Analyse(r, efficiency.Options{
+			AllFunctions: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
 		}); err != nil {
 			return fmt.Errorf("efficiency: %w", err)
 		}
@@ -194,8 +194,8 @@ type Layer struct {
 	Levels    []Level       `json:"levels"`
 }
 
-// A Level is a matrix at one resolution: cells from, to, messages and bytes, by
-// row and column, of which rows and columns are differences; packed.
+// A Level is a matrix at one resolution: cells from, to, messages and bytes, by row and column, with rows and columns
+// as differences; packed.
 type Level struct {
 	Bin   int    `json:"bin"` // ranks per row
 	Size  int    `json:"size"`
@@ -214,7 +214,7 @@ func layers(r *trace.Reader, o Options) ([]Layer, error) {
 		{"collectives", matrix.Options{Collectives: true}},
 		{"one-sided", matrix.Options{RMA: true}},
 	} {
-		if !matrix.Occurs(r, kind.opts) {
+		if !matrix.HasTraffic(r, kind.opts) {
 			continue
 		}
 		kind.opts.Progress = func(n, total int) { o.Progress("counting "+kind.name, n, total) }
@@ -223,7 +223,7 @@ func layers(r *trace.Reader, o Options) ([]Layer, error) {
 			return nil, err
 		}
 		l := Layer{
-			Name: kind.name, Ranks: m.Ranks, Total: m.Total, Elsewhere: m.Elsewhere, Unsized: m.Unsized, Unknown: m.Unknown,
+			Name: kind.name, Ranks: m.Ranks, Total: m.Total, Elsewhere: m.ToElsewhere, Unsized: m.UnsizedMessages, Unknown: m.UnknownCalls,
 		}
 		last := 0
 		for i, c := range m.Sizes {
@@ -248,7 +248,7 @@ func layers(r *trace.Reader, o Options) ([]Layer, error) {
 
 // level encodes a matrix, unless it has too many cells.
 func level(m *matrix.Matrix, bin int) (Level, bool) {
-	if bin > m.Bin {
+	if bin > m.RanksPerRow {
 		m = m.Rebin(bin)
 	}
 	lv := Level{Bin: bin, Size: m.Size()}

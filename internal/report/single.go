@@ -40,8 +40,8 @@ type Single struct {
 	Count int      `json:"count"`
 }
 
-// A form is what calls have in common that look the same in a tooltip.
-type form struct {
+// An appearance is what calls have in common that look the same in a tooltip.
+type appearance struct {
 	name, site, comm, file int
 	act                    act
 	peer, other            int // world ranks, −1 none; other is whom a message comes from where another one goes to peer
@@ -77,8 +77,8 @@ type spell struct {
 	form      int
 }
 
-// A position says where a call is in the rows.
-type position struct{ row, call int }
+// A callIndex locates a call: its row, and its number there.
+type callIndex struct{ row, call int }
 
 // A collector brings together the calls of a part. It is as many ops.Sinks as there are ranks.
 type collector struct {
@@ -94,7 +94,7 @@ type collector struct {
 	function func(name string) int
 	aside    [asides]int
 
-	forms  map[form]int
+	forms  map[appearance]int
 	packed []byte
 	names  map[string]int
 	sites  map[trace.Site]int
@@ -102,13 +102,13 @@ type collector struct {
 	about  string         // the communicator of the call at hand; empty: none
 	given  *handles.Names // of the rank at hand
 	files  map[string]int
-	sent   map[uint64]position
-	got    map[uint64]position
+	sent   map[uint64]callIndex
+	got    map[uint64]callIndex
 	last   []int64 // by row: when the call before ended
 }
 
-// singles goes through the calls of a part of the run, those of which rows have one thread each.
-// starts is export's; where it is given, messages are not matched.
+// singles goes through the calls of a part of the run, of the threads in rows. starts is export's; with it, messages
+// are not matched.
 func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*Single, error) {
 	opts := ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: starts == nil, Starts: starts}
 	if from > 0 || to < t.EndNs-t.StartNs {
@@ -123,8 +123,8 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 		s:      s, rows: make([][]spell, len(rows)), row: make(map[thread]int), offset: s.First - t.StartNs, start: t.StartNs,
 		where:    o.called,
 		function: t.function, aside: t.pseudo,
-		forms: make(map[form]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[string]int),
-		files: make(map[string]int), sent: make(map[uint64]position), got: make(map[uint64]position), last: make([]int64, len(rows)),
+		forms: make(map[appearance]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[string]int),
+		files: make(map[string]int), sent: make(map[uint64]callIndex), got: make(map[uint64]callIndex), last: make([]int64, len(rows)),
 	}
 	for i, list := range rows {
 		for _, x := range list {
@@ -161,7 +161,7 @@ func (c *collector) Enter(x *ops.Call) error {
 	}
 	for _, a := range x.Timing.Asides(x.Index, before, start) {
 		if f := c.aside[which(a)]; f >= 0 {
-			c.rows[row] = append(c.rows[row], spell{a.Start, a.Ns, c.form(form{name: c.name("", f), site: -1, comm: -1, file: -1, peer: -1, other: -1})})
+			c.rows[row] = append(c.rows[row], spell{a.Start, a.Ns, c.form(appearance{name: c.name("", f), site: -1, comm: -1, file: -1, peer: -1, other: -1})})
 		}
 	}
 	c.last[row] = end
@@ -169,7 +169,7 @@ func (c *collector) Enter(x *ops.Call) error {
 	if f.state == 1 {
 		end = max(end, c.over)
 	}
-	at := position{row, len(c.rows[row])}
+	at := callIndex{row, len(c.rows[row])}
 	c.rows[row] = append(c.rows[row], spell{start, end - start, c.form(f)})
 	for i := range x.Acts {
 		a := &x.Acts[i]
@@ -187,8 +187,8 @@ func (c *collector) Enter(x *ops.Call) error {
 }
 
 // describe says what a call did, as far as a form has it.
-func (c *collector) describe(x *ops.Call) form {
-	f := form{name: c.name(x.Name(), c.function(x.Name())), comm: -1, file: -1, peer: -1, other: -1}
+func (c *collector) describe(x *ops.Call) appearance {
+	f := appearance{name: c.name(x.Name(), c.function(x.Name())), comm: -1, file: -1, peer: -1, other: -1}
 	n, fresh := once.Number(c.sites, x.Site)
 	if fresh {
 		c.single.Sites = append(c.single.Sites, c.where(x.Name(), x.Site))
@@ -220,7 +220,7 @@ func (c *collector) describe(x *ops.Call) form {
 }
 
 // take adds an act to a form. What a call begins counts for more than what it completes.
-func (c *collector) take(f *form, a *ops.Act) {
+func (c *collector) take(f *appearance, a *ops.Act) {
 	switch a.Kind {
 	case ops.Send, ops.SendBegin:
 		f.out += a.Sent
@@ -303,13 +303,13 @@ func (c *collector) name(name string, function int) int {
 	return n
 }
 
-func (c *collector) form(f form) int {
+func (c *collector) form(f appearance) int {
 	n, ok := c.forms[f]
 	if ok {
 		return n
 	}
 	if len(c.forms) >= maxForms {
-		f = form{name: f.name, site: f.site, comm: -1, file: -1, peer: -1, other: -1, state: f.state}
+		f = appearance{name: f.name, site: f.site, comm: -1, file: -1, peer: -1, other: -1, state: f.state}
 		if n, ok := c.forms[f]; ok {
 			return n
 		}
@@ -345,11 +345,11 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
 		}
 		i := 0
 		for _, w := range waited(row) {
-			for i < len(list) && list[i].start < w.From+c.offset {
+			for i < len(list) && list[i].start < w.FromNs+c.offset {
 				i++
 			}
-			if i < len(list) && list[i].start == w.From+c.offset {
-				late = appendUvarint(late, uint64(row-before), uint64(i), uint64(w.Kind), uint64(w.Ns), uint64(w.By))
+			if i < len(list) && list[i].start == w.FromNs+c.offset {
+				late = appendUvarint(late, uint64(row-before), uint64(i), uint64(w.Kind), uint64(w.Ns), uint64(w.LateRank))
 				before = row
 			}
 		}
@@ -358,9 +358,9 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
 	return &c.single
 }
 
-// links are the messages of which both ends are in the part.
+// links are the messages with both ends in the part.
 func (c *collector) links() (b []byte) {
-	type link struct{ from, to position }
+	type link struct{ from, to callIndex }
 	var list []link
 	for _, number := range slices.Sorted(maps.Keys(c.got)) {
 		if from, ok := c.sent[number]; ok {
@@ -378,7 +378,7 @@ func (c *collector) links() (b []byte) {
 	return b
 }
 
-// called is where a call stands, without what led there, but with the line of Python that called into a C library.
+// called is the place of a call without its callers, but with the line of Python that called into a C library.
 func (o *Options) called(function string, site trace.Site) string {
 	p := o.Named.Where(function, site.Alone())
 	text := p.String()

@@ -57,7 +57,7 @@ type Node struct {
 	Place   string  `json:"q,omitempty"` // of a loop or call in the code
 	AtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
 	Unsure  bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
-	Counted string  `json:"y,omitempty"` // rounds of a loop that the program counted itself, where the calls don't tell
+	Counted string  `json:"y,omitempty"` // iterations of a loop that the program counted itself, if the calls don't determine them
 	Branch  float64 `json:"h,omitempty"` // of a way: time of its branch
 	Onset   string  `json:"v,omitempty"` // of a loop or call: what comes before its first round or call, where that is another time
 	Body    []Node  `json:"b,omitempty"`
@@ -70,7 +70,7 @@ const (
 	maxNamed      = 12
 )
 
-func structures(r *trace.Reader, where calltree.Where, o Options) ([]Structure, error) {
+func structures(r *trace.Reader, where calltree.Locate, o Options) ([]Structure, error) {
 	classes := make([]int, r.Classes())
 	size := make([]int, len(classes))
 	for i := range classes {
@@ -82,11 +82,11 @@ func structures(r *trace.Reader, where calltree.Where, o Options) ([]Structure, 
 	list := []Structure{}
 	for i, class := range classes {
 		members := r.Members(class)
-		p, err := profile.Of(r, members[0], calltree.Options{Where: where, Code: o.Code})
+		p, err := profile.OfRank(r, members[0], calltree.Options{Locate: where, Code: o.Code})
 		if err != nil {
 			return nil, err
 		}
-		s := Structure{Ranks: len(members), Some: members[:min(len(members), maxNamed)], Rank: p.Rank, Varies: p.Varies, Code: p.Code}
+		s := Structure{Ranks: len(members), Some: members[:min(len(members), maxNamed)], Rank: p.Rank, Varies: p.TripCountsVary, Code: p.Code}
 		for _, x := range p.Sites {
 			s.Sites = append(s.Sites, Place{x.Function, x.Place()})
 		}
@@ -111,13 +111,13 @@ func (s *Structure) nodes(list []*calltree.Node, left *int) []Node {
 		}
 		*left--
 		out = append(out, Node{
-			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
-			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.Inside(), Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
-			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(), Branch: n.Branch, Onset: strings.TrimPrefix(n.Onset(), ", "),
+			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.CallerPlace, Entered: n.Entries, Rounds: n.Rounds, Least: n.LeastRounds,
+			Most: n.MostRounds, Step: n.RoundsStep, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.Inside(), Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
+			Place: n.Place, AtLeast: n.RoundsAtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(), Branch: n.BranchNs, Onset: strings.TrimPrefix(n.EntryNote(), ", "),
 		})
 	}
 	for i := range out {
-		out[i].Body = s.nodes(list[i].Shown(), left)
+		out[i].Body = s.nodes(list[i].ShownBody(), left)
 	}
 	return out
 }

@@ -40,7 +40,7 @@ type Timeline struct {
 
 	folded bool           // by the structure, not call by call
 	own    bool           // the trace has the times of single calls
-	pseudo [asides]int    // pseudo-functions, −1: there is none
+	pseudo [asides]int    // pseudo-functions, −1: none
 	number map[string]int // of functions, by name
 	rows   [][]thread
 	of     map[*trace.Function]int
@@ -69,7 +69,7 @@ type Row struct {
 	Calls  uint64    `json:"calls"`
 }
 
-// A Function is a function that is told apart in a timeline.
+// A Function is a function with a colour of its own in a timeline.
 type Function struct {
 	Name     string  `json:"name"`
 	Category int     `json:"category"`
@@ -109,7 +109,7 @@ const (
 	maxRows      = 256
 	maxTiles     = 1 << 18 // of all rows
 	mostTiles    = 1 << 14 // of a row
-	maxFunctions = 30      // told apart; the others are one
+	maxFunctions = 30      // with a colour of their own; the others share one
 	maxEach      = 1 << 20 // coarse tiles of all functions
 	maxLooked    = 1 << 27 // times of single calls gone through
 	maxExpanded  = 1 << 20 // calls gone through whose times are those of calls like them
@@ -278,7 +278,7 @@ func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.Of = o.Named.Where.MadeFor(k, list[0].stream)
+	row.Of = o.Named.Where.StartFunctions(k, list[0].stream)
 	return nil
 }
 
@@ -314,7 +314,7 @@ func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 	return rows
 }
 
-// functions decides which functions are told apart: those with most time.
+// functions selects the functions that get a colour of their own: those with most time.
 func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
 	p.t.number = make(map[string]int)
 	byName := make(map[string]*trace.Function)
@@ -464,7 +464,7 @@ func anyUnended(r *trace.Reader) (bool, error) {
 	return false, nil
 }
 
-// numbers tells the function of each terminal.
+// numbers returns the function of each terminal.
 func (p *painter) numbers(k *trace.Rank) ([]int, error) {
 	list := make([]int, k.Terminals())
 	for i := range list {
@@ -477,7 +477,7 @@ func (p *painter) numbers(k *trace.Rank) ([]int, error) {
 	return list, nil
 }
 
-// unended tells which terminals are calls that never returned, nil: none is, and until when the rank was there.
+// unended returns which terminals are calls that never returned, nil for none, and until when the rank existed.
 func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
 	if p.t.pseudo[unended] < 0 {
 		return nil, 0, nil

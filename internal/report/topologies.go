@@ -23,9 +23,9 @@ type Topology struct {
 const (
 	maxTopologies = 8
 	maxGridRanks  = 1 << 14
-	// A picture of more is a blot.
+	// A larger graph is not drawn: nothing could be recognised in it.
 	maxGraphRanks, maxGraphEdges = 512, 1 << 13
-	// Ranks of a class make the same calls: so many of them are asked which communicators these make.
+	// Ranks of a class make the same calls: this many of them are searched for the communicators that these make.
 	maxTopologyMembers = 64
 )
 
@@ -83,15 +83,15 @@ func isGraph(c *trace.Call) bool {
 	return c.Param("edges") != nil || c.Param("indegree") != nil || c.Param("degrees") != nil
 }
 
-// A made communicator is that of the first call of a terminal.
-type made struct {
-	*handles.Comm // nil: there is none
+// A createdComm is the communicator that the first call of a terminal made.
+type createdComm struct {
+	*handles.Comm // nil: none
 	handle        int64
 	stream        int
-	after         uint64 // the position from which on the handle stands for it
+	after         uint64 // the position from which on the handle means it
 }
 
-func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m made) {
+func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdComm) {
 	for i := range c.Params {
 		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle {
 			m.handle = p.Out.Num
@@ -210,7 +210,7 @@ func (g *graphs) collect(rank int) error {
 }
 
 func (g *graphs) add(comm *handles.Comm, self int, out []int, known bool) {
-	x := once.Of(g.of, comm, func() *graph { return &graph{} })
+	x := once.Get(g.of, comm, func() *graph { return &graph{} })
 	if x.much = x.much || len(x.edges)+len(out) > maxGraphEdges; x.much || !known || self < 0 {
 		return
 	}

@@ -146,7 +146,7 @@ const (
 	windowTiles  = 1 << 12 // of a row
 	windowCalls  = 1 << 24 // gone through
 	windowSingle = 50000   // calls one by one
-	wholeCalls   = 1 << 21 // of the run: up to so many are gone through to match messages
+	wholeCalls   = 1 << 21 // of the run: up to this many are read to match messages
 )
 
 // ErrWindow says that a part can't be shown.
@@ -242,7 +242,7 @@ func (v *Viewer) waits(t *Timeline) (main, share string) {
 	for row, list := range v.t.rows {
 		w.ranks = append(w.ranks, len(list))
 		for _, x := range v.t.waited(row) {
-			start, end := max(0, x.From+offset), min(t.EndNs-t.StartNs, x.From+offset+x.Ns)
+			start, end := max(0, x.FromNs+offset), min(t.EndNs-t.StartNs, x.FromNs+offset+x.Ns)
 			if end <= start {
 				continue
 			}

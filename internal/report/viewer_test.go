@@ -57,7 +57,7 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Named = sites.Apart(nowhere)
+	o.Named = sites.NamingByAddress(nowhere)
 	v := NewViewer(r, d, o)
 	tl := d.Timeline
 	span := tl.EndNs - tl.StartNs

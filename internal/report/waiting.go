@@ -65,12 +65,12 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *summary.Summary,
 	}
 	t.first = first
 	done := 0
-	rep, err := waits.Of(r, waits.Options{
-		Path: true, Name: o.called, Loops: calltree.NewLoops(r, calltree.Options{Where: o.Named.Where, Code: o.Code}),
+	rep, err := waits.Analyse(r, waits.Options{
+		Path: true, Name: o.called, Loops: calltree.NewLoops(r, calltree.Options{Locate: o.Named.Where, Code: o.Code}),
 		Progress: func(n uint64) { done += int(n); o.Progress("finding wait states", done, int(s.Calls)) },
 		Each:     func(x waits.Wait) { w.add(x, first-t.StartNs) },
 	})
-	if errors.Is(err, waits.ErrMeans) {
+	if errors.Is(err, waits.ErrNoSingleTimes) {
 		return nil, nil
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *summary.Summary,
 	t.Waiting = &WaitTiles{Names: names}
 	t.Waiting.Main, t.Waiting.Share = w.tiles()
 	for _, list := range w.each {
-		slices.SortStableFunc(list, func(a, b waits.Wait) int { return int(max(-1, min(1, a.From-b.From))) })
+		slices.SortStableFunc(list, func(a, b waits.Wait) int { return int(max(-1, min(1, a.FromNs-b.FromNs))) })
 	}
 	return func(row int) []waits.Wait { return w.each[row] }, nil
 }
@@ -92,14 +92,14 @@ func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 		rep = d.Timeline.found
 	}
 	if rep == nil {
-		if d.NoWaits, err = waits.Left(r); d.NoWaits != "" || err != nil {
+		if d.NoWaits, err = waits.WhyNone(r); d.NoWaits != "" || err != nil {
 			return err
 		}
-		if rep, err = waits.Kept(r, o.called); rep == nil || err != nil {
+		if rep, err = waits.FromTrace(r, o.called); rep == nil || err != nil {
 			return err
 		}
 	}
-	rep.Unite()
+	rep.MergeSites()
 	d.Waiting = &Waiting{Report: rep}
 	return nil
 }
@@ -118,7 +118,7 @@ func (w *waitSums) add(x waits.Wait, offset int64) {
 	if x.Ns < 0 {
 		x.Ns, sign = -x.Ns, -1
 	}
-	eachTile(w.t.width(), w.t.Tiles, float64(x.From+offset), float64(x.From+offset+x.Ns), func(tile int, ns float64) { sums[tile] += sign * float32(ns) })
+	eachTile(w.t.width(), w.t.Tiles, float64(x.FromNs+offset), float64(x.FromNs+offset+x.Ns), func(tile int, ns float64) { sums[tile] += sign * float32(ns) })
 }
 
 func (w *waitSums) tiles() (main, share string) {
@@ -144,7 +144,7 @@ func (w *Waiting) cut() {
 	for i := range rep.Sites {
 		s := &rep.Sites[i]
 		s.Causes = s.Causes[:min(len(s.Causes), maxCauses)]
-		s.Ranks, s.Late = s.Ranks[:min(len(s.Ranks), maxNamedFor)], s.Late[:min(len(s.Late), maxNamedFor)]
+		s.Ranks, s.LateRanks = s.Ranks[:min(len(s.Ranks), maxNamedFor)], s.LateRanks[:min(len(s.LateRanks), maxNamedFor)]
 	}
 	rep.ByRank = rep.ByRank[:min(len(rep.ByRank), maxWaitRanks)]
 	if p := rep.Path; p != nil {
@@ -152,8 +152,8 @@ func (w *Waiting) cut() {
 	}
 }
 
-// eachTile tells how much of a time lies in which tile.
-func eachTile(width float64, tiles int, start, end float64, tell func(tile int, ns float64)) {
+// eachTile calls add with the part of a time in each tile.
+func eachTile(width float64, tiles int, start, end float64, add func(tile int, ns float64)) {
 	i, j := int(start/width), int(end/width)
 	i, j = max(0, min(i, tiles-1)), max(0, min(j, tiles-1))
 	for k := i; k <= j; k++ {
@@ -164,6 +164,6 @@ func eachTile(width float64, tiles int, start, end float64, tell func(tile int, 
 		if k < j {
 			to = float64(k+1) * width
 		}
-		tell(k, to-from)
+		add(k, to-from)
 	}
 }

@@ -126,7 +126,7 @@ func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 	}
 	if v.Columns != nil {
 		var err error
-		if cells, err = Only(v.Columns, cells); err != nil {
+		if cells, err = SelectColumns(v.Columns, cells); err != nil {
 			return err
 		}
 	}
@@ -141,8 +141,8 @@ func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 	return nil
 }
 
-// Only returns the cells of the columns with these keys.
-func Only[T any](columns []string, cells func(*Row, T)) (func(*Row, T), error) {
+// SelectColumns returns the cells of the columns with these keys.
+func SelectColumns[T any](columns []string, cells func(*Row, T)) (func(*Row, T), error) {
 	keys, _ := programs([]T(nil), cells)
 	var chosen []int
 	for _, name := range columns {
@@ -335,8 +335,8 @@ type Rest struct {
 	alone bool // no row is printed
 }
 
-// Worth returns the rows within a limit, each of which takes a share of the run, and the rest.
-func Worth[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
+// WithinLimit splits rows, each with its share of the run, into those within a limit and the rest.
+func WithinLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
 	large := rows
 	if !l.Asked {
 		large = slices.DeleteFunc(slices.Clone(rows), func(x T) bool { return share(x) < least })
@@ -345,9 +345,9 @@ func Worth[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
 	return shown, Rest{len(rows) - len(shown), more == 0 && !l.Asked, len(shown) == 0}
 }
 
-// Part writes the rows within a limit, each of which takes a share of the run, and counts the rest.
-func Part[T any](w io.Writer, rows []T, l Limit, share func(T) float64, cells func(*Row, T)) {
-	shown, rest := Worth(rows, l, share)
+// PrintWithinLimit writes the rows within a limit, each with its share of the run, and counts the rest.
+func PrintWithinLimit[T any](w io.Writer, rows []T, l Limit, share func(T) float64, cells func(*Row, T)) {
+	shown, rest := WithinLimit(rows, l, share)
 	Text(w, shown, 0, cells)
 	rest.Print(w)
 }

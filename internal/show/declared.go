@@ -25,7 +25,7 @@ const (
 	PerSec   Unit = "bytes_per_s" // bytes per second
 )
 
-// suffix is what a column's key has behind its name.
+// suffix is what a column's key appends to its name.
 func (u Unit) suffix() string {
 	switch u {
 	case Ns:

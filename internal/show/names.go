@@ -50,7 +50,7 @@ func (n *Names) Forms(text string) []string {
 }
 
 func (n *Names) of(text string) *shortened {
-	return once.Of(n.known, text, func() *shortened { return n.shortened(text) })
+	return once.Get(n.known, text, func() *shortened { return n.shortened(text) })
 }
 
 func (n *Names) shortened(text string) *shortened {
@@ -123,11 +123,11 @@ func (n *Names) group() {
 // A name of a function or type: its scopes, each of words and lists. Lists are numbered through all scopes.
 type name struct {
 	text   string
-	scopes [][]part
+	scopes [][]scopePart
 }
 
-// A part of a scope is a word, or a list of template arguments or parameters.
-type part struct {
+// A scopePart is a word of a scope, or a list of template arguments or parameters.
+type scopePart struct {
 	word string
 	list []*name
 	open byte // of a list: < or (
@@ -143,7 +143,7 @@ func parseName(text string) *name {
 		x = p.name(0)
 	}
 	if p.tooDeep {
-		return &name{p.text, [][]part{{{word: p.text}}}}
+		return &name{p.text, [][]scopePart{{{word: p.text}}}}
 	}
 	return x
 }
@@ -166,13 +166,13 @@ var operators = []string{"()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<", ">>
 
 // name reads up to what ends an element of a list that was opened, or with 0 up to the end.
 func (p *nameParser) name(open byte) *name {
-	x := &name{scopes: [][]part{nil}}
+	x := &name{scopes: [][]scopePart{nil}}
 	from, word := p.at, p.at
 	converts := false // the rest is the type of a conversion operator
-	scope := func() *[]part { return &x.scopes[len(x.scopes)-1] }
+	scope := func() *[]scopePart { return &x.scopes[len(x.scopes)-1] }
 	flush := func() {
 		if p.at > word {
-			*scope() = append(*scope(), part{word: p.text[word:p.at]})
+			*scope() = append(*scope(), scopePart{word: p.text[word:p.at]})
 		}
 	}
 	end := func() *name {
@@ -233,8 +233,8 @@ func (p *nameParser) name(open byte) *name {
 }
 
 // list reads a list from its opening bracket to its end, which a name that was cut lacks.
-func (p *nameParser) list(scope *[]part) {
-	l := part{open: p.text[p.at]}
+func (p *nameParser) list(scope *[]scopePart) {
+	l := scopePart{open: p.text[p.at]}
 	p.depth++
 	p.tooDeep = p.tooDeep || p.depth > deepest
 	for more := true; more && p.at+1 < len(p.text) && !p.tooDeep; {
@@ -302,7 +302,7 @@ func (x *name) render(from int, list func(k int) (text string, ok bool)) string 
 		if i > from {
 			b.WriteString("::")
 		}
-		var before part
+		var before scopePart
 		for _, p := range scope {
 			text := p.word
 			if p.open != 0 {
@@ -323,7 +323,7 @@ func (x *name) render(from int, list func(k int) (text string, ok bool)) string 
 }
 
 // left is what is written of a list that is left out.
-func left(p, before part) string {
+func left(p, before scopePart) string {
 	switch {
 	case len(p.list) == 0:
 		return ""
@@ -380,15 +380,15 @@ const (
 	allLevels      // with all names that it is within
 )
 
-// A choice is the arguments that tell a name from others, by list and place in it.
+// A choice is the arguments that distinguish a name from others, by list and index.
 type choice struct {
 	shown map[[2]int]string
 	first int  // scope that has the first of them
 	leaf  bool // the arguments themselves differ, not what is within them
 }
 
-// tell finds arguments that tell a name from the others of a group, all of which have the same skeleton: in turn the one that tells most
-// of them apart.
+// tell finds arguments that distinguish a name from the others of a group with the same skeleton: one after the other,
+// the best first.
 func tell(x *name, group []*name, chain int) choice {
 	c := choice{shown: make(map[[2]int]string), first: len(x.scopes), leaf: true}
 	text := func(n *name, at [2]int) string {
@@ -433,7 +433,8 @@ func tell(x *name, group []*name, chain int) choice {
 	}
 }
 
-// argument is the text of an argument that tells it from others. leaf says that it isn't within it that they differ.
+// argument is the text of an argument that distinguishes it from others. leaf reports that the difference is not within
+// it.
 func argument(x *name, others map[string]*name, chain int) (text string, leaf bool) {
 	var same []*name
 	from := len(x.scopes) - 1

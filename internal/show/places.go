@@ -50,7 +50,7 @@ func (n *Names) Place(place string, width int) string {
 	return n.Fit(name, 1) + at
 }
 
-// Named is Place where the function stands nowhere else: its own name stays, and the line may take more columns.
+// Named is Place for a line without the function elsewhere: its own name stays, and the line may take more columns.
 func (n *Names) Named(place string, width int) string {
 	text := n.Place(place, width)
 	first, _, _ := strings.Cut(place, " < ")
@@ -60,7 +60,7 @@ func (n *Names) Named(place string, width int) string {
 	return text
 }
 
-// atLine is where a function is left: file and line, perhaps an offset that tells it apart, or an offset alone.
+// atLine matches the end of a place after its function: file and line, perhaps with an offset, or an offset alone.
 var atLine = regexp.MustCompile(`^(.*?)( [^ ]+:\d+(?: \+0x[0-9a-f]+)?|\+0x[0-9a-f]+)(?: \([^()]*\))?$`)
 
 // cutPlace takes a function and where it is left apart; a module after them is left out.
@@ -86,7 +86,7 @@ func OfPlaces(places []string) *Names {
 	return NewNames(list)
 }
 
-// Line shortens the places in a line that stands alone.
+// Line shortens the places in a line of its own.
 func Line(text string, places ...string) string { return OfPlaces(places).Line(text, places...) }
 
 // Line shortens the places in a line to what fits OneLine columns: the longest ones, all to the same length.

@@ -111,8 +111,8 @@ const (
 	shortTail = 200
 )
 
-// Short returns a text for people without the middle of what nobody would read: an argument of a command may be as long as a book.
-func Short(text string) string {
+// WithoutMiddle returns a text for people without the middle of what nobody would read: an argument of a command may be as long as a book.
+func WithoutMiddle(text string) string {
 	left := len(text) - shortHead - shortTail
 	if left <= shortTail {
 		return text

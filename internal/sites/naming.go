@@ -10,7 +10,7 @@ import (
 // A Naming says what call sites are called, and which are one: compilers copy calls, so that one source line has several
 // addresses. What has no line in the debug information is one by its address.
 type Naming struct {
-	Where calltree.Where
+	Where calltree.Locate
 
 	first map[line]trace.Site // the lowest address of each line
 	of    map[trace.FunctionSite]trace.FunctionSite
@@ -28,11 +28,11 @@ type frame struct {
 	at       trace.Site
 }
 
-// Apart is a naming in which each address is a call site of its own.
-func Apart(where calltree.Where) *Naming { return &Naming{Where: where} }
+// NamingByAddress is a naming in which each address is a call site of its own.
+func NamingByAddress(where calltree.Locate) *Naming { return &Naming{Where: where} }
 
-// ByLine is a naming in which addresses of one source line in one call path are one call site.
-func ByLine(r *trace.Reader, where calltree.Where) (*Naming, error) {
+// NamingByLine is a naming in which addresses of one source line in one call path are one call site.
+func NamingByLine(r *trace.Reader, where calltree.Locate) (*Naming, error) {
 	s := &Naming{
 		Where: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
 		outer: make(map[trace.Site]*trace.Site), count: make(map[trace.FunctionSite]int),
@@ -60,7 +60,7 @@ func ByLine(r *trace.Reader, where calltree.Where) (*Naming, error) {
 	lines := make(map[frame]line)
 	for _, f := range frames {
 		p := where(f.function, f.at)
-		if p.Precision < symbolise.LineInfo {
+		if p.Precision < symbolise.PrecisionLine {
 			continue
 		}
 		l := line{f.function, f.at.Module, p.String()}
@@ -80,12 +80,12 @@ func ByLine(r *trace.Reader, where calltree.Where) (*Naming, error) {
 	return s, nil
 }
 
-// Of is the call site that a call site is one with: that of the lowest address.
-func (s *Naming) Of(x trace.FunctionSite) trace.FunctionSite {
+// Representative is the call site that a call site is one with: that of the lowest address.
+func (s *Naming) Representative(x trace.FunctionSite) trace.FunctionSite {
 	if s == nil || s.alone == nil {
 		return x
 	}
-	return once.Of(s.of, x, func() trace.FunctionSite {
+	return once.Get(s.of, x, func() trace.FunctionSite {
 		for x.Site.Outer != nil {
 			if p := s.Where(x.Function, x.Site); !p.Between() {
 				break
@@ -105,7 +105,7 @@ func (s *Naming) around(at *trace.Site) *trace.Site {
 	}
 	one := s.frame("", *at)
 	one.Outer = s.around(at.Outer)
-	return once.Of(s.outer, one, func() *trace.Site { return &one })
+	return once.Get(s.outer, one, func() *trace.Site { return &one })
 }
 
 func (s *Naming) frame(function string, at trace.Site) trace.Site {

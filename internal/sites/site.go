@@ -54,9 +54,9 @@ func (s *Site) Imbalance() float64 {
 	return 0
 }
 
-// Of adds up the rows of all classes, those of one call site, whatever called the functions around it, or with stacks those of
+// RowsOf adds up the rows of all classes, those of one call site, whatever called the functions around it, or with stacks those of
 // one call stack. Those with most time come first, or without times those with most calls.
-func Of(t *sums.Table, named *Naming, stacks bool) []Site {
+func RowsOf(t *sums.Table, named *Naming, stacks bool) []Site {
 	key := func(x *sums.Row) trace.FunctionSite {
 		if stacks {
 			return x.At
@@ -77,13 +77,13 @@ func Of(t *sums.Table, named *Naming, stacks bool) []Site {
 			}
 			s := &list[n]
 			s.Merge(&x.Sums)
-			spent[n] = append(spent[n], x.Spent...)
+			spent[n] = append(spent[n], x.TimePerRank...)
 		}
 		for n, parts := range spent {
 			if len(parts) == 0 { // no times
 				parts = []trace.Spread{{Ranks: len(t.Classes[class].Members)}}
 			}
-			all, apart := sums.Together(parts)
+			all, apart := sums.AddSpreads(parts)
 			list[n].Spent.Merge(all)
 			list[n].AtLeast = list[n].AtLeast || apart && len(t.Classes[class].Members) > 1
 		}
@@ -117,11 +117,11 @@ func sort(list []Site, timed bool) {
 	})
 }
 
-// Waited adds what ranks waited at each call site, whatever called the functions around it.
-func Waited(list []Site, named *Naming, waited func(yield func(at trace.FunctionSite, ns int64) bool)) {
+// AddWaits adds what ranks waited at each call site, whatever called the functions around it.
+func AddWaits(list []Site, named *Naming, waited func(yield func(at trace.FunctionSite, ns int64) bool)) {
 	at := make(map[trace.FunctionSite]int64)
 	for x, ns := range waited {
-		at[named.Of(x).Alone()] += ns
+		at[named.Representative(x).Alone()] += ns
 	}
 	for i := range list {
 		list[i].WaitedNs = at[list[i].At.Alone()]

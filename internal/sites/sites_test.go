@@ -35,23 +35,23 @@ func TestByLine(t *testing.T) {
 		calls     uint64
 		addresses int
 	}{
-		{"a line", symbolise.LineInfo, false, 1, 3 * 6, 2},
-		{"asked for apart", symbolise.LineInfo, true, 2, 3 * 5, 1},
-		{"without lines", symbolise.LineInfo - 1, false, 2, 3 * 5, 1},
+		{"a line", symbolise.PrecisionLine, false, 1, 3 * 6, 2},
+		{"asked for apart", symbolise.PrecisionLine, true, 2, 3 * 5, 1},
+		{"without lines", symbolise.PrecisionLine - 1, false, 2, 3 * 5, 1},
 	} {
-		named, err := sites.ByLine(r, at(c.known))
+		named, err := sites.NamingByLine(r, at(c.known))
 		if c.apart {
-			named = sites.Apart(at(c.known))
+			named = sites.NamingByAddress(at(c.known))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := sums.Of(r, sums.Options{Bytes: true, One: named.Of})
+		table, err := sums.Sum(r, sums.Options{Bytes: true, One: named.Representative})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []sites.Site
-		for _, s := range sites.Of(table, named, false) {
+		for _, s := range sites.RowsOf(table, named, false) {
 			if s.At.Function == "MPI_Allreduce" {
 				got = append(got, s)
 			}
@@ -117,7 +117,7 @@ func TestMedianSize(t *testing.T) {
 		}
 		r.End()
 	})
-	table, err := sums.Of(r, sums.Options{Bytes: true})
+	table, err := sums.Sum(r, sums.Options{Bytes: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// LeastPoints is how many numbers of ranks a growth law needs. With fewer, laws that are far apart fit
+// MinLawPoints is how many numbers of ranks a growth law needs. With fewer, laws that are far apart fit
 // alike.
-const LeastPoints = 5
+const MinLawPoints = 5
 
 // A Law says how a quantity grows with the number of ranks p: C0 + C1·p^I·log2(p)^J, the performance
 // model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance modeling to
@@ -26,21 +26,21 @@ type Law struct {
 	Error float64 `json:"leave_one_out_error"`
 }
 
-// A shape is a law without its coefficients.
-type shape struct {
+// An exponents is a law without its coefficients: p to the power i times log₂ p to the power j.
+type exponents struct {
 	i float64
 	j int
 }
 
 // shapes are the laws that are tried, those before others that are to be preferred to them where both
 // fit alike. Negative exponents are of work that ranks share.
-var shapes = []shape{
+var shapes = []exponents{
 	{0, 1}, {1, 0}, {-1, 0}, {0.5, 0}, {2, 0}, {1, 1}, {-0.5, 0}, {0, 2}, {1.5, 0}, {3, 0}, {-2, 0}, {0.5, 1}, {2, 1}, {-1, 1},
 	{1.0 / 3, 0}, {2.0 / 3, 0}, {4.0 / 3, 0}, {5.0 / 3, 0}, {-2.0 / 3, 0}, {0.25, 0}, {0.75, 0}, {1.25, 0}, {1.75, 0}, {2.5, 0},
 	{1, 2}, {1.5, 1}, {0.5, 2}, {1.0 / 3, 1}, {2.0 / 3, 1}, {0.25, 1}, {0.75, 1}, {2, 2}, {3, 1},
 }
 
-func (s shape) at(p float64) float64 {
+func (s exponents) at(p float64) float64 {
 	return math.Pow(p, s.i) * math.Pow(math.Log2(p), float64(s.j))
 }
 
@@ -52,8 +52,8 @@ const enough = 0.8
 
 // FitLaw finds the law of points: values by number of ranks, which differ.
 func FitLaw(ranks, values []float64) (Law, error) {
-	if len(ranks) < LeastPoints {
-		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), LeastPoints)
+	if len(ranks) < MinLawPoints {
+		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), MinLawPoints)
 	}
 	constant := Law{C0: mean(values)}
 	constant.Error = leaveOneOut(ranks, values, func(_, y []float64) func(float64) float64 {
@@ -104,7 +104,7 @@ func difference(a, b float64) float64 {
 }
 
 // line fits c0 + c1·shape by least squares.
-func line(ranks, values []float64, s shape) (c0, c1 float64) {
+func line(ranks, values []float64, s exponents) (c0, c1 float64) {
 	t := make([]float64, len(ranks))
 	for i, p := range ranks {
 		t[i] = s.at(p)
@@ -134,7 +134,7 @@ func (l Law) At(ranks float64) float64 {
 	if l.C1 == 0 {
 		return max(0, l.C0)
 	}
-	return max(0, l.C0+l.C1*shape{l.I, l.J}.at(ranks))
+	return max(0, l.C0+l.C1*exponents{l.I, l.J}.at(ranks))
 }
 
 // Grows is the law's order of growth: "1", "log2 p", "p^0.5 log2 p".

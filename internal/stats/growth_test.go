@@ -65,7 +65,7 @@ func TestTooFew(t *testing.T) {
 // TestAnyPoints: whatever the points, there is a law, and what it says is a number.
 func TestAnyPoints(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(LeastPoints, 12).Draw(t, "points")
+		n := rapid.IntRange(MinLawPoints, 12).Draw(t, "points")
 		ranks := make([]float64, n)
 		for i := range ranks {
 			ranks[i] = float64(i*i + 1)

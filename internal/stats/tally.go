@@ -36,7 +36,7 @@ type Numbers struct {
 	Count       uint64
 	Sum         float64
 	Least, Most model.Extreme
-	Apart       bool // all numbers are exact, however many are distinct
+	AllExact    bool // all numbers are exact, however many are distinct
 	exact       map[int64]uint64
 	bins        []Bin // apart from each other, in rising order
 }
@@ -54,7 +54,7 @@ func (n *Numbers) Add(v int64, count uint64, rank int) {
 	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
 }
 
-// AddRange takes numbers of which only the bounds and the sum are known.
+// AddRange adds numbers given by their bounds and sum only.
 func (n *Numbers) AddRange(b Bin, rank int) {
 	if b.Count == 0 {
 		return
@@ -86,8 +86,8 @@ func (n *Numbers) put(b Bin) {
 		n.exact = make(map[int64]uint64)
 	}
 	n.exact[b.Low] += b.Count
-	if len(n.exact) > mostExact && !n.Apart {
-		n.bins, n.exact = Balanced(n.All(), coarse), nil
+	if len(n.exact) > mostExact && !n.AllExact {
+		n.bins, n.exact = JoinBins(n.All(), coarse), nil
 	}
 }
 
@@ -127,7 +127,7 @@ func (n *Numbers) Len() int { return len(n.bins) + len(n.exact) }
 
 // Distribution is what a trace keeps, in a number of bins at most.
 func (n *Numbers) Distribution(most int) model.Distribution {
-	return model.Distribution{Least: n.Least, Most: n.Most, Bins: Values(Balanced(n.All(), most))}
+	return model.Distribution{Least: n.Least, Most: n.Most, Bins: Values(JoinBins(n.All(), most))}
 }
 
 // Values are bins as a trace has them.
@@ -165,8 +165,8 @@ func with(a, b Bin) Bin {
 	return Bin{min(a.Low, b.Low), max(a.High, b.High), a.Sum + b.Sum, a.Count + b.Count}
 }
 
-// Balanced joins neighbouring bins until a limit is met, so that all have about the same count.
-func Balanced(list []Bin, most int) []Bin {
+// JoinBins joins neighbouring bins until a limit is met, so that all have about the same count.
+func JoinBins(list []Bin, most int) []Bin {
 	if len(list) <= most {
 		return list
 	}

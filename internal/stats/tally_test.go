@@ -32,7 +32,7 @@ func TestNumbers(t *testing.T) {
 		if n.Count != uint64(len(list)) || n.Sum != float64(sum) || n.Least != (model.Extreme{Value: least, Rank: slices.Index(list, least)}) || n.Most != (model.Extreme{Value: most, Rank: slices.Index(list, most)}) {
 			t.Fatalf("%+v, want %d numbers, sum %d, %d to %d", n, len(list), sum, least, most)
 		}
-		bins := Balanced(n.All(), shown)
+		bins := JoinBins(n.All(), shown)
 		if len(bins) > shown || bins[0].Low != least || bins[len(bins)-1].High != most {
 			t.Fatalf("bins %+v", bins)
 		}

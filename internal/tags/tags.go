@@ -18,8 +18,8 @@ func Check(tags []string) error {
 	return nil
 }
 
-// Map returns tags, each NAME=VALUE, as values by name; the last of one name counts.
-func Map(tags []string) map[string]string {
+// ByName returns tags, each NAME=VALUE, as values by name; the last of one name counts.
+func ByName(tags []string) map[string]string {
 	list := make(map[string]string)
 	for _, tag := range tags {
 		name, value, _ := strings.Cut(tag, "=")

@@ -20,7 +20,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%q is no plain word", text)
 		}
 		got := Decode(text)
-		for name, value := range Map(list) {
+		for name, value := range ByName(list) {
 			if want[name] != value {
 				t.Fatalf("%s is %q, want %q", name, value, want[name])
 			}

@@ -92,7 +92,7 @@ func compare(t *testing.T, skews []skew, of []int, delay func(from, to int) int6
 			}
 			if rank == 0 {
 				lines = ClockLines(first, last)
-				c.Of(func(clock int) bool { found = append(found, clock); return true })
+				c.ByRank(func(clock int) bool { found = append(found, clock); return true })
 			}
 		})
 	}

@@ -40,19 +40,19 @@ const rounds = 12
 
 // Clocks is what the ranks know of who shares a clock with whom.
 type Clocks struct {
-	leaders []int // of each clock the lowest rank; clocks are in order of these
-	own     int   // the rank's clock
-	runs    []run // on rank 0: the clocks of all ranks
+	leaders []int       // of each clock the lowest rank; clocks are in order of these
+	own     int         // the rank's clock
+	runs    []rankRange // on rank 0: the clocks of all ranks
 }
 
-// A run is ranks next to each other that have the same clock.
-type run struct{ id, ranks uint64 }
+// A rankRange is ranks next to each other that have the same clock.
+type rankRange struct{ id, ranks uint64 }
 
 // Len returns the number of clocks.
 func (c *Clocks) Len() int { return len(c.leaders) }
 
-// Of yields the clock of each rank, in order. Only rank 0 knows.
-func (c *Clocks) Of(yield func(clock int) bool) {
+// ByRank yields the clock of each rank, in order. Only rank 0 knows.
+func (c *Clocks) ByRank(yield func(clock int) bool) {
 	for _, r := range c.runs {
 		for range r.ranks {
 			if !yield(int(r.id)) {
@@ -65,7 +65,7 @@ func (c *Clocks) Of(yield func(clock int) bool) {
 // AgreeClocks finds which ranks have the same clock: those that give the same id. All
 // ranks call it together.
 func AgreeClocks(t Transport, id uint64) (*Clocks, error) {
-	runs := []run{{id, 1}}
+	runs := []rankRange{{id, 1}}
 	parent, children := tree(t.Rank(), t.Size())
 	for _, child := range children {
 		theirs, err := recvRuns(t, child)
@@ -79,7 +79,7 @@ func AgreeClocks(t Transport, id uint64) (*Clocks, error) {
 		runs = append(runs, theirs...)
 	}
 	c := &Clocks{}
-	var list []run // id and leader of each clock
+	var list []rankRange // id and leader of each clock
 	if parent < 0 {
 		list = c.number(runs)
 	} else {
@@ -106,21 +106,21 @@ func AgreeClocks(t Transport, id uint64) (*Clocks, error) {
 }
 
 // number numbers the clocks by first rank, and returns id and first rank of each.
-func (c *Clocks) number(runs []run) (list []run) {
+func (c *Clocks) number(runs []rankRange) (list []rankRange) {
 	index := make(map[uint64]uint64)
 	rank := uint64(0)
 	for _, r := range runs {
 		n, fresh := once.Number(index, r.id)
 		if fresh {
-			list = append(list, run{r.id, rank})
+			list = append(list, rankRange{r.id, rank})
 		}
-		c.runs = append(c.runs, run{n, r.ranks})
+		c.runs = append(c.runs, rankRange{n, r.ranks})
 		rank += r.ranks
 	}
 	return list
 }
 
-// An ClockEstimate is a clock as compared with rank 0's, in ns.
+// A ClockEstimate is a clock as compared with rank 0's, in ns.
 type ClockEstimate struct {
 	AtNs     int64 // the clock
 	OffsetNs int64 // rank 0's clock then, minus AtNs
@@ -148,7 +148,7 @@ func (c *Clocks) Estimate(t Transport, now func() int64) ([]ClockEstimate, error
 		}
 		return nil, nil
 	}
-	// Each is relative to its parent's, which stands before it.
+	// Each is relative to its parent, which precedes it.
 	for i := 1; i < len(list); i++ {
 		p, _ := tree(i, len(list))
 		list[i].OffsetNs += list[p].OffsetNs
@@ -225,7 +225,7 @@ func tree(i, n int) (parent int, children []int) {
 	return parent, children
 }
 
-func sendRuns(t Transport, to int, runs []run) error {
+func sendRuns(t Transport, to int, runs []rankRange) error {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(runs)))
 	if err := t.Send(to, b); err != nil {
 		return err
@@ -238,7 +238,7 @@ func sendRuns(t Transport, to int, runs []run) error {
 	return t.Send(to, b)
 }
 
-func recvRuns(t Transport, from int) ([]run, error) {
+func recvRuns(t Transport, from int) ([]rankRange, error) {
 	var b [8]byte
 	if err := t.Recv(from, b[:]); err != nil {
 		return nil, err
@@ -251,9 +251,9 @@ func recvRuns(t Transport, from int) ([]run, error) {
 	if err := t.Recv(from, data); err != nil {
 		return nil, err
 	}
-	runs := make([]run, n)
+	runs := make([]rankRange, n)
 	for i := range runs {
-		runs[i] = run{binary.LittleEndian.Uint64(data[16*i:]), binary.LittleEndian.Uint64(data[16*i+8:])}
+		runs[i] = rankRange{binary.LittleEndian.Uint64(data[16*i:]), binary.LittleEndian.Uint64(data[16*i+8:])}
 	}
 	return runs, nil
 }

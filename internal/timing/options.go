@@ -99,7 +99,7 @@ func (b Bound) String() string {
 	return strconv.FormatFloat(b.Relative, 'g', -1, 64)
 }
 
-// DefaultError is the relative error of a lossy mode unless told otherwise.
+// DefaultError is the default relative error of a lossy mode.
 const DefaultError = 0.1
 
 // The limits of a relative error. A smaller one would not fit the codes.

@@ -1,9 +1,8 @@
-// Phases keep how times changed over a run in little room: the times of
-// calls that are alike, in order, as a few phases of which each has a count and a sum.
-// A warm-up and the main part of a program are two phases, and a long wait between
-// them one of its own.
+// Phases keep how times changed over a run in few bytes: the times of equal calls, in order, as a few phases with a
+// count and a sum each. A warm-up and the main part of a program are two phases, and a long wait between them one of
+// its own.
 //
-// It knows times as numbers alone, and nothing of what calls they are of.
+// They are of bare numbers; which calls these belong to is the caller's business.
 
 package timing
 
@@ -16,10 +15,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// MostPhases is how many phases a PhaseLine has at most, and FewPhases how many those have of which there are
-// very many. On a busy machine each time that the program waited for a processor
-// is a phase of its own (TestInterrupted: of 2,400 parts of runs in which one of twenty calls
-// waited 3 are wrong by more than 2 % with 24 phases, 699 with 8).
+// MostPhases is the largest number of phases of a PhaseLine, and FewPhases that of lines which exist in large numbers.
+// On a busy machine each wait for a processor is a phase of its own (TestInterrupted: of 2,400 parts of runs in which
+// one of twenty calls waited, 3 are wrong by more than 2 % with 24 phases, 699 with 8).
 const (
 	MostPhases = 24
 	FewPhases  = 8
@@ -48,7 +46,7 @@ type PhaseLine struct {
 type now struct {
 	mean  uint64 // of last
 	slack uint64 // what may be in the wrong place
-	drift int64  // how much more than so many calls of mean the fresh ones have, which came behind last
+	drift int64  // sum of the fresh ones, which follow last, minus their number times mean
 	left  uint64 // after how many more calls the fresh ones are joined to last
 }
 
@@ -88,7 +86,7 @@ func (p *PhasePair) Add(a, b uint64) {
 	}
 }
 
-// AddEach takes in the times of calls, of which every step-th is one.
+// AddEach adds the times of calls, using every step-th.
 func (p *PhasePair) AddEach(a, b []uint64, step int) {
 	p.line(0).addEach(a, step)
 	p.line(1).addEach(b, step)
@@ -110,10 +108,10 @@ func (p *PhasePair) Code(c *wire.Coder) {
 	}
 }
 
-func (p *PhasePair) line(i int) line { return line{&p.now[i], &p.rest[i]} }
+func (p *PhasePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
-// line is a PhaseLine wherever its parts stand.
-type line struct {
+// phaseLine is a PhaseLine wherever its fields are stored.
+type phaseLine struct {
 	*now
 	*rest
 }
@@ -133,7 +131,7 @@ func (l *PhaseLine) Add(v uint64) {
 	}
 }
 
-func (l *PhaseLine) line() line { return line{&l.now, &l.rest} }
+func (l *PhaseLine) line() phaseLine { return phaseLine{&l.now, &l.rest} }
 
 // Phases returns the phases, in order.
 func (l *PhaseLine) Phases() []Phase { return l.line().phases() }
@@ -153,7 +151,7 @@ func (l *now) add(v uint64) bool {
 }
 
 // addEach takes in every step-th of some times.
-func (l line) addEach(times []uint64, step int) {
+func (l phaseLine) addEach(times []uint64, step int) {
 	for i := 0; i < len(times); i += step {
 		mean, slack, drift, left := l.mean, l.slack, l.drift, l.left
 		for ; i < len(times) && left > 0; i += step {
@@ -171,8 +169,8 @@ func (l line) addEach(times []uint64, step int) {
 	}
 }
 
-// fresh is what came behind last.
-func (l line) fresh() Phase {
+// fresh is the calls that follow last.
+func (l phaseLine) fresh() Phase {
 	calls := l.due - l.left
 	return Phase{calls, l.mean*calls + uint64(l.drift)}
 }
@@ -180,10 +178,10 @@ func (l line) fresh() Phase {
 func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 
 // look takes in a time that is not like those of the last phase, or once in a while.
-func (l line) look(v uint64) {
+func (l phaseLine) look(v uint64) {
 	fresh := l.fresh()
 	if off := magnitude(int64(v - l.mean)); off <= l.slack && fresh.Calls > 0 {
-		// It is fresh as a whole that has come to be another phase, or part of the last.
+		// The fresh calls as a whole are a new phase, or part of the last.
 		fresh = joined(fresh, Phase{1, v})
 		if magnitude(l.drift+int64(v-l.mean)) > l.slack {
 			l.begin(fresh)
@@ -201,7 +199,7 @@ func (l line) look(v uint64) {
 }
 
 // begin lets a phase begin.
-func (l line) begin(p Phase) {
+func (l phaseLine) begin(p Phase) {
 	if l.full() {
 		l.join()
 	} else if l.last.Calls > 0 {
@@ -211,8 +209,8 @@ func (l line) begin(p Phase) {
 	l.settle(p.Sum)
 }
 
-// settle begins to take in what comes behind last, which has so much more than total.
-func (l line) settle(more uint64) {
+// settle joins or separates the fresh calls, whose sum exceeds total by more.
+func (l phaseLine) settle(more uint64) {
 	l.total += more
 	l.due = l.last.Calls>>3 + 1
 	l.mean, l.drift, l.left = l.last.mean(), 0, l.due
@@ -229,7 +227,7 @@ func (l line) settle(more uint64) {
 }
 
 // join makes last one of past, which is full.
-func (l line) join() {
+func (l phaseLine) join() {
 	i := l.cheapest()
 	end := len(l.past) - 1
 	if i == end {
@@ -256,14 +254,14 @@ func (l *rest) cheapest() (at int) {
 	return at
 }
 
-func (l line) phases() []Phase {
+func (l phaseLine) phases() []Phase {
 	if l.last.Calls == 0 {
 		return nil
 	}
 	return append(append(make([]Phase, 0, len(l.past)+1), l.past...), joined(l.last, l.fresh()))
 }
 
-func (l line) calls() uint64 {
+func (l phaseLine) calls() uint64 {
 	n := l.last.Calls + l.due - l.left
 	for _, p := range l.past {
 		n += p.Calls
@@ -299,8 +297,8 @@ func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	return list
 }
 
-// MergePhases puts together the phases of several ranks that made the same calls, perhaps
-// unequally often: what stands at the same share of the calls belongs together.
+// MergePhases merges the phases of several ranks that made the same calls, perhaps unequally often: phases at the same
+// fraction of the calls belong together.
 func MergePhases(a, b []Phase) []Phase {
 	all, other := TotalPhase(a), TotalPhase(b)
 	if all.Calls == 0 || other.Calls == 0 {
@@ -361,9 +359,9 @@ func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 	return sum
 }
 
-func (l line) code(c *wire.Coder) {
+func (l phaseLine) code(c *wire.Coder) {
 	n := len(l.past)
-	if wire.Index(c, &n, MostPhases); c.R != nil {
+	if wire.Index(c, &n, MostPhases); c.Reader != nil {
 		l.past = append(l.past, make([]Phase, n)...)
 	}
 	for i := range l.past {
@@ -371,7 +369,7 @@ func (l line) code(c *wire.Coder) {
 	}
 	wire.Uints(c, &l.last.Calls, &l.last.Sum, &l.mean, &l.slack, &l.due, &l.left, &l.total)
 	wire.Integers(c, &l.drift)
-	if c.R == nil {
+	if c.Reader == nil {
 		return
 	}
 	c.Refuse(l.left > l.due, "%d of %d calls to come", l.left, l.due)
@@ -392,7 +390,8 @@ type PhaseNumbers struct {
 	calls               uint64
 }
 
-// NewPhaseNumbers makes room for them, for those of which there are very many if few is set.
+// NewPhaseNumbers returns an empty PhaseNumbers, with fewer phases if few is set, for those that exist in large
+// numbers.
 func NewPhaseNumbers(few bool) *PhaseNumbers {
 	n := new(PhaseNumbers)
 	for _, l := range n.lines() {
@@ -403,8 +402,7 @@ func NewPhaseNumbers(few bool) *PhaseNumbers {
 
 func (n *PhaseNumbers) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n.above, &n.count} }
 
-// Add takes in what a call has before which there were so many calls, all told; those of which
-// nothing was said have no numbers.
+// Add adds the numbers of a call that before calls precede, all included; calls left out have no numbers.
 func (n *PhaseNumbers) Add(before, below, above, count uint64) {
 	if before < n.calls {
 		return // an event of another kind with the same call
@@ -416,7 +414,7 @@ func (n *PhaseNumbers) Add(before, below, above, count uint64) {
 	n.calls++
 }
 
-// upTo says that all calls until there were so many had no numbers.
+// upTo adds calls without numbers up to a number of calls.
 func (n *PhaseNumbers) upTo(calls uint64) {
 	if calls <= n.calls {
 		return
@@ -427,7 +425,7 @@ func (n *PhaseNumbers) upTo(calls uint64) {
 	n.calls = calls
 }
 
-// Phases returns those of so many calls in all.
+// Phases returns the phases of this number of calls in all.
 func (n *PhaseNumbers) Phases(calls uint64) (below, above, count []Phase) {
 	n.upTo(calls)
 	return n.below.Phases(), n.above.Phases(), n.count.Phases()
@@ -441,8 +439,8 @@ func (n *PhaseNumbers) Code(c *wire.Coder) {
 	}
 }
 
-// none takes in so many calls of nothing.
-func (l line) none(calls uint64) {
+// none adds calls without numbers.
+func (l phaseLine) none(calls uint64) {
 	if fresh := l.fresh(); fresh.Calls > 0 {
 		l.last = joined(l.last, fresh)
 		l.settle(fresh.Sum)

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// A Step stands for a time in nanoseconds within half a percent: numbers up to 100 are
-// themselves, and from there on each step is 1 % more than the one before. The zero value
-// is no time at all.
+// A Step is a time in nanoseconds, rounded to half a percent: numbers up to 100 are themselves, and from there on each
+// step is 1 % more than the one before. The zero value is no time at all.
 type Step uint16
 
 const (
@@ -38,7 +37,7 @@ func StepOf(ns uint64) Step {
 	return linearSteps + Step(min(sort.Search(len(times), func(i int) bool { return times[i]*1.005 >= f }), MaxStep-linearSteps))
 }
 
-// Ns is the time that the step stands for.
+// Ns is the time that the step encodes.
 func (s Step) Ns() float64 {
 	if s <= linearSteps {
 		return float64(s)
@@ -58,9 +57,8 @@ func StepNs(step float64) float64 {
 
 // An Entry is the times of one call, in ticks.
 //
-// Durations and gaps are what statistics count. Added up they tell when a call
-// began, but for calls that callbacks make, and for what was not recorded: there
-// Jump says how far the call's beginning is from where the sum says it is.
+// Statistics count durations and gaps. Their sum is the time at which a call began, except for calls made by callbacks,
+// and after what was not recorded: there Jump is the difference between the call's beginning and that sum.
 type Entry struct {
 	Duration, Gap uint64
 	Jump          int64 // nearly always 0
@@ -75,6 +73,6 @@ func (e Entry) Advance(at int64) (begin, end int64) {
 // An Attached is a number that a plugin or a counter attached to a call of a stream.
 type Attached struct {
 	Call  uint64 // its position
-	Name  int    // number of the name, which stands elsewhere
+	Name  int    // number of the name, which is stored elsewhere
 	Value int64
 }

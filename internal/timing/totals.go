@@ -1,6 +1,6 @@
-// Totals hold what each rank of a class spent, outside of MPI and in it, in all and
-// by call site: columns over the ranks, told to a percent in as few bytes as ranks are alike.
-// Of call sites they have those that take time, as far as there is room.
+// Totals hold what each rank of a class spent in MPI and outside, in all and by call site: columns over the ranks,
+// exact to a percent, which take the fewer bytes the more the ranks are alike. They cover the call sites that take
+// time, as far as they fit.
 
 package timing
 
@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// TotalColumns is what the ranks of a class spent, over all of their threads, by number within the
-// class. Without any it is of a class of which that is not known, or that has one rank.
+// TotalColumns is what the ranks of a class spent, over all of their threads, by index in the class. It is empty for a
+// class that is unknown, or has one rank.
 type TotalColumns struct {
 	Gap, Duration []Step       // outside of MPI, and in it
 	Sites         []SiteTotals // in rising order of Terminal
@@ -46,7 +46,7 @@ func (s *SiteTotals) of(kind int) []Step {
 	return s.Duration
 }
 
-// Check refuses columns that are not those of a class with so many ranks and terminals.
+// Check refuses columns that do not fit a class with this number of ranks and terminals.
 func (c *TotalColumns) Check(ranks, terminals int) error {
 	if c.Gap == nil && c.Duration == nil && len(c.Sites) == 0 {
 		return nil
@@ -71,12 +71,12 @@ func (c *TotalColumns) Check(ranks, terminals int) error {
 
 // A ClassTotals is what a file says of the ranks of a class.
 type ClassTotals struct {
-	first  int // the kind of the total that is told first
+	first  int // the kind of total that is coded first
 	totals [kinds]*col
-	sites  []site
+	sites  []terminalTimes
 }
 
-type site struct {
+type terminalTimes struct {
 	terminal int
 	cols     [kinds]*col // nil: not known
 }
@@ -84,7 +84,7 @@ type site struct {
 // Total returns what a rank spent on all calls, and how far the truth may be from that.
 func (c *ClassTotals) Total(kind, i int) (ns, within float64) { return c.totals[kind].time(i) }
 
-// Sites returns the first terminals of the call sites of which something is known.
+// Sites returns the first terminals of the call sites with known totals.
 func (c *ClassTotals) Sites() []int {
 	list := make([]int, len(c.sites))
 	for i := range c.sites {
@@ -117,10 +117,10 @@ const (
 
 const (
 	maxUnit  = 16
-	restUnit = 1000 // ns, in which the time is told that two totals share
+	restUnit = 1000 // ns: resolution of a time that two totals share
 )
 
-// A col is levels over the ranks of a class, each of so many steps.
+// A col is levels over the ranks of a class; unit steps make a level.
 type col struct {
 	form byte
 	unit int64
@@ -181,17 +181,17 @@ func (c *col) time(i int) (ns, within float64) {
 //	         (terminal, as a difference to the one before uvarint, kinds uint8, column…)…
 //	column = (8·unit + form) uint8, payload
 //
-// Where order is 0 the total of gaps stands first, where it is 1 that of durations. Bit 0
-// of kinds says that there is a column of gaps, bit 1 one of durations.
+// With order 0 the total of gaps comes first, with 1 that of durations. Bit 0 of kinds says that there is a column of
+// gaps, bit 1 one of durations.
 func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
-	wire.Int(c, &x.first, 1)
+	wire.Bounded(c, &x.first, 1)
 	var of *col
 	for _, kind := range []int{x.first, 1 - x.first} {
 		codeCol(c, &x.totals[kind], ranks, of, formRest)
 		of = x.totals[kind]
 	}
 	at := 0
-	wire.List(c, &x.sites, 4, func(i int, s *site) {
+	wire.List(c, &x.sites, 4, func(i int, s *terminalTimes) {
 		wire.Above(c, &s.terminal, at, max(0, terminals-1-at))
 		have := byte(0)
 		for kind, x := range s.cols {
@@ -215,7 +215,7 @@ func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
 // not like the ranks.
 func DecodeTotals(r *wire.Reader, ranks, terminals int) *ClassTotals {
 	x := &ClassTotals{}
-	if x.code(&wire.Coder{R: r}, ranks, terminals); r.Err() != nil {
+	if x.code(&wire.Coder{Reader: r}, ranks, terminals); r.Err() != nil {
 		return nil
 	}
 	return x
@@ -229,7 +229,7 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	if c.Failed() {
 		return
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		*to = &col{of: of}
 	}
 	x := *to
@@ -240,12 +240,12 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	switch x.form {
 	case formSame:
 	case formSeq:
-		if column.CodeStored(c, &x.seq, &x.levels, nil, ranks); c.R != nil && x.seq != nil {
+		if column.CodeStored(c, &x.seq, &x.levels, nil, ranks); c.Reader != nil && x.seq != nil {
 			c.Refuse(!x.seq.Bounds(0, MaxStep), "times out of range")
 		}
 	default:
-		if c.R != nil {
-			c.Refuse(x.base < -MaxStep || x.form == formPart && x.base > MaxStep || ranks > c.R.Rest(), "times of %d ranks in %d bytes, about %d", ranks, c.R.Rest(), x.base)
+		if c.Reader != nil {
+			c.Refuse(x.base < -MaxStep || x.form == formPart && x.base > MaxStep || ranks > c.Reader.Rest(), "times of %d ranks in %d bytes, about %d", ranks, c.Reader.Rest(), x.base)
 			if c.Failed() {
 				return
 			}
@@ -261,7 +261,7 @@ func (x *col) codeHead(c *wire.Coder) {
 	if x.form != formSame {
 		head |= byte(x.unit) << formBits
 	}
-	if wire.Byte(c, &head); c.R != nil {
+	if wire.Byte(c, &head); c.Reader != nil {
 		x.form, x.unit = head&(1<<formBits-1), int64(head>>formBits)
 	}
 	if x.form == formSame {
@@ -270,13 +270,13 @@ func (x *col) codeHead(c *wire.Coder) {
 	c.Refuse(x.unit < 1 || x.unit > maxUnit, "levels of %d steps", x.unit)
 	switch x.form {
 	case formSame:
-		wire.Int(c, &x.base, 2*MaxStep)
+		wire.Bounded(c, &x.base, 2*MaxStep)
 	case formAbout:
-		wire.Int(c, &x.base, MaxStep)
+		wire.Bounded(c, &x.base, MaxStep)
 	case formPart:
 		wire.Integers(c, &x.base)
 	case formRest:
-		wire.Int(c, &x.base, maxBase)
+		wire.Bounded(c, &x.base, maxBase)
 	}
 }
 
@@ -284,8 +284,8 @@ func (x *col) codeHead(c *wire.Coder) {
 func (x *col) codeOff(c *wire.Coder) {
 	last := int64(0)
 	for i := range x.off {
-		wire.From(c, &x.off[i], last)
-		if c.R != nil {
+		wire.Relative(c, &x.off[i], last)
+		if c.Reader != nil {
 			v := x.off[i] - last
 			if c.Refuse(v < -2*MaxStep || v > 2*MaxStep, "rank %d: %d levels more", i, v); c.Failed() {
 				return

@@ -141,7 +141,7 @@ func TestSizes(t *testing.T) {
 	parity := fill(func(i int) float64 { return 1e8 + 5e7*float64(i%2) })
 	noisy := fill(noise)
 	packed := func(c *TotalColumns) int {
-		return wire.Packed(EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0])
+		return wire.PackedSize(EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0])
 	}
 	if n := packed(&TotalColumns{Gap: same, Duration: parity, Sites: []SiteTotals{{0, same, parity}, {1, parity, same}}}); n > 60 {
 		t.Errorf("regular ranks take %d bytes", n)

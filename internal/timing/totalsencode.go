@@ -23,8 +23,8 @@ const (
 	fewRuns = 64
 )
 
-// EncodeTotals writes what the ranks of each class spent; nil of a class of which that is
-// not known, and nil if it is of none. rest tells how many bytes the file has besides; nobody asks where ranks are alone in their classes.
+// EncodeTotals encodes what the ranks of each class spent; nil for a class that is unknown, and nil if all are. rest
+// returns the bytes of the rest of the file; it is not called if each class has one rank.
 func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	list := make([]*ClassTotals, len(classes))
 	var options []option
@@ -75,7 +75,7 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	out := make([][]byte, len(classes))
 	for i := range list {
 		if x := list[i]; x != nil {
-			x.sites = slices.DeleteFunc(x.sites, func(s site) bool { return s.cols == [kinds]*col{} })
+			x.sites = slices.DeleteFunc(x.sites, func(s terminalTimes) bool { return s.cols == [kinds]*col{} })
 			out[i] = wire.Append(nil, func(c *wire.Coder) { x.code(c, 0, 0) })
 		}
 	}
@@ -90,15 +90,15 @@ type option struct {
 	steps             []Step
 }
 
-// begin finds columns of the totals. The smaller ones stand first: the others are what these
-// leave of the run, and follow from them better than the other way round.
+// begin finds columns of the totals. The smaller total comes first: the other is the rest of the run, which is
+// predicted better from it than the reverse.
 func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	w := &ClassTotals{first: GapKind}
 	if sum(c.Duration) < sum(c.Gap) {
 		w.first = DurationKind
 	}
 	for i := range c.Sites {
-		w.sites = append(w.sites, site{terminal: c.Sites[i].Terminal})
+		w.sites = append(w.sites, terminalTimes{terminal: c.Sites[i].Terminal})
 	}
 	var of *col
 	for _, kind := range []int{w.first, 1 - w.first} {
@@ -111,9 +111,8 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	return w
 }
 
-// unitOf is how many steps a level of a column has: as many as keep each time within
-// half a percent of itself or a thousandth of the rank's total, of which it is so large a part
-// at most; see mostPart.
+// unitOf is the number of steps in a level of a column: the most that keep each time within half a percent of itself,
+// or within a thousandth of the rank's total. A time is at most a fraction most of that total; see mostPart.
 func unitOf(most float64) int64 {
 	unit := int64(1)
 	for unit < maxUnit && 0.005*float64(2*unit)*most <= 0.001 {
@@ -152,7 +151,7 @@ func (c *TotalColumns) mostPart(steps []Step, kind, without int) (most float64) 
 	return most
 }
 
-// alike reports whether times are the same within what a column tells.
+// alike reports whether times are the same within a column's resolution.
 func alike(steps []Step) bool { return slices.Max(steps)-slices.Min(steps) <= 1 }
 
 func sum(steps []Step) (ns float64) {
@@ -232,8 +231,7 @@ func middle(list []int64) int64 {
 	return sorted[len(sorted)/2]
 }
 
-// entropy is about how many bytes numbers take in a compressed file: those of a coder
-// that has to be told which numbers there are.
+// entropy estimates the bytes that numbers take in a compressed file, with the coder's table.
 func entropy(list []int64) float64 {
 	count := make(map[int64]int)
 	bits := 0.0

@@ -119,7 +119,7 @@ func (t *Times) Add(gap, duration uint64) {
 	t.Gap.Add(gap)
 }
 
-// Scaled is what so many samples come to, where others were as many as they say.
+// Scaled scales a summary to another number of samples.
 func Scaled(s model.Stat, count uint64) model.Stat {
 	if s.Count == 0 || count == s.Count {
 		return s
@@ -147,9 +147,9 @@ type AllocEvent struct {
 	Size    uint64 // bytes; 0 of an end
 }
 
-// PackHandover is the Segment of an event that says which object a number stands for from a call of the thread on:
-// its kind, as in model.HandedKinds, its number and the stream of the call that made it. The event is no end. Its Size,
-// of either sign, is how many calls later that call is than the one of the event before that has the same maker.
+// PackHandover is the Segment of an event that says which object a handle means from a call of the thread on: its kind,
+// as in model.HandedKinds, its number and the stream of the call that made it. The event is no end. Its Size, of either
+// sign, is how many calls later that call is than the one of the event before that has the same maker.
 func PackHandover(kind int, number int64, maker int) int64 {
 	return number<<28 | int64(maker)<<4 | int64(kind)
 }
@@ -189,8 +189,8 @@ type Log struct {
 	// Streams yield, for each stream, its calls in order; after an error no more.
 	Streams []iter.Seq2[[]timing.Entry, error]
 	// Skipped says, for each stream, which calls come before those; nil: none.
-	Skipped []Skipped
-	// Delays are, for each stream, those that the kernel told of, in order of calls; nil: it told of none.
+	Skipped []DroppedTimes
+	// Delays are each stream's delays that the kernel reported, in order of calls; nil: it reported none.
 	Delays [][]Delay
 	// Values yield, for each stream, what was attached to its calls, in order of these, under one of Names; nil if
 	// nothing was. Names may be missing, "".
@@ -198,8 +198,8 @@ type Log struct {
 	Names  []string
 }
 
-// Skipped are calls at the beginning of a stream whose times are no longer there: how many, and when the last one ended.
-type Skipped struct {
+// DroppedTimes are calls at the beginning of a stream whose times are no longer there: how many, and when the last one ended.
+type DroppedTimes struct {
 	Calls uint64
 	Tick  int64
 }
@@ -220,7 +220,7 @@ type Site struct {
 	Offset  uint64 // from the module's load base
 }
 
-// How a process ended, as far as its records tell.
+// How a process ended, according to its records.
 const (
 	Finished = "finished" // reached MPI_Finalize
 	Crashed  = "crashed"  // records stop before that: also if it was killed, or called exit

@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Ways tells what lies between two calls. It is not safe for use by several goroutines at once.
+// Ways finds which vertices are entered and which loops begin iterations between two calls. It is not safe for
+// concurrent use.
 type Ways struct {
 	code  *trace.Code
 	odd   map[[2]int]trace.Way
@@ -34,7 +35,7 @@ func NewWays(c *trace.Code) *Ways {
 
 // path lists the vertices down to one, outermost first.
 func (w *Ways) path(v int) []int {
-	return once.Of(w.paths, v, func() (p []int) {
+	return once.Get(w.paths, v, func() (p []int) {
 		for i := v; i >= 0; i = w.code.Vertices[i].Parent {
 			p = append(p, i)
 		}
@@ -146,8 +147,8 @@ type Rounds struct {
 	Step            int64  // how many more there are each time, from Least on or if negative from Most; 0: not the same each time
 }
 
-// A run is what a part of a sequence says of one vertex.
-type run struct {
+// A vertexCounts has one vertex's entries and iterations in a part of a sequence.
+type vertexCounts struct {
 	entered, rounds uint64
 	before          uint64   // rounds in front of the first entry: they belong to one further left
 	least, most     uint64   // of entries that are over: all but the last
@@ -156,15 +157,15 @@ type run struct {
 }
 
 // over counts rounds of one entry.
-func (r *run) over(rounds uint64) {
+func (r *vertexCounts) over(rounds uint64) {
 	if r.most == 0 || rounds < r.least {
 		r.least = rounds
 	}
 	r.most = max(r.most, rounds)
 }
 
-// then appends what comes behind.
-func (r run) then(next run) run {
+// then appends the next part.
+func (r vertexCounts) then(next vertexCounts) vertexCounts {
 	if next.entered == 0 {
 		r.rounds += next.rounds
 		if r.entered == 0 {
@@ -192,8 +193,8 @@ func (r run) then(next run) run {
 	return out
 }
 
-// times is the run n times behind itself, n > 0.
-func (r run) times(n uint64) run {
+// times is r repeated n times, n > 0.
+func (r vertexCounts) times(n uint64) vertexCounts {
 	if n == 1 {
 		return r
 	}
@@ -214,7 +215,7 @@ func (r run) times(n uint64) run {
 // A summary is what a sequence of calls says: its first and last vertex, and of each vertex met its run.
 type summary struct {
 	first, last int
-	runs        map[int32]run
+	runs        map[int32]vertexCounts
 	taken       map[int32]taken // of what is directly in loops
 	lost        uint64
 }
@@ -229,20 +230,20 @@ type counter struct {
 	rules  map[int]*summary
 }
 
-func (s *summary) put(vertex int32, r run) {
+func (s *summary) put(vertex int32, r vertexCounts) {
 	if old, ok := s.runs[vertex]; ok {
 		r = old.then(r)
 	}
 	s.runs[vertex] = r
 }
 
-// step appends what lies between two calls. Where a function is met again below itself, a round of it as a loop begins: that
-// has the number of the function's first vertex behind all vertices.
+// step adds what happens between two calls. If a function is reached again below itself, its recursion begins an
+// iteration; it has the number of the function's first vertex plus that of all vertices.
 func (c *counter) step(s *summary, a, b int) {
 	for _, e := range c.ways.events(a, b) {
-		one := run{entered: 1, rounds: 1, last: 1}
+		one := vertexCounts{entered: 1, rounds: 1, last: 1}
 		if e.round {
-			one = run{rounds: 1, before: 1}
+			one = vertexCounts{rounds: 1, before: 1}
 		}
 		if !e.round {
 			c.enter(s, e.vertex)
@@ -252,7 +253,7 @@ func (c *counter) step(s *summary, a, b int) {
 		v := &c.ways.code.Vertices[e.vertex]
 		switch {
 		case v.Again >= 0:
-			s.put(int32(len(c.ways.code.Vertices)+v.Again), run{rounds: 1, before: 1})
+			s.put(int32(len(c.ways.code.Vertices)+v.Again), vertexCounts{rounds: 1, before: 1})
 		case c.calls[e.vertex] > 0:
 			s.put(int32(len(c.ways.code.Vertices))+e.vertex, one)
 		}
@@ -280,10 +281,10 @@ func (c *counter) repeated(x *summary, n uint64) *summary {
 	if n == 1 || x.first < 0 {
 		return x
 	}
-	round := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(x.runs)), taken: make(map[int32]taken)}
+	round := &summary{first: x.first, last: x.last, runs: make(map[int32]vertexCounts, len(x.runs)), taken: make(map[int32]taken)}
 	c.step(round, x.last, x.first)
 	c.join(round, x)
-	out := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(round.runs)), lost: x.lost + round.lost*(n-1)}
+	out := &summary{first: x.first, last: x.last, runs: make(map[int32]vertexCounts, len(round.runs)), lost: x.lost + round.lost*(n-1)}
 	maps.Copy(out.runs, x.runs)
 	if out.taken = maps.Clone(x.taken); out.taken == nil {
 		out.taken = make(map[int32]taken)
@@ -303,7 +304,7 @@ func (c *counter) once(n trace.Node) *summary {
 	if s, known := c.rules[n.Copy]; known {
 		return s
 	}
-	s := &summary{first: -1, last: -1, runs: make(map[int32]run), taken: make(map[int32]taken)}
+	s := &summary{first: -1, last: -1, runs: make(map[int32]vertexCounts), taken: make(map[int32]taken)}
 	for _, child := range n.Children() {
 		if child.Count == 0 {
 			continue
@@ -336,7 +337,7 @@ type Counts struct {
 	Lost  uint64 // steps that the code has no way for
 }
 
-// Count counts on the structure of a thread, by the vertex of each of its distinct calls, -1 where there is none.
+// Count counts on the structure of a thread; vertex is that of each distinct call, -1 for none.
 func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 	n := len(w.code.Vertices)
 	c := counter{ways: w, vertex: vertex, calls: make([]int32, n), loop: make([]int32, n), within: make([][]int32, n), rules: make(map[int]*summary)}
@@ -345,7 +346,7 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 			c.calls[a]++
 		}
 		c.loop[i] = -1
-		if w.code.OfSome(i) {
+		if w.code.MaySkipRounds(i) {
 			c.loop[i] = int32(w.code.Vertices[i].Parent)
 			c.within[c.loop[i]] = append(c.within[c.loop[i]], int32(i))
 		}
@@ -355,7 +356,7 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 	if s.first < 0 {
 		return out
 	}
-	all := &summary{runs: make(map[int32]run), taken: make(map[int32]taken)}
+	all := &summary{runs: make(map[int32]vertexCounts), taken: make(map[int32]taken)}
 	c.step(all, -1, s.first)
 	c.join(all, s)
 	for v, t := range all.taken {

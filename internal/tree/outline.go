@@ -30,7 +30,7 @@ type Outline struct {
 	Notes     []string          `json:"notes"`     // what keeps more from being known
 }
 
-// A OutlineFunction leads to an MPI call.
+// An OutlineFunction leads to an MPI call.
 type OutlineFunction struct {
 	Name   string `json:"name"`
 	Symbol string `json:"symbol,omitempty"` // as the linker has it
@@ -56,7 +56,7 @@ const (
 	Call = "call" // a call of a function that leads to one
 )
 
-// A OutlineNode is a loop or a call.
+// An OutlineNode is a loop or a call.
 type OutlineNode struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of what is called
@@ -66,8 +66,8 @@ type OutlineNode struct {
 	Tail bool `json:"tail,omitempty"`
 	// Entries says that a loop is entered at more than one place.
 	Entries bool `json:"irreducible,omitempty"`
-	// Counter is where a loop has a number that each round changes by the same step, at all calls in it that are shown, and that step:
-	// a register that callees keep, or a word of the function's frame, from the frame's address. "" if there is none.
+	// Counter is where a loop has a number that each iteration changes by the same step, at all shown calls in it, and
+	// that step: a callee-saved register, or a word of the function's frame, from the frame's address. "" if none.
 	Counter string        `json:"counter,omitempty"`
 	Body    []OutlineNode `json:"body,omitempty"` // of a loop
 	// Branches are likewise those of its body.
@@ -183,7 +183,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 		name = fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
 	}
 	out := OutlineFunction{Name: name, Symbol: f.Symbol(), Place: place.Place}
-	o.lost += b.Lost
+	o.lost += b.UnresolvedJumps
 	o.undecoded += b.Undecoded
 
 	type item struct {
@@ -196,7 +196,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	needed := make(map[int]bool)   // loops that are shown
 	for i := range b.Calls {
 		c := &b.Calls[i]
-		if !c.Known {
+		if !c.Resolved {
 			out.Pointers++
 		}
 		if mpi.SymbolName(c.Symbol) == "" && !o.leads[c.Callee] {
@@ -214,12 +214,12 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	var nodes func(loop int) ([]OutlineNode, []*code.Call, []code.Branch)
 	nodes = func(loop int) ([]OutlineNode, []*code.Call, []code.Branch) {
 		list, calls := []OutlineNode{}, []*code.Call(nil)
-		var places []code.Place
+		var places []code.Item
 		items := within[loop]
 		slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.addr, y.addr)) })
 		for _, it := range items {
 			if it.call == nil {
-				places = append(places, code.Place{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
+				places = append(places, code.Item{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
 				l := &b.Graph.Loops[it.loop]
 				o.out.Loops++
 				n := OutlineNode{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
@@ -230,7 +230,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 				continue
 			}
 			calls = append(calls, it.call)
-			places = append(places, code.Place{Block: it.call.Block, Addr: it.call.Addr, Loop: code.None})
+			places = append(places, code.Item{Block: it.call.Block, Addr: it.call.Addr, Loop: code.None})
 			n := OutlineNode{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
 			if n.Name != "" {
 				o.out.Calls++
@@ -244,10 +244,10 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			}
 			list = append(list, n)
 		}
-		if len(list) > code.MaxBranched {
+		if len(list) > code.MaxBranchItems {
 			return list, calls, nil
 		}
-		return list, calls, code.Branches(len(list), b.Apart(loop, places))
+		return list, calls, code.Branches(len(list), b.Exclusive(loop, places))
 	}
 	out.Body, _, out.Branches = nodes(code.None)
 	o.out.Pointers += out.Pointers
@@ -292,14 +292,14 @@ func (o *outliner) place(addr uint64, instruction bool) located {
 
 // frames are the functions that an instruction is in, or the call that returns to an address.
 func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
-	look := o.places.Call
+	look := o.places.CallAt
 	if instruction {
-		look = o.places.Code
+		look = o.places.CodeAt
 	}
 	return look(o.image.Path, "", addr-o.image.Bias).Frames
 }
 
-// PlaceOf is the place at an offset of which these are the functions, innermost first.
+// PlaceOf is the place at an offset with these functions, innermost first.
 func PlaceOf(offset uint64, frames []symbolise.Frame) Place {
 	p := Place{Offset: offset}
 	n := len(frames)
@@ -321,10 +321,9 @@ func (o *outliner) name(f *code.Function) string {
 	return fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
 }
 
-// LoopPlace is the line of a loop: the first of those of its header and of the jumps back to it, in the function
-// that has all of them. Compilers give the jump back of a for or while loop the line of its head, of which the
-// header, where they turned the loop round, is the body's first line. frames lists the functions that an instruction
-// is in, or the call that returns to an address.
+// LoopPlace is the line of a loop: the first line of its header and of the jumps back to it, in the function that has
+// all of them. Compilers give the jump back of a for or while loop the line of its head; the header of a rotated loop
+// is the body's first line. frames lists the functions at an instruction, or at the call that returns to an address.
 func LoopPlace(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
 	lo := b.Blocks[l.Header].Lo
 	chain := frames(lo, true)
@@ -351,13 +350,13 @@ func common(a, b []symbolise.Frame) []symbolise.Frame {
 	return shared
 }
 
-// Text is the place on one line: file:line, or the offset in the binary where lines aren't known, behind those of
-// functions that were inlined.
+// Text is the place on one line: file:line, or the offset in the binary if lines are unknown, after those of inlined
+// functions.
 func (p *Place) Text() string {
 	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).Where()
 }
 
-// widest is the column beyond which places stand no further to the right.
+// widest is the rightmost column at which places begin.
 const widest = 48
 
 // WriteText writes the outline for people: a function, loop or call on each line, with its place.
@@ -414,14 +413,14 @@ func (n *OutlineNode) label() string {
 	return s
 }
 
-// levels says how much further in each node of a body stands than the body, for branches around it, and calls way with each way that
-// begins before a node.
+// levels returns how far each node of a body is indented within it for the branches around, and calls way for each arm
+// that begins before a node.
 func levels(n int, branches []code.Branch, way func(node, level, number int)) []int {
 	in := make([]int, n)
 	var look func(list []code.Branch, level int)
 	look = func(list []code.Branch, level int) {
 		for _, b := range list {
-			for k, w := range b.Ways {
+			for k, w := range b.Arms {
 				way(w.From, level, k)
 				for i := w.From; i < w.To; i++ {
 					in[i]++

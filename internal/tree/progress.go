@@ -3,32 +3,32 @@ package tree
 // A progress is how often a loop ran, entry by entry, as far as few arithmetic progressions say it: loops that run once more in each
 // round of the loop around have one, again and again if that loop lies in a third.
 type progress struct {
-	list [4]piece
+	list [4]linearRun
 	n    int // pieces
 	none bool
 }
 
-// A piece is entries of which each has so many rounds more than the one before, so many times over.
-type piece struct {
+// A linearRun is a number of entries, each with step iterations more than the one before, the whole times over.
+type linearRun struct {
 	first, last uint64
 	step        int64
 	entries     uint64
 	times       uint64
 }
 
-func entry(rounds uint64) piece { return piece{rounds, rounds, 0, 1, 1} }
+func entry(rounds uint64) linearRun { return linearRun{rounds, rounds, 0, 1, 1} }
 
-// then is a piece with another one behind it, if both together are one.
-func (p piece) then(q piece) (piece, bool) {
+// then appends a run, if both together are one.
+func (p linearRun) then(q linearRun) (linearRun, bool) {
 	step := int64(q.first - p.last)
 	if p.times > 1 || q.times > 1 || p.entries > 1 && p.step != step || q.entries > 1 && q.step != step {
 		return p, false
 	}
-	return piece{p.first, q.last, step, p.entries + q.entries, 1}, true
+	return linearRun{p.first, q.last, step, p.entries + q.entries, 1}, true
 }
 
 // add appends a piece.
-func (p *progress) add(x piece) {
+func (p *progress) add(x linearRun) {
 	if p.none {
 		return
 	}
@@ -56,7 +56,7 @@ func (p *progress) add(x piece) {
 }
 
 // append appends a piece that doesn't go on where the last one ends.
-func (p *progress) append(x piece) {
+func (p *progress) append(x linearRun) {
 	if p.none {
 		return
 	}
@@ -78,7 +78,7 @@ func (p *progress) append(x piece) {
 	p.n++
 }
 
-// join appends all that comes behind.
+// join appends the next part.
 func (p *progress) join(q progress) {
 	if q.none {
 		*p = q

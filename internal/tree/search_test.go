@@ -14,14 +14,14 @@ func TestSearchedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer image.Close()
-	m := &maker{ctx: t.Context(), most: maxSearched, searches: make(map[searchKey]*silent)}
+	m := &treeBuilder{ctx: t.Context(), most: maxSearched, searches: make(map[searchKey]*silent)}
 	for _, f := range image.Functions() {
 		b, err := f.Body()
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := &function{Function: f, image: image, body: b, walls: make(map[int][]uint64)}
-		entry := []position{{x.entry(), 0}}
+		entry := []codePosition{{x.entry(), 0}}
 		before := m.searched
 		s := m.search(x, code.None, true, entry)
 		once := m.searched
@@ -31,7 +31,7 @@ func TestSearchedOnce(t *testing.T) {
 		if m.search(x, code.None, true, entry) != s || m.searched != once {
 			t.Errorf("%x: searched twice", f.Start())
 		}
-		if m.search(x, 0, true, entry) == s || m.search(x, code.None, false, entry) == s || m.search(x, code.None, true, []position{{x.entry(), f.Start()}}) == s {
+		if m.search(x, 0, true, entry) == s || m.search(x, code.None, false, entry) == s || m.search(x, code.None, true, []codePosition{{x.entry(), f.Start()}}) == s {
 			t.Errorf("%x: the answer is that of another search", f.Start())
 		}
 	}
@@ -44,7 +44,7 @@ func TestLeftOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer image.Close()
-	m := &maker{ctx: t.Context(), most: maxSearched, searches: make(map[searchKey]*silent)}
+	m := &treeBuilder{ctx: t.Context(), most: maxSearched, searches: make(map[searchKey]*silent)}
 	loops := 0
 	for _, f := range image.Functions() {
 		b, err := f.Body()
@@ -61,8 +61,8 @@ func TestLeftOnce(t *testing.T) {
 					b.Blocks[block].Next = append(b.Blocks[block].Next, outside, outside)
 				}
 			}
-			seen := make(map[position]bool)
-			for _, p := range m.search(x, l, true, []position{{b.Graph.Loops[l].Header, 0}}).out {
+			seen := make(map[codePosition]bool)
+			for _, p := range m.search(x, l, true, []codePosition{{b.Graph.Loops[l].Header, 0}}).out {
 				if seen[p] {
 					t.Errorf("%x: loop %d is left to block %d twice", f.Start(), l, p.block)
 				}

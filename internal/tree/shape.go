@@ -114,7 +114,7 @@ func appendSymbol(list []grammar.Symbol, x grammar.Symbol) []grammar.Symbol {
 	return append(list, x)
 }
 
-// leave closes frames until so many are left.
+// leave closes frames until left remain.
 func (s *shaper) leave(left int) {
 	for len(s.open) > left {
 		f := s.open[len(s.open)-1]

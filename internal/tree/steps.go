@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A position is behind what stands at an address of a block, or with no address at the block's beginning.
-type position struct {
+// A codePosition is after the instruction or call at an address of a block, or with no address the block's beginning.
+type codePosition struct {
 	block int
 	addr  uint64
 }
@@ -25,15 +25,15 @@ type silent struct {
 	round  bool // its further rounds count
 	starts []bool
 	ends   []bool
-	back   bool         // a way leads to the next round
-	out    []position   // where ways leave the loop
-	leaves bool         // a way leads out of the function
-	from   map[int]bool // blocks that a way begins within
+	back   bool           // a way leads to the next round
+	out    []codePosition // where ways leave the loop
+	leaves bool           // a way leads out of the function
+	from   map[int]bool   // blocks that a way begins within
 	first  map[int]uint64
 }
 
-// wallsOf are the calls of a block behind which silence can't be, ascending.
-func (m *maker) wallsOf(f *function, block int) []uint64 {
+// wallsOf are the calls of a block after which control surely reaches MPI, ascending.
+func (m *treeBuilder) wallsOf(f *function, block int) []uint64 {
 	if list, known := f.walls[block]; known {
 		return list
 	}
@@ -69,13 +69,13 @@ const (
 
 // calls reports whether each way through a function meets a call of MPI. Of functions that aren't in the tree it isn't
 // asked.
-func (m *maker) calls(f *function) bool {
+func (m *treeBuilder) calls(f *function) bool {
 	if f == nil || f.must == asking {
 		return false
 	}
 	if f.must == notAsked {
 		f.must = asking
-		s := m.search(f, code.None, true, []position{{f.entry(), 0}})
+		s := m.search(f, code.None, true, []codePosition{{f.entry(), 0}})
 		f.must = may
 		if !s.leaves {
 			f.must = must
@@ -102,16 +102,16 @@ type searchKey struct {
 }
 
 // search goes from some positions as far as silence lasts.
-func (m *maker) search(f *function, loop int, round bool, from []position) *silent {
+func (m *treeBuilder) search(f *function, loop int, round bool, from []codePosition) *silent {
 	var text []byte
 	for _, p := range from {
 		text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(p.block)), p.addr)
 	}
 	k := searchKey{f, loop, round, string(text)}
-	return once.Of(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
+	return once.Get(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
 }
 
-func (m *maker) follow(f *function, loop int, round bool, from []position) *silent {
+func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosition) *silent {
 	n := len(f.body.Blocks)
 	m.searched += n
 	s := &silent{f: f, loop: loop, round: round, starts: make([]bool, n), ends: make([]bool, n), from: make(map[int]bool), first: make(map[int]uint64)}
@@ -157,7 +157,7 @@ func (m *maker) follow(f *function, loop int, round bool, from []position) *sile
 			case !f.body.Graph.Inside(f.body.Graph.Loop[to], loop):
 				if !left[to] {
 					left[to] = true
-					s.out = append(s.out, position{to, 0})
+					s.out = append(s.out, codePosition{to, 0})
 				}
 				continue
 			}
@@ -174,14 +174,14 @@ func (m *maker) follow(f *function, loop int, round bool, from []position) *sile
 func (f *function) stops(block int) bool {
 	for _, c := range f.callsOf(block) {
 		if c.Return == f.body.Blocks[block].Hi {
-			return !c.Back
+			return !c.MayReturn
 		}
 	}
 	return false
 }
 
-// meets reports whether the search comes to a vertex of the body that it is in.
-func (m *maker) meets(s *silent, v *vertex) bool {
+// meets reports whether the search reaches a vertex of its own body.
+func (m *treeBuilder) meets(s *silent, v *vertex) bool {
 	if v.key.kind == trace.LoopVertex {
 		for b, at := range s.starts {
 			if at && s.f.body.Graph.Inside(s.f.body.Graph.Loop[b], v.loop) {
@@ -202,7 +202,7 @@ func (m *maker) meets(s *silent, v *vertex) bool {
 }
 
 // within searches a body: that of a loop or function vertex.
-func (m *maker) within(body *vertex, round bool, from []position) *silent {
+func (m *treeBuilder) within(body *vertex, round bool, from []codePosition) *silent {
 	if body.key.kind == trace.LoopVertex {
 		return m.search(body.in, body.loop, round, from)
 	}
@@ -210,31 +210,31 @@ func (m *maker) within(body *vertex, round bool, from []position) *silent {
 }
 
 // begin is where a body is entered.
-func begin(body *vertex) []position {
+func begin(body *vertex) []codePosition {
 	if body.key.kind == trace.LoopVertex {
-		return []position{{body.in.body.Graph.Loops[body.loop].Header, 0}}
+		return []codePosition{{body.in.body.Graph.Loops[body.loop].Header, 0}}
 	}
-	return []position{{body.to.entry(), 0}}
+	return []codePosition{{body.to.entry(), 0}}
 }
 
-// behind are the positions right behind a vertex of a path, in the body around, once its call of MPI was made.
-func (m *maker) behind(path []*vertex, i int) []position {
+// behind are the positions directly after a vertex of a path, in the body around, once its call of MPI was made.
+func (m *treeBuilder) behind(path []*vertex, i int) []codePosition {
 	v := path[i]
 	if i == len(path)-1 {
-		return []position{v.at}
+		return []codePosition{v.at}
 	}
 	s := m.within(v, true, m.behind(path, i+1))
 	if v.key.kind == trace.LoopVertex {
 		return s.out
 	}
 	if s.leaves {
-		return []position{v.at}
+		return []codePosition{v.at}
 	}
 	return nil
 }
 
 // leads reports whether silence lasts from the beginning of a vertex's body to the call of the path.
-func (m *maker) leads(path []*vertex, i int) bool {
+func (m *treeBuilder) leads(path []*vertex, i int) bool {
 	for ; i < len(path)-1; i++ {
 		if !m.meets(m.within(path[i], true, begin(path[i])), path[i+1]) {
 			return false
@@ -244,7 +244,7 @@ func (m *maker) leads(path []*vertex, i int) bool {
 }
 
 // step finds out what lies between two calls: which ways the code has that meet no other call of MPI.
-func (m *maker) step(a, b *vertex) {
+func (m *treeBuilder) step(a, b *vertex) {
 	if _, known := m.steps[[2]*vertex{a, b}]; known {
 		return
 	}
@@ -286,9 +286,9 @@ func (m *maker) step(a, b *vertex) {
 	} else if i := recurs(q[:k]); i >= 0 && !after {
 		itself := *q[i]
 		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
-			way = trace.Forward // a call by itself has returned
+			way = trace.Forward // a recursive call has returned
 		} else {
-			way = trace.Lost // it is called by itself, see Ways.recursion
+			way = trace.Lost // it is recursive, see Ways.recursion
 		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))
@@ -320,9 +320,9 @@ func (m *maker) step(a, b *vertex) {
 	}
 }
 
-// jumps reports whether what two vertices are may be reached by one run of one call: the first is a function that ends in a jump to the second, of
-// which no stack tells. Either the call names the first and not the second, so that the jump goes through a pointer, or the first has
-// such a jump.
+// jumps reports whether one run of one call may reach both vertices' places: the first is a function that ends in a
+// jump to the second, which no stack shows. Either the call names the first and not the second, so that the jump goes
+// through a pointer, or the first has such a jump.
 func jumps(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in || a.key.at != b.key.at || a.key.kind != trace.FunctionVertex || b.key.kind == trace.LoopVertex || a.to == b.to {
 		return false
@@ -331,10 +331,10 @@ func jumps(a, b *vertex) bool {
 		if c.Addr != a.key.at {
 			continue
 		}
-		if c.Known && leadsTo(&c, b) {
+		if c.Resolved && leadsTo(&c, b) {
 			return false
 		}
-		return c.Known && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
+		return c.Resolved && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
 	}
 	return false
 }
@@ -347,8 +347,8 @@ func leadsTo(c *code.Call, v *vertex) bool {
 	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
 }
 
-// recurs finds a function that calls itself and is the innermost of what may come again around a call; -1: there is none. Calls
-// of all depths have one vertex.
+// recurs finds the recursive function that is innermost among all that may repeat around a call; -1: none. Calls of all
+// depths have one vertex.
 func recurs(path []*vertex) int {
 	for i, v := range slices.Backward(path) {
 		if v.key.kind == trace.LoopVertex {
@@ -371,7 +371,7 @@ func read(a, b *vertex, way trace.Way, ways []trace.Way, loops int) (trace.Way, 
 		return way, ways // a function that left no frame: its caller may be another one than was seen
 	}
 	usual := trace.Forward
-	if c.Round {
+	if c.NewIteration {
 		usual = 1
 	}
 	tells := func(w trace.Way) bool { return c.Loops[loops-int(w)] }
@@ -397,7 +397,7 @@ func read(a, b *vertex, way trace.Way, ways []trace.Way, loops int) (trace.Way, 
 }
 
 // forward reports whether the code has a way from one vertex of a body to another in the same round, whatever is called on it.
-func (m *maker) forward(a, b *vertex) bool {
+func (m *treeBuilder) forward(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in {
 		return false
 	}

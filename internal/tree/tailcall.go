@@ -1,11 +1,11 @@
-// TailCalls puts functions back into call stacks that compilers took out of them. Where the last thing
-// that a function does is to call another, optimised code jumps there instead: the callee returns to the
-// function's caller, and a stack that is recorded below shows the caller calling the callee.
+// TailCalls restores functions that compilers removed from call stacks. If the last action of a function is a call,
+// optimised code jumps instead: the callee returns to the function's caller, and stacks recorded below show the caller
+// calling the callee.
 //
-// It is seen by this: the call that a frame returns to names another function than the one that the next frame
-// is in. The ways from the one to the other by such jumps are followed in the binaries, as they were when they
-// were traced. One way is put in. Of several, none can be preferred: all are named. Where there is none,
-// because a pointer was called or a library in between left no frames, the stack stays as it was recorded.
+// A frame shows this if the call that it returns to names another function than that of the next frame. The paths of
+// such jumps from the one to the other are searched in the binaries, as they were when traced. A single path is
+// inserted. With several, all are named, as none is more likely. Without any, because a pointer was called or a library
+// in between left no frames, the stack stays as recorded.
 
 package tree
 
@@ -23,7 +23,7 @@ import (
 
 const (
 	maxJumps = 6    // in a row
-	maxWays  = 8    // that are told apart
+	maxWays  = 8    // paths that are distinguished
 	maxTried = 4096 // jumps looked at for one pair of frames
 )
 
@@ -31,28 +31,28 @@ const (
 type TailCalls struct {
 	symbols *symbolise.Symboliser
 	mu      sync.Mutex
-	images  map[module]*code.Image // nil: there is none that can be read
-	between map[pair][]symbolise.Frame
+	images  map[module]*code.Image // nil: none is readable
+	between map[framePair][]symbolise.Frame
 }
 
 type module struct{ path, buildID string }
 
-// A pair is a frame with what it called: the place in the next frame, or an MPI function.
-type pair struct {
+// A framePair is a frame with what it called: the place in the next frame, or an MPI function.
+type framePair struct {
 	outer, inner model.Site // without what is around them
 	function     string
 }
 
 // NewTailCalls returns a finder that has lines and files from s.
 func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
-	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[pair][]symbolise.Frame)}
+	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[framePair][]symbolise.Frame)}
 }
 
 // Place is what the symboliser says of a call site, and with it the functions that a stack left out: those
 // between the site and the MPI function that was called there come first, those between it and the frame around
 // it last. function is "" for a frame around a call. Sites without a stack are as the symboliser has them.
 func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
-	p := f.symbols.Call(s.Module, s.BuildID, s.Offset)
+	p := f.symbols.CallAt(s.Module, s.BuildID, s.Offset)
 	if len(p.Frames) == 0 || function != "" && s.Outer == nil {
 		return p
 	}
@@ -60,10 +60,10 @@ func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
 	defer f.mu.Unlock()
 	var inner, outer []symbolise.Frame
 	if function != "" {
-		inner = f.find(pair{outer: alone(s), function: function})
+		inner = f.find(framePair{outer: alone(s), function: function})
 	}
 	if s.Outer != nil {
-		outer = f.find(pair{outer: alone(*s.Outer), inner: alone(s)})
+		outer = f.find(framePair{outer: alone(*s.Outer), inner: alone(s)})
 	}
 	if inner != nil || outer != nil {
 		p.Frames = slices.Concat(inner, p.Frames, outer)
@@ -78,7 +78,7 @@ func alone(s model.Site) model.Site {
 // image opens the module of a site.
 func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
-	return once.Of(f.images, k, func() (m *code.Image) {
+	return once.Get(f.images, k, func() (m *code.Image) {
 		if path := f.symbols.File(k.path, k.buildID); path != "" {
 			m, _ = code.Open(path) // without it, stacks stay as they are
 		}
@@ -87,8 +87,8 @@ func (f *TailCalls) image(s *model.Site) *code.Image {
 }
 
 // find returns the frames that a pair leaves out, innermost first.
-func (f *TailCalls) find(k pair) []symbolise.Frame {
-	return once.Of(f.between, k, func() []symbolise.Frame { return f.search(k) })
+func (f *TailCalls) find(k framePair) []symbolise.Frame {
+	return once.Get(f.between, k, func() []symbolise.Frame { return f.search(k) })
 }
 
 // A jump is a tail call on the way.
@@ -114,7 +114,7 @@ type TailCall struct {
 func (f *TailCalls) Between(function string, outer, inner model.Site) (ways [][]TailCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k := pair{outer: alone(outer), function: function}
+	k := framePair{outer: alone(outer), function: function}
 	if function == "" {
 		k.inner = alone(inner)
 	}
@@ -146,15 +146,15 @@ type search struct {
 	ways  [][]jump
 }
 
-func (f *TailCalls) search(k pair) []symbolise.Frame { return f.frames(f.ways(k)) }
+func (f *TailCalls) search(k framePair) []symbolise.Frame { return f.frames(f.ways(k)) }
 
-func (f *TailCalls) ways(k pair) [][]jump {
+func (f *TailCalls) ways(k framePair) [][]jump {
 	m := f.image(&k.outer)
 	if m == nil {
 		return nil
 	}
 	ret := k.outer.Offset + m.Bias
-	caller := m.Func(ret - 1)
+	caller := m.FunctionAt(ret - 1)
 	if caller == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (f *TailCalls) ways(k pair) [][]jump {
 		return nil
 	}
 	c := body.Call(ret)
-	if c == nil || !c.Known {
+	if c == nil || !c.Resolved {
 		return nil
 	}
 	s := search{mpi: k.function}
@@ -172,7 +172,7 @@ func (f *TailCalls) ways(k pair) [][]jump {
 			return nil
 		}
 		s.site = &k.inner
-		if s.to = s.inner.Func(k.inner.Offset + s.inner.Bias - 1); s.to == nil {
+		if s.to = s.inner.FunctionAt(k.inner.Offset + s.inner.Bias - 1); s.to == nil {
 			return nil
 		}
 	}
@@ -210,7 +210,7 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 	took := make(map[*code.Function]span) // ways by the function that the jump leads to
 	for i := range body.Calls {
 		c := &body.Calls[i]
-		if !c.Tail || !c.Known || !body.Reached(c) {
+		if !c.Tail || !c.Resolved || !body.Reached(c) {
 			continue
 		}
 		if s.tried++; s.tried > maxTried || len(s.ways) > maxWays {
@@ -272,7 +272,7 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 // frame is what is known of a jump: the functions that are there with a line, if it is the only one that it can be.
 func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 	if j.exact {
-		if frames := slices.Clone(f.symbols.Call(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
+		if frames := slices.Clone(f.symbols.CallAt(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
 			for i := range frames {
 				frames[i].Tail = true
 			}
@@ -283,7 +283,7 @@ func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 }
 
 func (f *TailCalls) name(j *jump) string {
-	frames := f.symbols.Code(j.site.Module, j.site.BuildID, j.from.Start()-j.image.Bias).Frames
+	frames := f.symbols.CodeAt(j.site.Module, j.site.BuildID, j.from.Start()-j.image.Bias).Frames
 	if len(frames) == 0 {
 		return symbolise.Demangle(j.from.Symbol())
 	}

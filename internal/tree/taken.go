@@ -15,8 +15,8 @@ type taken struct {
 	last code.Iterations // since the last entry
 }
 
-// joined is a part with another one behind it; r and q are the loop's runs in these.
-func (t taken) joined(r run, u taken, q run) taken {
+// joined appends a part; r and q are the loop's runs in both.
+func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	if r.entered == 0 {
 		u.open = t.open.Then(u.open.Shifted(r.before))
 		return u
@@ -60,7 +60,7 @@ func (s *summary) of(vertex, loop int32) taken {
 // reach notes that a vertex is entered, which may be a loop, and in which round of the loop around.
 func (c *counter) reach(s *summary, vertex int32) {
 	if loop := c.loop[vertex]; loop >= 0 {
-		t := s.of(vertex, loop).joined(s.runs[loop], taken{open: code.Iterations{Count: 1}}, run{})
+		t := s.of(vertex, loop).joined(s.runs[loop], taken{open: code.Iterations{Count: 1}}, vertexCounts{})
 		s.taken[vertex] = t
 	}
 }
@@ -69,12 +69,12 @@ func (c *counter) reach(s *summary, vertex int32) {
 func (c *counter) enter(s *summary, loop int32) {
 	for _, v := range c.within[loop] {
 		if t, ok := s.taken[v]; ok {
-			s.taken[v] = t.joined(s.runs[loop], taken{}, run{entered: 1, rounds: 1, last: 1})
+			s.taken[v] = t.joined(s.runs[loop], taken{}, vertexCounts{entered: 1, rounds: 1, last: 1})
 		}
 	}
 }
 
-// behind appends what another part says, before its runs are.
+// behind appends what another part has, before its runs are appended.
 func (c *counter) behind(s, x *summary) {
 	for v := range x.taken {
 		loop := c.loop[v]

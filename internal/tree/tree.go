@@ -37,9 +37,9 @@ type vertex struct {
 	list     []*vertex
 	depth    int
 
-	in   *function // whose code has it
-	loop int       // number of a loop in its function
-	at   position  // of a call: the instruction
+	in   *function    // whose code has it
+	loop int          // number of a loop in its function
+	at   codePosition // of a call: the instruction
 	tail bool
 	site trace.Site       // in the module of in
 	end  uint64           // of a call: what follows the instruction
@@ -51,7 +51,7 @@ type vertex struct {
 	atLeast, unsure bool
 }
 
-// A key tells the vertices of one body apart.
+// A key identifies a vertex of a body.
 type key struct {
 	kind trace.VertexKind
 	in   *code.Function
@@ -77,8 +77,8 @@ type callContext struct {
 	site     int
 }
 
-// A maker makes the tree of a trace.
-type maker struct {
+// A treeBuilder builds the tree of a trace.
+type treeBuilder struct {
 	ctx       context.Context
 	symbols   *symbolise.Symboliser
 	tails     *TailCalls
@@ -86,7 +86,7 @@ type maker struct {
 	root      *vertex
 	leaves    map[callContext]*vertex
 	steps     map[[2]*vertex]trace.Way
-	seen      [][2]*vertex // pairs of calls of which one follows the other
+	seen      [][2]*vertex // pairs of consecutive calls
 	asked     map[[2]*vertex]bool
 	frames    int                     // recorded of a call at most
 	roots     map[*code.Function]bool // that stacks end in
@@ -102,9 +102,10 @@ type maker struct {
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
 const maxVaried = 64
 
-// Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no call
-// could be placed, or if the trace has no call stacks and not all calls are made in main. It is nil, too, if calls are made from
-// a language with an interpreter: the loops of machine code are not the program's then. Once the context is done it gives up with its error.
+// Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no
+// call could be placed, or if the trace has no call stacks and not all calls are made in main. It is nil, too, if calls
+// are made from an interpreted language: the loops of machine code are not the program's then. When the context is done
+// it returns its error.
 func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
 	if o.Blocks == 0 {
 		o.Blocks = maxSearched
@@ -115,13 +116,13 @@ func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *Ta
 
 // Options say how to make a tree.
 type Options struct {
-	// Blocks is how many blocks of code are looked at for ways without a call of MPI: then it isn't known which there
-	// are, and the loops around what follows are marked. 0: as many as takes a second or so; less: none.
+	// Blocks limits the blocks of code that are searched for paths without a call of MPI. Beyond it these paths are
+	// unknown, and the loops around later calls are marked. 0: what takes about a second; less: none.
 	Blocks int
 	Step   func(done, total int) // called after each pair of calls, if set
 }
 
-func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *maker, error) {
+func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *treeBuilder, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, nil, err
@@ -135,7 +136,7 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &maker{
+	m := &treeBuilder{
 		ctx: ctx, most: o.Blocks, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
 		leaves: make(map[callContext]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
@@ -176,8 +177,8 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 // MostFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
 const MostFrames = 64
 
-// Frames is how many frames of a call were recorded at most: as the recorder's options say, which recovered traces lack, else as many as
-// the deepest call has.
+// Frames is the recorder's limit of frames per call: from its options, which recovered traces lack, else the frames of
+// the deepest call.
 func Frames(r *trace.Reader) (int, error) {
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
@@ -195,17 +196,17 @@ func Frames(r *trace.Reader) (int, error) {
 }
 
 // outermost is the function that a stack ends in, nil if that isn't known.
-func (m *maker) outermost(s trace.Site) *code.Function {
+func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	list := s.Frames()
 	last := list[len(list)-1]
 	if image := m.tails.Image(last); image != nil {
-		return image.Func(last.Offset + image.Bias - 1)
+		return image.FunctionAt(last.Offset + image.Bias - 1)
 	}
 	return nil
 }
 
 // ends finds the functions that stacks of a class end in that weren't cut short. Of the trace's sites some are of calls alone.
-func (m *maker) ends(r *trace.Reader, class int) error {
+func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	k, err := r.Rank(r.Members(class)[0])
 	if err != nil {
 		return err
@@ -223,7 +224,7 @@ func (m *maker) ends(r *trace.Reader, class int) error {
 
 // whole reports whether a stack reaches up to its thread's first function: it has fewer frames than were recorded at most, or ends where
 // such a one does.
-func (m *maker) whole(s trace.Site) bool {
+func (m *treeBuilder) whole(s trace.Site) bool {
 	if len(s.Frames()) < m.frames {
 		return true
 	}
@@ -232,7 +233,7 @@ func (m *maker) whole(s trace.Site) bool {
 }
 
 // class places the calls of a class and lists the steps between them.
-func (m *maker) class(r *trace.Reader, class int) error {
+func (m *treeBuilder) class(r *trace.Reader, class int) error {
 	ranks := r.Members(class)
 	k, err := r.Rank(ranks[0])
 	if err != nil {
@@ -281,8 +282,8 @@ func (m *maker) class(r *trace.Reader, class int) error {
 }
 
 // function is one with its body, nil if that can't be read.
-func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *function {
-	return once.Of(m.functions, f, func() *function {
+func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.Site) *function {
+	return once.Get(m.functions, f, func() *function {
 		b, err := f.Body()
 		if err != nil {
 			return nil
@@ -291,8 +292,9 @@ func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *
 	})
 }
 
-// place adds the context of a call of an MPI function from a site, and of those before which one loop went round; nil if a frame of it is not at a call that the code has.
-func (m *maker) place(s trace.Site, name string, turn int) *vertex {
+// place adds the context of a call of an MPI function from a site, turn being the loop that began an iteration before;
+// nil if one of its frames is not at a call in the code.
+func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	frames := s.Frames()
 	type step struct {
 		in   *function
@@ -302,7 +304,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 	}
 	var path []step
 	for i, fr := range slices.Backward(frames) {
-		if symbolise.Interpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // without the latter, perhaps a broken stack
+		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // without the latter, perhaps a broken stack
 			m.evaluated = true
 			return nil
 		}
@@ -311,7 +313,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 			return nil
 		}
 		address := fr.Offset + image.Bias
-		f := image.Func(address - 1)
+		f := image.FunctionAt(address - 1)
 		if f == nil {
 			return nil
 		}
@@ -364,7 +366,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 			k = key{kind: trace.FunctionVertex, in: p.in.Function, at: p.call.Addr, to: path[i+1].in.Function}
 		}
 		v = v.child(k)
-		v.in, v.at, v.tail, v.site, v.end = p.in, position{p.call.Block, p.call.Addr}, p.call.Tail, p.site, p.call.Return
+		v.in, v.at, v.tail, v.site, v.end = p.in, codePosition{p.call.Block, p.call.Addr}, p.call.Tail, p.site, p.call.Return
 		if i+1 < len(path) {
 			v.to = path[i+1].in
 		}
@@ -388,7 +390,7 @@ func (v *vertex) divided(loops int) {
 }
 
 func (v *vertex) child(k key) *vertex {
-	return once.Listed(v.children, k, &v.list, func() *vertex {
+	return once.GetListed(v.children, k, &v.list, func() *vertex {
 		return &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
 	})
 }
@@ -441,7 +443,7 @@ func m0(v *vertex) string {
 }
 
 // code is the tree as traces have it.
-func (m *maker) code() *trace.Code {
+func (m *treeBuilder) code() *trace.Code {
 	c := &trace.Code{}
 	// What is around, as shown: where a function is met again its first vertex takes what is in it.
 	around := make(map[*code.Function]int)
@@ -516,16 +518,16 @@ func (v *vertex) apart() (list [][2]int) {
 	if v.key.kind == trace.FunctionVertex {
 		f = v.to
 	}
-	if f == nil || n < 2 || n > code.MaxBranched {
+	if f == nil || n < 2 || n > code.MaxBranchItems {
 		return nil
 	}
-	places := make([]code.Place, n)
+	places := make([]code.Item, n)
 	for i, x := range v.list {
-		if places[i] = (code.Place{Block: x.at.block, Addr: x.at.addr, Loop: code.None}); x.key.kind == trace.LoopVertex {
-			places[i] = code.Place{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
+		if places[i] = (code.Item{Block: x.at.block, Addr: x.at.addr, Loop: code.None}); x.key.kind == trace.LoopVertex {
+			places[i] = code.Item{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
 		}
 	}
-	apart := f.body.Apart(v.loop, places)
+	apart := f.body.Exclusive(v.loop, places)
 	for i := range places {
 		for j := i + 1; j < n; j++ {
 			if apart(i, j) {
@@ -537,17 +539,17 @@ func (v *vertex) apart() (list [][2]int) {
 }
 
 // look looks places up for outline.
-func (m *maker) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
+func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
 	return func(addr uint64, instruction bool) []symbolise.Frame {
-		look := m.symbols.Call
+		look := m.symbols.CallAt
 		if instruction {
-			look = m.symbols.Code
+			look = m.symbols.CodeAt
 		}
 		return look(f.site.Module, f.site.BuildID, addr-f.image.Bias).Frames
 	}
 }
 
-func (m *maker) callPlace(x *trace.Vertex, v *vertex) {
+func (m *treeBuilder) callPlace(x *trace.Vertex, v *vertex) {
 	addr, instruction := v.end, false
 	if v.tail {
 		addr, instruction = v.key.at, true
@@ -555,14 +557,14 @@ func (m *maker) callPlace(x *trace.Vertex, v *vertex) {
 	m.setPlace(x, PlaceOf(addr-v.in.image.Bias, m.look(v.in)(addr, instruction)))
 }
 
-func (m *maker) setPlace(x *trace.Vertex, p Place) {
+func (m *treeBuilder) setPlace(x *trace.Vertex, p Place) {
 	if x.Offset, x.Inlined = p.Offset, p.Inlined; p.Line > 0 && p.File != "" {
 		x.File, x.Line = path.Base(p.File), p.Line
 	}
 }
 
 // nameOf is how a function is called.
-func (m *maker) nameOf(f *function) string {
+func (m *treeBuilder) nameOf(f *function) string {
 	if list := m.look(f)(f.Start(), true); len(list) > 0 {
 		return list[len(list)-1].Name()
 	}

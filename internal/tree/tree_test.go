@@ -90,7 +90,7 @@ func TestCountsAreThoseOfEachCall(t *testing.T) {
 				}
 			}
 			g := b.Grammar()
-			counts := tree.NewWays(c).Count(trace.StructureOf(trace.Sequence(grammar.Hand(g))), of)
+			counts := tree.NewWays(c).Count(trace.StructureOf(trace.Sequence(grammar.Seal(g))), of)
 			filled := treetest.Fill(c, calls)
 			if err := filled.Compare(&counts); err != nil {
 				t.Fatalf("%v\n%v", err, calls)
@@ -125,7 +125,7 @@ func TestRecursion(t *testing.T) {
 	for _, n := range []uint32{3, 5, 7, 8, 9, 10, 3, 10, 3, 5, 9, 10} {
 		b.Append(n)
 	}
-	counts := tree.NewWays(c).Count(trace.StructureOf(trace.Sequence(grammar.Hand(b.Grammar()))), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	counts := tree.NewWays(c).Count(trace.StructureOf(trace.Sequence(grammar.Seal(b.Grammar()))), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 	if got, want := counts.Again[2], (tree.Rounds{Entered: 3, Rounds: 6, Least: 1, Most: 3}); got != want || counts.Lost > 0 {
 		t.Errorf("%+v, %d lost; want %+v", got, counts.Lost, want)
 	}

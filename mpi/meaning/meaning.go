@@ -116,7 +116,7 @@ func of(def *mpi.Call) *Call {
 	}
 	for i := range def.Params {
 		q := &def.Params[i]
-		if !q.Content.Moved {
+		if !q.Content.Transferred {
 			continue
 		}
 		if q.Dir != mpi.Out && c.Out == nil {

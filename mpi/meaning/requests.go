@@ -14,8 +14,8 @@ const (
 	NoRequest Choice = iota
 	OneRequest
 	AllRequests
-	AnyRequest   // one of them, which its output "index" tells
-	SomeRequests // as many as its output "outcount" tells
+	AnyRequest   // one of them, given by its output "index"
+	SomeRequests // several; its output "outcount" is their number
 )
 
 // Waiting is what calls of a function have to do with messages and requests of others.

@@ -139,7 +139,7 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 func (x *drawing) offsets() (list []weight, sum float64) {
 	of := x.kind.offsets
 	if x.ring {
-		of = stats.Numbers{Apart: true}
+		of = stats.Numbers{AllExact: true}
 		for _, y := range x.kind.offsets.All() {
 			of.Add((y.Low+x.ranks+x.ranks/2-1)%x.ranks-(x.ranks/2-1), y.Count, 0)
 		}

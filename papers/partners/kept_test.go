@@ -106,7 +106,7 @@ func TestKept(t *testing.T) {
 			if list, err := out.Partners(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}
-			if !slices.ContainsFunc(d.Kept(), func(k reduce.Kept) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
+			if !slices.ContainsFunc(d.Kept(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
 				t.Errorf("kept: %v", d.Kept())
 			}
 		})

@@ -50,7 +50,7 @@ func (d *Drawer) Families() (int, error) {
 }
 
 // Kept says what of the trace stays though messages were to be drawn, and of how many intervals.
-func (d *Drawer) Kept() []reduce.Kept { return reduce.KeptOf(d.kept) }
+func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptOf(d.kept) }
 
 // Draw makes the trace in which messages of the first so many families are drawn.
 func (d *Drawer) Draw(families int) (*trace.Reader, error) {
@@ -63,12 +63,12 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 			w.of[l] = f
 		}
 	}
-	ch := &reduce.Change{
+	ch := &reduce.ValueChange{
 		Note:   "partners of messages are synthetic",
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error { return w.tracks(list) },
 	}
-	part, err := reduce.Changed(d.r, ch, d.progress)
+	part, err := reduce.WithChange(d.r, ch, d.progress)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 
 func mixedAll(list ...uint64) (h uint64) {
 	for _, x := range list {
-		h = grammar.Mixed(h, x)
+		h = grammar.MixHash(h, x)
 	}
 	return h
 }

@@ -220,7 +220,7 @@ func TestRandomPrograms(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		o := reduce.Options{Precision: rapid.SampledFrom([]int{100, 90, 0}).Draw(t, "precision")}
 		if rapid.Bool().Draw(t, "rounds") {
-			o.Rounds = func(r *trace.Reader) reduce.Drawer {
+			o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
 				return rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
 			}
 		}

@@ -53,7 +53,7 @@ func (w *writer) tracks(list []*track.Track) error {
 			w.site(s, byRank[s.rank])
 		}
 	}
-	source, err := ops.New(w.d.r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Untimed: true})
+	source, err := ops.New(w.d.r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true})
 	if err != nil {
 		return err
 	}
@@ -85,10 +85,10 @@ func segments(t *track.Track) (next int64, err error) {
 			return 0, err
 		}
 		for _, p := range spans {
-			if p.Width != signature.Place {
+			if p.Width != signature.WidthAddress {
 				continue
 			}
-			for at := p.At + min(p.Dims, 1); at+1 < p.End; at += 2 {
+			for at := p.First + min(p.Dims, 1); at+1 < p.End; at += 2 {
 				next = max(next, s.Vals[at]>>8+1)
 			}
 		}
@@ -186,7 +186,7 @@ func (x *rewriting) exchange(n int, s *share) {
 			}
 		}
 	}
-	list := once.Of(x.written, of, func() []uint32 { return x.write(of) })
+	list := once.Get(x.written, of, func() []uint32 { return x.write(of) })
 	for range l.rounds {
 		for i, call := range list {
 			x.b.Stream(0).Append(call)

@@ -300,7 +300,7 @@ func (w *walk) member(c *handles.Comm) int {
 	if c.Number == 0 {
 		return w.rank
 	}
-	return once.Of(w.members, c.Number, func() map[int]int {
+	return once.Get(w.members, c.Number, func() map[int]int {
 		of := make(map[int]int)
 		for i, world := range c.Members() {
 			of[world] = i
@@ -330,7 +330,7 @@ func (w *walk) meet(c *handles.Comm) {
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h
-	s.balance[1] += uint64(n) * grammar.Mixed(h, 1)
+	s.balance[1] += uint64(n) * grammar.MixHash(h, 1)
 }
 
 // repeats is how often a list of messages repeats a shorter one, by whom they go to and their tags.
@@ -361,7 +361,7 @@ func repeats(list []message) uint64 {
 func body(list []message) uint64 {
 	h := uint64(len(list))
 	for i := range list {
-		h = grammar.Mixed(grammar.Mixed(h, uint64(list[i].offset)), uint64(list[i].tag))
+		h = grammar.MixHash(grammar.MixHash(h, uint64(list[i].offset)), uint64(list[i].tag))
 	}
 	return h
 }

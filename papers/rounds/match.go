@@ -76,7 +76,7 @@ func (d *Drawer) match(p *parser) {
 	var list []*group
 	for _, x := range d.ranks {
 		for _, n := range x.list {
-			g := once.Listed(groups, root(n), &list, func() *group { return new(group) })
+			g := once.GetListed(groups, root(n), &list, func() *group { return new(group) })
 			g.nodes = append(g.nodes, n)
 		}
 	}
@@ -127,7 +127,7 @@ func (d *Drawer) group() {
 			f, g := of[n.shape], n.group
 			switch {
 			case f == nil && g.of == nil:
-				g.of = &family{groups: []*group{g}, rounds: stats.Numbers{Apart: true}}
+				g.of = &family{groups: []*group{g}, rounds: stats.Numbers{AllExact: true}}
 				list = append(list, g.of)
 				of[n.shape] = g.of
 			case f == nil:

@@ -151,7 +151,7 @@ var errApart = errors.New("ranks that do the same have other loops with syntheti
 func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 	ranks := c.Ranks.Values()
 	var which []int
-	for n := range grammar.Repeats(c.Streams) {
+	for n := range grammar.CountRepeated(c.Streams) {
 		if n >= len(c.Counts) {
 			break
 		}

@@ -57,10 +57,10 @@ func (d *Drawer) Families() int { return len(d.families) }
 
 // Kept says what of the trace that was made last is as it was though it has other numbers of rounds each time, and how often
 // such loops were run.
-func (d *Drawer) Kept() []reduce.Kept {
+func (d *Drawer) Kept() []reduce.KeptReason {
 	list := reduce.KeptOf(d.kept)
 	if d.failed != nil {
-		list = append(list, reduce.Kept{Why: d.failed.Error()})
+		list = append(list, reduce.KeptReason{Why: d.failed.Error()})
 	}
 	return list
 }
@@ -206,7 +206,7 @@ func uneven(list []uint64) bool { return len(list) > 0 && slices.Min(list) != sl
 
 // bound leaves out families that are run more often than a reader takes.
 func (d *Drawer) bound() {
-	most := uint64(grammar.MostDraws(len(d.ranks)))
+	most := uint64(grammar.MaxDraws(len(d.ranks)))
 	runs := make(map[*rank]uint64)
 	d.families = slices.DeleteFunc(d.families, func(f *family) bool {
 		many := make(map[*rank]uint64)
@@ -264,7 +264,7 @@ const mostBins = 64
 // told is what goes into the trace of how often loops were run with how many rounds: numbers that merge at a
 // precision are one, and where these are many still, neighbours are, about as often run each.
 func told(rounds *stats.Numbers, precision int) trace.Drawn {
-	merged := reduce.Bins(rounds.All(), precision, 1)
+	merged := reduce.MergeSizes(rounds.All(), precision, 1)
 	var list []stats.Bin
 	for _, x := range rounds.All() {
 		for len(merged) > 0 && merged[0].High < x.Low {
@@ -278,6 +278,6 @@ func told(rounds *stats.Numbers, precision int) trace.Drawn {
 	}
 	return trace.Drawn{
 		Precision: precision, Runs: rounds.Count,
-		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: stats.Values(stats.Balanced(list, mostBins))},
+		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: stats.Values(stats.JoinBins(list, mostBins))},
 	}
 }

@@ -55,7 +55,7 @@ func solver(r *tracktest.Recorder) {
 
 func drawn(t *testing.T, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *rounds.Drawer, []byte) {
 	t.Helper()
-	o.Rounds = func(r *trace.Reader) reduce.Drawer {
+	o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
 		return rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
 	}
 	x, err := reduce.Thin(r, o, func(int) {})
@@ -209,7 +209,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("budget %d: %d bytes, drawn %v, error %v", budget, len(b), list, err)
 		}
 	}
-	drawer := func(r *trace.Reader) reduce.Drawer { return rounds.New(r, rounds.Options{}) }
+	drawer := func(r *trace.Reader) reduce.TripCountDrawer { return rounds.New(r, rounds.Options{}) }
 	if _, err := reduce.Thin(r, reduce.Options{Budget: 10, Rounds: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all trip counts synthetic") {
 		t.Errorf("ten bytes: error %v", err)
 	}
@@ -279,7 +279,7 @@ func TestKept(t *testing.T) {
 			if list, err := out.Drawn(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}
-			if !slices.ContainsFunc(d.Kept(), func(k reduce.Kept) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
+			if !slices.ContainsFunc(d.Kept(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
 				t.Errorf("kept: %v", d.Kept())
 			}
 			for rank := range 2 {

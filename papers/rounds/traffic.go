@@ -265,7 +265,7 @@ func (w *walk) body(at uint64) *body {
 				keep("a communicator isn't known, or is between groups")
 				continue
 			}
-			once.Of(ops, ch, func() *traffic { return &traffic{with: c} }).each++
+			once.Get(ops, ch, func() *traffic { return &traffic{with: c} }).each++
 		}
 		for _, back := range e.completes {
 			if id := made - back; !pending[id] {
@@ -298,7 +298,7 @@ func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 	for _, ch := range slices.SortedFunc(maps.Keys(ops), compareChannels) {
 		key += fmt.Sprintf("%v*%d ", ch, ops[ch].each)
 	}
-	return once.Listed(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
+	return once.GetListed(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
 }
 
 // passed notes where in its channels a round began, and that it was the same channels.

@@ -16,7 +16,7 @@ type Event struct {
 	Calls stats.Numbers // of each rank
 	Slots []*Slot
 	// Merged are sizes that stand for others, in a trace that was made smaller: what they were at least and at most.
-	Merged []reduce.Mark
+	Merged []reduce.MergedSize
 	Drawn  *trace.Partners // messages that are drawn in such a trace, nil if none is
 
 	slots map[string]*Slot
@@ -34,7 +34,7 @@ func newEvent(c *trace.Call, size int) *Event {
 }
 
 // add takes calls of a terminal.
-func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Marks) error {
+func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.SizeMarks) error {
 	c, err := k.Terminal(terminal)
 	if err != nil {
 		return err
@@ -66,17 +66,17 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Mar
 		}
 		s.take(v, count, k.Number())
 	}
-	for _, m := range marks.Of(c) {
+	for _, m := range marks.SizesOf(c) {
 		e.mark(m)
 	}
 	if e.Drawn == nil {
-		e.Drawn = marks.Drawn(c)
+		e.Drawn = marks.SyntheticMessage(c)
 	}
 	return nil
 }
 
 // mark notes what a parameter's sizes were before.
-func (e *Event) mark(m reduce.Mark) {
+func (e *Event) mark(m reduce.MergedSize) {
 	for i := range e.Merged {
 		if x := &e.Merged[i]; x.Param == m.Param {
 			x.Low, x.High = min(x.Low, m.Low), max(x.High, m.High)

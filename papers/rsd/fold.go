@@ -132,7 +132,7 @@ func (f *folder) event(out []*item, terminal int) ([]*item, error) {
 	}
 	c := f.of(terminal)
 	x := &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}
-	if reduce.Merges(1, 2, f.precision) {
+	if reduce.CanMerge(1, 2, f.precision) {
 		x = newLoop([]*item{x}, 1) // of which other rounds may have more
 	}
 	return f.append(out, x), nil
@@ -241,12 +241,12 @@ func (t *tolerance) merges(hash, least, most uint64) bool {
 	list := t.known[hash]
 	i, _ := slices.BinarySearch(list, least+1)
 	for ; i < len(list) && list[i] < most; i++ {
-		if !reduce.Merges(int64(least), int64(list[i]), t.precision) {
+		if !reduce.CanMerge(int64(least), int64(list[i]), t.precision) {
 			return false
 		}
 		least = list[i]
 	}
-	return reduce.Merges(int64(least), int64(most), t.precision)
+	return reduce.CanMerge(int64(least), int64(most), t.precision)
 }
 
 // learn takes numbers of rounds in.

@@ -34,7 +34,7 @@ func newStretch(place int) *stretch {
 }
 
 func (c *counter) nodes(n trace.Node) *stretch {
-	sum := newStretch(calltree.None)
+	sum := newStretch(calltree.NoLoop)
 	for _, x := range n.Children() {
 		c.append(sum, c.repeated(x))
 	}
@@ -43,7 +43,7 @@ func (c *counter) nodes(n trace.Node) *stretch {
 
 // repeated is what a child comes to with all its rounds.
 func (c *counter) repeated(n trace.Node) *stretch {
-	sum := newStretch(calltree.None)
+	sum := newStretch(calltree.NoLoop)
 	if n.Count == 0 {
 		return sum
 	}
@@ -55,7 +55,7 @@ func (c *counter) repeated(n trace.Node) *stretch {
 		if count >>= 1; count == 0 {
 			return sum
 		}
-		twice := newStretch(calltree.None)
+		twice := newStretch(calltree.NoLoop)
 		c.append(twice, part)
 		c.append(twice, part)
 		part = twice
@@ -64,10 +64,10 @@ func (c *counter) repeated(n trace.Node) *stretch {
 
 func (c *counter) node(n trace.Node) *stretch {
 	if n.Rule >= 0 {
-		return once.Of(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
+		return once.Get(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
 	}
 	x := newStretch(c.of(n.Terminal))
-	for l := c.s.Inner[x.first]; l != calltree.None; l = c.s.Outer[l] {
+	for l := c.s.InnermostLoop[x.first]; l != calltree.NoLoop; l = c.s.OuterLoop[l] {
 		x.runs[l] = &run{through: true}
 	}
 	return x
@@ -75,10 +75,10 @@ func (c *counter) node(n trace.Node) *stretch {
 
 // append puts a stretch behind another one, which it changes.
 func (c *counter) append(a, b *stretch) {
-	if b.first == calltree.None {
+	if b.first == calltree.NoLoop {
 		return
 	}
-	if a.first == calltree.None {
+	if a.first == calltree.NoLoop {
 		a.first, a.last = b.first, b.last
 		for l, r := range b.runs {
 			x := *r
@@ -87,8 +87,8 @@ func (c *counter) append(a, b *stretch) {
 		}
 		return
 	}
-	common := c.s.Common(a.last, b.first)
-	for l := c.s.Inner[a.last]; l != calltree.None; l = c.s.Outer[l] {
+	common := c.s.CommonLoop(a.last, b.first)
+	for l := c.s.InnermostLoop[a.last]; l != calltree.NoLoop; l = c.s.OuterLoop[l] {
 		if !c.s.Loops[l].Has(b.first) {
 			a.runs[l].endTail()
 		}
@@ -98,7 +98,7 @@ func (c *counter) append(a, b *stretch) {
 		if l == common && b.first <= a.last {
 			again = 1
 		}
-		x := once.Of(a.runs, l, func() *run { return &run{head: calltree.None, tail: calltree.None} })
+		x := once.Get(a.runs, l, func() *run { return &run{head: calltree.NoLoop, tail: calltree.NoLoop} })
 		x.join(r, again, c.s.Loops[l].Has(a.last) && c.s.Loops[l].Has(b.first))
 	}
 	a.last = b.last
@@ -107,11 +107,11 @@ func (c *counter) append(a, b *stretch) {
 // endTail has the rounds at the end be all.
 func (r *run) endTail() {
 	if r.through {
-		r.through, r.tail = false, calltree.None
+		r.through, r.tail = false, calltree.NoLoop
 		return
 	}
 	r.count(r.tail, 1)
-	r.tail = calltree.None
+	r.tail = calltree.NoLoop
 }
 
 // count notes that a loop is over that began so many further rounds.
@@ -137,7 +137,7 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 	case goesOn:
 		r.count(r.tail+again+o.head, 1)
 	case o.through: // begins behind
-	case o.head != calltree.None:
+	case o.head != calltree.NoLoop:
 		r.count(o.head, 1)
 	}
 	r.tail = o.tail
@@ -150,10 +150,10 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 func (s *stretch) ended() map[int]map[uint64]uint64 {
 	out := make(map[int]map[uint64]uint64)
 	for l, r := range s.runs {
-		if r.head != calltree.None {
+		if r.head != calltree.NoLoop {
 			r.count(r.head, 1)
 		}
-		if !r.through && r.tail != calltree.None {
+		if !r.through && r.tail != calltree.NoLoop {
 			r.count(r.tail, 1)
 		}
 		out[l] = r.over

@@ -62,7 +62,7 @@ func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 		n.fences = append(n.fences, false)
 	}
 	if !n.fences[c] && call.Func.Has(trace.Collective) {
-		if n.fences[c], err = ops.OthersOf(n.r, k, false).In(terminal); err != nil {
+		if n.fences[c], err = ops.OtherRanksOf(n.r, k, false).Involved(terminal); err != nil {
 			return 0, err
 		}
 	}
@@ -127,7 +127,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 			return nil, err
 		}
 	}
-	out.Nodes = b.tree(calltree.None, len(out.Ranks))
+	out.Nodes = b.tree(calltree.NoLoop, len(out.Ranks))
 	return out, nil
 }
 
@@ -148,7 +148,7 @@ type builder struct {
 	r       *trace.Reader
 	thread  int
 	numbers *numbering
-	courses []calltree.Course
+	courses []calltree.ItemOrder
 	shape   *calltree.Order
 	events  []*Event // by place
 	loops   []*Node
@@ -181,9 +181,9 @@ func (b *builder) survey(rank int) error {
 		return err
 	}
 	s := &survey{of: func(t int) int { return list[t] }, seen: make(map[int]bool), rules: make(map[int]calltree.Transition)}
-	s.Steps = make(map[calltree.Transition]bool)
+	s.Transitions = make(map[calltree.Transition]bool)
 	s.nodes(k.Structure(b.thread))
-	b.courses = append(b.courses, s.Course)
+	b.courses = append(b.courses, s.ItemOrder)
 	return nil
 }
 
@@ -208,7 +208,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 		if count == 0 {
 			continue
 		}
-		place := b.shape.At[list[t]]
+		place := b.shape.Position[list[t]]
 		if b.events[place] == nil {
 			b.events[place] = newEvent(k.Called(t), b.r.Ranks())
 		}
@@ -222,7 +222,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 	}
 	rounds := b.rounds[k.Class()]
 	if rounds == nil {
-		c := &counter{s: b.shape, of: func(t int) int { return b.shape.At[list[t]] }, rules: make(map[int]*stretch)}
+		c := &counter{s: b.shape, of: func(t int) int { return b.shape.Position[list[t]] }, rules: make(map[int]*stretch)}
 		rounds = c.nodes(k.Structure(b.thread)).ended()
 		if b.done[k.Class()] {
 			b.rounds[k.Class()] = rounds
@@ -240,19 +240,19 @@ func (b *builder) rank(rank int, out *Nests) error {
 // tree returns what stands directly in a loop, or in none, of which there were so many rounds.
 func (b *builder) tree(loop, rounds int) (list []*Node) {
 	first, last := 0, len(b.shape.Items)-1
-	if loop != calltree.None {
+	if loop != calltree.NoLoop {
 		first, last = b.shape.Loops[loop].First, b.shape.Loops[loop].Last
 	}
 	for place := first; place <= last; place++ {
-		inner := b.shape.Inner[place]
+		inner := b.shape.InnermostLoop[place]
 		if inner == loop {
 			e := b.events[place]
 			e.end()
 			list = append(list, &Node{Ranks: e.Ranks, Event: e, Times: uint64(e.Calls.Sum), Around: uint64(rounds)})
 			continue
 		}
-		for b.shape.Outer[inner] != loop {
-			inner = b.shape.Outer[inner]
+		for b.shape.OuterLoop[inner] != loop {
+			inner = b.shape.OuterLoop[inner]
 		}
 		n := b.loops[inner]
 		n.Times, n.Around = n.Rounds.Count, uint64(rounds)
@@ -276,7 +276,7 @@ func SitesOf(r *trace.Reader, ranks []int, thread int) (*Sites, error) {
 func (s *Sites) Places(k *trace.Rank) ([]int, error) {
 	list, err := s.b.numbers.contexts(k)
 	for t, c := range list {
-		list[t] = s.b.shape.At[c]
+		list[t] = s.b.shape.Position[c]
 	}
 	return list, err
 }
@@ -285,10 +285,10 @@ func (s *Sites) Places(k *trace.Rank) ([]int, error) {
 func (s *Sites) Loops() int { return len(s.b.shape.Loops) }
 
 // Inner is the innermost loop that a place is in, -1 if there is none.
-func (s *Sites) Inner(place int) int { return s.b.shape.Inner[place] }
+func (s *Sites) Inner(place int) int { return s.b.shape.InnermostLoop[place] }
 
 // Outer is the loop around one, -1 if there is none.
-func (s *Sites) Outer(loop int) int { return s.b.shape.Outer[loop] }
+func (s *Sites) Outer(loop int) int { return s.b.shape.OuterLoop[loop] }
 
 // Common is the innermost loop that has both places, -1 if there is none.
-func (s *Sites) Common(a, b int) int { return s.b.shape.Common(a, b) }
+func (s *Sites) Common(a, b int) int { return s.b.shape.CommonLoop(a, b) }

@@ -8,7 +8,7 @@ import (
 
 // A survey is what a stream's structure says of the order of contexts.
 type survey struct {
-	calltree.Course
+	calltree.ItemOrder
 	of    func(terminal int) int
 	seen  map[int]bool
 	rules map[int]calltree.Transition // by rule: its first and last context
@@ -16,17 +16,17 @@ type survey struct {
 
 // nodes goes through a sequence, or the body of a loop, and returns its first and last context.
 func (s *survey) nodes(n trace.Node) calltree.Transition {
-	out := calltree.Transition{From: calltree.None, To: calltree.None}
+	out := calltree.Transition{From: calltree.NoLoop, To: calltree.NoLoop}
 	for _, c := range n.Children() {
 		x := s.node(c)
-		if x.From == calltree.None {
+		if x.From == calltree.NoLoop {
 			continue
 		}
 		if c.Count > 1 {
-			s.Steps[calltree.Transition{From: x.To, To: x.From}] = true
+			s.Transitions[calltree.Transition{From: x.To, To: x.From}] = true
 		}
-		if out.To != calltree.None {
-			s.Steps[calltree.Transition{From: out.To, To: x.From}] = true
+		if out.To != calltree.NoLoop {
+			s.Transitions[calltree.Transition{From: out.To, To: x.From}] = true
 		} else {
 			out.From = x.From
 		}
@@ -37,15 +37,15 @@ func (s *survey) nodes(n trace.Node) calltree.Transition {
 
 func (s *survey) node(n trace.Node) calltree.Transition {
 	if n.Count == 0 {
-		return calltree.Transition{From: calltree.None, To: calltree.None}
+		return calltree.Transition{From: calltree.NoLoop, To: calltree.NoLoop}
 	}
 	if n.Rule < 0 {
 		c := s.of(n.Terminal)
 		if !s.seen[c] {
 			s.seen[c] = true
-			s.First = append(s.First, c)
+			s.Items = append(s.Items, c)
 		}
 		return calltree.Transition{From: c, To: c}
 	}
-	return once.Of(s.rules, n.Rule, func() calltree.Transition { return s.nodes(n) })
+	return once.Get(s.rules, n.Rule, func() calltree.Transition { return s.nodes(n) })
 }

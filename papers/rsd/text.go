@@ -309,7 +309,7 @@ func numbersOf(n *stats.Numbers) *jsonNumbers {
 	if _, same := n.Same(); same {
 		return out
 	}
-	for _, b := range stats.Balanced(n.All(), mostBins) {
+	for _, b := range stats.JoinBins(n.All(), mostBins) {
 		out.Histogram = append(out.Histogram, jsonBin{b.Low, b.Mean(), b.High, b.Count})
 	}
 	return out

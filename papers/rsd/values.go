@@ -183,12 +183,12 @@ func (s *Slot) fit(size int) {
 	if _, same := s.Numbers.Same(); same || s.several || len(s.ranks) < 2 {
 		return
 	}
-	form, ok := column.As(s.ranks, s.vals, size, column.Line)
-	if ok && len(s.ranks) < 3 && form.C[0] != 1 { // two ranks are evidence of a distance alone
+	form, ok := column.FitKinds(s.ranks, s.vals, size, column.KindLine)
+	if ok && len(s.ranks) < 3 && form.Coefficients[0] != 1 { // two ranks are evidence of a distance alone
 		ok = false
 	}
 	if !ok && s.kind == mpi.KindRank {
-		form, ok = column.As(s.ranks, s.vals, size, column.Ring, column.Xor, column.Digits)
+		form, ok = column.FitKinds(s.ranks, s.vals, size, column.KindRing, column.KindXor, column.KindDigits)
 	}
 	if ok {
 		s.Formula = form.Text(int64(size))

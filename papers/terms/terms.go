@@ -11,12 +11,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/calltree"
 )
 
-// A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text
-// or as LaTeX. A call f from place i is f with subscript i, the computation
-// before it CPU with the same subscript; terms that follow each other are
-// joined by +, a loop of n rounds is a term in brackets with [n] behind, and
-// behind a colon stands the time in µs: the mean of one round within a loop, the
-// total outside.
+// A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text or as LaTeX. A call f from place i is f
+// with subscript i, the computation before it CPU with the same subscript. Terms in a row are joined by +. A loop of n
+// rounds is a term in brackets followed by [n]. After a colon comes the time in µs: the mean of one round within a
+// loop, the total outside.
 type notation interface {
 	term(name string, site int) string
 	rounds(body, count string, several bool) string
@@ -87,7 +85,7 @@ func (x *papers) top(nodes []*calltree.Node) {
 			continue
 		}
 		flush()
-		if c.Kind == "call" && c.Most == 1 {
+		if c.Kind == "call" && c.MostRounds == 1 {
 			cpu, call := x.call(c)
 			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.Inside(), true)))
 			continue
@@ -98,7 +96,7 @@ func (x *papers) top(nodes []*calltree.Node) {
 	flush()
 	for i := 0; i < len(x.parts); i++ {
 		c := x.parts[i]
-		text := x.sequence(c.Body, 1, c.Entered)
+		text := x.sequence(c.Body, 1, c.Entries)
 		x.lines = append(x.lines, fmt.Sprintf("%s = %s", x.n.term("part", c.Part), text))
 	}
 }
@@ -118,7 +116,7 @@ func (x *papers) node(c *calltree.Node, level int) string {
 			cpu = x.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
 			call = x.timed(call, micros(c.Sums.Inside()/float64(c.Sums.Calls), false))
 		}
-		if c.Most > 1 {
+		if c.MostRounds > 1 {
 			return x.n.rounds(cpu+x.n.plus()+call, profile.Trips(c), true)
 		}
 		return cpu + x.n.plus() + call

@@ -15,7 +15,7 @@ import (
 // A document's braces, brackets and dollars are in pairs, and nothing in it is
 // special to TeX by accident.
 func TestLaTeX(t *testing.T) {
-	p, err := profile.Of(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, calltree.Options{Where: func(string, trace.Site) symbolise.Place {
+	p, err := profile.OfRank(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, calltree.Options{Locate: func(string, trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/a_b#1 %&~^{}$\\π<→", Offset: 17}
 	}})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // prv reads what Paraver gets by the grammar of its files.
 func prv(t *testing.T, x traced, dir string) {
-	got, err := paravertest.Read(dir, paraver.Name)
+	got, err := paravertest.Read(dir, paraver.BaseName)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -549,7 +549,7 @@ func TestBenchmark(t *testing.T) {
 		if err := trace.Check(r); err != nil {
 			t.Error(err)
 		}
-		rep, err := files.Compute(r, files.Options{})
+		rep, err := files.Analyse(r, files.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -567,8 +567,8 @@ func TestBenchmark(t *testing.T) {
 			}
 			u := &f.Total
 			if u.Writes.Calls != several*count || u.Reads.Bytes != several*count*n || u.Opens != 2*several || u.Sequential != c.sequential ||
-				u.Strided != c.strided || u.Random != 0 || u.Unaligned != 0 || u.Library != 0 || f.Shared() != several || u.Extent != several*count*n {
-				t.Errorf("%s, shared by %d: %+v", c.name, f.Shared(), *u)
+				u.Strided != c.strided || u.Random != 0 || u.Unaligned != 0 || u.LibraryCalls != 0 || f.SharingRanks() != several || u.Extent != several*count*n {
+				t.Errorf("%s, shared by %d: %+v", c.name, f.SharingRanks(), *u)
 			}
 		}
 		// each rank writes its own, and reads that of the next
@@ -587,7 +587,7 @@ func TestBenchmark(t *testing.T) {
 			t.Fatal("nothing of the file that MPI-IO wrote")
 		}
 		sameFiles(t, m, dir, several, n, count)
-		if u := &f.Total; u.Library == 0 || u.Writes.Bytes < several*count*n || u.Reads.Bytes == 0 {
+		if u := &f.Total; u.LibraryCalls == 0 || u.Writes.Bytes < several*count*n || u.Reads.Bytes == 0 {
 			t.Errorf("MPI-IO's own calls: %+v", *u)
 		}
 	})

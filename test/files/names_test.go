@@ -25,7 +25,7 @@ func report(t *testing.T, name string, o files.Options) (list []*files.File, rep
 	if err := trace.Check(r); err != nil {
 		t.Error(err)
 	}
-	if rep, err = files.Compute(r, o); err != nil {
+	if rep, err = files.Analyse(r, o); err != nil {
 		t.Fatal(err)
 	}
 	return rep.Files, rep
@@ -50,14 +50,14 @@ func TestNames(t *testing.T) {
 		if with.Err != nil {
 			t.Fatal(with)
 		}
-		each, rep := report(t, out, files.Options{Each: true})
+		each, rep := report(t, out, files.Options{NoGrouping: true})
 		if rep.Folder != work {
 			t.Errorf("ranks began in %q, not in %q", rep.Folder, work)
 		}
 		var got []string
 		for _, f := range each {
-			if strings.HasSuffix(f.Path, "early/e") && f.By != files.Posix || strings.Contains(f.Path, "/m") && f.By != files.MPIIO {
-				t.Errorf("%s by %s", f.Path, f.By)
+			if strings.HasSuffix(f.Path, "early/e") && f.API != files.Posix || strings.Contains(f.Path, "/m") && f.API != files.MPIIO {
+				t.Errorf("%s by %s", f.Path, f.API)
 			}
 			for rank, u := range f.Ranks {
 				if u.Reads.Bytes+u.Writes.Bytes > 0 {
@@ -156,10 +156,10 @@ func TestSerial(t *testing.T) {
 			if text := strings.Join(got, ""); text != without.Stdout {
 				t.Errorf("spoor says %q, the program %q", text, without.Stdout)
 			}
-			if i := slices.IndexFunc(list, func(f *files.File) bool { return f.Path == "/etc/hostname" }); i >= 0 || rep.LeftCalls == 0 {
-				t.Errorf("a file of the system's: row %d, %d calls left out", i, rep.LeftCalls)
+			if i := slices.IndexFunc(list, func(f *files.File) bool { return f.Path == "/etc/hostname" }); i >= 0 || rep.OmittedCalls == 0 {
+				t.Errorf("a file of the system's: row %d, %d calls left out", i, rep.OmittedCalls)
 			}
-			all, _ := report(t, out, files.Options{System: true})
+			all, _ := report(t, out, files.Options{IncludeSystem: true})
 			if !slices.ContainsFunc(all, func(f *files.File) bool { return f.Path == "/etc/hostname" }) {
 				t.Error("the system's file isn't there either if it is asked for")
 			}

@@ -77,14 +77,14 @@ func filesOf(t *testing.T, file string) map[string]*used {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	rep, err := files.Compute(r, files.Options{Each: true})
+	rep, err := files.Analyse(r, files.Options{NoGrouping: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := make(map[string]*used)
 	for _, f := range rep.Files {
 		u := &f.Total
-		if f.By != files.Posix {
+		if f.API != files.Posix {
 			continue
 		}
 		all[f.Path] = &used{int(u.Opens), int(u.Reads.Calls), int(u.Writes.Calls), u.Reads.Bytes, u.Writes.Bytes}

@@ -83,7 +83,7 @@ func TestRandom(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // as in the engine
 	debug.FreeOSMemory()
-	c := newCapture(t, capture.LeanLive)
+	c := newCapture(t, capture.LeanMaxLive)
 	defer c.Close()
 	w := newRing(t, c)
 	once := func() uint64 {
@@ -117,7 +117,7 @@ func TestRandom(t *testing.T) {
 
 func newCapture(t *testing.T, live int) *capture.Capture {
 	t.Helper()
-	c, err := capture.New(capture.Config{Dir: t.TempDir(), Live: live, Context: capture.Context{
+	c, err := capture.New(capture.Config{Dir: t.TempDir(), MaxLive: live, Context: capture.Context{
 		Flavour: mpi.MPICH, Ranks: 1, Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
 	}})
 	if err != nil {
@@ -188,7 +188,7 @@ func recordTo(t *testing.T, c *capture.Capture, w *event.Writer, calls int, next
 
 // write makes the trace of one rank, as the engine does.
 func write(t *testing.T, name string, tr *track.Track) {
-	s, _, err := merge.MergeFirst(alone{}, tr, nil)
+	s, _, err := merge.MergeThenGather(alone{}, tr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

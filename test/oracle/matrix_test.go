@@ -37,7 +37,7 @@ func compareMatrix(t *testing.T, r *trace.Reader) {
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(matrix.Matrix{})); d != "" {
 		t.Errorf("totals of every call, and of the compressed form (-every +compressed):\n%s", d)
 	}
-	if got.Unknown > 0 {
-		t.Logf("matrix: %d calls with unknown partners, %d messages of unknown size", got.Unknown, got.Unsized)
+	if got.UnknownCalls > 0 {
+		t.Logf("matrix: %d calls with unknown partners, %d messages of unknown size", got.UnknownCalls, got.UnsizedMessages)
 	}
 }

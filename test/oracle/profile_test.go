@@ -33,7 +33,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	where := func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: s.Module, Offset: s.Offset}
 	}
-	f, err := profile.FlatOf(r, sites.Apart(where), nil)
+	f, err := profile.FlatOf(r, sites.NamingByAddress(where), nil)
 	if err != nil {
 		t.Error(err)
 		return
@@ -93,9 +93,9 @@ func (a tally) plus(calls uint64, bytes ops.Amount) tally {
 }
 
 // compareShape checks that loops and parts come to all that the rank did.
-func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where calltree.Where) {
+func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where calltree.Locate) {
 	t.Helper()
-	p, err := profile.Of(r, rank, calltree.Options{Where: where})
+	p, err := profile.OfRank(r, rank, calltree.Options{Locate: where})
 	if err != nil {
 		t.Error(err)
 		return
@@ -109,9 +109,9 @@ func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where cal
 					t.Errorf("rank %d: %s of %d calls has a body of %d", rank, n.Kind, n.Sums.Calls, below)
 				}
 			}
-			if n.Least > n.Most || n.Rounds < n.Least || n.Kind == "call" && n.Rounds != n.Sums.Calls {
-				t.Errorf("rank %d: %s entered %d times, %d to %d rounds each, %d in all, %d calls", rank, n.Kind, n.Entered, n.Least,
-					n.Most, n.Rounds, n.Sums.Calls)
+			if n.LeastRounds > n.MostRounds || n.Rounds < n.LeastRounds || n.Kind == "call" && n.Rounds != n.Sums.Calls {
+				t.Errorf("rank %d: %s entered %d times, %d to %d rounds each, %d in all, %d calls", rank, n.Kind, n.Entries, n.LeastRounds,
+					n.MostRounds, n.Rounds, n.Sums.Calls)
 			}
 			sum += n.Sums.Calls
 		}

@@ -121,7 +121,7 @@ func (c *comparer) scalar(a *arg, raw Value, v *trace.Value) string {
 		}
 	case trace.FunctionRef:
 		if raw.Form == Pointer {
-			_, wrong := perParam.Of(c.functions, a.def.Name, newPairs).used(raw.Raw, v.Num)
+			_, wrong := perParam.Get(c.functions, a.def.Name, newPairs).used(raw.Raw, v.Num)
 			return wrong
 		}
 	case trace.String:

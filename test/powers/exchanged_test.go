@@ -41,7 +41,7 @@ func exchange(t *testing.T, from, to string, random *rand.Rand, value bool) bool
 	}
 	defer r.Close()
 	done := false
-	part, err := reduce.Changed(r, &reduce.Change{
+	part, err := reduce.WithChange(r, &reduce.ValueChange{
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error {
 			for range 50 {

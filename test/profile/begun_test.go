@@ -54,12 +54,12 @@ func TestThreadsHaveNames(t *testing.T) {
 					}
 					rows += min(1, row.Thread)
 				}
-				at, err := hang.Of(r, hang.Options{Thread: named})
+				at, err := hang.Analyse(r, hang.Options{Thread: named})
 				if err != nil {
 					t.Fatal(err)
 				}
 				threads := at.States[0].Ranks[0].Threads
-				if len(threads) < 2 || threads[0].Of != "" || strings.Count(threads[1].Of, "function at 0x") != 3 || rows != 2 {
+				if len(threads) < 2 || threads[0].ThreadFunction != "" || strings.Count(threads[1].ThreadFunction, "function at 0x") != 3 || rows != 2 {
 					t.Errorf("where has threads %+v, the report %d rows of such", threads, rows)
 				}
 			})

@@ -47,15 +47,15 @@ func (n *branched) ways() (list []string) {
 	var look func(b code.Branch)
 	look = func(b code.Branch) {
 		var ways []string
-		for _, w := range b.Ways {
+		for _, w := range b.Arms {
 			var lines []int
 			for _, x := range n.Body[w.From:w.To] {
 				lines = append(lines, x.lines()...)
 			}
 			slices.Sort(lines)
 			text := fmt.Sprint(lines)
-			if w.Taken > 0 {
-				text += fmt.Sprintf(" %d of %d", w.Taken, n.Rounds)
+			if w.TakenCount > 0 {
+				text += fmt.Sprintf(" %d of %d", w.TakenCount, n.Rounds)
 			}
 			ways = append(ways, text)
 			for _, inner := range w.Branches {
@@ -66,7 +66,7 @@ func (n *branched) ways() (list []string) {
 		list = append(list, strings.Join(ways, ", "))
 	}
 	for _, b := range n.Branches {
-		if len(b.Ways) > 1 {
+		if len(b.Arms) > 1 {
 			look(b)
 		}
 	}

@@ -146,7 +146,7 @@ const (
 func compare(t *testing.T, a, b *trace.Reader) (outcome, string) {
 	t.Helper()
 	first := ""
-	for _, o := range []diff.Options{{Renamed: true}, {Renamed: true, AnyOrder: true}} {
+	for _, o := range []diff.Options{{AllowRenamed: true}, {AllowRenamed: true, AnyOrder: true}} {
 		found := false
 		for d, err := range diff.Traces(a, b, o) {
 			if err != nil {

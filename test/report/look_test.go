@@ -18,9 +18,9 @@ const longest = "LAMMPS_NS::PairLJCharmmCoulLongKokkos<Kokkos::OpenMP>::compute_
 // named is a page whose call sites have names of every length.
 func named(t *testing.T, ranks int) []byte {
 	t.Helper()
-	d, err := report.Of(reader(t, timed(ranks, 10), "./ring"), report.Options{Named: sites.Apart(func(_ string, s trace.Site) symbolise.Place {
+	d, err := report.Of(reader(t, timed(ranks, 10), "./ring"), report.Options{Named: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
 		name := longest[:4+int(s.Offset*13)%(len(longest)-4)]
-		return symbolise.Place{Module: "ring", Offset: s.Offset, Precision: symbolise.LineInfo, Frames: []symbolise.Frame{{Function: name, File: "/src/pair_lj_charmm.cpp", Line: int(s.Offset) + 1}}}
+		return symbolise.Place{Module: "ring", Offset: s.Offset, Precision: symbolise.PrecisionLine, Frames: []symbolise.Frame{{Function: name, File: "/src/pair_lj_charmm.cpp", Line: int(s.Offset) + 1}}}
 	})})
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
 
 func page(t *testing.T, r *trace.Reader) []byte {
 	t.Helper()
-	d, err := report.Of(r, report.Options{Named: sites.Apart(func(_ string, s trace.Site) symbolise.Place {
+	d, err := report.Of(r, report.Options{Named: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/</script><b class=hack>", Offset: s.Offset}
 	})})
 	if err != nil {

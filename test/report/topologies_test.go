@@ -35,7 +35,7 @@ func TestTopologies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			d, err := report.Of(r, report.Options{Named: sites.Apart(func(string, trace.Site) symbolise.Place { return symbolise.Place{} })})
+			d, err := report.Of(r, report.Options{Named: sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} })})
 			if err != nil {
 				t.Fatal(err)
 			}

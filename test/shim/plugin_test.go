@@ -92,7 +92,7 @@ func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums 
 // by function and name.
 func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.ValueStat) {
 	t.Helper()
-	flat, err := profile.FlatOf(r, sites.Apart(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
+	flat, err := profile.FlatOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

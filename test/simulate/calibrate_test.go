@@ -64,8 +64,8 @@ func TestCalibrate(t *testing.T) {
 			if left, err := filepath.Glob(filepath.Join(dir, "spoor-calibrate*")); err != nil || len(left) > 0 {
 				t.Error("left in the folder: ", left, err)
 			}
-			if x.Recorder.Gap <= 0 || x.Recorder.Gap > 100*us {
-				t.Errorf("tracing costs %+v", x.Recorder)
+			if x.TracingCost.Gap <= 0 || x.TracingCost.Gap > 100*us {
+				t.Errorf("tracing costs %+v", x.TracingCost)
 			}
 		})
 	}

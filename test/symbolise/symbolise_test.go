@@ -123,7 +123,7 @@ func (b *build) marks() []mark {
 func wantLines(t *testing.T, s *symbolise.Symboliser, marks []mark) {
 	t.Helper()
 	for _, m := range marks {
-		p := s.Call(m.site.Module, m.site.BuildID, m.site.Offset)
+		p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
 		var chain []string
 		for i, f := range p.Frames {
 			chain = append(chain, f.Function)
@@ -131,7 +131,7 @@ func wantLines(t *testing.T, s *symbolise.Symboliser, marks []mark) {
 				t.Errorf("%s: inlined %v", p.String(), f.Inlined)
 			}
 		}
-		if p.Precision != symbolise.LineInfo || strings.Join(chain, " < ") != strings.Join(m.chain, " < ") {
+		if p.Precision != symbolise.PrecisionLine || strings.Join(chain, " < ") != strings.Join(m.chain, " < ") {
 			t.Errorf("%s (%v), want %s at %s", p.String(), p.Precision, strings.Join(m.chain, " < "), m.line)
 			continue
 		}
@@ -149,16 +149,16 @@ func wantLines(t *testing.T, s *symbolise.Symboliser, marks []mark) {
 func wantSymbols(t *testing.T, s *symbolise.Symboliser, marks []mark, hidden func(function string) bool) {
 	t.Helper()
 	for _, m := range marks {
-		p := s.Call(m.site.Module, m.site.BuildID, m.site.Offset)
+		p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
 		want := m.chain[len(m.chain)-1] // what was inlined is forgotten
 		if len(p.Frames) != 1 || p.Frames[0].Line != 0 || p.Frames[0].Offset == 0 || p.Frames[0].Offset > 4096 {
 			t.Errorf("%s: %+v", m.line, p)
 			continue
 		}
 		switch hide := hidden(want); {
-		case hide && (p.Precision != symbolise.Region || p.Frames[0].Function != ""):
+		case hide && (p.Precision != symbolise.PrecisionRegion || p.Frames[0].Function != ""):
 			t.Errorf("%s: %s (%v), want a nameless function", m.line, p.String(), p.Precision)
-		case !hide && (p.Precision != symbolise.Symbol || p.Frames[0].Function != want):
+		case !hide && (p.Precision != symbolise.PrecisionSymbol || p.Frames[0].Function != want):
 			t.Errorf("%s: %s (%v), want %s", m.line, p.String(), p.Precision, want)
 		}
 	}
@@ -192,8 +192,8 @@ func TestLinesOfOthers(t *testing.T) {
 				b.other(compiler, name, "-g", pie)
 				s := symbolise.New(symbolise.Options{})
 				for _, m := range b.marks() {
-					p := s.Call(m.site.Module, m.site.BuildID, m.site.Offset)
-					if p.Precision != symbolise.LineInfo || !strings.HasSuffix(p.Frames[0].Function, m.chain[0]) {
+					p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
+					if p.Precision != symbolise.PrecisionLine || !strings.HasSuffix(p.Frames[0].Function, m.chain[0]) {
 						t.Errorf("%s, want %s", p.String(), m.chain[0])
 						continue
 					}
@@ -230,8 +230,8 @@ func TestSymbols(t *testing.T) {
 		b := newBuild(t)
 		b.other("g++", "sites.cc", "-g0")
 		for _, m := range b.marks() {
-			p := symbolise.New(symbolise.Options{}).Call(m.site.Module, m.site.BuildID, m.site.Offset)
-			if p.Precision != symbolise.Symbol || !strings.HasPrefix(p.Frames[0].Function, "grid::") {
+			p := symbolise.New(symbolise.Options{}).CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
+			if p.Precision != symbolise.PrecisionSymbol || !strings.HasPrefix(p.Frames[0].Function, "grid::") {
 				t.Errorf("%s, want it in grid", p.String())
 			}
 		}
@@ -250,9 +250,9 @@ func TestStripped(t *testing.T) {
 	wantSymbols(t, s, marks, func(function string) bool { return function != "library" })
 	starts := make(map[uint64]string)
 	for _, m := range marks {
-		p := s.Call(m.site.Module, m.site.BuildID, m.site.Offset)
+		p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
 		function := m.chain[len(m.chain)-1]
-		if other, ok := starts[p.Frames[0].Start]; ok && other != function && p.Precision == symbolise.Region {
+		if other, ok := starts[p.Frames[0].Start]; ok && other != function && p.Precision == symbolise.PrecisionRegion {
 			t.Errorf("%s and %s both start at %x", function, other, p.Frames[0].Start)
 		}
 		starts[p.Frames[0].Start] = function
@@ -284,7 +284,7 @@ func TestSeparate(t *testing.T) {
 		b.run("cp", ".debug/liblibrary.so.debug", "app.debug")
 		p := b.marks()[0]
 		s := symbolise.New(symbolise.Options{})
-		if p := s.Call(p.site.Module, p.site.BuildID, p.site.Offset); p.Precision != symbolise.Region {
+		if p := s.CallAt(p.site.Module, p.site.BuildID, p.site.Offset); p.Precision != symbolise.PrecisionRegion {
 			t.Errorf("believed a file with another checksum: %s", p.String())
 		}
 	})
@@ -323,7 +323,7 @@ func TestChanged(t *testing.T) {
 	b.run("rm", "liblibrary.so")
 	s := symbolise.New(symbolise.Options{})
 	for _, m := range marks {
-		if p := s.Call(m.site.Module, m.site.BuildID, m.site.Offset); p.Precision != symbolise.Module || p.String() != p.Base() {
+		if p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset); p.Precision != symbolise.PrecisionModule || p.String() != p.Base() {
 			t.Errorf("believed another file: %s", p.String())
 		}
 	}
@@ -342,14 +342,14 @@ func TestCode(t *testing.T) {
 	b.c("-g")
 	s := symbolise.New(symbolise.Options{})
 	for _, m := range b.marks() {
-		f := s.Call(m.site.Module, m.site.BuildID, m.site.Offset).Frames
+		f := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset).Frames
 		outer := f[len(f)-1]
 		start := m.site.Offset - outer.Offset
-		p := s.Code(m.site.Module, m.site.BuildID, start)
+		p := s.CodeAt(m.site.Module, m.site.BuildID, start)
 		if len(p.Frames) == 0 || p.Frames[len(p.Frames)-1].Function != outer.Function || p.Frames[0].Line == 0 {
 			t.Errorf("start of %s: %s", outer.Function, p.String())
 		}
-		if p := s.Call(m.site.Module, m.site.BuildID, start); len(p.Frames) > 0 && p.Frames[len(p.Frames)-1].Function == outer.Function {
+		if p := s.CallAt(m.site.Module, m.site.BuildID, start); len(p.Frames) > 0 && p.Frames[len(p.Frames)-1].Function == outer.Function {
 			t.Errorf("return to the start of %s: %s", outer.Function, p.String())
 		}
 	}

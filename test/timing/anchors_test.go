@@ -106,7 +106,7 @@ func (a *app) marked(name string, w *trace.When) {
 	a.t.Helper()
 	found := 0
 	for _, f := range w.Findings {
-		if k := when.Kind(f.Kind); k == when.Slow || k == when.Step || k == when.Period {
+		if k := when.Kind(f.Kind); k == when.KindSlow || k == when.KindStep || k == when.KindPeriod {
 			found++
 		}
 	}

@@ -21,10 +21,10 @@ func TestCourse(t *testing.T) {
 	every := func(f trace.WhenFinding, n uint64) bool { return f.Every == n && f.From == n-1 }
 	one := func(f trace.WhenFinding, rank int) bool { return f.Of == 1 && slices.Equal(f.Ranks, []int{rank}) }
 	late := func(f trace.WhenFinding) bool {
-		return f.Kind == int(when.Slow) && f.From == rounds*7/10 && one(f, ranks-1)
+		return f.Kind == int(when.KindSlow) && f.From == rounds*7/10 && one(f, ranks-1)
 	}
 	shifts := func(f trace.WhenFinding) bool {
-		return f.Kind == int(when.Step) && f.From >= rounds/2-3 && f.From <= rounds/2+3 && one(f, 1)
+		return f.Kind == int(when.KindStep) && f.From >= rounds/2-3 && f.From <= rounds/2+3 && one(f, 1)
 	}
 	for mode, wanted := range map[string][]func(f trace.WhenFinding) bool{
 		"slow":   {late},
@@ -93,11 +93,11 @@ func TestBesideLoad(t *testing.T) {
 				t.Fatalf("%v: no iterations", err)
 			}
 			for _, f := range w.Findings {
-				if seen = append(seen, f); f.Kind == int(when.Delayed) {
+				if seen = append(seen, f); f.Kind == int(when.KindDelayed) {
 					machine++
 				}
 			}
-			if slices.ContainsFunc(w.Findings, func(f trace.WhenFinding) bool { return f.Kind != int(when.Delayed) }) {
+			if slices.ContainsFunc(w.Findings, func(f trace.WhenFinding) bool { return f.Kind != int(when.KindDelayed) }) {
 				program++
 			}
 		}

@@ -42,8 +42,8 @@ func TestEdges(t *testing.T) {
 			}
 			want := map[waits.Kind]float64{}
 			for rank := range ranks {
-				want[waits.AtInit] += last[0] - came[rank]
-				want[waits.AtFinalize] += last[1] - ended[rank]
+				want[waits.WaitAtInit] += last[0] - came[rank]
+				want[waits.WaitAtFinalize] += last[1] - ended[rank]
 			}
 			ask := func(into any, args ...string) {
 				t.Helper()

@@ -69,7 +69,7 @@ func sameWhen(t *testing.T, r *trace.Reader, off bool, complain func(string, ...
 		}
 		off = off || len(p.Asides) >= mostAsides/2
 	}
-	want, err := when.FromTimes(r)
+	want, err := when.AnalyseTimes(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +88,11 @@ func sameWhen(t *testing.T, r *trace.Reader, off bool, complain func(string, ...
 func sameWaits(t *testing.T, r *trace.Reader) {
 	t.Helper()
 	name := func(function string, s trace.Site) string { return filepath.Base(s.Module) }
-	want, err := waits.Of(r, waits.Options{Name: name, Path: true})
+	want, err := waits.Analyse(r, waits.Options{Name: name, Path: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := waits.Kept(r, name)
+	got, err := waits.FromTrace(r, name)
 	if err != nil || got == nil {
 		t.Fatal(got, err)
 	}

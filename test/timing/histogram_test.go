@@ -19,7 +19,7 @@ func TestHistograms(t *testing.T) {
 		a.trace("--timing", mode)
 		var rep histogram.Report
 		a.json(&rep, "profile", "--histogram", "--json", "--by-previous", "--call", "Recv", "t.spoor")
-		if rep.Times != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].After) != 3 {
+		if rep.TimesKind != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].ByPrevious) != 3 {
 			t.Fatalf("%s: %+v", mode, rep)
 		}
 		s := &rep.Sites[0]
@@ -27,7 +27,7 @@ func TestHistograms(t *testing.T) {
 			t.Errorf("%s: %d durations, %d gaps of 800 calls", mode, s.Duration.Count, s.Gap.Count)
 		}
 		calls, most := uint64(0), map[string]uint64{}
-		for _, x := range s.After {
+		for _, x := range s.ByPrevious {
 			in := uint64(0)
 			for _, b := range x.Gap.Bins {
 				in += b.Count

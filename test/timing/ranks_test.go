@@ -135,7 +135,7 @@ func inside(t *testing.T, a *app, mode string, measured []measured, complain fun
 		what           string
 		got, want, off float64
 	}{
-		{"run time", float64(rep.Efficiency.RuntimeNs), run, 3e6 + float64(rep.Efficiency.WithinNs)},
+		{"run time", float64(rep.Efficiency.RuntimeNs), run, 3e6 + float64(rep.Efficiency.RuntimeErrorNs)},
 		{"time in MPI", rep.MPI.Mean, waited / n, 3e6},
 		{"parallel efficiency", rep.Efficiency.Parallel.Value, sum / n / run, 0.01},
 		{"load balance", rep.Efficiency.LoadBalance.Value, sum / n / most, 0.01},
@@ -146,7 +146,7 @@ func inside(t *testing.T, a *app, mode string, measured []measured, complain fun
 		}
 	}
 	// Call sites are known to a thousandth of all time, MPI_Init's with it, or to a percent.
-	if off := float64(rep.Efficiency.WithinNs); off > 0.02*run+0.005*float64(whole.Efficiency.RuntimeNs) {
+	if off := float64(rep.Efficiency.RuntimeErrorNs); off > 0.02*run+0.005*float64(whole.Efficiency.RuntimeNs) {
 		complain("%s: run time between MPI_Init and MPI_Finalize is known to %g ns of %g only", mode, off, run)
 	}
 	if rep.Init.Ranks != 0 || rep.Finalize.Ranks != 0 {
@@ -171,7 +171,7 @@ func late(t *testing.T, a *app, mode string, measured []measured, complain func(
 			continue
 		}
 		g := c.Gap.Groups
-		if len(g) != 2 || fmt.Sprint(g[0].Some, g[1].Some) != "[1 3 5] [0 2 4]" || g[0].Estimated || g[1].Estimated {
+		if len(g) != 2 || fmt.Sprint(g[0].SomeRanks, g[1].SomeRanks) != "[1 3 5] [0 2 4]" || g[0].Estimated || g[1].Estimated {
 			complain("%s: groups before the barrier: %+v", mode, g)
 		}
 		return

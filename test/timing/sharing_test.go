@@ -196,7 +196,7 @@ func (c *cell) spent(what string, got *efficiency.Distribution, of []bound) room
 		mean.plus(bound{b.low / n, b.high / n})
 	}
 	r := c.room(uint64(len(c.truth[0])))
-	if r.ns += got.Within; !c.r.HasTimes() || !r.holds(got.Mean, mean) || !r.holds(got.Least.Ns, least) || !r.holds(got.Most.Ns, most) {
+	if r.ns += got.ErrorNs; !c.r.HasTimes() || !r.holds(got.Mean, mean) || !r.holds(got.Least.Ns, least) || !r.holds(got.Most.Ns, most) {
 		c.t.Errorf("%s: %+v, want %v to %v, mean %v", what, *got, least, most, mean)
 	}
 	if own := of[got.Most.Rank]; !r.holds(got.Most.Ns, own) {
@@ -211,7 +211,7 @@ func (c *cell) spent(what string, got *efficiency.Distribution, of []bound) room
 // rankTime holds a time against the truth by what it says of itself, and if it is the rank's, by the table.
 func (c *cell) rankTime(what string, got efficiency.RankTime, want bound, calls uint64) {
 	c.t.Helper()
-	if r := (room{1e-3, got.Within + 5e3}); !r.holds(got.Ns, want) {
+	if r := (room{1e-3, got.ErrorNs + 5e3}); !r.holds(got.Ns, want) {
 		c.t.Errorf("%s: %+v, want %v", what, got, want)
 	}
 	if got.Known {

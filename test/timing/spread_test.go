@@ -20,8 +20,8 @@ func (c *cell) histograms() {
 	}
 	var rep histogram.Report
 	c.json(&rep, "profile", "--histogram", "--json", "t.spoor")
-	if rep.Times != c.kind() {
-		c.t.Errorf("times are %s, want %s", rep.Times, c.kind())
+	if rep.TimesKind != c.kind() {
+		c.t.Errorf("times are %s, want %s", rep.TimesKind, c.kind())
 	}
 	rows := c.csv("profile", "--histogram", "--csv", "t.spoor")
 	for i := range rep.Sites {
@@ -80,7 +80,7 @@ func (c *cell) spreadCSV(rows []map[string]string, function, what string, times 
 
 // spread holds a histogram against the times that are in it. Its own bins are estimates, unless calls are
 // counted one by one.
-func (c *cell) spread(what string, got *histogram.Spread, times []bound) {
+func (c *cell) spread(what string, got *histogram.Histogram, times []bound) {
 	c.t.Helper()
 	n := float64(len(times))
 	least, most, sum := times[0], bound{}, bound{}

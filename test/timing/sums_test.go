@@ -116,8 +116,8 @@ func (c *cell) profile(rank int, want []knownSum) {
 	if kind == "" {
 		kind = c.word
 	}
-	if p.Times != kind || c.own() && len(p.TimesOf) != 1 {
-		c.t.Errorf("profile: times are %s, of ranks %v; want %s", p.Times, p.TimesOf, kind)
+	if p.TimesKind != kind || c.own() && len(p.TimedRanks) != 1 {
+		c.t.Errorf("profile: times are %s, of ranks %v; want %s", p.TimesKind, p.TimedRanks, kind)
 	}
 	c.places("profile --json", want, c.same, parts(inMain(p.Threads[0].Body, func(n *calltree.Node) []*calltree.Node { return n.Body }), func(n *calltree.Node) bool {
 		return n.Site > 0 && p.Sites[n.Site-1].Function == "MPI_Comm_size"

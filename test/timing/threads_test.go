@@ -194,14 +194,14 @@ func (a *app) checkThreads(r *trace.Reader) {
 		}
 		for _, s := range x.Sites {
 			// What is lost between a stamp and its call is little, but on a busy machine not nothing.
-			if s.Function == "MPI_Sendrecv" && !(bound{0.5*inside - 20e6 - s.MPI.Within, inside + s.MPI.Within}).has(s.MPI.Ns, 1e-3) {
+			if s.Function == "MPI_Sendrecv" && !(bound{0.5*inside - 20e6 - s.MPI.ErrorNs, inside + s.MPI.ErrorNs}).has(s.MPI.Ns, 1e-3) {
 				a.t.Errorf("rank %d: %+v in exchanges, want %v", rank, s.MPI, inside)
 			}
 		}
 		own, rest := truth[0], truth[others]
 		outside += own[0].from - rest[0].to + rest[1].from - own[len(own)-1].to
 		all := outside + inside + rest[0].to - rest[0].from + rest[1].to - rest[1].from
-		off := x.Compute.Within + x.MPI.Within
+		off := x.Compute.ErrorNs + x.MPI.ErrorNs
 		if !(bound{outside - off, all - x.MPI.Ns + off}).has(x.Compute.Ns, 1e-3) {
 			a.t.Errorf("rank %d: computed %+v, want %v at least, of %v in all and %v in MPI", rank, x.Compute, outside, all, x.MPI)
 		}

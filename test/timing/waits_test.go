@@ -70,25 +70,25 @@ var expectations = map[string][]expected{"waits.c": {
 	{waits.LateSender, "MPI_Waitall", []int{0}, "waitall", 2, "isend2", false},
 	{waits.WrongOrder, "MPI_Recv", []int{0}, "wrong", 1, "second", false},
 	{waits.LateReceiver, "MPI_Wait", []int{3}, "wait", 0, "sendrecv", false},
-	{waits.AtAll, "MPI_Allreduce", everyone, "allreduce", anyOf, "allreduce", false},
+	{waits.WaitAtNxN, "MPI_Allreduce", everyone, "allreduce", anyOf, "allreduce", false},
 	{waits.LateRoot, "MPI_Bcast", []int{0, 2, 3}, "bcast", 1, "bcast", false},
 	{waits.EarlyRoot, "MPI_Reduce", []int{0}, "reduce", 3, "reduce", false},
 	{waits.EarlyScan, "MPI_Scan", []int{2, 3}, "scan", 1, "scan", false},
-	{waits.AtBarrier, "MPI_Wait", everyone, "wait for ibarrier", anyOf, "ibarrier", false},
-	{waits.AtAll, "MPI_Comm_split", everyone, "split", anyOf, "split", false},
-	{waits.AtAll, "MPI_Allgather", []int{0, 2}, "allgather of half", anyOf, "allgather of half", false},
-	{waits.AtAll, "MPI_Allgather", []int{1, 3}, "allgather of half", anyOf, "allgather of half", false},
+	{waits.WaitAtBarrier, "MPI_Wait", everyone, "wait for ibarrier", anyOf, "ibarrier", false},
+	{waits.WaitAtNxN, "MPI_Comm_split", everyone, "split", anyOf, "split", false},
+	{waits.WaitAtNxN, "MPI_Allgather", []int{0, 2}, "allgather of half", anyOf, "allgather of half", false},
+	{waits.WaitAtNxN, "MPI_Allgather", []int{1, 3}, "allgather of half", anyOf, "allgather of half", false},
 }, "filewaits.c": {
-	{waits.AtAll, "MPI_File_open", everyone, "open", anyOf, "open", true},
-	{waits.AtAll, "MPI_File_set_size", everyone, "set size", anyOf, "set size", true},
-	{waits.AtAll, "MPI_File_set_view", everyone, "set view", anyOf, "set view", true},
-	{waits.AtAll, "MPI_File_write_all", everyone, "write all", anyOf, "write all", true},
-	{waits.AtAll, "MPI_File_read_at_all", everyone, "read at all", anyOf, "read at all", true},
-	{waits.AtAll, "MPI_File_write_at_all_begin", everyone, "write at all begin", anyOf, "write at all begin", true},
-	{waits.AtAll, "MPI_File_write_at_all_end", everyone, "write at all end", anyOf, "write at all begin", true},
-	{waits.AtAll, "MPI_Wait", everyone, "wait for iwrite all", anyOf, "iwrite all", true},
-	{waits.AtAll, "MPI_File_sync", everyone, "sync", anyOf, "sync", true},
-	{waits.AtAll, "MPI_File_close", everyone, "close", anyOf, "close", true},
+	{waits.WaitAtNxN, "MPI_File_open", everyone, "open", anyOf, "open", true},
+	{waits.WaitAtNxN, "MPI_File_set_size", everyone, "set size", anyOf, "set size", true},
+	{waits.WaitAtNxN, "MPI_File_set_view", everyone, "set view", anyOf, "set view", true},
+	{waits.WaitAtNxN, "MPI_File_write_all", everyone, "write all", anyOf, "write all", true},
+	{waits.WaitAtNxN, "MPI_File_read_at_all", everyone, "read at all", anyOf, "read at all", true},
+	{waits.WaitAtNxN, "MPI_File_write_at_all_begin", everyone, "write at all begin", anyOf, "write at all begin", true},
+	{waits.WaitAtNxN, "MPI_File_write_at_all_end", everyone, "write at all end", anyOf, "write at all begin", true},
+	{waits.WaitAtNxN, "MPI_Wait", everyone, "wait for iwrite all", anyOf, "iwrite all", true},
+	{waits.WaitAtNxN, "MPI_File_sync", everyone, "sync", anyOf, "sync", true},
+	{waits.WaitAtNxN, "MPI_File_close", everyone, "close", anyOf, "close", true},
 	{waits.LateSender, "MPI_Neighbor_allgather", []int{0, 2}, "neighbours", besideIt, "neighbours", false},
 	{waits.LateSender, "MPI_Wait", []int{1, 3}, "wait for ineighbours", besideIt, "ineighbours", false},
 }, "probewaits.c": {
@@ -100,18 +100,18 @@ var expectations = map[string][]expected{"waits.c": {
 	{waits.LatePost, "MPI_Win_start", []int{1, 2, 3}, "start", 0, "post", true},
 	{waits.LatePost, "MPI_Win_complete", []int{1, 2, 3}, "complete", 0, "post", true},
 	{waits.LateComplete, "MPI_Win_wait", []int{0}, "win wait", 2, "complete", false},
-	{waits.AtAll, "MPI_Win_fence", everyone, "fence", anyOf, "fence", true},
+	{waits.WaitAtNxN, "MPI_Win_fence", everyone, "fence", anyOf, "fence", true},
 	{waits.WaitForLock, "MPI_Win_lock", []int{2}, "lock", 1, "unlock", true},
 	{waits.WaitForLock, "MPI_Win_lock_all", []int{2, 3}, "lock all", 1, "unlock all", true},
 	{waits.WaitForProgress, "MPI_Win_lock", []int{2}, "lock busy", 0, "barrier", true},
 }, "interwaits.c": {
-	{waits.AtAll, "MPI_Intercomm_create", everyone, "create", anyOf, "create", true},
-	{waits.AtBarrier, "MPI_Barrier", everyone, "barrier", anyOf, "barrier", true},
-	{waits.AtAll, "MPI_Allreduce", everyone, "allreduce", anyOf, "allreduce", true},
+	{waits.WaitAtNxN, "MPI_Intercomm_create", everyone, "create", anyOf, "create", true},
+	{waits.WaitAtBarrier, "MPI_Barrier", everyone, "barrier", anyOf, "barrier", true},
+	{waits.WaitAtNxN, "MPI_Allreduce", everyone, "allreduce", anyOf, "allreduce", true},
 	{waits.LateRoot, "MPI_Bcast", []int{2, 3}, "bcast", 0, "bcast", false},
 	{waits.EarlyRoot, "MPI_Reduce", []int{3}, "reduce", 1, "reduce", false},
-	{waits.AtAll, "MPI_Wait", everyone, "wait", anyOf, "iallgather", true},
-	{waits.AtAll, "MPI_Intercomm_merge", everyone, "merge", anyOf, "merge", true},
+	{waits.WaitAtNxN, "MPI_Wait", everyone, "wait", anyOf, "iallgather", true},
+	{waits.WaitAtNxN, "MPI_Intercomm_merge", everyone, "merge", anyOf, "merge", true},
 }}
 
 // last is the one of several ranks that came to an operation last in a round.
@@ -161,7 +161,7 @@ func waitStates(a *app, list []expected, mode string, complain func(string, ...a
 	if err := json.Unmarshal([]byte(a.spoor("waits", "--json", "--top", "0", "t.spoor")), &rep); err != nil {
 		a.t.Fatal(err)
 	}
-	for _, u := range rep.Unclear {
+	for _, u := range rep.Unexplained {
 		if u.Ns*100 >= rep.MPINs {
 			complain("%s: %s is not looked at, which takes %d ns of %d", mode, u.Function, u.Ns, rep.MPINs)
 		}
@@ -227,7 +227,7 @@ func waitStates(a *app, list []expected, mode string, complain func(string, ...a
 			complain("%s: %s: %d ns, measured %.0f", mode, key, best.WaitedNs, want.ns)
 		}
 		for rank, waited := range want.late {
-			if first := best.Late[0].Rank; waited > want.late[first]+share*want.ns+ns {
+			if first := best.LateRanks[0].Rank; waited > want.late[first]+share*want.ns+ns {
 				complain("%s: %s: rank %d came last, want %d, that others waited for for %.0f ns", mode, key, first, rank, waited)
 			}
 		}

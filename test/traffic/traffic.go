@@ -54,8 +54,8 @@ func Of(r *trace.Reader) (*Traffic, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Unknown > 0 || m.Unsized > 0 {
-		return nil, fmt.Errorf("%s: %d calls with partners that aren't known, %d messages of unknown size", r.Name(), m.Unknown, m.Unsized)
+	if m.UnknownCalls > 0 || m.UnsizedMessages > 0 {
+		return nil, fmt.Errorf("%s: %d calls with partners that aren't known, %d messages of unknown size", r.Name(), m.UnknownCalls, m.UnsizedMessages)
 	}
 	t := &Traffic{Pairs: make(map[Pair]matrix.Cell), Out: make([]uint64, r.Ranks()), In: make([]uint64, r.Ranks()), Left: make(map[Channel]Left)}
 	for from := range r.Ranks() {

@@ -22,14 +22,14 @@ import (
 // Limits of what people read.
 const (
 	mostWords     = 30    // of a sentence
-	mostInComment = 35    // of one in a comment
+	mostInPackage = 35    // of one in a package comment
 	mostCommas    = 5     // of a sentence that is no list
 	mostColumns   = 100   // of a line of help
 	mostPageWords = 45000 // of all pages
 )
 
 // habits are phrases that need a second reading.
-var habits = regexp.MustCompile(`(?i)\b(so many|as many as|behind|of which|by itself|is none|told|tells?|stands?|in the meantime)\b`)
+var habits = regexp.MustCompile(`(?i)\b(so many|as many as|behind|by itself|is none|told|tells?|stands?|in the meantime)\b`)
 
 // check reports phrases and sentences that are hard to read.
 func check(t *testing.T, where, text string) {
@@ -190,14 +190,36 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestComments holds comments to shorter sentences. Layouts of bytes are no sentences.
+// commentHabits are phrases that need a second reading in comments. Names in code may be such words.
+var commentHabits = regexp.MustCompile(`(?i)\b(so many|behind|by itself|is none|told|tells?|telling|stands? |standing|stood|in the meantime|(comes?|came|coming) (by|to)|(gives?|gave|given|giving) up|(goes|go|went|going) round)\b|(^|[^a-z] )of which\b`)
+
+// commentsLater are packages whose comments still have such phrases.
+var commentsLater = regexp.MustCompile(`^(cmd/spoor|papers|internal/(extrapolate|expr|reproduce/proxy|timing/series))/`)
+
+// TestComments reads comments. Layouts of bytes are no sentences; a package comment may be longer.
 func TestComments(t *testing.T) {
 	n := 0
 	sources(t, func(name string, at func(token.Pos) int, file *ast.File) {
+		declared := make(map[*ast.CommentGroup]string)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				declared[f.Doc] = f.Name.Name
+			}
+		}
+		later := commentsLater.MatchString(name)
 		for _, g := range file.Comments {
 			n++
-			for _, s := range sentences(layout.ReplaceAllString(g.Text(), "\n\n")) {
-				if words := len(strings.Fields(s)); words > mostInComment && strings.Count(s, ",") < mostCommas {
+			text := strings.TrimPrefix(layout.ReplaceAllString(g.Text(), "\n\n"), declared[g]+" ")
+			most := mostWords
+			if later || g == file.Doc {
+				most = mostInPackage
+			} else {
+				for _, found := range commentHabits.FindAllStringIndex(text, -1) {
+					t.Errorf("%s:%d: %q in %q", name, at(g.Pos()), text[found[0]:found[1]], text[max(0, found[0]-30):min(len(text), found[1]+30)])
+				}
+			}
+			for _, s := range sentences(text) {
+				if words := len(strings.Fields(s)); words > most && strings.Count(s, ",") < mostCommas {
 					t.Errorf("%s:%d: a sentence of %d words: %.100q", name, at(g.Pos()), words, s)
 				}
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Bounds are what handles stand for at most, whatever the position: a number may stand for
-// one object after the other, and is taken for all of them at once.
+// Bounds are the most that handles can mean, whatever the position: a number that means several objects one after the
+// other counts as all of them at once.
 type Bounds struct {
 	ranks int
 	types map[int64]trace.NewType
@@ -17,9 +17,9 @@ type Bounds struct {
 
 // A CommBound bounds the communicators that had a number: processes, those of the remote
 // group, and the neighbours that one hears from and sends to.
-type CommBound struct{ Local, Remote, In, Out int64 }
+type CommBound struct{ Local, Remote, InComm, Out int64 }
 
-// NewBounds prepares the bounds of a rank's handles, in a run of so many ranks.
+// NewBounds prepares the bounds of a rank's handles, in a run with this number of ranks.
 func NewBounds(ranks int) *Bounds {
 	return &Bounds{ranks, make(map[int64]trace.NewType), make(map[int64]CommBound)}
 }
@@ -37,7 +37,7 @@ func (b *Bounds) Note(c *trace.Call) {
 		case c.NewComm != nil && p.Kind() == mpi.KindComm:
 			x := b.comms[p.Out.Num]
 			in, out := degrees(c, c.NewComm.Size)
-			b.comms[p.Out.Num] = CommBound{max(x.Local, c.NewComm.Size), max(x.Remote, c.NewComm.RemoteSize), max(x.In, in), max(x.Out, out)}
+			b.comms[p.Out.Num] = CommBound{max(x.Local, c.NewComm.Size), max(x.Remote, c.NewComm.RemoteSize), max(x.InComm, in), max(x.Out, out)}
 		}
 	}
 }
@@ -112,7 +112,7 @@ func degrees(c *trace.Call, size int64) (in, out int64) {
 		}
 		return 0
 	}
-	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // of which a communicator has one
+	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // a communicator has one of these
 	if c.Param("degrees") != nil {                                     // any process may have named the edges; parallel ones are rare
 		both = size + length("destinations")
 	}

@@ -17,7 +17,7 @@ type Comm struct {
 	Number  int    // in order of the lowest rank that knows it, and of its making there
 	Name    string // that the lowest rank which did so gave it by MPI_Comm_set_name; "" if none did
 	MadeBy  string // function; "" of a predefined one
-	Parent  *Comm  // nil of a predefined one, or if there is none
+	Parent  *Comm  // nil for a predefined one, or without a parent
 	Ordinal int64  // how many like it were made from the same parent before
 	Size    int
 	Remote  *Comm // the other side of an intercommunicator, if it is in this world
@@ -93,7 +93,7 @@ func (c *Comm) String() string {
 	return fmt.Sprintf("communicator %d of %s", c.Number, c.MadeBy)
 }
 
-// Comms tells which communicator a rank's name for it means at some place.
+// Comms resolves a rank's handle to the communicator that it means at a position.
 type Comms struct {
 	list  []*Comm
 	bound []map[int64]history[*Comm] // by rank, by handle
@@ -163,7 +163,7 @@ func (t *Table) findComms() (*Comms, error) {
 	}
 	isComm := func(of kind) bool { return of == comm }
 	for k, err := range t.ranks(func(c *class) bool {
-		return slices.ContainsFunc(c.makers, func(m maker) bool { return m.of == comm })
+		return slices.ContainsFunc(c.makers, func(m creator) bool { return m.of == comm })
 	}) {
 		if err != nil {
 			return nil, err
@@ -267,12 +267,12 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 	return comm
 }
 
-// parent is the parameter with the communicator that calls of a function make another from, -1 if there is none.
+// parent is the parameter with the communicator from which calls of a function derive another; -1 if none.
 func parent(f *trace.Function) int {
 	return slices.IndexFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == mpiKinds[comm] && p.In })
 }
 
-// parentOf returns the handle of the communicator that a call makes another from; false if there is none.
+// parentOf returns the handle of the communicator from which a call derives another; false if none.
 func parentOf(c *trace.Call) (handle int64, ok bool) {
 	i := parent(c.Func)
 	if i < 0 || c.Params[i].In.Type != trace.Handle {

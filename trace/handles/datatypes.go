@@ -36,14 +36,14 @@ func (o *State) datatype(handle int64) stateType {
 	return stateType{size: size, high: extent, trueHigh: extent, align: size & -size}
 }
 
-// A block is copies of a datatype that follow one another.
-type block struct {
+// A typeBlock is copies of a datatype that follow one another.
+type typeBlock struct {
 	at, copies int64
 	of         stateType
 }
 
 // assembled is the datatype of blocks; if they are evenly spaced, the first and the last will do for its bounds.
-func assembled(list []block) (t stateType) {
+func assembled(list []typeBlock) (t stateType) {
 	first := true
 	for _, b := range list {
 		t.size += b.copies * b.of.size
@@ -68,7 +68,7 @@ func evenly(count, copies, stride int64, of stateType) stateType {
 	if count <= 0 || copies <= 0 {
 		return stateType{align: of.align}
 	}
-	t := assembled([]block{{0, copies, of}, {(count - 1) * stride, copies, of}})
+	t := assembled([]typeBlock{{0, copies, of}, {(count - 1) * stride, copies, of}})
 	t.size = count * copies * of.size
 	return t
 }
@@ -100,7 +100,7 @@ func typeRules() map[string]rule {
 			if !inBytes {
 				unit = t.extent()
 			}
-			var list []block
+			var list []typeBlock
 			for i, at := range a.list("array_of_displacements") {
 				copies := int64(0)
 				if oneLength {
@@ -108,7 +108,7 @@ func typeRules() map[string]rule {
 				} else if lengths := a.list("array_of_blocklengths"); i < len(lengths) {
 					copies = lengths[i]
 				}
-				list = append(list, block{at * unit, copies, t})
+				list = append(list, typeBlock{at * unit, copies, t})
 			}
 			return of(assembled(list))
 		}
@@ -118,12 +118,12 @@ func typeRules() map[string]rule {
 	}
 	structure := func(o *State, a *Arguments) Results {
 		at, copies, types := a.list("array_of_displacements"), a.list("array_of_blocklengths"), a.list("array_of_types")
-		var list []block
+		var list []typeBlock
 		for i := range at {
 			if len(copies) != len(at) || len(types) != len(at) {
 				panic(ErrUnknown)
 			}
-			b := block{at[i], copies[i], o.datatype(types[i])}
+			b := typeBlock{at[i], copies[i], o.datatype(types[i])}
 			if b.of.align == 0 {
 				panic(ErrUnknown)
 			}

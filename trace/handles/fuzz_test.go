@@ -27,7 +27,7 @@ func FuzzHandles(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	raw, err := sections.Raw(c, wire.Packed, true)
+	raw, err := sections.RawSections(c, wire.PackedSize, true)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 				if comm == nil || comm.Size < 1 || comm.Size > t.r.Ranks() {
 					continue
 				}
-				g := once.Of(graphs, comm, func() *graph {
+				g := once.Get(graphs, comm, func() *graph {
 					return &graph{out: make([][]int, comm.Size), in: make([][]int, comm.Size), order: make(map[int]neighbours)}
 				})
 				g.tracks++

@@ -9,8 +9,8 @@ import (
 // GroupEmpty is the handle MPI_GROUP_EMPTY.
 const GroupEmpty = 0x109
 
-// GroupOf returns the ranks of the world, in order, of the group that a call makes of other groups; false if that isn't known, or the call
-// makes none. group gives the group that a parameter names, with -1 for ranks of which it isn't known which they are.
+// GroupOf returns the world ranks, in order, of the group that a call derives from other groups; false if unknown, or
+// if the call derives none. group resolves a parameter to a group; ranks that are unknown are -1.
 func GroupOf(a *Arguments, group func(name string) ([]int, bool)) (list []int, ok bool) {
 	of := groupRules[a.Func.Name]
 	if of == nil {

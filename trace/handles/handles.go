@@ -66,26 +66,26 @@ type Table struct {
 
 // A class caches what is the same for all ranks of a class.
 type class struct {
-	makers  []maker
+	makers  []creator
 	setters map[int]*setter // by terminal: what gives names
 	uniform bool
 	counts  [][]uint64 // by stream; of a uniform class
 
-	mu     sync.Mutex                   // what follows is of a uniform class, too
-	places map[place]*trace.Occurrences // of single terminals
+	mu     sync.Mutex                            // what follows is of a uniform class, too
+	places map[streamTerminal]*trace.Occurrences // of single terminals
 	rare   map[int]*rarities
 	sought []extent // which makings were looked for last
 	found  [][]making
 }
 
-// A maker is a terminal that makes objects, if it makes any on a rank.
-type maker struct {
+// A creator is a terminal whose calls may create objects.
+type creator struct {
 	terminal int
 	of       kind
 }
 
-// A place is a terminal in a stream.
-type place struct{ stream, terminal int }
+// A streamTerminal is a terminal in a stream.
+type streamTerminal struct{ stream, terminal int }
 
 type tableKey struct{}
 
@@ -111,11 +111,11 @@ func (t *Table) class(k *trace.Rank) *class {
 	if c := t.classes[k.Class()]; c != nil {
 		return c
 	}
-	c := &class{setters: make(map[int]*setter), places: make(map[place]*trace.Occurrences), rare: make(map[int]*rarities)}
+	c := &class{setters: make(map[int]*setter), places: make(map[streamTerminal]*trace.Occurrences), rare: make(map[int]*rarities)}
 	for n := range k.Terminals() {
 		call := k.Called(n)
 		if of, ok := makerOf(call.Func); ok {
-			c.makers = append(c.makers, maker{n, of})
+			c.makers = append(c.makers, creator{n, of})
 		}
 		if s := setters[call.Func.Name]; s != nil {
 			c.setters[n] = s
@@ -157,7 +157,7 @@ func countsOf(k *trace.Rank) [][]uint64 {
 	return counts
 }
 
-// makerOf tells which kind of objects a function makes.
+// makerOf returns which kind of objects a function creates.
 func makerOf(f *trace.Function) (of kind, ok bool) {
 	switch {
 	case f.Has(trace.CreatesType):
@@ -176,7 +176,7 @@ func makerOf(f *trace.Function) (of kind, ok bool) {
 	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Out && p.Kind == mpiKinds[of] })
 }
 
-// makes tells what a call of a maker makes; false if it makes nothing.
+// makes returns the object that a call of a creator makes; false if it makes none.
 func makes(of kind, c *trace.Call) (key, bool) {
 	if of == datatype && c.NewType == nil || of == comm && c.NewComm == nil {
 		return key{}, false

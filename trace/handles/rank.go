@@ -15,42 +15,41 @@ import (
 // they were made in a loop. What those names mean that are made most often is then not known.
 var maxBindings uint64 = 1 << 22
 
-// A Rank is what the handles of one rank stand for. It is not safe for use by
-// several goroutines at once.
+// A Rank resolves the handles of one rank. It is not safe for concurrent use.
 type Rank struct {
 	t       *Table
 	k       *trace.Rank
 	class   *class
 	counts  [][]uint64
-	made    []made // by maker of the class
+	made    []created // by maker of the class
 	objects map[key]*object
 	located bool
 	handed  [][]handed        // by stream
 	rare    map[int]*rarities // by stream; of a class that isn't uniform
 }
 
-// made is what a maker makes on the rank; nothing if that has no name.
-type made struct {
+// created is what a maker makes on the rank; nothing if that has no name.
+type created struct {
 	call *trace.Call
 	*object
 }
 
-// An object is all that one name stands for, one after the other.
+// An object is everything that one handle means in turn.
 type object struct {
 	name   key
 	makers []Making // by stream; Index is 0
 	total  uint64   // how often they ran
-	state  state
+	state  nameState
 	past   history[Making] // if ambiguous, once that was asked for
 }
 
-type state uint8
+type nameState uint8
 
 const (
-	unseen    state = iota
-	plain           // the name always means the same
-	ambiguous       // it depends on the position
-	lost            // and there are too many of those
+	unseen    nameState = iota
+	plain               // the name always means the same
+	ambiguous           // it depends on the position
+	lost                // and there are too many of those
 )
 
 // A Making is the call that made an object, and where it was. The position
@@ -74,7 +73,7 @@ func (t *Table) CommRank(k *trace.Rank) (*Rank, error) {
 // view returns one that knows the wanted kinds of objects.
 func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 	c := t.class(k)
-	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]made, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
+	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]created, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
 	if x.counts == nil {
 		x.counts = countsOf(k)
 	}
@@ -98,7 +97,7 @@ func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 			}
 			o.makers = append(o.makers, Making{Call: call, Stream: stream})
 			o.total += counts[m.terminal]
-			x.made[i] = made{call, o}
+			x.made[i] = created{call, o}
 		}
 	}
 	x.bound()
@@ -132,7 +131,7 @@ func (x *Rank) findHanded() error {
 	return nil
 }
 
-// bound finds what is ambiguous, and gives up what is too much.
+// bound finds ambiguous handles, and marks those with too many meanings as lost.
 func (x *Rank) bound() {
 	var several []*object
 	for name, o := range x.objects {
@@ -177,7 +176,7 @@ func (x *Rank) changes(o *object) bool {
 	switch o.name.kind {
 	case datatype:
 		return slices.ContainsFunc(o.makers, func(m Making) bool { return m.Call.NewType.Size != first.NewType.Size })
-	case file: // of which nobody asks but for the communicator
+	case file: // resolved only for its communicator
 		comm := first.Param("comm")
 		other = func(m Making) bool {
 			c := m.Call.Param("comm")
@@ -229,7 +228,7 @@ func (x *Rank) find(sought []extent) [][]making {
 	if !slices.ContainsFunc(sought, func(e extent) bool { return e != noneOf }) {
 		return found
 	}
-	of := make([]int, x.k.Terminals()) // by terminal: the maker of which all are sought, and 1
+	of := make([]int, x.k.Terminals()) // by terminal: 1 + the creator whose calls are all looked for
 	for i, e := range sought {
 		if e == allOf {
 			of[x.class.makers[i].terminal] = i + 1
@@ -250,8 +249,8 @@ func (x *Rank) find(sought []extent) [][]making {
 	return found
 }
 
-// past returns all that an ambiguous name stood for. Where the objects of names were made is found for all
-// of them when first asked for.
+// past returns all objects that an ambiguous handle meant. The positions of all creating calls are found when one is
+// first asked for.
 func (x *Rank) past(o *object) history[Making] {
 	if !x.located {
 		x.located = true
@@ -429,10 +428,10 @@ func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
 	}
 	x.class.mu.Lock()
 	defer x.class.mu.Unlock()
-	o := x.class.places[place{stream, terminal}]
+	o := x.class.places[streamTerminal{stream, terminal}]
 	if o == nil {
 		o = find()
-		x.class.places[place{stream, terminal}] = o
+		x.class.places[streamTerminal{stream, terminal}] = o
 	}
 	return o
 }
@@ -459,7 +458,7 @@ func (x *Rank) SizeAlways(handle int64) int64 {
 	return n
 }
 
-// Holes is how many times as many bytes as a datatype has of data it spans, one behind the other; 1 if it has no holes, or not known.
+// Holes is the extent of a datatype's copies in a row divided by their size; 1 if it has no holes or is unknown.
 func (x *Rank) Holes(handle int64, stream int, index uint64) float64 {
 	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
 		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
@@ -510,7 +509,7 @@ func (x *Rank) Maker(handle int64, stream int, index uint64) (Making, bool) {
 	return x.at(key{comm, handle}, stream, index)
 }
 
-// A binding is the call from which on a number stands for an object: it made that, or uses what another thread made.
+// A binding is the call from which on a handle means an object: the call made it, or uses what another thread made.
 type binding[T any] struct {
 	stream int
 	index  uint64
@@ -533,9 +532,9 @@ func (h history[T]) with(b binding[T]) history[T] {
 	return slices.Insert(h, n, b)
 }
 
-// at returns the binding that holds in a call of a stream; false if there is none. A thread's
-// own hold from the call on. Before these, where no recorder said whose object it is, what another thread bound
-// holds, its last for all; where several did, that of the highest number counts.
+// at returns the binding that holds in a call of a stream; false if none. The thread's own bindings hold from their
+// calls on. Before the first of these, unless the recorder noted a handover, the last binding of another thread holds;
+// with several such threads that of the highest number.
 func (h history[T]) at(stream int, index uint64) (b binding[T], ok bool) {
 	own := h.of(stream)
 	if b, ok := own.last(index); ok {

@@ -19,11 +19,11 @@ type stateComm struct {
 	grid      *Grid // of its topology, if it has one
 }
 
-// A State is what the handles of a rank stand for between two of its calls: communicators with their members and grids, groups and
-// datatypes, as far as the standard says it. Determine gives what MPI returns of a call, Bind takes down what the call did.
+// A State resolves the handles of a rank between two of its calls: communicators with their members and grids, groups
+// and datatypes, by the rules of the standard. Determine returns the results of a call, Bind records what the call did.
 //
-// It is apart from Rank and Comms, which say what handles of a trace stood for at any position without going through the calls in order,
-// from what was recorded of each maker. State is for calls that nobody recorded, those of a trace that is being made.
+// Rank and Comms differ: they resolve handles of a trace at any position, from the recorded creators, without going
+// through the calls in order. State serves calls that nobody recorded, those of a trace that is being made.
 type State struct {
 	rank, ranks int
 	comms       map[int64]*stateComm
@@ -343,7 +343,7 @@ const splitting = "MPI_Comm_split"
 // Splits reports whether the results of a function depend on what all members pass: Colors.
 func Splits(f *trace.Function) bool { return f.Name == splitting }
 
-// Among is the result of a call that makes a communicator of these ranks of the world, of which this one has a rank in it.
+// Among is the result of a call that creates a communicator of these world ranks; own is this one's rank in it.
 func Among(members []int, own int) Results {
 	return Results{comm: &stateComm{members: members, own: own, size: len(members)}}
 }
@@ -403,7 +403,7 @@ func (o *State) Bind(a *Arguments, r Results) {
 	}
 }
 
-// Changes reports whether calls of a function make objects of which rules know, or end them.
+// Changes reports whether calls of a function create objects that the rules cover, or free them.
 func Changes(f *trace.Function) bool {
 	return f.Has(trace.CreatesComm) || f.Has(trace.CreatesType) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool {
 		return p.Kind == mpi.KindGroup && p.Out || p.Kind == mpi.KindComm && p.Dir == trace.DirFree

@@ -9,9 +9,8 @@ import (
 // call of the trace, but a damaged one may go in circles.
 const maxDepth = 64
 
-// A Neighbourhood is the ranks of a communicator that neighbourhood collectives
-// hear from and send to, -1 for none beyond the edge of a grid. Ordered says
-// whether Out stands in the order in which the collectives take it.
+// A Neighbourhood is the ranks of a communicator that neighbourhood collectives hear from and send to, -1 for none
+// beyond the edge of a grid. Ordered reports whether Out is in the order of the collectives' send buffers.
 type Neighbourhood struct {
 	In, Out []int
 	Ordered bool
@@ -173,7 +172,7 @@ func (g *Grid) At(rank int) []int {
 	return at
 }
 
-// Rank returns the rank at coordinates, -1 if there is none.
+// Rank returns the rank at coordinates, -1 if none.
 func (g *Grid) Rank(at []int) int {
 	rank := 0
 	for d, n := range g.Dims {
@@ -188,8 +187,7 @@ func (g *Grid) Rank(at []int) int {
 	return rank
 }
 
-// around lists the neighbours of a rank: in each dimension the one below, then
-// the one above; -1 where there is none.
+// around lists the neighbours of a rank: in each dimension the one below, then the one above; -1 for none.
 func (g *Grid) around(rank int) (list []int) {
 	at := g.At(rank)
 	for d := range at {

@@ -15,7 +15,7 @@ type Turn struct {
 	Call   uint64
 }
 
-// endsAtFree are the kinds of objects of which the first call that gives one back is the last that uses it.
+// endsAtFree are the kinds of objects whose first freeing call is their last use.
 var endsAtFree = map[mpi.Kind]bool{
 	mpi.KindComm: true, mpi.KindWin: true, mpi.KindFile: true, mpi.KindOp: true, mpi.KindSession: true, mpi.KindRequest: true,
 }
@@ -113,7 +113,7 @@ func (t *turner) ends(stream, i int) {
 	}
 }
 
-// lastUse returns the last call of a stream, from one on, that uses an object; false if there is none.
+// lastUse returns the last call of a stream, from one on, that uses an object; false if none.
 func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bool) {
 	end := t.k.Len(stream)
 	for i := range t.handed[stream] {

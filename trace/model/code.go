@@ -11,15 +11,14 @@ import (
 // Code is what the program's machine code says of its calls: functions, loops and calls of MPI as a tree, one
 // vertex for each context, that is for each place with all that is around it. It is found out after the run, from the binaries.
 type Code struct {
-	// Vertices in preorder: what is around one stands before it, and those of one body are in the order in
-	// which the code has them.
+	// Vertices in preorder: each follows the one around it, and those of one body are in the order of the code.
 	Vertices []Vertex
 	// Contexts by rising site and function. A call whose context is not here could not be placed.
 	Contexts []Context
 	// Odd lists the steps from one call to the next that don't follow from the order of vertices, see Step.
 	Odd []Step
-	// Apart lists vertices of one body of which at most one is reached in a round, or in a call of the function: each pair with the
-	// first first, in order.
+	// Apart lists pairs of vertices of one body that exclude each other: an iteration, or a call of the function,
+	// reaches at most one of both. The first of a pair is less; pairs are in order.
 	Apart [][2]int
 }
 
@@ -45,7 +44,7 @@ type Vertex struct {
 	Line    int
 	Offset  uint64
 	Inlined []string
-	// Again is the vertex of the same function further out, if this one is called by itself, else -1.
+	// Again is the vertex of the same function further out if this one is a recursive call, else -1.
 	Again int
 	Tail  bool // a jump calls it: call stacks didn't show the function around
 	// AtLeast: there may have been more rounds of this loop, ones without a call of MPI.
@@ -54,8 +53,8 @@ type Vertex struct {
 	Unsure bool
 }
 
-// Where is the place as text: file:line, or the offset where lines aren't known, behind those of functions that were inlined. Of
-// a thread's outermost function it is "".
+// Where is the location as text: file:line, or the offset if lines are unknown, after those of inlined functions; ""
+// for a thread's outermost function.
 func (v *Vertex) Where() string {
 	if v.Parent < 0 {
 		return ""
@@ -82,7 +81,7 @@ type Step struct {
 	Way      Way
 }
 
-// A Way is Forward, Lost, or the number of the loop that goes round, counted outwards from the innermost, from 1.
+// A Way is Forward, Lost, or the number of the loop that begins another iteration: 1 is the innermost, then outwards.
 type Way int
 
 // Ways that aren't rounds.
@@ -119,9 +118,9 @@ func (c *Code) Vertex(function uint16, site int) int {
 	return c.Contexts[i].Vertex
 }
 
-// OfSome reports whether a vertex is a function or call directly in a loop that may be reached in some of its rounds only. Of loops with other
+// MaySkipRounds reports whether a vertex is a function or call directly in a loop that may be reached in some of its rounds only. Of loops with other
 // rounds than are counted it is not asked.
-func (c *Code) OfSome(v int) bool {
+func (c *Code) MaySkipRounds(v int) bool {
 	up := c.Vertices[v].Parent
 	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].AtLeast {
 		return false

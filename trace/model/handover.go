@@ -2,7 +2,7 @@ package model
 
 import "github.com/spoor-hpc/spoor/mpi"
 
-// A Handover says that from a call of a thread on a number stands for an object which another thread made.
+// A Handover says from which call of a thread on a handle means an object that another thread made.
 type Handover struct {
 	Kind   mpi.Kind // of the object, one of HandedKinds
 	Number int64    // of the handle; of a persistent request its ID

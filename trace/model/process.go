@@ -1,8 +1,7 @@
 package model
 
-// An Aside is time of a rank's first thread that belongs neither to its calls nor to the
-// gaps between them. The recorder's is spent behind MPI_Init, where it starts, and wherever
-// it takes in what was recorded.
+// An Aside is time of a rank's first thread that belongs neither to its calls nor to the gaps between them. The
+// recorder spends it after MPI_Init, where it starts, and whenever it drains the rings.
 type Aside struct {
 	Call uint64 // before which call of the thread; Scattered: it is not known
 	Ns   int64

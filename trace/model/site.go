@@ -1,6 +1,6 @@
-// SourceSite writes lines of source code as call sites, which otherwise are places in binaries: lines of languages with
-// an interpreter, and those that other tools recorded. Such a site has the file for a module, the line for an offset, and
-// a mark for a build id, with the function behind it if that is known.
+// SourceSite writes source lines as call sites, which otherwise are addresses in binaries: lines of interpreted
+// languages, and those recorded by other tools. The module of such a site is the file, its offset the line, and its
+// build id a mark, followed by the function if known.
 
 package model
 
@@ -19,16 +19,16 @@ type Site struct {
 	Outer   *Site  // where the function around it was called from; nil: not known
 }
 
-// PhaseMark is the build id of what stands for a phase among the sites of a file, where it is around the frames of
-// calls with which the phase begins: the module is its name.
+// PhaseMark is the build id of the entry for a phase among the sites of a file. The entry encloses the frames of the
+// call that begins the phase; its module is the phase's name.
 const PhaseMark = "phase"
 
-// ThreadMark begins the build id of what stands for a thread's first function, in the same way, around the frames of
-// the thread's first call; the module's own follows.
+// ThreadMark begins the build id of the entry for a thread's start function, which encloses the frames of the thread's
+// first call; the module's own build id follows.
 const ThreadMark = "thread "
 
-// TurnMark is the build id of what stands for a loop that went round, in the same way, around the frames of calls before which it did: the offset
-// is Call.Turn.
+// TurnMark is the build id of an entry that says which loop began another iteration before a call. It encloses the
+// call's frames; the offset is Call.Turn.
 const TurnMark = "turn"
 
 // Frames returns the site and those around it, innermost first.
@@ -65,7 +65,7 @@ func (s *Site) String() string {
 
 const sourceMark = "source"
 
-// SourceSite returns the site that stands for a line of source code.
+// SourceSite returns the parts of the site for a source line.
 func SourceSite(file string, line uint32, function string) (module, buildID string, offset uint64) {
 	if function != "" {
 		return file, sourceMark + " " + function, uint64(line)
@@ -73,7 +73,7 @@ func SourceSite(file string, line uint32, function string) (module, buildID stri
 	return file, sourceMark, uint64(line)
 }
 
-// SourceFunction tells whether a build id is that of such a site, and returns the function, "" if that isn't known.
+// SourceFunction reports whether a build id marks a source line, and returns the function, or "" if unknown.
 func SourceFunction(buildID string) (function string, ok bool) {
 	function, ok = strings.CutPrefix(buildID, sourceMark)
 	if !ok || function != "" && function[0] != ' ' {

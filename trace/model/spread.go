@@ -2,8 +2,8 @@ package model
 
 import "math"
 
-// A Spread tells how unequally ranks have their part in a sum: of each rank,
-// one total. The zero value is one of no ranks.
+// A Spread measures how unevenly a sum is distributed over ranks, from each rank's total. The zero value is of no
+// ranks.
 type Spread struct {
 	Ranks            int
 	Sum              uint64 // of the totals

@@ -121,7 +121,7 @@ func (s Stat) Deviation() float64 { return math.Sqrt(s.Variance()) }
 // SetDeviation sets the squares so that the deviation is about d.
 func (s *Stat) SetDeviation(d float64) { s.Squares = squares(s.Count, s.Sum, d*d) }
 
-// Scale returns the summary in another unit, f of which make one of the old.
+// Scale converts the summary to another unit; f new units make one old unit.
 func (s Stat) Scale(f float64) Stat {
 	to := func(v uint64) uint64 { return uint64(float64(v)*f + 0.5) }
 	if s.Count == 1 {
@@ -178,9 +178,8 @@ func (w Wide) Plus(v Wide) Wide {
 	return Wide{w.Hi + v.Hi + carry, lo}
 }
 
-// Part returns num/den of the samples, for num up to den, rounded down, with their
-// share of the sum, the variance of all (by up to 1/Count more) and the extremes of
-// all. What Minus leaves has no larger variance than all.
+// Part returns num/den of the samples, for num up to den, rounded down, with that part of the sum and the extremes of
+// all. The variance is that of all, up to 1/Count more. What Minus leaves has no larger variance than all.
 func (s Stat) Part(num, den uint64) Stat {
 	if num == den {
 		return s
@@ -198,7 +197,7 @@ func (s Stat) Part(num, den uint64) Stat {
 	return p
 }
 
-// Share returns a part of so many samples with a sum of their own, and with the variance and extremes of all.
+// Share returns a part with the given number and sum of samples, and the variance and extremes of all.
 func (s Stat) Share(count, sum uint64) Stat {
 	p := s
 	p.Count, p.Sum = count, sum

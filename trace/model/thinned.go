@@ -2,9 +2,8 @@ package model
 
 import "slices"
 
-// A Thinned is a family of sizes that belong together, some of which were merged when the trace was
-// made smaller: those of messages with some tags, at the sender, the receiver and in statuses, or those
-// of collective functions. Sizes are in bytes.
+// A Thinned is a family of sizes some of which were merged to make the trace smaller. A family is the sizes of messages
+// with some tags, at the sender, the receiver and in statuses, or those of collective functions. Sizes are in bytes.
 type Thinned struct {
 	Functions    []uint16 // of collective calls; nil: messages
 	Tags         []int64  // of messages, in rising order; nil: all
@@ -19,11 +18,11 @@ type Extreme struct {
 	Rank  int
 }
 
-// A Bin is sizes of which one stands for all.
+// A Bin is a range of sizes that one size replaces.
 type Bin struct {
 	Low, High int64  // the least and the greatest of them
-	Value     int64  // what stands in the trace
-	Count     uint64 // how many sizes it stands for, calls counted
+	Value     int64  // the size that replaces them in the trace
+	Count     uint64 // the number of calls whose sizes it replaces
 }
 
 // Has reports whether a family is of messages with a tag.
@@ -31,7 +30,7 @@ func (t *Thinned) Has(tag int64) bool {
 	return len(t.Functions) == 0 && (t.Tags == nil || slices.Contains(t.Tags, tag))
 }
 
-// Bin returns the bin that a size in the trace stands for, nil if it is as it was.
+// Bin returns the bin that a size in the trace replaces; nil if the size is original.
 func (t *Thinned) Bin(size int64) *Bin {
 	for i := range t.Bins {
 		if t.Bins[i].Value == size {
@@ -41,18 +40,18 @@ func (t *Thinned) Bin(size int64) *Bin {
 	return nil
 }
 
-// A Drawn is a family of loops whose numbers of rounds were given up when the trace was made smaller: what they were is a
-// distribution, and what stands in the trace is drawn from it. Loops that exchange messages are one family.
+// A Drawn is a family of loops with synthetic trip counts: those in the trace were drawn from the stored distribution
+// of the original ones. Loops that exchange messages with each other are one family.
 type Drawn struct {
 	Precision int    // percent: numbers of a bin differ by no more than what is missing to 100, where there are few enough of them
 	Runs      uint64 // how often the loops were run; ranks that run one together count once
 	Distribution
 }
 
-// A Partners is messages whose partners, sizes and tags were given up when the trace was made smaller: what they were is a
-// distribution each, and what stands in the trace was drawn from these. The messages are those of intervals, which lie between two
-// collective calls of all ranks; intervals in which messages are sent from the same places are one family. In each interval stand
-// exchanges in their place, in which all ranks do the same: the k-th message of each goes by one distance, has one size and one tag.
+// A Partners is a family of messages with synthetic partners, sizes and tags: those in the trace were drawn from the
+// stored distributions of the original ones. It covers intervals between two collective calls of all ranks; intervals
+// that send messages from the same call sites are one family. In the trace each interval has exchanges instead, in
+// which all ranks do the same. The k-th message of each exchange has one distance between ranks, one size and one tag.
 type Partners struct {
 	Seed      uint64
 	Intervals uint64

@@ -40,7 +40,7 @@ type Timing struct {
 	// Spoor and Off are ns between the call before and this one that are in neither: what the recorder or a
 	// plugin took, and for how long tracing was switched off. See Aside.
 	Spoor, Off uint64
-	Early      bool // these lie right behind the call before, not right before this one
+	Early      bool // these directly follow the call before, not precede this one
 }
 
 // Asides returns what lies between a call and the one before in the same thread, which began
@@ -74,8 +74,8 @@ type LeafTimes struct {
 	// and the gaps before these.
 	Entries    uint64
 	EntriesGap float64
-	// Outer is the same of those among them by which the next loop around was entered, too, then the one around that, and so on, as far as
-	// it is known.
+	// Outer has the same of those entries that also entered the next loop around, then of the one around that, and so
+	// on, as far as known.
 	Outer []LoopEntries
 	// Of Firsts ranks: their first call at the leaf, and the gap before it, where these took far longer than the rest. They are in the sums
 	// above, too.
@@ -92,8 +92,8 @@ type LoopEntries struct {
 	Gap   float64
 }
 
-// Entering returns the calls that entered at least a given number of loops, from the innermost one outwards; all calls for 0. If less is
-// known of them, those of the outermost loop that is known stand for them.
+// Entering returns the calls that entered at least the given number of loops, counted from the innermost outwards; all
+// calls for 0. If fewer loops are known it returns those of the outermost known one.
 func (t *LeafTimes) Entering(loops int) LoopEntries {
 	switch loops = min(loops, 1+len(t.Outer)); {
 	case loops == 0 || t.Entries == 0:
@@ -116,8 +116,8 @@ func (t *LeafTimes) GapBefore(loops int) float64 {
 	return x.Gap / float64(max(1, x.Calls))
 }
 
-// FirstApart reports whether a first call is told apart: it takes at least twice as long as later ones do, and longer by a hundredth of all
-// time. All are in nanoseconds on one rank.
+// FirstApart reports whether a first call is shown separately: it takes at least twice as long as later ones, and the
+// difference exceeds a hundredth of all time. All are nanoseconds on one rank.
 func FirstApart(first, later, all float64) bool { return first >= 2*later && first-later > all/100 }
 
 // First returns the mean gap and duration of the first calls at the leaf, one on each of some ranks, where they are known apart; else 0.
@@ -176,7 +176,7 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 // the zero value.
 type Clock struct {
 	AtNs     [2]int64 // the clock at each of the two comparisons
-	OffsetNs [2]int64 // what it was behind rank 0's clock
+	OffsetNs [2]int64 // how much it was late against rank 0's clock
 	BoundNs  int64    // the offsets are at most so far from the truth
 }
 

@@ -2,20 +2,20 @@ package model
 
 // Waits is who waited for whom in a run, as the ranks found out at its end. Times are in ns, within 1 %, and sums over ranks.
 type Waits struct {
-	Left      WaitsLeft // why nothing was found out
-	NeedsNs   int64     // of LeftTime: about how long it would have taken
-	Part      float64   // of the run, up to its end, that this is of
-	Threads   int       // of the rank with most
-	RunNs     int64     // of all threads, each from its first call to the end of its last
-	MPINs     int64
-	Messages  uint64 // of which both ends are known
-	Backwards uint64 // of these, received before they were sent
-	OffNs     int64  // by so much at most
-	Sites     []WaitSite
-	ByRank    []WaitRank // in order; of many, those that waited most or were waited for most
-	Other     []WaitOther
-	Losses    []WaitLoss
-	Path      *WaitPath // nil: not known
+	Left         WaitsLeft // why nothing was found out
+	NeedsNs      int64     // of LeftTime: about how long it would have taken
+	Part         float64   // of the run, up to its end, that this is of
+	Threads      int       // of the rank with most
+	RunNs        int64     // of all threads, each from its first call to the end of its last
+	MPINs        int64
+	Messages     uint64 // those with both ends known
+	Backwards    uint64 // of these, received before they were sent
+	ClockErrorNs int64  // by so much at most
+	Sites        []WaitSite
+	ByRank       []WaitRank // in order; of many, those that waited most or were waited for most
+	Other        []WaitOther
+	Losses       []WaitLoss
+	Path         *WaitPath // nil: not known
 }
 
 // WaitsLeft says why it isn't known who waited for whom.

@@ -20,8 +20,9 @@ type When struct {
 	Exemplars            []WhenExemplar // the first is a typical one
 }
 
-// A WhenLoop is the loop whose iterations a When is about. An iteration begins on a rank with a call from Begins that follows a step back
-// in the order of call sites from far enough that there are so many, or that enters the loop.
+// A WhenLoop is the loop whose iterations a When is about. An iteration of a rank begins with a call from Begins that
+// enters the loop, or that goes back in the order of call sites. How far back it must go is set so that the loop has
+// this number of iterations.
 type WhenLoop struct {
 	Begins     WaitPlace
 	Iterations uint64
@@ -76,7 +77,7 @@ type WhenFinding struct {
 	Place             WaitPlace // before the call from there; Function -1: not known
 }
 
-// A WhenExemplar is an iteration of which the times of all calls are kept: of all ranks that run the loop, or of none.
+// A WhenExemplar is an iteration for which the times of all calls are kept, of all ranks that run the loop or of none.
 type WhenExemplar struct {
 	Iteration uint64
 	Ranks     []WhenTimes
@@ -171,7 +172,7 @@ func (w *When) Lasting() (list []WhenIterations) {
 	return list
 }
 
-// IterationNs is what an iteration takes of which a share of all take no longer; 0 if there is no loop.
+// IterationNs is the quantile of iteration times at share; 0 without a loop.
 func (w *When) IterationNs(share float64) int64 {
 	list := w.Lasting()
 	slices.SortFunc(list, func(a, b WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })

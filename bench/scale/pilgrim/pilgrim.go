@@ -225,7 +225,7 @@ func (r *reader) part(p *mpi.Param) {
 	n := int64(1)
 	if p.Array {
 		var summed bool
-		if n, summed = signature.Length(r.vals[0]); summed {
+		if n, summed = signature.ArrayLength(r.vals[0]); summed {
 			r.sums(int(n))
 			return
 		}
@@ -262,7 +262,7 @@ func (r *reader) part(p *mpi.Param) {
 // sums fills in displacements that the track leaves out. The counts came just before.
 func (r *reader) sums(n int) {
 	displs := slices.Clone(r.vals[:1+n])
-	if !signature.FillIn(r.out[len(r.out)-1-n:], displs) {
+	if !signature.FillSums(r.out[len(r.out)-1-n:], displs) {
 		panic("pilgrim: no sums")
 	}
 	r.out = append(r.out, displs...)

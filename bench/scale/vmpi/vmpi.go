@@ -42,7 +42,7 @@ type Rank struct {
 	posted  []int   // where in key statuses begin that follow from their receives
 	passed  int     // where in key an array of requests begins that the call leaves; 0: it leaves none
 	ended   []int   // which of them it ends
-	leaves  signature.Left
+	leaves  signature.LeftRequests
 	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
@@ -68,7 +68,7 @@ func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Ran
 
 func newRank(name string, rank, size int) *Rank {
 	v := &Rank{
-		Rank: rank, Size: size, name: name, grammar: grammar.NewBuilder(), prev: signature.None,
+		Rank: rank, Size: size, name: name, grammar: grammar.NewBuilder(), prev: signature.NoTerminal,
 		key: make(signature.Key, signature.KeyHeader, 64), splits: make(map[int64]int64),
 		clock: uint64(rank)*0x9e3779b97f4a7c15 + 1, sites: make(map[uint64]track.Site), hashes: make(map[int]uint64),
 	}
@@ -129,7 +129,7 @@ func (v *Rank) end(call uint16, site int) {
 	v.sum = Mix(v.sum, call, v.key.Values())
 	for _, at := range v.left {
 		n := 1 + int(v.key[at])
-		signature.LeaveOut(v.key[at-n:at], v.key[at:at+n])
+		signature.LeaveOutSums(v.key[at-n:at], v.key[at:at+n])
 	}
 	v.leaveOut()
 	if v.passed > 0 {
@@ -189,7 +189,7 @@ func (v *Rank) leaveRequests() {
 	}
 	leftOut := v.leaves.LeavesOut(requests, v.made)
 	v.leaves.Pass(requests, v.made, leftOut)
-	v.leaves.Leave(signature.Ending{Told: true, Numbers: v.ended})
+	v.leaves.Leave(signature.EndedRequests{Known: true, Numbers: v.ended})
 	if leftOut {
 		v.key[v.passed] = signature.AsLeft
 		v.cut(v.passed, n)

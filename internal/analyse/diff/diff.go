@@ -16,20 +16,20 @@ import (
 
 // Options say what counts as a difference.
 type Options struct {
-	Sites      bool   // where calls and callbacks are in the program
-	Alone      bool   // sites without the functions around them, as where one trace has no stacks
-	AnyAddress bool   // addresses are all the same
-	Renamed    bool   // addresses, names of files and attribute keys may be others, if the same stand for the same
-	Memory     bool   // so may blocks of memory alone; those that a recorder doesn't follow are all the same
-	AnyOrder   bool   // requests may finish in another order, and tests fail more or less often
-	Context    int    // calls to show before the difference
-	Step       func() // called after each rank, if set
+	CompareSites     bool   // where calls and callbacks are in the program
+	IgnoreCallers    bool   // sites without the functions around them, as where one trace has no stacks
+	AnyAddress       bool   // addresses are all the same
+	AllowRenamed     bool   // addresses, names of files and attribute keys may be others, if equal ones correspond to equal ones
+	AllowMovedBlocks bool   // so may blocks of memory alone; those that a recorder doesn't follow are all the same
+	AnyOrder         bool   // requests may finish in another order, and tests fail more or less often
+	ContextCalls     int    // calls to show before the difference
+	Progress         func() // called after each rank, if set
 
 	names *renaming
 }
 
 // corresponds reports whether addresses may be others.
-func (o *Options) corresponds() bool { return o.Renamed || o.Memory }
+func (o *Options) corresponds() bool { return o.AllowRenamed || o.AllowMovedBlocks }
 
 // A Difference is where a rank begins to differ.
 type Difference struct {
@@ -42,8 +42,8 @@ type Difference struct {
 	Before []*trace.Call `json:"before,omitempty"` // of a
 }
 
-// Stacks reports whether some call of a trace has a function around it.
-func Stacks(r *trace.Reader) (bool, error) {
+// HasStacks reports whether some call of a trace has a function around it.
+func HasStacks(r *trace.Reader) (bool, error) {
 	sites, err := r.Sites()
 	return slices.ContainsFunc(sites, func(s trace.Site) bool { return s.Outer != nil }), err
 }
@@ -66,8 +66,8 @@ func Traces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
 			if d != nil && !yield(d, nil) {
 				return
 			}
-			if o.Step != nil {
-				o.Step()
+			if o.Progress != nil {
+				o.Progress()
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Differen
 			}
 		}
 		d := &Difference{Rank: a.Number(), Stream: stream, Index: index, A: x, B: y}
-		d.Before, err = before(a, stream, index, c.o.Context)
+		d.Before, err = before(a, stream, index, c.o.ContextCalls)
 		return d, err
 	}
 }
@@ -254,7 +254,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	return common, nil
 }
 
-// lanes reports whether calls have values that a distinct call doesn't tell.
+// lanes reports whether calls have values that are in lanes.
 func (c *comparison) lanes(a, b *trace.Rank) bool {
 	for _, k := range []*trace.Rank{a, b} {
 		for t := range k.Terminals() {

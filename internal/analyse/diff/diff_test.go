@@ -40,7 +40,7 @@ func TestStructureIsNotCompared(t *testing.T) {
 	if list := compare(t, a, b, diff.Options{}); len(list) > 0 {
 		t.Errorf("differ: %+v", list[0])
 	}
-	list := compare(t, a, b, diff.Options{Sites: true})
+	list := compare(t, a, b, diff.Options{CompareSites: true})
 	if len(list) != 3 || list[0].Index != 2 {
 		t.Errorf("with sites: %+v", list)
 	}
@@ -59,14 +59,14 @@ func TestStacksAreLeftOut(t *testing.T) {
 	}
 	stacked, plain := mergetest.Run(t, 2, program(5)), mergetest.Run(t, 2, program(0))
 	for r, want := range map[*trace.Reader]bool{stacked: true, plain: false} {
-		if got, err := diff.Stacks(r); got != want || err != nil {
+		if got, err := diff.HasStacks(r); got != want || err != nil {
 			t.Errorf("stacks: %v, %v", got, err)
 		}
 	}
-	if list := compare(t, stacked, plain, diff.Options{Sites: true, Alone: true}); len(list) != 0 {
+	if list := compare(t, stacked, plain, diff.Options{CompareSites: true, IgnoreCallers: true}); len(list) != 0 {
 		t.Errorf("differ: %+v", list[0])
 	}
-	if list := compare(t, stacked, plain, diff.Options{Sites: true}); len(list) != 2 {
+	if list := compare(t, stacked, plain, diff.Options{CompareSites: true}); len(list) != 2 {
 		t.Errorf("with stacks: %+v", list)
 	}
 }
@@ -97,7 +97,7 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 	if list := compare(t, here, there, diff.Options{AnyAddress: true}); len(list) != 0 {
 		t.Errorf("differ but for addresses: %+v", list[0])
 	}
-	if list := compare(t, here, there, diff.Options{Renamed: true}); len(list) != 0 {
+	if list := compare(t, here, there, diff.Options{AllowRenamed: true}); len(list) != 0 {
 		t.Errorf("differ but for what addresses are called: %+v", list[0])
 	}
 	if len(compare(t, here, there, diff.Options{})) == 0 || len(compare(t, here, near, diff.Options{AnyAddress: true})) == 0 {
@@ -106,7 +106,7 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 	two := func(a, b int64) *trace.Reader {
 		return mergetest.Run(t, 1, func(r *tracktest.Recorder) { program(a)(r); program(b)(r) })
 	}
-	if len(compare(t, two(0x5555_0000_1000, 0x5555_0000_2000), two(0x7fff_0000_1000, 0x7fff_0000_1000), diff.Options{Renamed: true})) == 0 {
+	if len(compare(t, two(0x5555_0000_1000, 0x5555_0000_2000), two(0x7fff_0000_1000, 0x7fff_0000_1000), diff.Options{AllowRenamed: true})) == 0 {
 		t.Error("one address stands for two")
 	}
 }
@@ -115,7 +115,7 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 func TestLengthsAndThreads(t *testing.T) {
 	short := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End() })
 	long := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End(); r.Send(1, 1, 0, 1) })
-	list := compare(t, short, long, diff.Options{Context: 1})
+	list := compare(t, short, long, diff.Options{ContextCalls: 1})
 	if len(list) != 1 || list[0].Index != 2 || list[0].A != nil || list[0].B.Name() != "MPI_Send" || len(list[0].Before) != 1 {
 		t.Errorf("longer stream: %+v", list)
 	}
@@ -124,7 +124,7 @@ func TestLengthsAndThreads(t *testing.T) {
 		r.End()
 		r.CallOn(1, "MPI_Barrier", 3, 0, tracktest.World)
 	})
-	list = compare(t, threads, short, diff.Options{Context: 1})
+	list = compare(t, threads, short, diff.Options{ContextCalls: 1})
 	if len(list) != 1 || list[0].Stream != 1 || list[0].Index != 0 || list[0].B != nil {
 		t.Errorf("another thread: %+v", list)
 	}

@@ -27,7 +27,7 @@ func newMatcher(a, b *trace.Rank, o Options) *matcher {
 	m := &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
 	if o.corresponds() {
 		m.names = newRenaming()
-		m.names.files, m.names.anywhere = o.Renamed, o.Memory && !o.Renamed
+		m.names.files, m.names.anywhere = o.AllowRenamed, o.AllowMovedBlocks && !o.AllowRenamed
 		m.o.names = m.names
 	}
 	return m
@@ -148,7 +148,7 @@ func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 	}
 }
 
-// equalCopies compares two calls of which one may be made up.
+// equalCopies compares two calls, one of which may be synthetic.
 func (m *matcher) equalCopies(x, y *trace.Call) bool {
 	equal := m.o.equalCalls(x, y)
 	if m.names != nil {
@@ -157,8 +157,8 @@ func (m *matcher) equalCopies(x, y *trace.Call) bool {
 	return equal
 }
 
-// sameResult compares statuses as far as a function sets them: file operations
-// set the count alone, probes don't tell of cancelling, the rest is what it was.
+// sameResult compares statuses as far as a function sets them: file operations set the count alone, probes don't set
+// the cancelled bit, the rest is what it was.
 func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
 	switch def, _ := mpi.ByID(f.ID); {
 	case def.Files():
@@ -184,7 +184,7 @@ func ofMPI(c *trace.Call, p *trace.Param) bool {
 }
 
 func (o *Options) equalCalls(x, y *trace.Call) bool {
-	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.Sites && !o.sameSite(x.Site, y.Site) {
+	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.CompareSites && !o.sameSite(x.Site, y.Site) {
 		return false
 	}
 	// How far apart two addresses are is as arbitrary as they are.
@@ -199,13 +199,13 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 			}
 			continue
 		}
-		if s, t := p.In.Status, q.In.Status; o.Memory && s != nil && t != nil { // that may be one which says nothing of cancelling
+		if s, t := p.In.Status, q.In.Status; o.AllowMovedBlocks && s != nil && t != nil { // one may be a status without the cancelled bit
 			if s.Form != t.Form || s.Source != t.Source || s.Tag != t.Tag || s.Count != t.Count {
 				return false
 			}
 			continue
 		}
-		if o.Renamed && ofMPI(x, p) && ofMPI(y, q) {
+		if o.AllowRenamed && ofMPI(x, p) && ofMPI(y, q) {
 			continue
 		}
 		if p.Name() != q.Name() || !o.equalPart(p, &p.In, &q.In) || !o.equalPart(p, &p.Out, &q.Out) {
@@ -216,7 +216,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 }
 
 func (o *Options) sameSite(s, t trace.Site) bool {
-	if o.Alone {
+	if o.IgnoreCallers {
 		return s.Alone() == t.Alone()
 	}
 	return s.Equal(t)
@@ -247,9 +247,9 @@ func isAddress(n int64) bool {
 	return (n > far || n < -far) && n < 1<<47 && n > -1<<47
 }
 
-// Params names the parameters in which two calls of the same function differ.
-func Params(x, y *trace.Call) []string {
-	o := Options{Sites: true}
+// DifferingParams names the parameters in which two calls of the same function differ.
+func DifferingParams(x, y *trace.Call) []string {
+	o := Options{CompareSites: true}
 	var list []string
 	for i := range min(len(x.Params), len(y.Params)) {
 		p, q := &x.Params[i], &y.Params[i]
@@ -283,13 +283,13 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 	switch v.Type {
 	case trace.FunctionRef:
 		// A callback's number depends on where the linker put it.
-		return !o.Sites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
+		return !o.CompareSites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
 	case trace.Address:
 		return o.AnyAddress || o.names != nil && o.names.address(&v.Addr, &w.Addr) || o.names == nil && v.Addr == w.Addr
 	case trace.String:
 		return v.Null == w.Null && v.Text == w.Text
 	case trace.Status:
-		if s, t := v.Status, w.Status; o.Renamed && s.Pending() && t != nil && t.HasError {
+		if s, t := v.Status, w.Status; o.AllowRenamed && s.Pending() && t != nil && t.HasError {
 			return t.Pending() // the rest is what it was before
 		}
 		return equalPointers(v.Status, w.Status)
@@ -313,11 +313,10 @@ func equalPointers[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// A renaming says what in the first trace stands for what in the second:
-// addresses by segment and distance, and numbers and names by value. It is one
-// to one. What a comparison assumes is kept only if that comparison succeeds.
+// A renaming maps values of the first trace to those of the second: addresses by segment and distance, and numbers and
+// names by value. It is one to one. What a comparison assumes is kept only if that comparison succeeds.
 type renaming struct {
-	there, back map[place]place
+	there, back map[movedSegment]movedSegment
 	names, old  map[name]name
 	trial       []func()
 
@@ -327,8 +326,8 @@ type renaming struct {
 	anywhere bool // memory that a recorder doesn't follow is all the same
 }
 
-// A place is a segment, and how far its addresses are moved.
-type place struct {
+// A movedSegment is a segment, and how far its addresses are moved.
+type movedSegment struct {
 	class  trace.AddressClass
 	device int
 	id     int64
@@ -348,7 +347,7 @@ const threadNumber = mpi.KindNone
 func newRenaming() *renaming {
 	return &renaming{
 		files: true,
-		there: make(map[place]place), back: make(map[place]place), names: make(map[name]name), old: make(map[name]name),
+		there: make(map[movedSegment]movedSegment), back: make(map[movedSegment]movedSegment), names: make(map[name]name), old: make(map[name]name),
 	}
 }
 
@@ -377,8 +376,8 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	case v.Offset != w.Offset:
 		return false
 	}
-	from := place{v.Class, v.Device, v.ID, 0}
-	to := place{w.Class, w.Device, w.ID, w.Offset - v.Offset}
+	from := movedSegment{v.Class, v.Device, v.ID, 0}
+	to := movedSegment{w.Class, w.Device, w.ID, w.Offset - v.Offset}
 	if known, ok := r.there[from]; ok {
 		return known == to
 	}

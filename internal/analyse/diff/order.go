@@ -43,7 +43,7 @@ func completes(c *trace.Call) bool {
 	if c.Param("message") == nil && c.Param("win") == nil {
 		return true // the requests are dealt with, or nothing is taken
 	}
-	return ops.InVain(c)
+	return ops.FoundNothing(c)
 }
 
 // A tally cancels what both traces finished.
@@ -77,10 +77,10 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 		return t.found[side(second)][m.In.Num]
 	}
 	r, ok := ops.Receives(c)
-	if s := t.last[side(second)]; ok && !r.Wild && s != nil && t.probe[side(second)] {
+	if s := t.last[side(second)]; ok && !r.Wildcard && s != nil && t.probe[side(second)] {
 		return r.Source.In.Num == s.Source && r.Tag.In.Num == s.Tag
 	}
-	return r.Wild
+	return r.Wildcard
 }
 
 // made notes the receives that take any message, and what is started.
@@ -107,7 +107,7 @@ func (t *tally) sees(c *trace.Call, second, wild bool) {
 	def, _ := mpi.ByID(c.Func.ID)
 	is := meaning.WaitingOf(def)
 	p := c.Param("status")
-	if !is.Probes && !(is.Receives && is.Blocks) || p == nil || p.Out.Status == nil || p.Out.Status.Source == mpi.ProcNull || ops.InVain(c) {
+	if !is.Probes && !(is.Receives && is.Blocks) || p == nil || p.Out.Status == nil || p.Out.Status.Source == mpi.ProcNull || ops.FoundNothing(c) {
 		return
 	}
 	if wild {
@@ -139,7 +139,7 @@ func side(second bool) int {
 	return 0
 }
 
-// message notes a message that came to a receive of any.
+// message notes a message that a wildcard receive got.
 func (t *tally) message(s *trace.StatusValue, second bool) {
 	if s == nil || s.Form == trace.StatusAbsent {
 		return
@@ -258,7 +258,7 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 		d := &Difference{Rank: a.Number(), Stream: stream, A: x, B: y}
 		if x != nil {
 			d.Index = x.Index
-			d.Before, err = before(a, stream, x.Index, c.o.Context)
+			d.Before, err = before(a, stream, x.Index, c.o.ContextCalls)
 		}
 		return d, err
 	}

@@ -136,7 +136,7 @@ func TestAttributesOfMPI(t *testing.T) {
 		equal bool
 	}{{tagUB, true}, {own, false}} {
 		a, b := mergetest.Run(t, 1, ask(x.key, 3<<8|5, 0)), mergetest.Run(t, 1, ask(x.key, 0, 0))
-		if got := len(compare(t, a, b, diff.Options{Renamed: true})) == 0; got != x.equal {
+		if got := len(compare(t, a, b, diff.Options{AllowRenamed: true})) == 0; got != x.equal {
 			t.Errorf("key %d, equal: %t, expected %t", x.key, got, x.equal)
 		}
 	}
@@ -162,10 +162,10 @@ func TestRenamed(t *testing.T) {
 		equal bool
 	}{{at(0, 0, false), true}, {at(7, 64, false), true}, {at(7, 64, true), false}} {
 		b := mergetest.Run(t, 1, x.b)
-		if got := len(compare(t, a, b, diff.Options{Renamed: true})) == 0; got != x.equal {
+		if got := len(compare(t, a, b, diff.Options{AllowRenamed: true})) == 0; got != x.equal {
 			t.Errorf("equal: %t, expected %t", got, x.equal)
 		}
-		if got := len(compare(t, b, a, diff.Options{Renamed: true})) == 0; got != x.equal {
+		if got := len(compare(t, b, a, diff.Options{AllowRenamed: true})) == 0; got != x.equal {
 			t.Errorf("the other way, equal: %t, expected %t", got, x.equal)
 		}
 	}
@@ -192,7 +192,7 @@ func TestMemory(t *testing.T) {
 		{at(heap, 1<<8|heap, heap, 1<<8|unknown), true},
 		{at(unknown, unknown, unknown, static), false},
 	} {
-		if got := len(compare(t, big, x.other, diff.Options{Memory: true})) == 0; got != x.equal {
+		if got := len(compare(t, big, x.other, diff.Options{AllowMovedBlocks: true})) == 0; got != x.equal {
 			t.Errorf("equal: %t, expected %t", got, x.equal)
 		}
 		if len(compare(t, big, x.other, diff.Options{})) == 0 {

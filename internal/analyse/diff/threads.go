@@ -8,10 +8,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Which of a rank's threads is which depends on who called MPI first, and so do the numbers of what they
-// use: memory, handles, persistent requests. So threads of two traces are compared as they are numbered and, if that
-// differs, each with one that does the same: handles and requests may have other numbers there if the same stand for the same,
-// and memory may be any.
+// The numbering of a rank's threads depends on who called MPI first, and so do the numbers of what they use: memory,
+// handles, persistent requests. So threads of two traces are compared by number and, if they differ, each with one that
+// does the same. Handles and requests then may have other numbers if equal ones correspond to equal ones, and memory
+// may be any.
 
 // Bounds of what is tried: threads of a rank, and calls that are looked at.
 const (
@@ -65,7 +65,7 @@ func (t *threadMatcher) equal(i, j int) (bool, error) {
 	if t.a.Len(i) != t.b.Len(j) {
 		return false, nil
 	}
-	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.Renamed}
+	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.AllowRenamed}
 	if !trial.name(name{kind: threadNumber, num: int64(i)}, name{kind: threadNumber, num: int64(j)}) {
 		return false, nil
 	}
@@ -90,7 +90,7 @@ func (t *threadMatcher) equal(i, j int) (bool, error) {
 	return true, nil
 }
 
-// again says what a name stands for from now on: a number is used again when what had it is gone.
+// again renames a name from now on: a number is reused when its object is gone.
 func (r *renaming) again(v, w name) bool {
 	if before, ok := r.names[v]; ok {
 		delete(r.old, before)

@@ -12,7 +12,7 @@ import (
 // alone if all that make requests are.
 func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 	var all []bool
-	none, err := ops.NoOthers(r)
+	none, err := ops.SingleRank(r)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 		if all == nil {
 			all = slices.Repeat([]bool{true}, k.Terminals())
 		}
-		others := ops.OthersOf(r, k, none)
+		others := ops.OtherRanksOf(r, k, none)
 		requests := true
 		for t := range all {
 			if !all[t] {
@@ -58,7 +58,7 @@ func passesRequest(f *trace.Function, make bool) bool {
 
 // alone reports whether nobody else has to do with a distinct call. If there is somebody and the call makes a request,
 // requests becomes false.
-func alone(k *trace.Rank, others *ops.Others, terminal int, requests *bool) (bool, error) {
+func alone(k *trace.Rank, others *ops.OtherRanks, terminal int, requests *bool) (bool, error) {
 	called := k.Called(terminal)
 	if passesRequest(called.Func, false) {
 		return true, nil
@@ -67,7 +67,7 @@ func alone(k *trace.Rank, others *ops.Others, terminal int, requests *bool) (boo
 	if f := called.Func; !makes && !blocks(f) && !f.Has(trace.Collective) {
 		return false, nil // no rank waits in it anyway
 	}
-	in, err := others.In(terminal)
+	in, err := others.Involved(terminal)
 	*requests = *requests && (!in || !makes)
 	return !in, err
 }

@@ -98,7 +98,7 @@ func TestAlone(t *testing.T) {
 			}
 			r := mergetest.Open(t, tracktest.RunAll(ranks, program), nil)
 			for _, all := range []bool{false, true} {
-				rep, err := Of(r, Options{All: all, Name: func(s trace.Site) string { return fmt.Sprint((s.Offset - 0x1000) / 12) }})
+				rep, err := Analyse(r, Options{AllFunctions: all, Name: func(s trace.Site) string { return fmt.Sprint((s.Offset - 0x1000) / 12) }})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -112,7 +112,7 @@ func TestAlone(t *testing.T) {
 					if _, err := fmt.Sscan(c.Place, &site); err != nil {
 						t.Fatal(err)
 					}
-					got[site] = c.Alone
+					got[site] = c.Local
 				}
 				if all {
 					if d := cmp.Diff(expect, got); d != "" {

@@ -12,8 +12,8 @@ import (
 // stepSeen is how many iterations show that those from one on take longer.
 const stepSeen = 10
 
-// Changes says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
-func Changes(r *trace.Reader, w *trace.When, called func(function string, s trace.Site) string) ([]Finding, error) {
+// IterationFindings says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
+func IterationFindings(r *trace.Reader, w *trace.When, called func(function string, s trace.Site) string) ([]Finding, error) {
 	if w == nil || w.Loop == nil || len(w.Findings) == 0 {
 		return nil, nil
 	}
@@ -28,16 +28,16 @@ func Changes(r *trace.Reader, w *trace.When, called func(function string, s trac
 		if f.Of == 1 {
 			out.Rank = f.Ranks[0]
 		}
-		switch out.From = f.From; when.Kind(f.Kind) {
-		case when.Slow:
-			out.To = f.From + 1
-		case when.Step:
-			out.To = f.From + stepSeen
-		case when.Period:
-			out.To = f.From + 2*f.Every
+		switch out.FirstIteration = f.From; when.Kind(f.Kind) {
+		case when.KindSlow:
+			out.LastIteration = f.From + 1
+		case when.KindStep:
+			out.LastIteration = f.From + stepSeen
+		case when.KindPeriod:
+			out.LastIteration = f.From + 2*f.Every
 		}
 		if f.Place.Function >= 0 {
-			at := x.At(f.Place)
+			at := x.Site(f.Place)
 			out.Function, out.Place = at.Function, called(at.Function, at.Site)
 			out.Text += fmt.Sprintf(", before %s at %s", out.Function, out.Place)
 		}
@@ -46,8 +46,8 @@ func Changes(r *trace.Reader, w *trace.When, called func(function string, s trac
 	return list, nil
 }
 
-// FirstCalls says what is done once, before a first call or in it; rep is the run's. called names a call site.
-func FirstCalls(r *trace.Reader, rep *Report, called func(function string, s trace.Site) string) (list []Finding, err error) {
+// FirstCallFindings says what is done once, before a first call or in it; rep is the run's. called names a call site.
+func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string, s trace.Site) string) (list []Finding, err error) {
 	calls, err := r.FirstCalls()
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func FirstCalls(r *trace.Reader, rep *Report, called func(function string, s tra
 	return list, err
 }
 
-// mostOfDelays is which part of what delays cost one may have for it to be told alone.
+// mostOfDelays is the largest part of all delays' cost that one delay may have to be reported alone.
 const mostOfDelays = 0.9
 
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
@@ -91,26 +91,26 @@ func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 		per = " an iteration"
 	}
 	switch when.Kind(f.Kind) {
-	case when.Slow:
+	case when.KindSlow:
 		s := fmt.Sprintf("iteration %d of %d takes %s instead of %s", f.From, w.Loop.Iterations, after, before)
 		if f.Of > 0 {
 			s += fmt.Sprintf(": %s computes %s longer", who, show.Duration(float64(f.LongerNs)))
 		}
 		return s
-	case when.Step:
+	case when.KindStep:
 		if f.AfterNs < f.BeforeNs {
 			return fmt.Sprintf("before iteration %d of %d, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, before, after, per)
 		}
 		return fmt.Sprintf("from iteration %d of %d on, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, after, before, per)
-	case when.Drift:
+	case when.KindDrift:
 		return fmt.Sprintf("over %d iterations, what %s %s goes from %s to %s%s", w.Loop.Iterations, who, verb, before, after, per)
-	case when.Period:
+	case when.KindPeriod:
 		every := fmt.Sprintf("every %s iteration, from %d on,", ordinal(f.Every), f.From)
 		if f.Of == 0 {
 			return fmt.Sprintf("%s takes %s instead of %s", every, after, before)
 		}
 		return fmt.Sprintf("in %s %s %s %s instead of %s", every, who, verb, after, before)
-	case when.Delayed:
+	case when.KindDelayed:
 		s := fmt.Sprintf("the machine: %s was ready to run and had no processor for %s in iteration %d of %d", who, show.Duration(float64(f.LongerNs)), f.From, w.Loop.Iterations)
 		if float64(f.LongerNs) < mostOfDelays*float64(f.CostNs) {
 			s += fmt.Sprintf("; in all that costs the run %s", show.Duration(float64(f.CostNs)))

@@ -18,9 +18,9 @@ type Distribution struct {
 	Exact  bool    `json:"exact"`
 	Bins   []int   `json:"bins,omitempty"` // ranks, from least to most in equal steps
 	Groups []Group `json:"groups,omitempty"`
-	// Within is how far from the truth a rank's time may be, where that is known of
+	// ErrorNs is how far from the truth a rank's time may be, where that is known of
 	// each; 0 if it is exact.
-	Within float64 `json:"within_ns,omitempty"`
+	ErrorNs float64 `json:"within_ns,omitempty"`
 }
 
 // An Extreme is a rank's time.
@@ -32,11 +32,11 @@ type Extreme struct {
 
 // A Group is ranks with similar times.
 type Group struct {
-	Ranks int     `json:"ranks"`
-	Mean  float64 `json:"mean_ns"`
-	Least float64 `json:"least_ns"`
-	Most  float64 `json:"most_ns"`
-	Some  []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
+	Ranks     int     `json:"ranks"`
+	Mean      float64 `json:"mean_ns"`
+	Least     float64 `json:"least_ns"`
+	Most      float64 `json:"most_ns"`
+	SomeRanks []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
 
 	// The size follows from mean, deviation and extremes of all.
 	Estimated bool `json:"estimated,omitempty"`
@@ -48,30 +48,30 @@ const maxNamed = 8
 // bins is how many steps a histogram has.
 const bins = 16
 
-// A sample is a rank's time.
-type sample struct {
+// A rankNs is a rank with its time in ns.
+type rankNs struct {
 	ns   float64
 	rank int
 }
 
-// A part is what is known of some ranks.
-type part struct {
+// A rankGroup summarises the times of some ranks.
+type rankGroup struct {
 	ranks           int
 	mean, deviation float64
-	least, most     sample
+	least, most     rankNs
 	within          float64 // how far the truth may be, of one rank
 
-	lone  bool // half of two groups, of which one rank is known
+	lone  bool // half of two groups; the time of one rank is known
 	known int
 }
 
-func single(ns float64, rank int) part {
-	return part{ranks: 1, mean: ns, least: sample{ns, rank}, most: sample{ns, rank}}
+func single(ns float64, rank int) rankGroup {
+	return rankGroup{ranks: 1, mean: ns, least: rankNs{ns, rank}, most: rankNs{ns, rank}}
 }
 
 // exact is the distribution of samples.
-func exact(list []sample, hosts func(int) string) Distribution {
-	parts := make([]part, len(list))
+func exact(list []rankNs, hosts func(int) string) Distribution {
+	parts := make([]rankGroup, len(list))
 	for i, s := range list {
 		parts[i] = single(s.ns, s.rank)
 	}
@@ -79,7 +79,7 @@ func exact(list []sample, hosts func(int) string) Distribution {
 }
 
 // combine is the distribution over the ranks of all parts.
-func combine(parts []part, hosts func(int) string) Distribution {
+func combine(parts []rankGroup, hosts func(int) string) Distribution {
 	var d Distribution
 	if len(parts) == 0 {
 		return d
@@ -91,7 +91,7 @@ func combine(parts []part, hosts func(int) string) Distribution {
 		d.Ranks += p.ranks
 		sum += p.mean * float64(p.ranks)
 		each = each && p.ranks == 1
-		d.Within = max(d.Within, p.within)
+		d.ErrorNs = max(d.ErrorNs, p.within)
 		if p.least.ns < least.ns || p.least.ns == least.ns && p.least.rank < least.rank {
 			least = p.least
 		}
@@ -107,7 +107,7 @@ func combine(parts []part, hosts func(int) string) Distribution {
 	d.Deviation = math.Sqrt(variance / float64(d.Ranks))
 	d.Least = Extreme{least.ns, least.rank, hosts(least.rank)}
 	d.Most = Extreme{most.ns, most.rank, hosts(most.rank)}
-	d.Exact = each && d.Within < 1
+	d.Exact = each && d.ErrorNs < 1
 	if each || len(parts) > 1 {
 		d.Bins = histogram(parts, least.ns, most.ns)
 		if g := groups(parts); g != nil && g[1].Mean-g[0].Mean >= leastApart {
@@ -118,7 +118,7 @@ func combine(parts []part, hosts func(int) string) Distribution {
 }
 
 // histogram counts ranks in equal steps.
-func histogram(parts []part, least, most float64) []int {
+func histogram(parts []rankGroup, least, most float64) []int {
 	if most <= least {
 		return nil
 	}
@@ -143,9 +143,9 @@ const (
 // groups splits ranks into two if they fall into two: the split of the sorted
 // times that leaves least variance within both sides, which is the best
 // clustering in one dimension.
-func groups(parts []part) []Group {
+func groups(parts []rankGroup) []Group {
 	list := slices.Clone(parts)
-	slices.SortStableFunc(list, func(a, b part) int {
+	slices.SortStableFunc(list, func(a, b rankGroup) int {
 		return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.least.rank, b.least.rank))
 	})
 	var n, sum float64
@@ -186,7 +186,7 @@ func groups(parts []part) []Group {
 	return []Group{a, b}
 }
 
-func group(list []part) Group {
+func group(list []rankGroup) Group {
 	g := Group{Least: list[0].mean, Most: list[len(list)-1].mean}
 	var sum float64
 	for _, p := range list {
@@ -194,14 +194,14 @@ func group(list []part) Group {
 		sum += p.mean * float64(p.ranks)
 		switch {
 		case p.ranks == 1:
-			g.Some = append(g.Some, p.least.rank)
+			g.SomeRanks = append(g.SomeRanks, p.least.rank)
 		case p.lone:
 			g.Estimated = true
-			g.Some = append(g.Some, p.known)
+			g.SomeRanks = append(g.SomeRanks, p.known)
 		}
 	}
 	g.Mean = sum / float64(g.Ranks)
-	slices.Sort(g.Some)
-	g.Some = g.Some[:min(len(g.Some), maxNamed)]
+	slices.Sort(g.SomeRanks)
+	g.SomeRanks = g.SomeRanks[:min(len(g.SomeRanks), maxNamed)]
 	return g
 }

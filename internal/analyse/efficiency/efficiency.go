@@ -42,9 +42,9 @@ import (
 
 // A Report is what is known of a run.
 type Report struct {
-	Ranks   int    `json:"ranks"` // with a track
-	Missing int    `json:"missing,omitempty"`
-	Timing  string `json:"timing"` // how times of calls are known: exact, bounded, by class, none
+	Ranks        int    `json:"ranks"` // with a track
+	MissingRanks int    `json:"missing,omitempty"`
+	TimesKind    string `json:"timing"` // how times of calls are known: exact, bounded, by class, none
 
 	Efficiency Efficiency   `json:"efficiency"`
 	Useful     Distribution `json:"useful_time"` // outside MPI, over the ranks
@@ -58,17 +58,17 @@ type Report struct {
 	spent *collector
 }
 
-// FinalizeTold reports whether the trace tells how long MPI_Finalize took. One that spoor recorded was written inside of that call,
-// and its record of it ends where it begins; one that was imported may have it.
-func (r *Report) FinalizeTold() bool { return r.Finalize.Mean*100 > r.Init.Mean }
+// FinalizeKnown reports whether the trace has the duration of MPI_Finalize. A recorded trace was written
+// inside of that call, which it shows as ending where it begins; an imported one may have it.
+func (r *Report) FinalizeKnown() bool { return r.Finalize.Mean*100 > r.Init.Mean }
 
 // Efficiency is the upper part of the POP metrics.
 type Efficiency struct {
-	Parallel      Share `json:"parallel"`
-	LoadBalance   Share `json:"load_balance"`
-	Communication Share `json:"communication"`
-	RuntimeNs     int64 `json:"runtime_ns"`
-	WithinNs      int64 `json:"runtime_within_ns"` // how far the run time may be from that
+	Parallel       Share `json:"parallel"`
+	LoadBalance    Share `json:"load_balance"`
+	Communication  Share `json:"communication"`
+	RuntimeNs      int64 `json:"runtime_ns"`
+	RuntimeErrorNs int64 `json:"runtime_within_ns"` // how far the run time may be from that
 }
 
 // A Call is all calls of a function from one place, over the ranks that made
@@ -80,45 +80,45 @@ type Call struct {
 	Others     []string     `json:"other_sites,omitempty"` // from which other ranks make the same collective call
 	Collective bool         `json:"collective"`
 	Completion bool         `json:"completion"`      // of communication between two
-	Alone      bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
+	Local      bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
 	Count      uint64       `json:"calls"`
 	Addresses  int          `json:"addresses"` // that are this call site, as compilers copy calls
 	Duration   Distribution `json:"duration"`  // of a rank's calls together
 	Gap        Distribution `json:"gap"`       // outside MPI before them, together
 	CostNs     float64      `json:"cost_ns"`
 
-	// Single calls and the gaps before them; nil without histograms and times of
+	// SingleCalls calls and the gaps before them; nil without histograms and times of
 	// single calls.
-	Single    *Sample `json:"single_duration,omitempty"`
-	SingleGap *Sample `json:"single_gap,omitempty"`
+	SingleCalls *Sample `json:"single_duration,omitempty"`
+	SingleGaps  *Sample `json:"single_gap,omitempty"`
 }
 
-// Lost is how much longer ranks spent in the calls than the rank that spent
+// LostNs is how much longer ranks spent in the calls than the rank that spent
 // least, in sum: about what they waited, for the one that came last waits least.
-func (c *Call) Lost() float64 {
+func (c *Call) LostNs() float64 {
 	return max(0, c.Duration.Mean-float64(c.Duration.Least.Ns)) * float64(c.Duration.Ranks)
 }
 
 // cost is what ranks wait in the calls. Of those that complete what two ranks do with each other it is
 // all of their time: what they wait for is not there. Of others it is what was lost.
 func (c *Call) cost() float64 {
-	if c.Completion && !c.Alone {
+	if c.Completion && !c.Local {
 		return c.Duration.Mean * float64(c.Duration.Ranks)
 	}
-	return c.Lost()
+	return c.LostNs()
 }
 
 // Options say what to look at.
 type Options struct {
-	All      bool                    // all functions, not only those in which ranks wait
-	Inside   bool                    // efficiencies of the time between MPI_Init and MPI_Finalize
-	Name     func(trace.Site) string // of call sites; nil: module and offset
-	Named    *sites.Naming           // which call sites are one; nil: each address is one
-	Progress func(done, ranks int)   // may be nil
+	AllFunctions bool                    // all functions, not only those in which ranks wait
+	WithoutInit  bool                    // efficiencies of the time between MPI_Init and MPI_Finalize
+	Name         func(trace.Site) string // of call sites; nil: module and offset
+	Named        *sites.Naming           // which call sites are one; nil: each address is one
+	Progress     func(done, ranks int)   // may be nil
 }
 
-// Of looks at a trace.
-func Of(r *trace.Reader, o Options) (*Report, error) {
+// Analyse looks at a trace.
+func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return s.String() }
 	}
@@ -134,7 +134,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	u := &collector{of: make(map[int]*rankSpent)}
 	for rank, p := range procs.All() {
 		if p.End == "" {
-			rep.Missing++
+			rep.MissingRanks++
 			continue
 		}
 		rep.Ranks++
@@ -149,13 +149,13 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep.Timing = kind.String()
+	rep.TimesKind = kind.String()
 	switch {
 	case kind >= trace.BoundedSample:
 		err = rep.each(r, o, hosts)
 	case kind == trace.NoSample:
 	default:
-		rep.Timing = "by class"
+		rep.TimesKind = "by class"
 		err = rep.classes(r, o, hosts)
 	}
 	if err != nil {
@@ -170,7 +170,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 
 // siteOf leaves the stack out: what ranks spent is known of all calls from a call site together.
 func (o *Options) siteOf(c *trace.Call) trace.FunctionSite {
-	return o.Named.Of(c.FunctionSite().Alone())
+	return o.Named.Representative(c.FunctionSite().Alone())
 }
 
 // An entry collects what is known of a place.
@@ -179,47 +179,47 @@ type entry struct {
 	completion     bool
 	alone          bool // all calls are, as far as they were looked at
 	count          uint64
-	duration, gaps []part
+	duration, gaps []rankGroup
 
 	single, singleGap *hist.Hist // may be nil
 }
 
-// places keeps entries in order of first occurrence.
-type places struct {
+// entries keeps entries in order of first occurrence.
+type entries struct {
 	*meetings
 	order []trace.FunctionSite
 	known map[trace.FunctionSite]*entry
 }
 
-func placesOf(r *trace.Reader, o *Options) (*places, error) {
+func placesOf(r *trace.Reader, o *Options) (*entries, error) {
 	m, err := meetingsOf(r, o)
-	return &places{meetings: m, known: make(map[trace.FunctionSite]*entry)}, err
+	return &entries{meetings: m, known: make(map[trace.FunctionSite]*entry)}, err
 }
 
-func (p *places) at(c *trace.Call) *entry {
+func (p *entries) at(c *trace.Call) *entry {
 	key := p.one(c)
-	return once.Of(p.known, key, func() *entry {
+	return once.Get(p.known, key, func() *entry {
 		p.order = append(p.order, key)
 		return &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func), alone: true}
 	})
 }
 
-func (r *Report) finish(p *places, o Options, hosts func(int) string) {
+func (r *Report) finish(p *entries, o Options, hosts func(int) string) {
 	for _, key := range p.order {
 		e := p.known[key]
-		if e.alone && !o.All {
+		if e.alone && !o.AllFunctions {
 			continue
 		}
 		c := Call{
 			Function: key.Function, Site: key.Site, Place: o.Name(key.Site),
-			Collective: e.collective, Completion: e.completion, Alone: e.alone, Count: e.count, Addresses: o.Named.Addresses(key),
+			Collective: e.collective, Completion: e.completion, Local: e.alone, Count: e.count, Addresses: o.Named.Addresses(key),
 		}
 		for _, other := range p.others(key) {
 			c.Others = append(c.Others, o.Name(other.Site))
 		}
 		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
 		c.CostNs = c.cost()
-		c.Single, c.SingleGap = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
+		c.SingleCalls, c.SingleGaps = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
 		r.Calls = append(r.Calls, c)
 	}
 }
@@ -227,7 +227,7 @@ func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 // wanted reports whether a function is to be looked at: one in which ranks wait for each
 // other, unless all are.
 func (o *Options) wanted(f *trace.Function) bool {
-	return o.All || blocks(f) || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
+	return o.AllFunctions || blocks(f) || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
 }
 
 // blocks reports whether a function waits for what another rank has to do with this one.
@@ -297,7 +297,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 			}
 			e := p.at(c)
 			e.alone = e.alone && lone[k.Class()][terminal]
-			sum := once.Of(sums, e, func() *total { return new(total) })
+			sum := once.Get(sums, e, func() *total { return new(total) })
 			sum.duration += x.duration
 			sum.gap += x.gap
 			e.count += x.count
@@ -319,7 +319,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	if err != nil {
 		return err
 	}
-	if _, err := sums.Of(t, sums.Options{One: o.Named.Of, Each: func(table *sums.Table, class int, times []trace.Times) error {
+	if _, err := sums.Sum(t, sums.Options{One: o.Named.Representative, Each: func(table *sums.Table, class int, times []trace.Times) error {
 		o.Progress(class+1, t.Classes())
 		return r.class(table, class, times, p, &o)
 	}}); err != nil {
@@ -330,7 +330,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 }
 
 // class takes in what is known of one.
-func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *places, o *Options) error {
+func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *entries, o *Options) error {
 	t, c := table.Reader, &table.Classes[class]
 	k, err := t.Rank(c.Members[0])
 	if err != nil {
@@ -362,7 +362,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *pla
 		e, seen := entries[row]
 		if call := k.Called(terminal); !seen && o.wanted(call.Func) {
 			e = p.at(call)
-			s := once.Of(of, e, func() *parts {
+			s := once.Get(of, e, func() *parts {
 				order = append(order, e)
 				s := &parts{}
 				s.own.begin(len(c.Members))
@@ -388,7 +388,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *pla
 			x := &table.Rows[row]
 			duration.Merge(x.Time)
 			gap.Merge(x.Before)
-			spent, idle = append(spent, x.Spent...), append(idle, x.Idle...)
+			spent, idle = append(spent, x.TimePerRank...), append(idle, x.BeforePerRank...)
 		}
 		e.count += duration.Count
 		e.duration = append(e.duration, s.own.duration.parts(spread(duration, spent, c.Members), c.Members)...)
@@ -408,22 +408,22 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *pla
 	return nil
 }
 
-// spread is what a class tells of its ranks' totals.
-func spread(s trace.Stat, several []trace.Spread, members []int) []part {
+// spread returns the distribution of ranks' totals in a class.
+func spread(s trace.Stat, several []trace.Spread, members []int) []rankGroup {
 	n := len(members)
-	totals, _ := sums.Together(several)
+	totals, _ := sums.AddSpreads(several)
 	if n == 1 {
-		return []part{single(float64(s.Sum), members[0])}
+		return []rankGroup{single(float64(s.Sum), members[0])}
 	}
-	p := part{ranks: n, mean: float64(s.Sum) / float64(n)}
+	p := rankGroup{ranks: n, mean: float64(s.Sum) / float64(n)}
 	if totals.Ranks > 0 {
-		p.least = sample{float64(totals.Min), int(totals.MinRank)}
-		p.most = sample{float64(totals.Max), int(totals.MaxRank)}
+		p.least = rankNs{float64(totals.Min), int(totals.MinRank)}
+		p.most = rankNs{float64(totals.Max), int(totals.MaxRank)}
 		p.deviation = totals.Deviation()
 		return p.parts(totals, members)
 	}
-	p.least, p.most = sample{p.mean, members[0]}, sample{p.mean, members[0]}
-	return []part{p}
+	p.least, p.most = rankNs{p.mean, members[0]}, rankNs{p.mean, members[0]}
+	return []rankGroup{p}
 }
 
 // square is the square of a finite number.

@@ -39,7 +39,7 @@ func TestEfficiencies(t *testing.T) {
 		}
 		tr.Times[1].Duration.Add(inMPI)
 	}
-	rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
+	rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +48,10 @@ func TestEfficiencies(t *testing.T) {
 		t.Errorf("efficiencies %+v", e)
 	}
 	u := rep.Useful
-	if u.Most.Rank != 2 || u.Most.Host != "node1" || math.Abs(u.Most.Ns-800<<20) > u.Within || u.Least.Rank == 2 || u.Within > 0.02*u.Mean {
+	if u.Most.Rank != 2 || u.Most.Host != "node1" || math.Abs(u.Most.Ns-800<<20) > u.ErrorNs || u.Least.Rank == 2 || u.ErrorNs > 0.02*u.Mean {
 		t.Errorf("useful time %+v", u)
 	}
-	if len(u.Groups) != 2 || u.Groups[0].Ranks != 3 || u.Groups[1].Ranks != 1 || u.Groups[1].Some[0] != 2 {
+	if len(u.Groups) != 2 || u.Groups[0].Ranks != 3 || u.Groups[1].Ranks != 1 || u.Groups[1].SomeRanks[0] != 2 {
 		t.Errorf("groups %+v", u.Groups)
 	}
 	var names []string
@@ -96,7 +96,7 @@ func TestLittleUsefulTime(t *testing.T) {
 			sum += float64(useful)
 			most = max(most, float64(useful))
 		}
-		rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
+		rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestLittleUsefulTime(t *testing.T) {
 				t.Errorf("%d ranks: %s %+v is as good as unknown", n, name, x.got)
 			}
 		}
-		if u.Exact || u.Within <= 0 {
+		if u.Exact || u.ErrorNs <= 0 {
 			t.Errorf("%d ranks: useful time %+v is said to be exact", n, u)
 		}
 	}
@@ -144,7 +144,7 @@ func TestThreadsCountTogether(t *testing.T) {
 			}
 		}
 	}
-	rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
+	rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestClasses(t *testing.T) {
 			}
 			mean += totals[i] / 4
 		}
-		rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
+		rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,9 +202,9 @@ func TestClasses(t *testing.T) {
 }
 
 func dist(vals ...float64) Distribution {
-	list := make([]sample, len(vals))
+	list := make([]rankNs, len(vals))
 	for i, v := range vals {
-		list[i] = sample{v, i}
+		list[i] = rankNs{v, i}
 	}
 	return exact(list, func(int) string { return "h" })
 }

@@ -18,14 +18,14 @@ import (
 
 // A Finding is one thing that takes much of the run.
 type Finding struct {
-	Share    float64 `json:"share"` // of the run time of all ranks, or threads
-	Text     string  `json:"text"`
-	Function string  `json:"function,omitempty"`
-	Place    string  `json:"site,omitempty"`
-	Rank     int     `json:"rank"`               // the one to look at, -1: none more than others
-	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; "first" calls; else the calls themselves
-	From     uint64  `json:"-"`                  // the iteration in which it shows first
-	To       uint64  `json:"-"`                  // up to which it is well seen; 0: over all
+	Share          float64 `json:"share"` // of the run time of all ranks, or threads
+	Text           string  `json:"text"`
+	Function       string  `json:"function,omitempty"`
+	Place          string  `json:"site,omitempty"`
+	Rank           int     `json:"rank"`               // the one to look at, -1: none more than others
+	Evidence       string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; "first" calls; else the calls themselves
+	FirstIteration uint64  `json:"-"`                  // the iteration in which it shows first
+	LastIteration  uint64  `json:"-"`                  // up to which it is well seen; 0: over all
 
 	before string // the place before which a rank is late, if the text has it
 }
@@ -39,14 +39,14 @@ const (
 	apart = 1.2  // by so much a rank must differ from the mean to be named
 )
 
-// Findings draws findings from a report on all calls (Options.All), those of most time first. A run without times has none,
-// nor one in which little is lost. waited is who waited for whom; nil if it isn't known. What it says of a call, a rank or the
-// critical path stands for what sums of times say of these. Others were found elsewhere.
+// Findings derives findings from a report on all calls (Options.All), those of most time first. A run without times has
+// none, nor one in which little is lost. waited is who waited for whom; nil if unknown. Its statements on a call, a
+// rank or the critical path replace those from sums of times. others are added.
 func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)
 	whole := runtime * float64(rep.Ranks)
 	list := []Finding{}
-	if whole <= 0 || rep.Timing == "none" {
+	if whole <= 0 || rep.TimesKind == "none" {
 		return list
 	}
 	add := func(f Finding) {
@@ -56,7 +56,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	}
 	more := func(rank int) bool {
 		x := &rep.Useful
-		return x.Ranks > 1 && x.Mean > 0 && x.Most.Rank == rank && x.Most.Ns-x.Within > apart*(x.Mean+x.Within)
+		return x.Ranks > 1 && x.Mean > 0 && x.Most.Rank == rank && x.Most.Ns-x.ErrorNs > apart*(x.Mean+x.ErrorNs)
 	}
 	told := make(map[int]bool) // ranks that others wait for because these compute
 	var waiting []wait
@@ -64,7 +64,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 		waiting = waitsOf(waited)
 	}
 	known := func(function string) bool {
-		return waited != nil && !slices.ContainsFunc(waited.Unclear, func(u waits.Unclear) bool { return u.Function == function })
+		return waited != nil && !slices.ContainsFunc(waited.Unexplained, func(u waits.Unexplained) bool { return u.Function == function })
 	}
 	for i := range waiting {
 		w := &waiting[i]
@@ -79,7 +79,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, "", 0, 0, ""})
 	}
 	start := "MPI_Init takes " + show.Duration(rep.Init.Mean) + " per rank"
-	if rep.FinalizeTold() {
+	if rep.FinalizeKnown() {
 		start += ", MPI_Finalize " + show.Duration(rep.Finalize.Mean)
 	}
 	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, "", 0, 0, ""})
@@ -160,7 +160,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 			continue
 		}
 		w := wait{at: s.At.Alone(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
-		n, of, late, computes, is := s.Waiting, "each other", "the late ranks", "compute", "are"
+		n, of, late, computes, is := s.WaitingCount, "each other", "the late ranks", "compute", "are"
 		if w.Rank = s.LateRank(); w.Rank >= 0 {
 			n = min(n, rep.Ranks-1) // it may have waited for others, too
 			of = fmt.Sprintf("rank %d", w.Rank)
@@ -175,7 +175,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 			of = "several others"
 		}
 		w.Text += fmt.Sprintf(" for %s in %s at %s", of, s.Function, s.Place)
-		if computed, ok := s.Computed(); ok {
+		if computed, ok := s.ComputedShare(); ok {
 			w.cause = s.Causes[0]
 			if w.computes = computed >= 0.5; w.computes {
 				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, show.Share(computed, 1))
@@ -196,8 +196,8 @@ func waitsOf(rep *waits.Report) (list []wait) {
 func call(c *Call, whole float64, known bool) Finding {
 	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
 	total := c.Duration.Mean * float64(c.Duration.Ranks)
-	lost, gap := c.Lost(), &c.Gap
-	if c.Collective && !c.Alone && !known && lost > total/2 {
+	lost, gap := c.LostNs(), &c.Gap
+	if c.Collective && !c.Local && !known && lost > total/2 {
 		f.Share = lost / whole
 		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, show.Duration(c.Duration.Mean))
 		if gap.Ranks > 1 && gap.Most.Ns > apart*gap.Mean && gap.Most.Rank == c.Duration.Least.Rank {
@@ -209,7 +209,7 @@ func call(c *Call, whole float64, known bool) Finding {
 	}
 	f.Share = total / whole
 	what := "are"
-	if c.Completion && !c.Alone && !known {
+	if c.Completion && !c.Local && !known {
 		what = "wait"
 	}
 	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, show.Plural(c.Count, "call"), show.Duration(total/float64(max(1, c.Count))))

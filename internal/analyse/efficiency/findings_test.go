@@ -21,7 +21,7 @@ func findingsSpread(others, last float64) Distribution {
 }
 
 func report(calls ...Call) *Report {
-	return &Report{Ranks: 4, Timing: "exact", Efficiency: Efficiency{RuntimeNs: 1000}, Useful: findingsSpread(500, 500), Calls: calls}
+	return &Report{Ranks: 4, TimesKind: "exact", Efficiency: Efficiency{RuntimeNs: 1000}, Useful: findingsSpread(500, 500), Calls: calls}
 }
 
 func TestFindings(t *testing.T) {
@@ -32,12 +32,12 @@ func TestFindings(t *testing.T) {
 	busy := Call{Function: "MPI_Waitall", Place: "halo f.c:4", Completion: true, Count: 10, Duration: findingsSpread(100, 100)}
 	small := Call{Function: "MPI_Wait", Place: "f", Completion: true, Count: 1, Duration: findingsSpread(49, 49)}
 	lone, loneWait := wait, busy
-	lone.Alone, loneWait.Alone = true, true
+	lone.Local, loneWait.Local = true, true
 	unequal := report()
 	unequal.Useful = findingsSpread(400, 800)
 	unsure := report()
 	unsure.Useful = findingsSpread(400, 800)
-	unsure.Useful.Within = 200
+	unsure.Useful.ErrorNs = 200
 	start := report()
 	start.Init, start.Finalize = findingsSpread(300, 300), findingsSpread(100, 100)
 	recorded := report()
@@ -45,7 +45,7 @@ func TestFindings(t *testing.T) {
 	threads := report(busy)
 	threads.Threads, threads.ThreadNs = 2, 5000
 	timeless := report(wait)
-	timeless.Timing = "none"
+	timeless.TimesKind = "none"
 	for _, c := range []struct {
 		name  string
 		rep   *Report
@@ -111,19 +111,19 @@ func findingsKnown() *waits.Report {
 	}
 	return &waits.Report{Ranks: 4, RunNs: 4000, Sites: []waits.Site{
 		{
-			Function: "MPI_Barrier", Place: "f.c:7", At: at, WaitedNs: 800, Waiting: 4, Awaited: 2, Ranks: four(300, 300, 180, 20),
-			Late: []waits.RankNs{{Rank: 3, WaitedNs: 780}, {Rank: 1, WaitedNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, ComputeNs: 720}},
+			Function: "MPI_Barrier", Place: "f.c:7", At: at, WaitedNs: 800, WaitingCount: 4, LateCount: 2, Ranks: four(300, 300, 180, 20),
+			LateRanks: []waits.RankNs{{Rank: 3, WaitedNs: 780}, {Rank: 1, WaitedNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, ComputeNs: 720}},
 		},
 		{
-			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, Waiting: 1, Awaited: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
-			Late: four(300), Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:8", WaitedNs: 300, ComputeNs: 30}},
+			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, WaitingCount: 1, LateCount: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
+			LateRanks: four(300), Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:8", WaitedNs: 300, ComputeNs: 30}},
 		},
-		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, Waiting: 1, Awaited: 1, Late: four(100)},
+		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, WaitingCount: 1, LateCount: 1, LateRanks: four(100)},
 		{
-			Function: "MPI_Recv", Place: "f.c:5", WaitedNs: 240, Waiting: 4, Awaited: 4, Ranks: four(60, 60, 60, 60), Late: four(60, 60, 60, 60),
+			Function: "MPI_Recv", Place: "f.c:5", WaitedNs: 240, WaitingCount: 4, LateCount: 4, Ranks: four(60, 60, 60, 60), LateRanks: four(60, 60, 60, 60),
 			Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:4", WaitedNs: 240, ComputeNs: 60}},
 		},
-		{Function: "MPI_Recv", Place: "f.c:1", WaitedNs: 199, Waiting: 4, Awaited: 4},
+		{Function: "MPI_Recv", Place: "f.c:1", WaitedNs: 199, WaitingCount: 4, LateCount: 4},
 	}}
 }
 
@@ -153,7 +153,7 @@ func TestFindingsOfWaits(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("more: %+v", got[len(want):])
 	}
-	w.Unclear = []waits.Unclear{{Function: "MPI_Bcast"}}
+	w.Unexplained = []waits.Unexplained{{Function: "MPI_Bcast"}}
 	if got := Findings(rep, w); got[1].Text != "ranks wait for each other in MPI_Bcast at f.c:6, 152 ns a rank on average" {
 		t.Errorf("%+v, want what sums of times say of a function of which waits aren't known", got)
 	}

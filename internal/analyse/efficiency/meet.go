@@ -15,7 +15,7 @@ type meetings struct {
 	r       *trace.Reader
 	o       *Options
 	of      []map[trace.FunctionSite]bool // by class: collective calls that are looked at
-	classes map[trace.FunctionSite]int    // that come to a place
+	classes map[trace.FunctionSite]int    // that call at a site
 	same    map[trace.FunctionSite]trace.FunctionSite
 }
 
@@ -71,7 +71,7 @@ func (m *meetings) root(key trace.FunctionSite) trace.FunctionSite {
 	}
 }
 
-// class looks for those whom the first rank of a class meets at places that not all ranks come to.
+// class finds the ranks that the first rank of a class meets at sites that not all ranks reach.
 func (m *meetings) class(class int) error {
 	some := func(key trace.FunctionSite) bool { return m.classes[key] < len(m.of) }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(m.of[class])), some) {
@@ -98,7 +98,7 @@ func (m *meetings) class(class int) error {
 		if comm == nil {
 			continue
 		}
-		own, err := ops.On(comm, k, x)
+		own, err := ops.CallsOn(comm, k, x)
 		if own == nil || err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 	if err != nil {
 		return err
 	}
-	calls, err := ops.On(comm, k, x)
+	calls, err := ops.CallsOn(comm, k, x)
 	if err != nil || calls == nil || nth >= calls.Total() {
 		return err
 	}
@@ -149,7 +149,7 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 	return nil
 }
 
-// one returns the place that stands for all of those that meet.
+// one returns the site that represents all sites that meet.
 func (m *meetings) one(c *trace.Call) trace.FunctionSite {
 	key := m.o.siteOf(c)
 	if one, ok := m.same[key]; ok {
@@ -158,7 +158,7 @@ func (m *meetings) one(c *trace.Call) trace.FunctionSite {
 	return key
 }
 
-// others are those that a place stands for.
+// others are the sites that a site represents.
 func (m *meetings) others(key trace.FunctionSite) (list []trace.FunctionSite) {
 	for other, one := range m.same {
 		if one == key && other != key {

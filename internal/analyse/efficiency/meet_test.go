@@ -45,7 +45,7 @@ func TestOtherSite(t *testing.T) {
 				}
 			}
 		}
-		rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
+		rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,8 +60,8 @@ func TestOtherSite(t *testing.T) {
 		}
 		for _, c := range barriers[:2] {
 			want := 490_000 * float64(ranks-1)
-			if c.Duration.Ranks != ranks || c.Count != uint64(10*ranks) || c.Lost() < 0.97*want || c.Lost() > 1.03*want || len(c.Others) != 1 {
-				t.Errorf("%d ranks: %+v, lost %.0f of %.0f", ranks, c, c.Lost(), want)
+			if c.Duration.Ranks != ranks || c.Count != uint64(10*ranks) || c.LostNs() < 0.97*want || c.LostNs() > 1.03*want || len(c.Others) != 1 {
+				t.Errorf("%d ranks: %+v, lost %.0f of %.0f", ranks, c, c.LostNs(), want)
 			}
 		}
 		if !slices.Equal([]int{barriers[2].Duration.Ranks, len(barriers[2].Others)}, []int{ranks / 2, 0}) {

@@ -10,8 +10,8 @@ import (
 
 // A RankTime is a time of a rank: the truth is at most Within away.
 type RankTime struct {
-	Ns     float64 `json:"ns"`
-	Within float64 `json:"within_ns"`
+	Ns      float64 `json:"ns"`
+	ErrorNs float64 `json:"within_ns"`
 	// Known: it is the rank's own. Else it is its part in what the ranks of its class spent.
 	Known bool `json:"known"`
 }
@@ -46,12 +46,12 @@ type RankValue struct {
 	Function string  `json:"function,omitempty"` // where it is that of one call site
 	Place    string  `json:"site,omitempty"`
 	Sum      float64 `json:"sum"`
-	Within   float64 `json:"within"` // 0 if it is not known
+	Error    float64 `json:"within"` // 0 if it is not known
 	Known    bool    `json:"known"`
 }
 
-// EachRank tells what each rank with a track spent, however times were kept.
-func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
+// TotalsByRank returns what each rank with a track spent, however times were kept.
+func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return s.String() }
 	}
@@ -124,7 +124,7 @@ func rankTime(t trace.Total) RankTime { return RankTime{t.Ns, t.Within, t.Known(
 
 func (t *RankTime) add(o RankTime) {
 	t.Ns += o.Ns
-	t.Within += o.Within
+	t.ErrorNs += o.ErrorNs
 	t.Known = t.Known && o.Known
 }
 
@@ -146,7 +146,7 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	add := func(name, function, place string, v trace.ValueTotal) {
 		x := RankValue{Name: name, Function: function, Place: place, Sum: v.Sum, Known: v.Known()}
 		if x.Known {
-			x.Within = v.Within
+			x.Error = v.Within
 		}
 		list = append(list, x)
 	}
@@ -167,10 +167,10 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 // A Column is what ranks spent at one place: in its calls, or before them.
 type Column struct {
 	Function, Place string
-	MPI             bool // in the calls
+	InCalls         bool // in the calls
 	Sum             float64
-	Guess           bool // of some ranks it is not their own
-	Of              map[int]RankTime
+	Estimated       bool // of some ranks it is not their own
+	ByRank          map[int]RankTime
 }
 
 // Columns lists what ranks spent by place as it is named, most time first.
@@ -189,13 +189,13 @@ func Columns(list []RankTotals) (cols []*Column) {
 					t = s.MPI
 				}
 				k := key{s.Function, s.Place, mpi}
-				c := once.Listed(known, k, &cols, func() *Column {
-					return &Column{Function: s.Function, Place: s.Place, MPI: mpi, Of: make(map[int]RankTime)}
+				c := once.GetListed(known, k, &cols, func() *Column {
+					return &Column{Function: s.Function, Place: s.Place, InCalls: mpi, ByRank: make(map[int]RankTime)}
 				})
-				before := c.Of[list[i].Rank]
-				c.Of[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, Within: before.Within + t.Within, Known: t.Known}
+				before := c.ByRank[list[i].Rank]
+				c.ByRank[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, ErrorNs: before.ErrorNs + t.ErrorNs, Known: t.Known}
 				c.Sum += t.Ns
-				c.Guess = c.Guess || !t.Known
+				c.Estimated = c.Estimated || !t.Known
 			}
 		}
 	}

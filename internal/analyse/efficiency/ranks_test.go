@@ -51,7 +51,7 @@ func late(ranks int) []*track.Track {
 // complete messages are there as collectives are, by what they cost.
 func TestGroupsAtBarrier(t *testing.T) {
 	tracks := late(16)
-	rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
+	rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,11 +66,11 @@ func TestGroupsAtBarrier(t *testing.T) {
 		t.Errorf("waited %v", c.CostNs)
 	}
 	b := rep.Calls[1]
-	if b.Completion || b.CostNs <= 0 || b.CostNs != b.Lost() {
-		t.Errorf("lost %v of %v", b.CostNs, b.Lost())
+	if b.Completion || b.CostNs <= 0 || b.CostNs != b.LostNs() {
+		t.Errorf("lost %v of %v", b.CostNs, b.LostNs())
 	}
 	for what, d := range map[string]Distribution{"[1 3 5 7 9 11 13 15] [0 2 4 6 8 10 12 14]": b.Gap, "[0 2 4 6 8 10 12 14] [1 3 5 7 9 11 13 15]": b.Duration} {
-		if g := d.Groups; len(g) != 2 || g[0].Estimated || g[1].Estimated || fmt.Sprint(g[0].Some, g[1].Some) != what {
+		if g := d.Groups; len(g) != 2 || g[0].Estimated || g[1].Estimated || fmt.Sprint(g[0].SomeRanks, g[1].SomeRanks) != what {
 			t.Errorf("groups %+v, want %s", g, what)
 		}
 	}
@@ -79,7 +79,7 @@ func TestGroupsAtBarrier(t *testing.T) {
 // The table of ranks has what each rank spent, and says of what it does not know that it doesn't.
 func TestEachRank(t *testing.T) {
 	tracks := late(16)
-	list, err := EachRank(mergetest.Open(t, tracks, nil), Options{})
+	list, err := TotalsByRank(mergetest.Open(t, tracks, nil), Options{})
 	if err != nil || len(list) != 16 {
 		t.Fatal(len(list), err)
 	}
@@ -95,7 +95,7 @@ func TestEachRank(t *testing.T) {
 			truth[nameOf(s.Call)] = x
 		}
 		same := func(what string, got RankTime, sum uint64) {
-			if math.Abs(got.Ns-float64(sum)) > got.Within+1 || got.Known && got.Within > 0.0102*got.Ns+8 {
+			if math.Abs(got.Ns-float64(sum)) > got.ErrorNs+1 || got.Known && got.ErrorNs > 0.0102*got.Ns+8 {
 				t.Errorf("rank %d, %s: %+v, want %d", i, what, got, sum)
 			}
 		}

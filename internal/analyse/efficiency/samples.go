@@ -11,13 +11,13 @@ import (
 // histogram of Ratn et al., Preserving Time in Large-Scale Communication Traces,
 // section 5.7.
 type Sample struct {
-	Calls  uint64        `json:"calls"`
-	Mean   float64       `json:"mean_ns"`
-	Least  Extreme       `json:"least"`
-	Most   Extreme       `json:"most"`
-	Steps  []uint64      `json:"steps"` // calls, from least to most in equal steps of their logarithm
-	Bins   []SampleBin   `json:"bins"`
-	Groups []SampleGroup `json:"groups,omitempty"` // two, if the calls fall into two
+	Calls     uint64        `json:"calls"`
+	Mean      float64       `json:"mean_ns"`
+	Least     Extreme       `json:"least"`
+	Most      Extreme       `json:"most"`
+	Histogram []uint64      `json:"steps"` // calls, from least to most in equal steps of their logarithm
+	Bins      []SampleBin   `json:"bins"`
+	Groups    []SampleGroup `json:"groups,omitempty"` // two, if the calls fall into two
 }
 
 // A SampleBin is calls that took alike, with the ranks that had the extremes.
@@ -42,7 +42,7 @@ const ownBins = 24
 // fewestCalls is the share of calls that is not just some that took long.
 const fewestCalls = 0.03
 
-// sampleOf describes a histogram; nil if it has nothing to tell.
+// sampleOf describes a histogram; nil if that would add nothing.
 func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
 	if h == nil || h.Count() < 2 {
 		return nil
@@ -56,12 +56,12 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
 	}
 	all := h.Total()
 	s := &Sample{Calls: all.Count, Mean: all.Mean, Least: extreme(all.Min, all.MinRank), Most: extreme(all.Max, all.MaxRank)}
-	var parts []part
+	var parts []rankGroup
 	for _, b := range h.Bins() {
 		s.Bins = append(s.Bins, SampleBin{b.Count, b.Mean, extreme(b.Min, b.MinRank), extreme(b.Max, b.MaxRank)})
-		parts = append(parts, part{
+		parts = append(parts, rankGroup{
 			ranks: int(b.Count), mean: b.Mean, deviation: math.Sqrt(b.Variance()),
-			least: sample{float64(b.Min), int(b.MinRank)}, most: sample{float64(b.Max), int(b.MaxRank)},
+			least: rankNs{float64(b.Min), int(b.MinRank)}, most: rankNs{float64(b.Max), int(b.MaxRank)},
 		})
 	}
 	if two := groups(parts); two != nil && float64(min(two[0].Ranks, two[1].Ranks)) >= fewestCalls*float64(s.Calls) {
@@ -79,7 +79,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
 			s.Groups = append(s.Groups, x)
 		}
 	}
-	s.Steps = steps(h, all)
+	s.Histogram = steps(h, all)
 	return s
 }
 
@@ -119,16 +119,16 @@ func merged(sum, h *hist.Hist) *hist.Hist {
 // three totals follow from their mean and extremes. If nearly all are at the
 // extremes, they are two groups, whose sizes follow from the mean. That is so
 // when the variance is about as large as it can be between extremes (Bhatia and Davis).
-func (p part) parts(totals trace.Spread, members []int) []part {
+func (p rankGroup) parts(totals trace.Spread, members []int) []rankGroup {
 	n := p.ranks
 	if n < 2 || totals.Ranks != n || p.most.ns <= p.least.ns {
-		return []part{p}
+		return []rankGroup{p}
 	}
 	if n <= 3 {
 		// Extremes are kept as their distance from the mean, to six bits.
 		off := trace.SumWithin * p.mean
 		low, high := off+(p.mean-p.least.ns)/64, off+(p.most.ns-p.mean)/64
-		list := []part{single(p.least.ns, p.least.rank), single(p.most.ns, p.most.rank)}
+		list := []rankGroup{single(p.least.ns, p.least.rank), single(p.most.ns, p.most.rank)}
 		list[0].within, list[1].within = low, high
 		for _, rank := range members {
 			if n == 3 && rank != p.least.rank && rank != p.most.rank {
@@ -141,15 +141,15 @@ func (p part) parts(totals trace.Spread, members []int) []part {
 	}
 	above, below := p.most.ns-p.mean, p.mean-p.least.ns
 	if square(p.deviation) < explained*above*below {
-		return []part{p}
+		return []rankGroup{p}
 	}
 	high := int(math.Round(float64(n) * below / (above + below)))
 	high = max(1, min(n-1, high))
 	low := n - high
-	a := part{ranks: low, mean: p.mean - p.deviation*math.Sqrt(float64(high)/float64(low)), least: p.least}
-	b := part{ranks: high, mean: p.mean + p.deviation*math.Sqrt(float64(low)/float64(high)), most: p.most}
+	a := rankGroup{ranks: low, mean: p.mean - p.deviation*math.Sqrt(float64(high)/float64(low)), least: p.least}
+	b := rankGroup{ranks: high, mean: p.mean + p.deviation*math.Sqrt(float64(low)/float64(high)), most: p.most}
 	a.mean, b.mean = max(a.mean, p.least.ns), min(b.mean, p.most.ns)
-	a.most, b.least = sample{a.mean, p.least.rank}, sample{b.mean, p.most.rank}
+	a.most, b.least = rankNs{a.mean, p.least.rank}, rankNs{b.mean, p.most.rank}
 	a.lone, b.lone, a.known, b.known = true, true, p.least.rank, p.most.rank
-	return []part{a, b}
+	return []rankGroup{a, b}
 }

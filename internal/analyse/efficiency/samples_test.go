@@ -14,15 +14,15 @@ import (
 )
 
 // spreadOf is the spread of ranks' totals, and a part that has no more.
-func spreadOf(totals ...uint64) (part, trace.Spread, []int) {
+func spreadOf(totals ...uint64) (rankGroup, trace.Spread, []int) {
 	var s trace.Spread
 	var members []int
 	for rank, v := range totals {
 		s.Merge(spreadOfOne(v, rank))
 		members = append(members, rank)
 	}
-	p := part{ranks: len(totals), mean: s.Mean(), deviation: s.Deviation(),
-		least: sample{float64(s.Min), int(s.MinRank)}, most: sample{float64(s.Max), int(s.MaxRank)}}
+	p := rankGroup{ranks: len(totals), mean: s.Mean(), deviation: s.Deviation(),
+		least: rankNs{float64(s.Min), int(s.MinRank)}, most: rankNs{float64(s.Max), int(s.MaxRank)}}
 	return p, s, members
 }
 
@@ -52,7 +52,7 @@ func TestTotalsOfClasses(t *testing.T) {
 	} {
 		p, s, members := spreadOf(c.totals...)
 		d := combine(p.parts(s, members), here)
-		if d.Exact || d.Within > 0 != c.each || d.Within > 6 || d.Ranks != len(c.totals) || !near(d.Mean, s.Mean()) || !near(d.Deviation, s.Deviation()) {
+		if d.Exact || d.ErrorNs > 0 != c.each || d.ErrorNs > 6 || d.Ranks != len(c.totals) || !near(d.Mean, s.Mean()) || !near(d.Deviation, s.Deviation()) {
 			t.Errorf("%s: %+v of mean %v, deviation %v", name, d, s.Mean(), s.Deviation())
 		}
 		if uint64(d.Least.Ns) != s.Min || uint64(d.Most.Ns) != s.Max {
@@ -107,11 +107,11 @@ func TestSample(t *testing.T) {
 		t.Errorf("extremes %+v", s)
 	}
 	sum := uint64(0)
-	for _, n := range s.Steps {
+	for _, n := range s.Histogram {
 		sum += n
 	}
-	if sum != 120 || s.Steps[0] != 90 {
-		t.Errorf("steps %v", s.Steps)
+	if sum != 120 || s.Histogram[0] != 90 {
+		t.Errorf("steps %v", s.Histogram)
 	}
 	// One outlier is no group.
 	h = hist.New(5, 0)
@@ -148,16 +148,16 @@ func TestHistograms(t *testing.T) {
 			}
 			tr.Hists = []track.Hist{{Terminal: 1, From: trace.FromStart, Duration: d, Gap: g}}
 		}
-		rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
+		rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := rep.Calls[0]
-		if c.Function != "MPI_Allreduce" || (c.Single != nil) != with || (c.SingleGap != nil) != with {
+		if c.Function != "MPI_Allreduce" || (c.SingleCalls != nil) != with || (c.SingleGaps != nil) != with {
 			t.Fatalf("%s: %+v", name, c)
 		}
-		if with && (c.Single.Calls != 8 || c.Single.Most.Rank != 3 || c.Single.Most.Ns != 1006) {
-			t.Errorf("%s: %+v", name, c.Single)
+		if with && (c.SingleCalls.Calls != 8 || c.SingleCalls.Most.Rank != 3 || c.SingleCalls.Most.Ns != 1006) {
+			t.Errorf("%s: %+v", name, c.SingleCalls)
 		}
 	}
 }

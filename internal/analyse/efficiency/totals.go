@@ -35,10 +35,9 @@ func (x *rankTimes) add(i int, t trace.Total) {
 	x.unknown = x.unknown || !t.Known()
 }
 
-// parts puts the ranks' own times in place of what a class tells of its ranks. Sum and extremes
-// are known better from that. Where ranks differ by less than their times are known to,
-// nothing is gained.
-func (x *rankTimes) parts(class []part, members []int) []part {
+// parts replaces a class's distribution by the ranks' own times, which have better sums and extremes. If ranks differ
+// by less than the error of their times, nothing is gained.
+func (x *rankTimes) parts(class []rankGroup, members []int) []rankGroup {
 	if x.unknown || len(members) < 2 || len(class) == len(members) {
 		return class
 	}
@@ -57,7 +56,7 @@ func (x *rankTimes) parts(class []part, members []int) []part {
 		own += x.ns[i]
 		within = max(within, x.within[i])
 	}
-	list := make([]part, len(members))
+	list := make([]rankGroup, len(members))
 	if x.sites > 1 { // extremes of sums are not those of either
 		for i, rank := range members {
 			list[i] = single(x.ns[i], rank)

@@ -7,36 +7,38 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A span is what is known of a time: between two bounds, and what it is taken for.
-type span struct{ low, mid, high float64 }
+// An estimate is a time with its bounds.
+type estimate struct{ low, mid, high float64 }
 
-func (s span) within(low, high float64) span {
-	// What contradicts the other tells nothing.
+func (s estimate) within(low, high float64) estimate {
+	// Contradictory bounds are useless.
 	if high < s.low || low > s.high {
 		return s
 	}
-	return span{max(s.low, low), 0, min(s.high, high)}
+	return estimate{max(s.low, low), 0, min(s.high, high)}
 }
 
 // around takes in what is known of a total.
-func (s span) around(t trace.Total) span {
+func (s estimate) around(t trace.Total) estimate {
 	return s.within(max(0, t.Ns-t.Within), t.Ns+t.Within)
 }
 
-func (s span) plus(o span) span { return span{s.low + o.low, s.mid + o.mid, s.high + o.high} }
-
-func (s span) less(o span) span {
-	return span{max(0, s.low-o.high), max(0, s.mid-o.mid), max(0, s.high-o.low)}
+func (s estimate) plus(o estimate) estimate {
+	return estimate{s.low + o.low, s.mid + o.mid, s.high + o.high}
 }
 
-func (s span) width() float64 { return s.high - s.low }
+func (s estimate) less(o estimate) estimate {
+	return estimate{max(0, s.low-o.high), max(0, s.mid-o.mid), max(0, s.high-o.low)}
+}
 
-func (s *span) addTotal(t trace.Total) {
-	*s = s.plus(span{max(0, t.Ns-t.Within), t.Ns, t.Ns + t.Within})
+func (s estimate) width() float64 { return s.high - s.low }
+
+func (s *estimate) addTotal(t trace.Total) {
+	*s = s.plus(estimate{max(0, t.Ns-t.Within), t.Ns, t.Ns + t.Within})
 }
 
 // sharper returns what is known better.
-func (s span) sharper(o span) span {
+func (s estimate) sharper(o estimate) estimate {
 	if o.width() < s.width() {
 		return o
 	}
@@ -44,9 +46,9 @@ func (s span) sharper(o span) span {
 }
 
 // spent is the time of a rank inside and outside of MPI, of all of its threads.
-type spent struct{ useful, mpi span }
+type spent struct{ useful, mpi estimate }
 
-func known(v float64) span { return span{v, v, v} }
+func known(v float64) estimate { return estimate{v, v, v} }
 
 // classSpent returns what the ranks of a class spent, in order. Sums over the class are
 // known; of a rank, its totals, what the extremes of each call site say, and the rounded numbers of the
@@ -89,8 +91,8 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 }
 
 // classSpans bounds the ranks' parts in a sum over the call sites of a class.
-func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Times) (trace.Stat, trace.Spread)) []span {
-	list := make([]span, n)
+func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Times) (trace.Stat, trace.Spread)) []estimate {
+	list := make([]estimate, n)
 	for t := range times {
 		stat, totals := of(&times[t])
 		if n == 1 {
@@ -123,7 +125,7 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 }
 
 // settle takes each for a value between its bounds, so that the sum is right.
-func settle(list []span, sum float64) {
+func settle(list []estimate, sum float64) {
 	var mids, width float64
 	for i := range list {
 		s := &list[i]
@@ -148,8 +150,8 @@ type Share struct {
 	High  float64 `json:"high"`
 }
 
-// Known reports whether the share is known well enough to be told as a number: to a
-// quarter of itself or of what is left, or to 2 %.
+// Known reports whether the share is precise enough to print as a number: to a quarter of itself or of the rest, or to
+// 2 %.
 func (s Share) Known() bool {
 	off := (s.High - s.Low) / 2
 	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
@@ -163,7 +165,7 @@ func (r *Report) efficiency(ranks []rankSpent) {
 		return
 	}
 	var sum, runtime, off float64
-	var most span
+	var most estimate
 	for _, x := range ranks {
 		sum += x.useful.mid
 		most.low, most.mid, most.high = max(most.low, x.useful.low), max(most.mid, x.useful.mid), max(most.high, x.useful.high)
@@ -171,7 +173,7 @@ func (r *Report) efficiency(ranks []rankSpent) {
 			runtime, off = x.runtime, x.off
 		}
 	}
-	e.RuntimeNs, e.WithinNs = int64(runtime), int64(off)
+	e.RuntimeNs, e.RuntimeErrorNs = int64(runtime), int64(off)
 	mean := sum / float64(len(ranks))
 	share := func(value, low, high float64) Share {
 		return Share{clamp(value), clamp(low), clamp(high)}
@@ -195,14 +197,14 @@ func clamp(x float64) float64 {
 // A rankSpent is what is known of a rank.
 type rankSpent struct {
 	rank, threads  int
-	useful, mpi    span
-	init, finalize span // of the time in MPI
-	rest           span // of the time in MPI, that in all other calls
+	useful, mpi    estimate
+	init, finalize estimate // of the time in MPI
+	rest           estimate // of the time in MPI, that in all other calls
 	runtime, off   float64
 }
 
 // mpiOf is where the time in a call of MPI belongs.
-func (x *rankSpent) mpiOf(init, finalize bool) *span {
+func (x *rankSpent) mpiOf(init, finalize bool) *estimate {
 	switch {
 	case init:
 		return &x.init
@@ -212,12 +214,12 @@ func (x *rankSpent) mpiOf(init, finalize bool) *span {
 	return &x.rest
 }
 
-// inside leaves MPI_Init and MPI_Finalize out. What is left is what the run has but for them, or what
-// everything else comes to: whichever is known better.
+// inside subtracts MPI_Init and MPI_Finalize. The rest is the run without them, or the sum of everything else:
+// whichever is known better.
 func (x *rankSpent) inside() {
 	ends := x.init.plus(x.finalize)
 	x.mpi = x.rest.sharper(x.mpi.less(ends))
-	run := span{x.runtime - x.off, x.runtime, x.runtime + x.off}.less(ends)
+	run := estimate{x.runtime - x.off, x.runtime, x.runtime + x.off}.less(ends)
 	if x.threads <= 1 {
 		run = x.useful.plus(x.mpi).sharper(run)
 	}
@@ -228,10 +230,10 @@ func (x *rankSpent) inside() {
 type collector struct {
 	list           []*rankSpent
 	of             map[int]*rankSpent
-	init, finalize []part
+	init, finalize []rankGroup
 }
 
-// ends tells which of a rank's distinct calls begin and end MPI.
+// ends returns which of a rank's distinct calls begin and end MPI.
 func ends(k *trace.Rank) (init, finalize []bool) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
@@ -253,7 +255,7 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 	for t := range times {
 		for _, x := range []struct {
 			is    bool
-			parts *[]part
+			parts *[]rankGroup
 		}{{init[t], &u.init}, {finalize[t], &u.finalize}} {
 			if x.is && times[t].Duration.Count > 0 {
 				*x.parts = append(*x.parts, spread(times[t].Duration, []trace.Spread{times[t].DurationTotals}, members)...)
@@ -285,7 +287,7 @@ func (u *collector) own(k *trace.Rank) *ownTimes {
 	if o.x == nil {
 		o.x = &rankSpent{}
 	}
-	o.x.useful, o.x.mpi = span{}, span{}
+	o.x.useful, o.x.mpi = estimate{}, estimate{}
 	o.init, o.finalize = ends(k)
 	return o
 }
@@ -296,7 +298,7 @@ func (o *ownTimes) add(terminal int, t *trace.Timing) {
 	o.x.mpiOf(o.init[terminal], o.finalize[terminal]).add(t.Duration)
 }
 
-// settle takes the rank's totals where they are known better than what its calls' times come to.
+// settle takes the rank's totals if they are more precise than the sums of its calls' times.
 func (o *ownTimes) settle(t *trace.Totals) {
 	var from rankSpent
 	from.useful.addTotal(t.Gap)
@@ -309,13 +311,13 @@ func (o *ownTimes) settle(t *trace.Totals) {
 	x.init, x.finalize, x.rest = x.init.sharper(from.init), x.finalize.sharper(from.finalize), x.rest.sharper(from.rest)
 }
 
-func (s *span) add(x trace.Sample) {
+func (s *estimate) add(x trace.Sample) {
 	s.low += float64(x.Ns) - math.Min(float64(x.Bound), float64(x.Ns))
 	s.mid += float64(x.Ns)
 	s.high += float64(x.Ns) + float64(x.Bound)
 }
 
-// whole tells how the ranks spent their time.
+// whole computes how the ranks spent their time.
 func (r *Report) whole(o Options, hosts func(int) string) {
 	list := make([]rankSpent, len(r.spent.list))
 	own := len(r.spent.init) == 0
@@ -331,19 +333,19 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 		if y.threads > 1 {
 			y.perThread()
 		}
-		if o.Inside {
+		if o.WithoutInit {
 			y.inside()
 		}
 	}
-	if !o.Inside {
+	if !o.WithoutInit {
 		r.Init, r.Finalize = combine(r.spent.init, hosts), combine(r.spent.finalize, hosts)
 	}
 	for i := range list {
 		r.Efficiency.RuntimeNs = max(r.Efficiency.RuntimeNs, int64(list[i].runtime))
 	}
 	r.efficiency(list)
-	r.Useful = overRanks(list, func(x *rankSpent) span { return x.useful }, hosts)
-	r.MPI = overRanks(list, func(x *rankSpent) span { return x.mpi }, hosts)
+	r.Useful = overRanks(list, func(x *rankSpent) estimate { return x.useful }, hosts)
+	r.MPI = overRanks(list, func(x *rankSpent) estimate { return x.mpi }, hosts)
 }
 
 // perThread has a rank's threads count as one that spends its time as they do together:
@@ -354,21 +356,21 @@ func (x *rankSpent) perThread() {
 		return
 	}
 	f := x.runtime / all
-	x.useful = span{x.useful.low * f, x.useful.mid * f, x.useful.high * f}
-	x.mpi = span{x.mpi.low * f, x.mpi.mid * f, x.mpi.high * f}
+	x.useful = estimate{x.useful.low * f, x.useful.mid * f, x.useful.high * f}
+	x.mpi = estimate{x.mpi.low * f, x.mpi.mid * f, x.mpi.high * f}
 }
 
 // overRanks is the distribution of times that are known within bounds.
-func overRanks(ranks []rankSpent, of func(*rankSpent) span, hosts func(int) string) Distribution {
-	list := make([]sample, len(ranks))
+func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) string) Distribution {
+	list := make([]rankNs, len(ranks))
 	within := 0.0
 	for i := range ranks {
 		s := of(&ranks[i])
-		list[i] = sample{s.mid, ranks[i].rank}
+		list[i] = rankNs{s.mid, ranks[i].rank}
 		within = max(within, s.high-s.mid, s.mid-s.low)
 	}
 	d := exact(list, hosts)
-	d.Within = within
+	d.ErrorNs = within
 	if within >= 1 {
 		d.Exact = false
 		if within > d.Most.Ns-d.Least.Ns {

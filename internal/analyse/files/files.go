@@ -15,49 +15,49 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Unknown is the name of files whose opening is not in the trace.
-const Unknown = "(not seen being opened)"
+// UnknownName is the name of files whose opening is not in the trace.
+const UnknownName = "(not seen being opened)"
 
-// Block is the size whose multiples count as aligned.
-const Block = 4096
+// AlignmentUnit is the size whose multiples count as aligned.
+const AlignmentUnit = 4096
 
-// Bounds are the sizes up to which calls count in each bin of a histogram, less one; the last is open.
-var Bounds = []int64{100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30}
+// SizeBounds are the sizes up to which calls count in each bin of a histogram, less one; the last is open.
+var SizeBounds = []int64{100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30}
 
 // A Use is what a rank did with a file, or several did with several.
 type Use struct {
-	Opens   uint64 `json:"opens"`
-	Reads   Moved  `json:"reads"`
-	Writes  Moved  `json:"writes"`
-	Meta    uint64 `json:"meta_calls"` // all other calls, opening and closing among them
-	Failed  uint64 `json:"failed"`
-	Library uint64 `json:"library_calls"` // calls that the MPI library made for itself
+	Opens        uint64    `json:"opens"`
+	Reads        Transfers `json:"reads"`
+	Writes       Transfers `json:"writes"`
+	MetaCalls    uint64    `json:"meta_calls"` // all other calls, opening and closing among them
+	Failed       uint64    `json:"failed"`
+	LibraryCalls uint64    `json:"library_calls"` // calls that the MPI library made for itself
 
 	// In nanoseconds.
-	DataTime float64 `json:"data_ns"`
-	MetaTime float64 `json:"meta_ns"`
+	DataNs float64 `json:"data_ns"`
+	MetaNs float64 `json:"meta_ns"`
 
 	// How accesses follow each other, where offsets are known.
 	Sequential uint64 `json:"sequential"` // where the last one ended; the first one too
-	Strided    uint64 `json:"strided"`    // as far behind the last one as that was behind the one before
+	Strided    uint64 `json:"strided"`    // as far after the last one as that was after the one before
 	Random     uint64 `json:"random"`
 	Unaligned  uint64 `json:"unaligned"` // not at a multiple of Block
 	Extent     int64  `json:"extent"`    // the furthest byte that was read or written
 
-	First, Last int64 `json:"-"` // from when to when on the run's time line
-	Slowest     Slow  `json:"slowest"`
+	FirstNs, LastNs int64       `json:"-"` // from when to when on the run's time line
+	Slowest         SlowestCall `json:"slowest"`
 }
 
-// Moved is what calls in one direction moved.
-type Moved struct {
+// Transfers is what calls in one direction moved.
+type Transfers struct {
 	Calls uint64   `json:"calls"`
 	Bytes int64    `json:"bytes"`
-	Time  float64  `json:"ns"`
+	Ns    float64  `json:"ns"`
 	Sizes []uint64 `json:"sizes,omitempty"` // by Bounds
 }
 
-// Slow is the call that took longest.
-type Slow struct {
+// SlowestCall is the call that took longest.
+type SlowestCall struct {
 	Rank int     `json:"rank"`
 	Call string  `json:"call,omitempty"`
 	Ns   float64 `json:"ns"`
@@ -73,14 +73,14 @@ const (
 // at the same place of the name, are one File.
 type File struct {
 	Path  string       `json:"path"` // as it is from the report's folder
-	By    string       `json:"by"`
+	API   string       `json:"by"`
 	Own   bool         `json:"file_per_rank,omitempty"`
 	Total Use          `json:"total"`
 	Ranks map[int]*Use `json:"-"`
 }
 
-// Shared is how many ranks used the same file.
-func (f *File) Shared() int {
+// SharingRanks is how many ranks used the same file.
+func (f *File) SharingRanks() int {
 	if f.Own {
 		return 1
 	}
@@ -92,7 +92,7 @@ func (f *File) Shared() int {
 func (f *File) Bandwidth() float64 {
 	worst := 0.0
 	for _, u := range f.Ranks {
-		worst = max(worst, u.DataTime+u.MetaTime)
+		worst = max(worst, u.DataNs+u.MetaNs)
 	}
 	if worst == 0 {
 		return 0
@@ -102,31 +102,31 @@ func (f *File) Bandwidth() float64 {
 
 // Report is what a trace says of files.
 type Report struct {
-	Folder string           // in which all ranks were started; "" if not the same, or not known
-	Files  []*File          // those with most time first
-	Kind   trace.SampleKind // what is known of times, at least
+	Folder    string           // in which all ranks were started; "" if not the same, or not known
+	Files     []*File          // those with most time first
+	TimesKind trace.SampleKind // what is known of times, at least
 
 	// What was left out, see Options.System.
-	LeftFiles int
-	LeftCalls uint64
+	OmittedFiles int
+	OmittedCalls uint64
 }
 
 // Options say what to look at.
 type Options struct {
-	Each   bool  // don't put files together that have the ranks' numbers in their names
-	System bool  // files in the system's folders and what interpreters import, too
-	Heat   *Heat // takes in what calls of POSIX read and write, if the trace has times; may be nil
+	NoGrouping    bool  // don't put files together that have the ranks' numbers in their names
+	IncludeSystem bool  // files in the system's folders and what interpreters import, too
+	Heat          *Heat // takes in what calls of POSIX read and write, if the trace has times; may be nil
 }
 
 // An id is what a File is of.
 type id struct{ name, by string }
 
 // use is what a rank did with the file.
-func (f *File) use(rank int) *Use { return once.Of(f.Ranks, rank, func() *Use { return new(Use) }) }
+func (f *File) use(rank int) *Use { return once.Get(f.Ranks, rank, func() *Use { return new(Use) }) }
 
-// Compute goes through the calls of all ranks.
-func Compute(r *trace.Reader, o Options) (*Report, error) {
-	rep := &Report{Kind: trace.ExactSample}
+// Analyse goes through the calls of all ranks.
+func Analyse(r *trace.Reader, o Options) (*Report, error) {
+	rep := &Report{TimesKind: trace.ExactSample}
 	folders, err := startFolders(r)
 	if err != nil {
 		return nil, err
@@ -137,17 +137,17 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 	files := make(map[id]*File)
 	err = eachRank(r, folders, func(f *follower) {
 		f.use = func(name, by string) *Use {
-			x := once.Of(files, id{name, by}, func() *File { return &File{Path: name, By: by, Ranks: make(map[int]*Use)} })
+			x := once.Get(files, id{name, by}, func() *File { return &File{Path: name, API: by, Ranks: make(map[int]*Use)} })
 			return x.use(f.rank)
 		}
-	}, func(f *follower) { rep.Kind = min(rep.Kind, f.kind) })
+	}, func(f *follower) { rep.TimesKind = min(rep.TimesKind, f.kind) })
 	if err != nil {
 		return nil, err
 	}
-	if !o.System {
+	if !o.IncludeSystem {
 		rep.leaveOut(files, folders)
 	}
-	names := rep.name(files, o.Each)
+	names := rep.name(files, o.NoGrouping)
 	byName := make(map[id]*File)
 	for k, f := range files {
 		at := id{names[k], k.by}
@@ -168,7 +168,7 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 		rep.Files = append(rep.Files, f)
 	}
 	slices.SortFunc(rep.Files, func(a, b *File) int {
-		return cmp.Or(cmp.Compare(b.Total.DataTime+b.Total.MetaTime, a.Total.DataTime+a.Total.MetaTime), cmp.Compare(a.Path, b.Path), cmp.Compare(a.By, b.By))
+		return cmp.Or(cmp.Compare(b.Total.DataNs+b.Total.MetaNs, a.Total.DataNs+a.Total.MetaNs), cmp.Compare(a.Path, b.Path), cmp.Compare(a.API, b.API))
 	})
 	if o.Heat == nil || !r.HasTimes() {
 		return rep, nil
@@ -223,7 +223,7 @@ func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 		calls, writes := uint64(0), uint64(0)
 		system := true
 		for rank, u := range f.Ranks {
-			calls += u.Reads.Calls + u.Writes.Calls + u.Meta
+			calls += u.Reads.Calls + u.Writes.Calls + u.MetaCalls
 			writes += u.Writes.Calls
 			system = system && isSystems(k.name, folders[rank])
 		}
@@ -231,10 +231,10 @@ func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 			continue
 		}
 		left[k.name] = true
-		rep.LeftCalls += calls
+		rep.OmittedCalls += calls
 		delete(files, k)
 	}
-	rep.LeftFiles = len(left)
+	rep.OmittedFiles = len(left)
 }
 
 // name returns what files are called, those of single ranks together.
@@ -269,18 +269,18 @@ func (rep *Report) name(files map[id]*File, each bool) map[id]string {
 }
 
 func (u *Use) add(o *Use) {
-	if u.First == 0 && u.Last == 0 || o.First < u.First {
-		u.First = o.First
+	if u.FirstNs == 0 && u.LastNs == 0 || o.FirstNs < u.FirstNs {
+		u.FirstNs = o.FirstNs
 	}
-	u.Last = max(u.Last, o.Last)
+	u.LastNs = max(u.LastNs, o.LastNs)
 	u.Opens += o.Opens
 	u.Reads.add(&o.Reads)
 	u.Writes.add(&o.Writes)
-	u.Meta += o.Meta
+	u.MetaCalls += o.MetaCalls
 	u.Failed += o.Failed
-	u.Library += o.Library
-	u.DataTime += o.DataTime
-	u.MetaTime += o.MetaTime
+	u.LibraryCalls += o.LibraryCalls
+	u.DataNs += o.DataNs
+	u.MetaNs += o.MetaNs
 	u.Sequential += o.Sequential
 	u.Strided += o.Strided
 	u.Random += o.Random
@@ -291,26 +291,26 @@ func (u *Use) add(o *Use) {
 	}
 }
 
-func (m *Moved) add(o *Moved) {
+func (m *Transfers) add(o *Transfers) {
 	m.Calls += o.Calls
 	m.Bytes += o.Bytes
-	m.Time += o.Time
+	m.Ns += o.Ns
 	for i, n := range o.Sizes {
 		m.bins()[i] += n
 	}
 }
 
-func (m *Moved) bins() []uint64 {
+func (m *Transfers) bins() []uint64 {
 	if m.Sizes == nil {
-		m.Sizes = make([]uint64, len(Bounds)+1)
+		m.Sizes = make([]uint64, len(SizeBounds)+1)
 	}
 	return m.Sizes
 }
 
-func (m *Moved) count(bytes int64, ns float64) {
+func (m *Transfers) count(bytes int64, ns float64) {
 	m.Calls++
 	m.Bytes += bytes
-	m.Time += ns
-	i, _ := slices.BinarySearch(Bounds, bytes+1)
+	m.Ns += ns
+	i, _ := slices.BinarySearch(SizeBounds, bytes+1)
 	m.bins()[i]++
 }

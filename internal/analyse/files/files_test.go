@@ -15,7 +15,7 @@ const first = mpi.FirstHandleID
 
 // own is the value of a path in which the rank's number is told apart.
 func own(r *tracktest.Recorder, path string) int64 {
-	return r.String(string(signature.Template([]byte(path), r.Rank)))
+	return r.String(string(signature.FileTemplate([]byte(path), r.Rank)))
 }
 
 // program has each rank write a file of its own in strides, and read one of all at random.
@@ -51,7 +51,7 @@ func TestCompute(t *testing.T) {
 	const ranks = 3
 	r := mergetest.Run(t, ranks, program)
 	for _, each := range []bool{false, true} {
-		rep, err := Compute(r, Options{Each: each})
+		rep, err := Analyse(r, Options{NoGrouping: each})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestCompute(t *testing.T) {
 			t.Fatalf("each %v: files %v", each, files)
 		}
 		u := f.Ranks[2]
-		if u.Opens != 1 || u.Writes.Calls != 12 || u.Writes.Bytes != 10*4096+100 || u.Meta != 3 || u.Failed != 0 {
+		if u.Opens != 1 || u.Writes.Calls != 12 || u.Writes.Bytes != 10*4096+100 || u.MetaCalls != 3 || u.Failed != 0 {
 			t.Errorf("own file: %+v", *u)
 		}
 		// the first, and the two after the seek: the second of these follows
@@ -82,10 +82,10 @@ func TestCompute(t *testing.T) {
 			t.Errorf("a file that isn't there: %+v", n)
 		}
 		all := files["all.txt"]
-		if all.Shared() != ranks || all.Own {
-			t.Errorf("all.txt is shared by %d", all.Shared())
+		if all.SharingRanks() != ranks || all.Own {
+			t.Errorf("all.txt is shared by %d", all.SharingRanks())
 		}
-		if u := all.Ranks[0]; u.Reads.Calls != 5 || u.Reads.Bytes != 3000+17+30 || u.Meta != 4 || u.Random != 3 || u.Sequential != 2 {
+		if u := all.Ranks[0]; u.Reads.Calls != 5 || u.Reads.Bytes != 3000+17+30 || u.MetaCalls != 4 || u.Random != 3 || u.Sequential != 2 {
 			t.Errorf("all.txt: %+v", *u)
 		}
 		if o := files["STDOUT_FILENO"]; o == nil || o.Total.Writes.Bytes != 9*ranks {
@@ -140,7 +140,7 @@ func TestBins(t *testing.T) {
 		bytes int64
 		bin   int
 	}{{0, 0}, {99, 0}, {100, 1}, {1023, 1}, {1024, 2}, {1 << 30, 9}, {math.MaxInt64 - 1, 9}} {
-		var m Moved
+		var m Transfers
 		m.count(c.bytes, 0)
 		if m.Sizes[c.bin] != 1 {
 			t.Errorf("%d bytes: %v", c.bytes, m.Sizes)

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An opened is an open file, as descriptors, streams and handles of a rank stand for it.
+// An opened is an open file; a rank's descriptors, streams and handles refer to it.
 type opened struct {
 	name   string // as it is from the root, as far as that is known
 	use    *Use
@@ -32,7 +32,7 @@ type follower struct {
 	rank   int
 	k      *trace.Rank
 	use    func(name, by string) *Use
-	moved  func(name string, written bool, bytes, start, end int64) // told of calls of POSIX; may be nil
+	moved  func(name string, written bool, bytes, start, end int64) // called for calls of POSIX; may be nil
 	folder string                                                   // the working folder; "" if not known
 	open   map[mpi.Kind]map[int64]*opened                           // by kind of handle, by number
 	kind   trace.SampleKind
@@ -110,7 +110,7 @@ func untimed(k *trace.Rank, stream int) iter.Seq2[trace.TimedCall, error] {
 }
 
 func (f *follower) def(fn *trace.Function) *mpi.Call {
-	return once.Of(f.defs, fn, func() *mpi.Call {
+	return once.Get(f.defs, fn, func() *mpi.Call {
 		d, _ := mpi.Lookup(fn.Name)
 		return d
 	})
@@ -160,7 +160,7 @@ func byOf(c *trace.TimedCall) string {
 	return MPIIO
 }
 
-// handle is the open file that a parameter stands for, which may not be known; nil if it stands for none.
+// handle is the open file that a parameter refers to, which may be unknown; nil without a file.
 func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
 	m := f.open[p.Kind()]
 	if m == nil || v.Type != trace.Handle {
@@ -168,7 +168,7 @@ func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *o
 	}
 	o := m[v.Num]
 	if o == nil {
-		name := Unknown
+		name := UnknownName
 		if v.Predefined() {
 			name = v.Render(p.Kind())
 		}
@@ -230,8 +230,8 @@ func (f *follower) call(c *trace.TimedCall) {
 			return
 		}
 		f.note(c, u)
-		u.Meta++
-		u.MetaTime += ns
+		u.MetaCalls++
+		u.MetaNs += ns
 		if returned {
 			f.change(c, def, o, name, u)
 		}
@@ -239,13 +239,13 @@ func (f *follower) call(c *trace.TimedCall) {
 	}
 	if len(moves) == 0 && u != nil { // the other half of a call, or a list of nothing
 		f.note(c, u)
-		u.DataTime += ns
+		u.DataNs += ns
 	}
 	for i := range moves {
 		m := &moves[i]
 		f.note(c, m.use)
 		part := ns / float64(len(moves))
-		m.use.DataTime += part
+		m.use.DataNs += part
 		to := &m.use.Reads
 		if m.written {
 			to = &m.use.Writes
@@ -262,18 +262,18 @@ func (f *follower) call(c *trace.TimedCall) {
 
 // note adds to a file's use what every call says.
 func (f *follower) note(c *trace.TimedCall, u *Use) {
-	if u.First == 0 && u.Last == 0 || c.Start < u.First {
-		u.First = c.Start
+	if u.FirstNs == 0 && u.LastNs == 0 || c.Start < u.FirstNs {
+		u.FirstNs = c.Start
 	}
-	u.Last = max(u.Last, c.End())
+	u.LastNs = max(u.LastNs, c.End())
 	if ns := float64(c.Timing.Duration.Ns); ns > u.Slowest.Ns {
-		u.Slowest = Slow{f.rank, c.Text(), ns}
+		u.Slowest = SlowestCall{f.rank, c.Text(), ns}
 	}
 	if c.Return != 0 {
 		u.Failed++
 	}
 	if reissue.IsLibrary(c.Site.Module) {
-		u.Library++
+		u.LibraryCalls++
 	}
 }
 
@@ -329,8 +329,8 @@ func (f *follower) copied(c *trace.TimedCall) (list []move) {
 	return list
 }
 
-// queued is what asynchronous operations are to move, which counts where they are asked for. What they came to is
-// known once the program asks.
+// queued is what asynchronous operations are to move, which counts when they are started. The amounts moved are known
+// once the program asks.
 func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []move, data bool) {
 	count, _ := number(c, "count")
 	at, _ := number(c, "offset")
@@ -380,7 +380,7 @@ func (o *opened) access(m *move) {
 		return
 	}
 	u := o.use
-	if at%Block != 0 {
+	if at%AlignmentUnit != 0 {
 		u.Unaligned++
 	}
 	u.Extent = max(u.Extent, at+m.bytes)
@@ -405,7 +405,7 @@ func (o *opened) access(m *move) {
 	o.began, o.last, o.end = true, at, at+m.bytes
 }
 
-// change follows what handles stand for, and where files are read and written next.
+// change keeps track of handles, and of the positions at which files are read and written next.
 func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
 	switch {
 	case !def.Has(mpi.Posix):

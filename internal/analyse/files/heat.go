@@ -15,19 +15,19 @@ const (
 
 // A Heat is how many bytes were read and written when, by rank and by file. Bytes of a call go evenly over its time.
 type Heat struct {
-	From, To int64 // on a time line, in ns
-	Each     int   // ranks that share a row
-	Ranks    []Row // groups of ranks
-	Files    map[string]*Row
+	FromNs, ToNs int64     // on a time line, in ns
+	RanksPerRow  int       // ranks that share a row
+	Ranks        []HeatRow // groups of ranks
+	Files        map[string]*HeatRow
 }
 
-// A Row is bytes by part of time.
-type Row struct{ Read, Written []float64 }
+// A HeatRow is bytes by part of time.
+type HeatRow struct{ Read, Written []float64 }
 
 // NewHeat returns one for a run of some ranks, and a part of a time line.
 func NewHeat(ranks int, from, to int64) *Heat {
 	each := max(1, (ranks+heatRows-1)/heatRows)
-	return &Heat{From: from, To: max(to, from+1), Each: each, Ranks: make([]Row, (ranks+each-1)/each), Files: make(map[string]*Row)}
+	return &Heat{FromNs: from, ToNs: max(to, from+1), RanksPerRow: each, Ranks: make([]HeatRow, (ranks+each-1)/each), Files: make(map[string]*HeatRow)}
 }
 
 // Add notes a call that read or wrote.
@@ -35,19 +35,19 @@ func (h *Heat) Add(rank int, file string, written bool, bytes, start, end int64)
 	if bytes <= 0 {
 		return
 	}
-	h.Ranks[rank/h.Each].add(h, written, bytes, start, end)
+	h.Ranks[rank/h.RanksPerRow].add(h, written, bytes, start, end)
 	r := h.Files[file]
 	if r == nil {
 		if len(h.Files) == heatFiles {
 			return
 		}
-		r = &Row{}
+		r = &HeatRow{}
 		h.Files[file] = r
 	}
 	r.add(h, written, bytes, start, end)
 }
 
-func (r *Row) add(h *Heat, written bool, bytes, start, end int64) {
+func (r *HeatRow) add(h *Heat, written bool, bytes, start, end int64) {
 	bins := &r.Read
 	if written {
 		bins = &r.Written
@@ -55,8 +55,8 @@ func (r *Row) add(h *Heat, written bool, bytes, start, end int64) {
 	if *bins == nil {
 		*bins = make([]float64, heatBins)
 	}
-	width := float64(h.To-h.From) / heatBins
-	place := func(at int64) float64 { return min(max(float64(at-h.From)/width, 0), heatBins) }
+	width := float64(h.ToNs-h.FromNs) / heatBins
+	place := func(at int64) float64 { return min(max(float64(at-h.FromNs)/width, 0), heatBins) }
 	from, to := place(start), place(end)
 	first, last := min(int(from), heatBins-1), min(int(to), heatBins-1)
 	if first == last {
@@ -69,11 +69,10 @@ func (r *Row) add(h *Heat, written bool, bytes, start, end int64) {
 	}
 }
 
-// Used cuts a heat to the time in which something was read or written, in at most so many bins, and returns how
-// many there are.
-func (h *Heat) Used(most int) int {
+// Trim cuts a heat to the time in which something was read or written, in at most most bins, and returns their number.
+func (h *Heat) Trim(most int) int {
 	first, last := heatBins, -1
-	rows := make([]*Row, 0, len(h.Ranks)+len(h.Files))
+	rows := make([]*HeatRow, 0, len(h.Ranks)+len(h.Files))
 	for i := range h.Ranks {
 		rows = append(rows, &h.Ranks[i])
 	}
@@ -93,9 +92,9 @@ func (h *Heat) Used(most int) int {
 	for _, r := range rows {
 		r.Read, r.Written = cut(r.Read, first, each, bins), cut(r.Written, first, each, bins)
 	}
-	width := float64(h.To-h.From) / heatBins
-	h.From += int64(float64(first) * width)
-	h.To = h.From + int64(float64(bins*each)*width)
+	width := float64(h.ToNs-h.FromNs) / heatBins
+	h.FromNs += int64(float64(first) * width)
+	h.ToNs = h.FromNs + int64(float64(bins*each)*width)
 	return bins
 }
 
@@ -114,7 +113,7 @@ func cut(list []float64, first, each, bins int) []float64 {
 }
 
 // Bytes is all that was read and written.
-func (r *Row) Bytes() float64 {
+func (r *HeatRow) Bytes() float64 {
 	sum := 0.0
 	for _, bins := range [][]float64{r.Read, r.Written} {
 		for _, v := range bins {

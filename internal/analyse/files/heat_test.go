@@ -15,8 +15,8 @@ func TestHeat(t *testing.T) {
 	h.Add(1, "b", true, 7, 0, 0)                          // before it all
 	h.Add(2, "b", false, 9, math.MaxInt64, math.MaxInt64) // and behind
 	h.Add(3, "c", false, 0, 1000, 2000)
-	if h.Each != 3 || len(h.Ranks) != 100 || len(h.Files) != 2 {
-		t.Fatalf("%d ranks a row, %d rows, %d files", h.Each, len(h.Ranks), len(h.Files))
+	if h.RanksPerRow != 3 || len(h.Ranks) != 100 || len(h.Files) != 2 {
+		t.Fatalf("%d ranks a row, %d rows, %d files", h.RanksPerRow, len(h.Ranks), len(h.Files))
 	}
 	for i := 500; i < 504; i++ {
 		if h.Files["a"].Read[i] != 25 || h.Ranks[0].Read[i] != 25 {
@@ -34,15 +34,15 @@ func TestHeat(t *testing.T) {
 	h = NewHeat(2, 0, heatBins*10)
 	h.Add(0, "x", true, 1000, 5000, 9990)
 	h.Add(1, "x", false, 50, 7000, 7000)
-	bins := h.Used(100)
-	if bins > 100 || bins < 80 || h.From != 5000 || h.To < 9990 || h.To > 9990+100 {
-		t.Errorf("%d parts from %d to %d", bins, h.From, h.To)
+	bins := h.Trim(100)
+	if bins > 100 || bins < 80 || h.FromNs != 5000 || h.ToNs < 9990 || h.ToNs > 9990+100 {
+		t.Errorf("%d parts from %d to %d", bins, h.FromNs, h.ToNs)
 	}
 	x := h.Files["x"]
 	if len(x.Written) != bins || math.Abs(x.Bytes()-1050) > 1e-6 || math.Abs(h.Ranks[0].Bytes()-1000) > 1e-6 {
 		t.Errorf("%d parts with %g bytes", len(x.Written), x.Bytes())
 	}
-	if n := NewHeat(1, 0, 10).Used(5); n != 0 {
+	if n := NewHeat(1, 0, 10).Trim(5); n != 0 {
 		t.Errorf("%d parts of nothing", n)
 	}
 }
@@ -50,7 +50,7 @@ func TestHeat(t *testing.T) {
 // What a trace's calls moved is in its heat.
 func TestHeatOfTrace(t *testing.T) {
 	h := NewHeat(3, 0, 1<<40)
-	if _, err := Compute(mergetest.Run(t, 3, program), Options{Heat: h}); err != nil {
+	if _, err := Analyse(mergetest.Run(t, 3, program), Options{Heat: h}); err != nil {
 		t.Fatal(err)
 	}
 	out, all := h.Files["out.%05d"], h.Files["all.txt"]

@@ -54,7 +54,7 @@ func (x *mpiIO) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, boo
 		return nil, true
 	}
 	m := move{o: o, use: o.use, written: written, at: noPlace}
-	amount := x.moved.Moved(c.Terminal, c.Stream, c.Index, false)
+	amount := x.moved.Amounts(c.Terminal, c.Stream, c.Index, false)
 	if m.bytes = int64(amount.In.Bytes); written {
 		m.bytes = int64(amount.Out.Bytes)
 	}

@@ -98,7 +98,7 @@ func united(claims []claim) map[string]string {
 	var forms []*form
 	for i, c := range claims {
 		for _, p := range patternsOf(c, widths) {
-			f := once.Listed(byPattern, p.text, &forms, func() *form { return &form{pattern: p.text, marks: p.marks} })
+			f := once.GetListed(byPattern, p.text, &forms, func() *form { return &form{pattern: p.text, marks: p.marks} })
 			f.of = append(f.of, i)
 		}
 	}
@@ -118,10 +118,10 @@ func united(claims []claim) map[string]string {
 	return found
 }
 
-type place struct{ from, to int }
+type numberAt struct{ from, to int }
 
 // numbersOf lists where the rank's number is in a name.
-func numbersOf(c claim) (list []place) {
+func numbersOf(c claim) (list []numberAt) {
 	digits := strconv.Itoa(c.rank)
 	for i := 0; i < len(c.name); {
 		end := i
@@ -129,7 +129,7 @@ func numbersOf(c claim) (list []place) {
 			end++
 		}
 		if run := c.name[i:end]; run != "" && len(run) < 10 && strings.HasSuffix(run, digits) && strings.Trim(run[:len(run)-len(digits)], "0") == "" {
-			list = append(list, place{i, end})
+			list = append(list, numberAt{i, end})
 		}
 		i = max(end, i+1)
 	}

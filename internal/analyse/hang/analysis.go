@@ -7,11 +7,11 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// An Analysis is what a Snapshot comes to.
+// An Analysis is the result of analysing a Snapshot.
 type Analysis struct {
 	*Graph
-	// Met says of each operation whether its other side has come: it will complete by itself.
-	Met []bool
+	// PeerArrived says for each operation whether its other side has arrived, so that it will complete.
+	PeerArrived []bool
 	// Unreceived are messages that were sent and that no receive takes.
 	Unreceived []unreceived
 	// Mismatches are collective calls in which members of a communicator do not call the same.
@@ -54,62 +54,62 @@ type arrival struct {
 // Analyse decides who is stuck, and why.
 func (s *Snapshot) Analyse() *Analysis {
 	m := s.match()
-	a := &Analysis{Met: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
+	a := &Analysis{PeerArrived: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
 	for i := range s.Operations {
 		if o := &s.Operations[i]; o.Kind == Collective {
-			a.Met[i] = a.collective(o) == nil
+			a.PeerArrived[i] = a.collective(o) == nil
 		}
 	}
 	nodes := make([]Node, len(s.Ranks))
 	for i := range s.Ranks {
-		nodes[i] = Node{Gone: s.Ranks[i].Gone, Wait: a.condition(&s.Ranks[i])}
+		nodes[i] = Node{Ended: s.Ranks[i].Ended, Wait: a.condition(&s.Ranks[i])}
 	}
 	a.Graph = NewGraph(nodes)
 	a.mismatches()
 	return a
 }
 
-// Missing lists the ranks of the world that have not come to a collective operation, or have
-// come with another call; held those that are in it, and whose processes don't run.
+// Missing lists the ranks of the world that have not entered a collective operation, or made another call instead; held
+// lists those in it whose processes don't run.
 func (a *Analysis) Missing(operation int) (missing, held []int) {
 	x := a.arrival(&a.s.Operations[operation])
 	return x.missing, x.held
 }
 
-// condition returns what a rank waits for, nil if it may do something by itself.
+// condition returns what a rank waits for; nil if it can proceed.
 func (a *Analysis) condition(r *RankWait) *Condition {
-	if r.Busy || len(r.Threads) == 0 {
+	if r.OtherThreadBusy || len(r.Threads) == 0 {
 		return nil
 	}
-	all := &Condition{Any: true}
+	all := &Condition{AnySuffices: true}
 	for i := range r.Threads {
 		c := a.wait(&r.Threads[i])
 		if c == nil {
 			return nil
 		}
-		all.Of = append(all.Of, c)
+		all.Conditions = append(all.Conditions, c)
 	}
-	if len(all.Of) == 1 {
-		return all.Of[0]
+	if len(all.Conditions) == 1 {
+		return all.Conditions[0]
 	}
 	return all
 }
 
 // wait returns what an open call waits for, nil if it can return.
 func (a *Analysis) wait(w *Wait) *Condition {
-	c := &Condition{Any: w.Any}
+	c := &Condition{AnySuffices: w.AnySuffices}
 	for _, i := range w.Operations {
 		switch {
-		case !a.Met[i]:
-			c.Of = append(c.Of, a.operation(&a.s.Operations[i]))
-		case w.Any:
+		case !a.PeerArrived[i]:
+			c.Conditions = append(c.Conditions, a.operation(&a.s.Operations[i]))
+		case w.AnySuffices:
 			return nil
 		}
 	}
 	switch {
-	case len(c.Of) == 1:
-		return c.Of[0]
-	case len(c.Of) == 0:
+	case len(c.Conditions) == 1:
+		return c.Conditions[0]
+	case len(c.Conditions) == 0:
 		return nil
 	}
 	return c
@@ -126,12 +126,12 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	c := a.others[o.Comm]
 	if c == nil {
 		// The receiver itself is among them: another thread of it could send. If it waits, so do these.
-		c = &Condition{Any: true}
+		c = &Condition{AnySuffices: true}
 		for _, r := range a.s.Groups[o.Comm].Members {
 			if r >= 0 {
 				c.Ranks = append(c.Ranks, r)
 			} else {
-				c.Of = append(c.Of, &Condition{}) // who that is isn't known: it may send
+				c.Conditions = append(c.Conditions, &Condition{}) // who that is isn't known: it may send
 			}
 		}
 		a.others[o.Comm] = c
@@ -142,7 +142,7 @@ func (a *Analysis) operation(o *Operation) *Condition {
 // collective returns what a collective operation waits for, nil if nobody is missing.
 func (a *Analysis) collective(o *Operation) *Condition {
 	x := a.arrival(o)
-	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].Held {
+	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].Stopped {
 		return nil
 	}
 	switch o.Need {
@@ -178,13 +178,13 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 	if own >= 0 && own < len(g.Entered) {
 		if called, known = g.Entered[own].at(o.Position); known {
 			key.call = called
-			key.call.Where = 0
+			key.call.UserData = 0
 		}
 	}
 	if x := a.meeting[key]; x != nil {
 		return x
 	}
-	x := &arrival{absent: make(map[int]bool), everybody: &Condition{}, somebody: &Condition{Any: true}}
+	x := &arrival{absent: make(map[int]bool), everybody: &Condition{}, somebody: &Condition{AnySuffices: true}}
 	for i, r := range g.Members {
 		if r < 0 {
 			continue // it may be there
@@ -194,14 +194,14 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 			p = g.Entered[i]
 		}
 		other, ok := p.at(o.Position)
-		if p.Count <= o.Position || ok && known && !called.Same(other) {
+		if p.Count <= o.Position || ok && known && !called.Matches(other) {
 			x.missing = append(x.missing, r)
 			x.absent[r] = true
 		}
 	}
 	if len(x.missing) == 0 { // all have come: only who doesn't run keeps them
 		for i := range a.s.Operations {
-			if p := &a.s.Operations[i]; p.Kind == Collective && p.Comm == o.Comm && p.Position == o.Position && a.s.Ranks[p.Rank].Held {
+			if p := &a.s.Operations[i]; p.Kind == Collective && p.Comm == o.Comm && p.Position == o.Position && a.s.Ranks[p.Rank].Stopped {
 				x.held = append(x.held, p.Rank)
 				x.absent[p.Rank] = true
 			}
@@ -244,7 +244,7 @@ func (g *Group) calls(position uint64) []mismatchedCall {
 		if !ok || i >= len(g.Members) || g.Members[i] < 0 {
 			continue
 		}
-		n := slices.IndexFunc(list, func(m mismatchedCall) bool { return m.Same(c) })
+		n := slices.IndexFunc(list, func(m mismatchedCall) bool { return m.Matches(c) })
 		if n < 0 {
 			n = len(list)
 			list = append(list, mismatchedCall{CollectiveCall: c})

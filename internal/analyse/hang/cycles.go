@@ -92,13 +92,13 @@ func (g *Graph) components() [][]int {
 	return list
 }
 
-// From so many ranks of a group a shortest cycle is looked for: fewer where it is large.
+// Limits of the search for a shortest cycle: the larger the group, the fewer ranks it starts from.
 const (
 	starts = 64
 	steps  = 1 << 20
 )
 
-// shortest returns a shortest cycle among the vertices of a component, as ranks; nil if there is none.
+// shortest returns a shortest cycle among the vertices of a component, as ranks; nil if none.
 func (g *Graph) shortest(group []int) []int {
 	in := make(map[int]bool, len(group))
 	var ranks []int
@@ -122,8 +122,8 @@ func (g *Graph) shortest(group []int) []int {
 	return append(slices.Clone(best[low:]), best[:low]...)
 }
 
-// around returns a shortest way from a rank back to it, nil if there is none. A rank that may itself do
-// what any of several may do, itself among them, waits for the others.
+// around returns a shortest path from a rank back to it; nil if none. A rank that waits for any of several ranks,
+// itself among them, waits for the others.
 func (g *Graph) around(from int, in map[int]bool) []int {
 	came := make(map[int]int)
 	owner := func(v int) int { // the rank that waits for a condition on this way
@@ -171,5 +171,5 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 
 // among reports whether a vertex is a condition that one of several ranks can meet.
 func (g *Graph) among(v int) bool {
-	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].Any && len(g.conditions[v-len(g.nodes)].Ranks) > 1
+	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].AnySuffices && len(g.conditions[v-len(g.nodes)].Ranks) > 1
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A follower goes through all calls and keeps what had not come to its end: messages that were
-// not received, requests, and how far each rank has come with each communicator's collectives.
+// A follower goes through all calls and keeps what is open at the end: messages not received, requests, and each rank's
+// progress in the collectives of each communicator.
 type follower struct {
 	ops.NoSink
 	s           *ops.Source
 	snap        Snapshot
-	groups      map[ops.Circle]int
-	recent      ops.Circle // that was asked for last, as looking it up takes long
+	groups      map[ops.CallOrder]int
+	recent      ops.CallOrder // that was asked for last, as looking it up takes long
 	recentGroup int
-	counts      map[Channel]*Count
+	counts      map[Channel]*MessageCount
 	last        [16]struct { // of these the last ones
 		Channel
-		n *Count
+		n *MessageCount
 	}
 	names []fmt.Stringer // by group, as this
 
@@ -84,7 +84,7 @@ func (n *rankState) kind(c *ops.Call) *kind {
 // lost counts what is not known.
 func (f *follower) lost() (n uint64) {
 	for what, count := range f.s.Losses {
-		if what != ops.Unending {
+		if what != ops.LossUnfinished {
 			n += count
 		}
 	}
@@ -111,8 +111,8 @@ type thread struct {
 
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
-		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]Count)},
-		groups: make(map[ops.Circle]int), counts: make(map[Channel]*Count), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
+		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]MessageCount)},
+		groups: make(map[ops.CallOrder]int), counts: make(map[Channel]*MessageCount), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
@@ -227,10 +227,10 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	}
 	b.Operation = Operation{Kind: Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
-	b.known = !ops.Is(a.Function, mpi.Buffered)
+	b.known = !ops.HasAttr(a.Function, mpi.Buffered)
 	n := f.count(b.channel())
 	n.Sent, n.place = n.Sent+1, b.place
-	b.Serial = n.Sent
+	b.MessageNumber = n.Sent
 	return b
 }
 
@@ -253,10 +253,10 @@ func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, ta
 }
 
 // count returns the count of a channel.
-func (f *follower) count(by Channel) *Count {
+func (f *follower) count(by Channel) *MessageCount {
 	x := &f.last[uint64(by.From^by.To^int(by.Tag))%uint64(len(f.last))]
 	if x.n == nil || x.Channel != by {
-		x.Channel, x.n = by, once.Of(f.counts, by, func() *Count { return &Count{} })
+		x.Channel, x.n = by, once.Get(f.counts, by, func() *MessageCount { return &MessageCount{} })
 	}
 	return x.n
 }
@@ -296,9 +296,9 @@ func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	t.polled[c.Terminal] = asked
 }
 
-// Acts reports whether calls of a function can be what others wait for, or the end of waiting: not
+// MayBeAwaited reports whether calls of a function can be what others wait for, or the end of waiting: not
 // those that ask again and again, or for what the process knows itself.
-func Acts(c *mpi.Call) bool {
+func MayBeAwaited(c *mpi.Call) bool {
 	const begins = mpi.Nonblocking | mpi.Starts | mpi.Completes | mpi.Persistent
 	return !c.Has(mpi.Polls) && (!c.Has(mpi.Local) || meaning.Of(c.Name) != nil || c.Attrs&begins != 0)
 }
@@ -307,12 +307,12 @@ func Acts(c *mpi.Call) bool {
 func idle(f *trace.Function) func(c *trace.Call) bool {
 	def, ok := mpi.Lookup(f.Name)
 	switch {
-	case !ok || !def.Has(mpi.Polls) && Acts(def):
+	case !ok || !def.Has(mpi.Polls) && MayBeAwaited(def):
 		return nil
 	case !def.Has(mpi.Polls):
 		return func(c *trace.Call) bool { return c.Return == 0 }
 	}
-	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.InVain(c) }
+	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.FoundNothing(c) }
 }
 
 // pollsAtEnd counts how often a stream has asked since its last call that was not idle.
@@ -325,7 +325,7 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 		}
 		idle := idle(c.Func)
 		is[t] = k.Lane(t) == nil && idle != nil && idle(c)
-		asks[t] = is[t] && ops.Is(c.Func, mpi.Polls)
+		asks[t] = is[t] && ops.HasAttr(c.Func, mpi.Polls)
 	}
 	last := uint64(0)
 	if o := k.Occurrences(stream, func(t int) bool { return !is[t] }); o.Total() > 0 {

@@ -14,15 +14,15 @@ import "slices"
 
 // A Condition is what a rank waits for. Ranks may share one.
 type Condition struct {
-	Any   bool         // one of these is enough; else all are needed
-	Ranks []int        // that have to do something
-	Of    []*Condition // that have to be met
+	AnySuffices bool         // one of these is enough; else all are needed
+	Ranks       []int        // that have to do something
+	Conditions  []*Condition // that have to be met
 }
 
 // A Node is one rank in the graph.
 type Node struct {
-	Gone bool       // it has ended, and does nothing for anybody any more
-	Wait *Condition // nil: it waits for nobody
+	Ended bool       // it has ended, and does nothing for anybody any more
+	Wait  *Condition // nil: it waits for nobody
 }
 
 // A Graph is a wait-for graph.
@@ -54,7 +54,7 @@ func (g *Graph) add(c *Condition) {
 	}
 	g.number[c] = len(g.conditions)
 	g.conditions = append(g.conditions, c)
-	for _, d := range c.Of {
+	for _, d := range c.Conditions {
 		g.add(d)
 	}
 }
@@ -67,7 +67,7 @@ func (g *Graph) size() int { return len(g.nodes) + len(g.conditions) }
 // successors calls visit with each vertex that one waits for.
 func (g *Graph) successors(v int, visit func(int)) {
 	if v < len(g.nodes) {
-		if n := &g.nodes[v]; n.Wait != nil && !n.Gone {
+		if n := &g.nodes[v]; n.Wait != nil && !n.Ended {
 			visit(g.vertex(n.Wait))
 		}
 		return
@@ -76,7 +76,7 @@ func (g *Graph) successors(v int, visit func(int)) {
 	for _, r := range c.Ranks {
 		visit(r)
 	}
-	for _, d := range c.Of {
+	for _, d := range c.Conditions {
 		visit(g.vertex(d))
 	}
 }
@@ -93,19 +93,19 @@ func (g *Graph) predecessors() [][]int {
 // release finds who can go on: each step is taken once for each arc.
 func (g *Graph) release() {
 	waiting := g.predecessors()
-	missing := make([]int, len(g.conditions)) // so many more are needed
+	missing := make([]int, len(g.conditions)) // how many more are needed
 	var next []int
 	for i, c := range g.conditions {
-		missing[i] = len(c.Ranks) + len(c.Of)
+		missing[i] = len(c.Ranks) + len(c.Conditions)
 		switch {
-		case missing[i] == 0 && !c.Any:
+		case missing[i] == 0 && !c.AnySuffices:
 			next = append(next, len(g.nodes)+i)
-		case c.Any:
+		case c.AnySuffices:
 			missing[i] = 1
 		}
 	}
 	for i := range g.nodes {
-		if g.nodes[i].Wait == nil && !g.nodes[i].Gone {
+		if g.nodes[i].Wait == nil && !g.nodes[i].Ended {
 			next = append(next, i)
 		}
 	}
@@ -132,10 +132,10 @@ func (g *Graph) release() {
 }
 
 // Stuck reports whether a rank waits for what can never come.
-func (g *Graph) Stuck(rank int) bool { return !g.free[rank] && !g.nodes[rank].Gone }
+func (g *Graph) Stuck(rank int) bool { return !g.free[rank] && !g.nodes[rank].Ended }
 
 // Waits reports whether a rank waits for others.
-func (g *Graph) Waits(rank int) bool { return g.nodes[rank].Wait != nil && !g.nodes[rank].Gone }
+func (g *Graph) Waits(rank int) bool { return g.nodes[rank].Wait != nil && !g.nodes[rank].Ended }
 
 // WaitsFor lists the ranks that a rank waits for directly, in rising order. Of a stuck rank it
 // lists those alone that keep it stuck.

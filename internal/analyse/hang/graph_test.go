@@ -10,7 +10,7 @@ import (
 
 func all(ranks ...int) *Condition { return &Condition{Ranks: ranks} }
 func any1(ranks ...int) *Condition {
-	return &Condition{Any: true, Ranks: ranks}
+	return &Condition{AnySuffices: true, Ranks: ranks}
 }
 
 func TestGraph(t *testing.T) {
@@ -32,12 +32,12 @@ func TestGraph(t *testing.T) {
 		"any, itself among them":   {[]Node{{Wait: any1(0, 1)}, {Wait: any1(0, 1)}}, []int{0, 1}, "[[0 1]]"},
 		"any, one for all":         {[]Node{{Wait: world}, {Wait: world}, {Wait: world}}, []int{0, 1, 2}, "[[0 1]]"},
 		"any, and behind it one":   {[]Node{{Wait: world}, {Wait: all(2)}, {Wait: world}}, []int{0, 1, 2}, "[[0 2]]"},
-		"for one that has ended":   {[]Node{{Wait: all(1)}, {Gone: true}}, []int{0}, "[]"},
-		"any, one has ended":       {[]Node{{Wait: any1(1, 2)}, {Gone: true}, {}}, nil, "[]"},
+		"for one that has ended":   {[]Node{{Wait: all(1)}, {Ended: true}}, []int{0}, "[]"},
+		"any, one has ended":       {[]Node{{Wait: any1(1, 2)}, {Ended: true}, {}}, nil, "[]"},
 		"nobody can ever":          {[]Node{{Wait: any1()}, {}}, []int{0}, "[]"},
 		"nothing is needed":        {[]Node{{Wait: all()}, {}}, nil, "[]"},
-		"nested, one way is open":  {[]Node{{Wait: &Condition{Any: true, Of: []*Condition{all(1), all(2, 1)}}}, {}, {Wait: all(0)}}, nil, "[]"},
-		"nested, no way is open":   {[]Node{{Wait: &Condition{Any: true, Of: []*Condition{all(1, 2), all(2)}}}, {}, {Wait: all(0)}}, []int{0, 2}, "[[0 2]]"},
+		"nested, one way is open":  {[]Node{{Wait: &Condition{AnySuffices: true, Conditions: []*Condition{all(1), all(2, 1)}}}, {}, {Wait: all(0)}}, nil, "[]"},
+		"nested, no way is open":   {[]Node{{Wait: &Condition{AnySuffices: true, Conditions: []*Condition{all(1, 2), all(2)}}}, {}, {Wait: all(0)}}, []int{0, 2}, "[[0 2]]"},
 		"a barrier and a receive":  {[]Node{{Wait: barrier}, {Wait: barrier}, {Wait: all(0)}, {}}, []int{0, 1, 2}, "[[0 2]]"},
 		"two cycles":               {[]Node{{Wait: all(1)}, {Wait: all(0)}, {Wait: all(3)}, {Wait: all(2)}}, []int{0, 1, 2, 3}, "[[0 1] [2 3]]"},
 	} {
@@ -91,9 +91,9 @@ func TestRelease(t *testing.T) {
 			if len(shared) > 0 && rapid.Bool().Draw(t, "shared") {
 				return rapid.SampledFrom(shared).Draw(t, "which")
 			}
-			c := &Condition{Any: rapid.Bool().Draw(t, "any"), Ranks: rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 3).Draw(t, "ranks")}
+			c := &Condition{AnySuffices: rapid.Bool().Draw(t, "any"), Ranks: rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 3).Draw(t, "ranks")}
 			for range rapid.IntRange(0, depth).Draw(t, "of") {
-				c.Of = append(c.Of, draw(depth-1))
+				c.Conditions = append(c.Conditions, draw(depth-1))
 			}
 			shared = append(shared, c)
 			return c
@@ -102,7 +102,7 @@ func TestRelease(t *testing.T) {
 		for i := range nodes {
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0:
-				nodes[i].Gone = true
+				nodes[i].Ended = true
 			case 1:
 			default:
 				nodes[i].Wait = draw(2)
@@ -116,11 +116,11 @@ func TestRelease(t *testing.T) {
 			for _, r := range c.Ranks {
 				some, every = some || free[r], every && free[r]
 			}
-			for _, d := range c.Of {
+			for _, d := range c.Conditions {
 				ok := met(d)
 				some, every = some || ok, every && ok
 			}
-			if c.Any {
+			if c.AnySuffices {
 				return some
 			}
 			return every
@@ -128,14 +128,14 @@ func TestRelease(t *testing.T) {
 		for changed := true; changed; {
 			changed = false
 			for i := range nodes {
-				if !free[i] && !nodes[i].Gone && (nodes[i].Wait == nil || met(nodes[i].Wait)) {
+				if !free[i] && !nodes[i].Ended && (nodes[i].Wait == nil || met(nodes[i].Wait)) {
 					free[i], changed = true, true
 				}
 			}
 		}
 		g := NewGraph(nodes)
 		for i := range nodes {
-			if g.Stuck(i) != (!free[i] && !nodes[i].Gone) {
+			if g.Stuck(i) != (!free[i] && !nodes[i].Ended) {
 				t.Fatalf("rank %d: stuck %t", i, g.Stuck(i))
 			}
 		}

@@ -22,18 +22,18 @@ import (
 type Options struct {
 	Name     func(trace.Site) string // names call sites
 	Thread   func(trace.Site) string // names what threads were made for, by places in it; nil: as Name does
-	Progress func(calls uint64)      // told now and then how many more calls were looked at
+	Progress func(calls uint64)      // called now and then with the number of further calls that were read
 	Process  func(rank int) Process  // nil: nothing is known
 }
 
 // A Process is what is known of the operating system's process of a rank.
 type Process struct {
-	Host  string
-	PID   int
-	Alive bool   // it runs
-	Ended bool   // it doesn't, although others of its world do
-	Moved bool   // it made calls while it was looked at
-	Held  string // what keeps it from running, one of the Held… constants; empty: nothing
+	Host      string
+	PID       int
+	Alive     bool   // it runs
+	Ended     bool   // it doesn't, although others of its world do
+	MadeCalls bool   // it made calls while it was looked at
+	HeldBy    string // what keeps it from running, one of the Held… constants; empty: nothing
 	// Damaged says that not all of its records could be read.
 	Damaged bool
 }
@@ -55,25 +55,25 @@ type Report struct {
 	Receives   []Unmatched `json:"receives"`   // without a message
 	Messages   []Messages  `json:"messages"`   // that no receive takes
 	Mismatches []Mismatch  `json:"mismatches"` // of collective calls
-	Unsure     []int       `json:"unsure"`     // ranks of which not all is known that they did: they count as ranks that can go on
+	Unsure     []int       `json:"unsure"`     // ranks whose calls are not all known: they count as ranks that can proceed
 	Losses     []ops.Loss  `json:"losses"`     // what the trace does not have
 }
 
-// A Verdict says how it stands with a world.
+// A Verdict is the state of a world.
 type Verdict string
 
 // The verdicts.
 const (
-	Ended       Verdict = "ended"       // all ranks have come to MPI_Finalize
-	Deadlock    Verdict = "deadlock"    // some ranks wait for each other in a ring
-	Stuck       Verdict = "stuck"       // some ranks wait for what nobody will do any more
-	Livelock    Verdict = "livelock"    // some ranks ask again and again for what nobody does who waits
-	Waiting     Verdict = "waiting"     // some ranks wait for others that can go on
-	Progressing Verdict = "progressing" // nobody waits
-	Partial     Verdict = "partial"     // none: some ranks left no records here, and those that did may wait for them
+	VerdictEnded       Verdict = "ended"       // all ranks have reached MPI_Finalize
+	VerdictDeadlock    Verdict = "deadlock"    // some ranks wait for each other in a ring
+	VerdictStuck       Verdict = "stuck"       // some ranks wait for what nobody will do any more
+	VerdictLivelock    Verdict = "livelock"    // some ranks ask again and again for what nobody does who waits
+	VerdictWaiting     Verdict = "waiting"     // some ranks wait for others that can go on
+	VerdictProgressing Verdict = "progressing" // nobody waits
+	VerdictPartial     Verdict = "partial"     // none: some ranks left no records here, and those that did may wait for them
 )
 
-// A Cycle is ranks of which each waits for the next, and the last for the first.
+// A Cycle is ranks each of which waits for the next, and the last for the first.
 type Cycle struct {
 	Ranks []int  `json:"ranks"`
 	Links []Link `json:"links"`
@@ -81,58 +81,58 @@ type Cycle struct {
 
 // A Link is why one rank of a cycle waits.
 type Link struct {
-	Rank     int    `json:"rank"`
-	Function string `json:"function"`
-	Place    string `json:"place"`
-	For      string `json:"for"`
-	OpenNs   int64  `json:"open_ns"` // how long the call has been open, 0: not known
+	Rank         int    `json:"rank"`
+	Function     string `json:"function"`
+	Place        string `json:"place"`
+	WaitsForText string `json:"for"`
+	OpenNs       int64  `json:"open_ns"` // how long the call has been open, 0: not known
 }
 
 // A State is ranks that are at the same place in the same way.
 type State struct {
-	Kind     string      `json:"state"` // one of the Kind… constants
-	Function string      `json:"function"`
-	Place    string      `json:"place"`
-	For      string      `json:"for"` // what they wait for, where that is the same for all
-	Stuck    bool        `json:"stuck"`
-	Held     string      `json:"held,omitempty"`     // what keeps their processes from running
-	Round    uint64      `json:"round,omitempty"`    // in a collective call: which one of the communicator it is, from 1
-	Comm     string      `json:"comm,omitempty"`     // that one
-	Of       string      `json:"made_for,omitempty"` // of a thread: what the program made it for
-	Ranks    []RankState `json:"ranks"`
+	Kind            string      `json:"state"` // one of the Kind… constants
+	Function        string      `json:"function"`
+	Place           string      `json:"place"`
+	WaitsForText    string      `json:"for"` // what they wait for, where that is the same for all
+	Stuck           bool        `json:"stuck"`
+	HeldBy          string      `json:"held,omitempty"`     // what keeps their processes from running
+	CollectiveIndex uint64      `json:"round,omitempty"`    // in a collective call: which one of the communicator it is, from 1
+	Comm            string      `json:"comm,omitempty"`     // that one
+	ThreadFunction  string      `json:"made_for,omitempty"` // of a thread: what the program made it for
+	Ranks           []RankState `json:"ranks"`
 }
 
 // The kinds of states.
 const (
-	KindBlocked   = "blocked"   // in a call that waits for others
-	KindInside    = "inside"    // in a call that waits for nobody, as far as is known
-	KindPolling   = "polling"   // asks again and again for something that has not come
-	KindOutside   = "outside"   // of MPI, behind its last call
-	KindFinalized = "finalized" // in MPI_Finalize, or behind it
-	KindEnded     = "ended"     // without MPI_Finalize, while others run on
-	KindMoving    = "moving"    // made calls while it was looked at
-	KindUnknown   = "unknown"   // left no records here
+	StateBlocked   = "blocked"   // in a call that waits for others
+	StateInside    = "inside"    // in a call that waits for nobody, as far as is known
+	StatePolling   = "polling"   // asks again and again for something that has not come
+	StateOutside   = "outside"   // outside of MPI, after its last call
+	StateFinalized = "finalized" // in MPI_Finalize, or after it
+	StateEnded     = "ended"     // without MPI_Finalize, while others run on
+	StateMoving    = "moving"    // made calls while it was looked at
+	StateUnknown   = "unknown"   // left no records here
 )
 
 // A RankState is where one rank is.
 type RankState struct {
-	Rank     int     `json:"rank"`
-	Host     string  `json:"host,omitempty"`
-	PID      int     `json:"pid,omitempty"`
-	Calls    int64   `json:"calls"`
-	SinceNs  int64   `json:"since_ns"` // how long it has been so, 0: not known
-	Polls    uint64  `json:"polls,omitempty"`
-	WaitsFor []int   `json:"waits_for"`
-	For      string  `json:"for"`
-	Call     string  `json:"call"`              // the last, in full
-	Spawns   int     `json:"spawns,omitempty"`  // so many processes it waits for in MPI_Comm_spawn
-	Threads  []State `json:"threads,omitempty"` // of a rank with several: where they are
+	Rank             int     `json:"rank"`
+	Host             string  `json:"host,omitempty"`
+	PID              int     `json:"pid,omitempty"`
+	Calls            int64   `json:"calls"`
+	SinceNs          int64   `json:"since_ns"` // how long it has been so, 0: not known
+	Polls            uint64  `json:"polls,omitempty"`
+	WaitsFor         []int   `json:"waits_for"`
+	WaitsForText     string  `json:"for"`
+	Call             string  `json:"call"`              // the last, in full
+	SpawnedProcesses int     `json:"spawns,omitempty"`  // the number of processes in MPI_Comm_spawn that it waits for
+	Threads          []State `json:"threads,omitempty"` // of a rank with several: where they are
 }
 
 // Awaited is a rank that others wait for, directly or by way of others.
 type Awaited struct {
-	Rank int   `json:"rank"`
-	By   []int `json:"by"`
+	Rank         int   `json:"rank"`
+	WaitingRanks []int `json:"by"`
 }
 
 // An Unmatched operation is a receive that has no message, or a probe.
@@ -159,7 +159,7 @@ type Messages struct {
 // A Mismatch is a collective call in which members of a communicator don't call the same.
 type Mismatch struct {
 	Comm  string           `json:"comm"`
-	Index uint64           `json:"index"` // so many collective calls of the communicator came before
+	Index uint64           `json:"index"` // how many collective calls of the communicator came before
 	Calls []MismatchedCall `json:"calls"`
 }
 
@@ -171,8 +171,8 @@ type MismatchedCall struct {
 	Ranks    []int  `json:"ranks"`
 }
 
-// Of looks at the end of a trace.
-func Of(r *trace.Reader, o Options) (*Report, error) {
+// Analyse looks at the end of a trace.
+func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
 	}
@@ -198,7 +198,7 @@ func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
 	o := ops.Options{From: ops.FromStart, To: ops.ToEnd, UnderWay: true, Idle: idle, Progress: progress}
 	s, err := ops.New(r, o)
 	if err == nil {
-		if o.Untimed, err = s.OneThread(); o.Untimed && err == nil { // else times say which thread's call came first
+		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil { // else times say which thread's call came first
 			s, err = ops.New(r, o)
 		}
 	}
@@ -229,7 +229,7 @@ func (v *view) unmet() []Unmatched {
 	list := []Unmatched{}
 	for i := range v.snap.Operations {
 		o := &v.snap.Operations[i]
-		if o.Kind != Receive && o.Kind != Probe || v.analysis.Met[i] {
+		if o.Kind != Receive && o.Kind != Probe || v.analysis.PeerArrived[i] {
 			continue
 		}
 		p := v.places[v.placeOfOperation[i]]
@@ -242,13 +242,13 @@ func (v *view) unmet() []Unmatched {
 type Snapshot struct {
 	Ranks    []RankWait
 	Groups   []Group // communicators
-	Messages map[Channel]Count
+	Messages map[Channel]MessageCount
 	// Operations are those that had not completed: of a rank in the order in which it began them.
 	Operations []Operation
 }
 
-// A Count is of the messages of a channel.
-type Count struct {
+// A MessageCount is of the messages of a channel.
+type MessageCount struct {
 	Sent     uint64 // begun
 	Received uint64 // taken by receives that have completed
 	place    int    // where the last one was sent
@@ -256,17 +256,17 @@ type Count struct {
 
 // A RankWait is where one rank is.
 type RankWait struct {
-	Gone bool
-	Held bool // its process does not run
+	Ended   bool
+	Stopped bool // its process does not run
 	// Threads are the threads that wait. A rank waits if none of its threads does anything else.
-	Threads []Wait
-	Busy    bool // another thread is outside of MPI, or in a call that waits for nobody
+	Threads         []Wait
+	OtherThreadBusy bool // another thread is outside of MPI, or in a call that waits for nobody
 }
 
 // A Wait is what the open call of a thread waits for.
 type Wait struct {
-	Operations []int // indices into Snapshot.Operations
-	Any        bool  // one of these is enough; else all are needed
+	Operations  []int // indices into Snapshot.Operations
+	AnySuffices bool  // one of these is enough; else all are needed
 }
 
 // A Group is the processes of a communicator.
@@ -279,7 +279,7 @@ type Group struct {
 
 // Progress is how far a member has come with the collective calls of a communicator.
 type Progress struct {
-	Count uint64           // so many were entered
+	Count uint64           // how many were entered
 	Last  []CollectiveCall // of these the last ones, in order
 }
 
@@ -287,11 +287,11 @@ type Progress struct {
 type CollectiveCall struct {
 	Function string
 	Root     int // -1: it has none
-	Where    int // for the caller's use: it need not be the same
+	UserData int // for the caller's use: it need not be the same
 }
 
-// Same reports whether two calls can be the same collective operation.
-func (c CollectiveCall) Same(d CollectiveCall) bool {
+// Matches reports whether two calls can be the same collective operation.
+func (c CollectiveCall) Matches(d CollectiveCall) bool {
 	return c.Function == d.Function && c.Root == d.Root
 }
 
@@ -334,9 +334,9 @@ type Operation struct {
 	Rank int // of the world
 	Comm int // index into Groups
 
-	Peer   int    // rank of the world, or AnySource
-	Tag    int64  // or AnyTag
-	Serial uint64 // of a send: which message of its channel it is, from 1
+	Peer          int    // rank of the world, or AnySource
+	Tag           int64  // or AnyTag
+	MessageNumber uint64 // of a send: which message of its channel it is, from 1
 
 	Position uint64 // of a collective: which one of the communicator, from 0
 	Need     meaning.Need

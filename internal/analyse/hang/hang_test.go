@@ -95,11 +95,11 @@ func TestKinds(t *testing.T) {
 		cycles  string
 		want    string // must be said somewhere
 	}{
-		"two receives":                   {2, func(r rank) { r.recv(int64(1-r.Rank), 7) }, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 7"},
-		"a ring of receives":             {3, func(r rank) { r.recv(int64((r.Rank+2)%3), 7) }, hang.Deadlock, "[[0 2 1]]", "a message from rank 2, tag 7"},
-		"a ring of sends":                {3, func(r rank) { r.send("MPI_Send", int64((r.Rank+1)%3), 3) }, hang.Deadlock, "[[0 1 2]]", "rank 1 to receive tag 3"},
-		"synchronous sends":              {2, func(r rank) { r.send("MPI_Ssend", int64(1-r.Rank), 3) }, hang.Deadlock, "[[0 1]]", "rank 1 to receive tag 3"},
-		"buffered sends are no deadlock": {2, func(r rank) { r.send("MPI_Bsend", int64(1-r.Rank), 3) }, hang.Progressing, "[]", ""},
+		"two receives":                   {2, func(r rank) { r.recv(int64(1-r.Rank), 7) }, hang.VerdictDeadlock, "[[0 1]]", "a message from rank 1, tag 7"},
+		"a ring of receives":             {3, func(r rank) { r.recv(int64((r.Rank+2)%3), 7) }, hang.VerdictDeadlock, "[[0 2 1]]", "a message from rank 2, tag 7"},
+		"a ring of sends":                {3, func(r rank) { r.send("MPI_Send", int64((r.Rank+1)%3), 3) }, hang.VerdictDeadlock, "[[0 1 2]]", "rank 1 to receive tag 3"},
+		"synchronous sends":              {2, func(r rank) { r.send("MPI_Ssend", int64(1-r.Rank), 3) }, hang.VerdictDeadlock, "[[0 1]]", "rank 1 to receive tag 3"},
+		"buffered sends are no deadlock": {2, func(r rank) { r.send("MPI_Bsend", int64(1-r.Rank), 3) }, hang.VerdictProgressing, "[]", ""},
 		"waitall of receives, one has come": {3, func(r rank) {
 			if r.Rank == 2 {
 				r.Send(9, 4, 0, 5)
@@ -109,7 +109,7 @@ func TestKinds(t *testing.T) {
 			r.Irecv(10, 4, 2, 5)
 			r.Irecv(11, 4, int64(1-r.Rank), 6)
 			r.wait("MPI_Waitall", 2, 1)
-		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 6"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "a message from rank 1, tag 6"},
 		"waitany, no way out": {3, func(r rank) {
 			if r.Rank == 0 {
 				r.Irecv(10, 4, 1, 5)
@@ -118,7 +118,7 @@ func TestKinds(t *testing.T) {
 				return
 			}
 			r.recv(0, 1)
-		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 5 or a message from rank 2, tag 5"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "a message from rank 1, tag 5 or a message from rank 2, tag 5"},
 		"waitany, one way out": {3, func(r rank) {
 			switch r.Rank {
 			case 0:
@@ -128,15 +128,15 @@ func TestKinds(t *testing.T) {
 			case 1:
 				r.recv(0, 1)
 			}
-		}, hang.Waiting, "[]", ""},
+		}, hang.VerdictWaiting, "[]", ""},
 		"a wildcard, nobody is left": {3, func(r rank) {
 			if r.Rank == 0 {
 				r.recv(anySource, anyTag)
 				return
 			}
 			r.recv(0, 1)
-		}, hang.Deadlock, "[[0 1]]", "a message from any rank, any tag"},
-		"wildcards on all": {3, func(r rank) { r.recv(anySource, anyTag) }, hang.Deadlock, "[[0 1]]", "a message from any rank, any tag: [1 2]"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "a message from any rank, any tag"},
+		"wildcards on all": {3, func(r rank) { r.recv(anySource, anyTag) }, hang.VerdictDeadlock, "[[0 1]]", "a message from any rank, any tag: [1 2]"},
 		"a wildcard, somebody is left": {3, func(r rank) {
 			switch r.Rank {
 			case 0:
@@ -144,15 +144,15 @@ func TestKinds(t *testing.T) {
 			case 1:
 				r.recv(0, 1)
 			}
-		}, hang.Waiting, "[]", ""},
+		}, hang.VerdictWaiting, "[]", ""},
 		"a barrier without one": {4, func(r rank) {
 			if r.Rank == 3 {
 				r.recv(0, 9)
 				return
 			}
 			r.barrier(world)
-		}, hang.Deadlock, "[[0 3]]", "rank 3 to call MPI_Barrier on MPI_COMM_WORLD"},
-		"roots that differ": {2, func(r rank) { r.bcast(int64(1 - r.Rank)) }, hang.Deadlock, "[[0 1]]", "mismatch at 0"},
+		}, hang.VerdictDeadlock, "[[0 3]]", "rank 3 to call MPI_Barrier on MPI_COMM_WORLD"},
+		"roots that differ": {2, func(r rank) { r.bcast(int64(1 - r.Rank)) }, hang.VerdictDeadlock, "[[0 1]]", "mismatch at 0"},
 		"collectives that differ": {3, func(r rank) {
 			r.Allreduce(8, 1)
 			if r.Rank == 1 {
@@ -160,39 +160,39 @@ func TestKinds(t *testing.T) {
 				return
 			}
 			r.bcast(1)
-		}, hang.Deadlock, "[[0 1]]", "mismatch at 1"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "mismatch at 1"},
 		"communicators in another order": {2, func(r rank) {
 			r.dup(0)
 			r.dup(1)
 			r.barrier(own + int64(r.Rank))
-		}, hang.Deadlock, "[[0 1]]", "rank 1 to call MPI_Barrier on communicator 1 of MPI_Comm_dup"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "rank 1 to call MPI_Barrier on communicator 1 of MPI_Comm_dup"},
 		"a receive from one that has finished": {2, func(r rank) {
 			if r.Rank == 1 {
 				r.End()
 				return
 			}
 			r.recv(1, 7)
-		}, hang.Stuck, "[]", "a message from rank 1, tag 7"},
+		}, hang.VerdictStuck, "[]", "a message from rank 1, tag 7"},
 		"a wrong tag": {2, func(r rank) {
 			if r.Rank == 0 {
 				r.Send(9, 4, 1, 8)
 			}
 			r.recv(int64(1-r.Rank), 7)
-		}, hang.Deadlock, "[[0 1]]", "left over: 1 from 0 to 1, tag 8"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "left over: 1 from 0 to 1, tag 8"},
 		"a wrong communicator": {2, func(r rank) {
 			r.dup(0)
 			if r.Rank == 0 {
 				r.Send(9, 4, 1, 8)
 			}
 			r.recvOn(own, int64(1-r.Rank), 8)
-		}, hang.Deadlock, "[[0 1]]", "tag 8, communicator 1 of MPI_Comm_dup"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "tag 8, communicator 1 of MPI_Comm_dup"},
 		"a probe": {2, func(r rank) {
 			if r.Rank == 0 {
 				r.open("MPI_Probe", 20, 1, 4, world)
 				return
 			}
 			r.recv(0, 1)
-		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 4"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "a message from rank 1, tag 4"},
 		"a probe whose message has come": {2, func(r rank) {
 			if r.Rank == 0 {
 				r.open("MPI_Probe", 20, anySource, anyTag, world)
@@ -200,11 +200,11 @@ func TestKinds(t *testing.T) {
 			}
 			r.Send(9, 4, 0, 3)
 			r.recv(0, 1)
-		}, hang.Waiting, "[]", ""},
+		}, hang.VerdictWaiting, "[]", ""},
 		"sendrecv out of step": {3, func(r rank) {
 			right := int64((r.Rank + 1) % 3)
 			r.open("MPI_Sendrecv", 20, 1, 0, 4, tracktest.IntType, right, 1, 1, 0, 4, tracktest.IntType, right, 1, world)
-		}, hang.Deadlock, "[[0 1 2]]", "rank 1 to receive tag 1 and a message from rank 1, tag 1"},
+		}, hang.VerdictDeadlock, "[[0 1 2]]", "rank 1 to receive tag 1 and a message from rank 1, tag 1"},
 		"a collective begun by all but one": {3, func(r rank) {
 			if r.Rank == 2 {
 				r.recv(0, 5)
@@ -212,13 +212,13 @@ func TestKinds(t *testing.T) {
 			}
 			r.Call("MPI_Ibarrier", 10, world, 2)
 			r.wait("MPI_Waitall", 1)
-		}, hang.Deadlock, "[[0 2]]", "rank 2 to call MPI_Ibarrier"},
+		}, hang.VerdictDeadlock, "[[0 2]]", "rank 2 to call MPI_Ibarrier"},
 		"a scan waits for lower ranks alone": {3, func(r rank) {
 			if r.Rank == 2 {
 				return
 			}
 			r.open("MPI_Scan", 20, 1, 0, 1, 8, 1, tracktest.IntType, 0x21, world)
-		}, hang.Progressing, "[]", ""},
+		}, hang.VerdictProgressing, "[]", ""},
 		"a fence without one": {3, func(r rank) {
 			r.Call("MPI_Win_create", 30, 1, 0, 4096, 8, 0x130, world, own)
 			r.Call("MPI_Win_fence", 31, 0, own)
@@ -227,7 +227,7 @@ func TestKinds(t *testing.T) {
 				return
 			}
 			r.open("MPI_Win_fence", 32, 0, own)
-		}, hang.Deadlock, "[[0 2]]", "rank 2 to call MPI_Win_fence on window 1 of MPI_COMM_WORLD"},
+		}, hang.VerdictDeadlock, "[[0 2]]", "rank 2 to call MPI_Win_fence on window 1 of MPI_COMM_WORLD"},
 		"a file that one does not close": {2, func(r rank) {
 			r.Call("MPI_File_open", 30, world, r.String("out.dat"), 1, 0x130, own)
 			if r.Rank == 0 {
@@ -235,33 +235,33 @@ func TestKinds(t *testing.T) {
 				return
 			}
 			r.open("MPI_File_close", 32, own)
-		}, hang.Deadlock, "[[0 1]]", "rank 0 to call MPI_File_close on file \"out.dat\""},
-		"probing in vain": {2, func(r rank) { r.iprobe(int64(1-r.Rank), 7, 100_000) }, hang.Livelock, "[[0 1]]", "a message from rank 1, tag 7: [1], 100000 times"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "rank 0 to call MPI_File_close on file \"out.dat\""},
+		"probing in vain": {2, func(r rank) { r.iprobe(int64(1-r.Rank), 7, 100_000) }, hang.VerdictLivelock, "[[0 1]]", "a message from rank 1, tag 7: [1], 100000 times"},
 		"testing in vain": {2, func(r rank) {
 			r.Irecv(10, 4, int64(1-r.Rank), 7)
 			r.test(10_000)
-		}, hang.Livelock, "[[0 1]]", "a message from rank 1, tag 7"},
+		}, hang.VerdictLivelock, "[[0 1]]", "a message from rank 1, tag 7"},
 		"testing now and then": {2, func(r rank) {
 			r.Irecv(10, 4, int64(1-r.Rank), 7)
 			r.test(10)
-		}, hang.Progressing, "[]", ""},
+		}, hang.VerdictProgressing, "[]", ""},
 		"two threads, one way out": {2, func(r rank) {
 			r.recv(int64(1-r.Rank), 7)
 			r.CallOn(1, "MPI_Send", 30, 0, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world)
-		}, hang.Progressing, "[]", ""},
+		}, hang.VerdictProgressing, "[]", ""},
 		"two threads, no way out": {2, func(r rank) {
 			r.recv(int64(1-r.Rank), 7)
 			r.CallOn(1, "MPI_Recv", 30, trace.NeverReturned, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world)
-		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 7"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "a message from rank 1, tag 7"},
 		"a persistent receive": {2, func(r rank) {
 			r.Call("MPI_Recv_init", 30, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 7, world, 1)
 			r.Call("MPI_Start", 31, 1)
 			r.open("MPI_Wait", 32, 1)
-		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 7"},
+		}, hang.VerdictDeadlock, "[[0 1]]", "a message from rank 1, tag 7"},
 		"a receive that failed before": {2, func(r rank) {
 			r.CallOn(0, "MPI_Recv", 30, 15, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world, 0)
 			r.recv(int64(1-r.Rank), 7)
-		}, hang.Progressing, "[]", "not sure of [0 1]"},
+		}, hang.VerdictProgressing, "[]", "not sure of [0 1]"},
 		"slow: one computes": {4, func(r rank) {
 			r.Allreduce(8, 1)
 			switch r.Rank {
@@ -270,21 +270,21 @@ func TestKinds(t *testing.T) {
 			case 1, 3:
 				r.recv(0, 7)
 			}
-		}, hang.Waiting, "[]", "3 wait for 2"},
+		}, hang.VerdictWaiting, "[]", "3 wait for 2"},
 		"a message on its way": {2, func(r rank) {
 			if r.Rank == 0 {
 				r.Send(9, 4, 1, 7)
 				return
 			}
 			r.recv(0, 7)
-		}, hang.Progressing, "[]", ""},
+		}, hang.VerdictProgressing, "[]", ""},
 		"all is well": {3, func(r rank) {
 			r.Allreduce(8, 1)
 			r.End()
-		}, hang.Ended, "[]", ""},
+		}, hang.VerdictEnded, "[]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rep, err := hang.Of(run(t, x.ranks, hour, x.program), hang.Options{Name: func(s trace.Site) string { return fmt.Sprintf("+0x%x", s.Offset) }})
+			rep, err := hang.Analyse(run(t, x.ranks, hour, x.program), hang.Options{Name: func(s trace.Site) string { return fmt.Sprintf("+0x%x", s.Offset) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +307,7 @@ func said(r *hang.Report) string {
 	var b strings.Builder
 	for _, s := range r.States {
 		for _, x := range s.Ranks {
-			fmt.Fprintf(&b, "rank %d %s in %s, for %s: %v, %d times\n", x.Rank, s.Kind, s.Function, x.For, x.WaitsFor, x.Polls)
+			fmt.Fprintf(&b, "rank %d %s in %s, for %s: %v, %d times\n", x.Rank, s.Kind, s.Function, x.WaitsForText, x.WaitsFor, x.Polls)
 		}
 	}
 	for _, m := range r.Mismatches {
@@ -318,7 +318,7 @@ func said(r *hang.Report) string {
 	}
 	fmt.Fprintf(&b, "not sure of %v\n", r.Unsure)
 	for _, a := range r.Awaited {
-		fmt.Fprintf(&b, "%d wait for %d\n", len(a.By), a.Rank)
+		fmt.Fprintf(&b, "%d wait for %d\n", len(a.WaitingRanks), a.Rank)
 	}
 	return b.String()
 }
@@ -326,8 +326,8 @@ func said(r *hang.Report) string {
 // TestBrief: sends that have just begun may need no receiver.
 func TestBrief(t *testing.T) {
 	sends := func(r rank) { r.send("MPI_Send", int64(1-r.Rank), 3) }
-	for lasted, want := range map[uint64]hang.Verdict{1000: hang.Progressing, 0: hang.Deadlock, hour: hang.Deadlock} {
-		rep, err := hang.Of(run(t, 2, lasted, sends), hang.Options{})
+	for lasted, want := range map[uint64]hang.Verdict{1000: hang.VerdictProgressing, 0: hang.VerdictDeadlock, hour: hang.VerdictDeadlock} {
+		rep, err := hang.Analyse(run(t, 2, lasted, sends), hang.Options{})
 		if err != nil || rep.Verdict != want {
 			t.Errorf("open for %d ns: %v, %v", lasted, rep.Verdict, err)
 		}
@@ -348,13 +348,13 @@ func TestProcesses(t *testing.T) {
 		process hang.Process
 		want    hang.Verdict
 	}{
-		"computes": {program, hang.Process{Alive: true}, hang.Waiting},
-		"is gone":  {program, hang.Process{Ended: true}, hang.Stuck},
-		"waits":    {receives, hang.Process{Alive: true}, hang.Deadlock},
-		"is torn":  {receives, hang.Process{Damaged: true}, hang.Waiting},
-		"moves":    {receives, hang.Process{Alive: true, Moved: true}, hang.Waiting},
+		"computes": {program, hang.Process{Alive: true}, hang.VerdictWaiting},
+		"is gone":  {program, hang.Process{Ended: true}, hang.VerdictStuck},
+		"waits":    {receives, hang.Process{Alive: true}, hang.VerdictDeadlock},
+		"is torn":  {receives, hang.Process{Damaged: true}, hang.VerdictWaiting},
+		"moves":    {receives, hang.Process{Alive: true, MadeCalls: true}, hang.VerdictWaiting},
 	} {
-		rep, err := hang.Of(run(t, 2, hour, x.program), hang.Options{Process: func(rank int) hang.Process {
+		rep, err := hang.Analyse(run(t, 2, hour, x.program), hang.Options{Process: func(rank int) hang.Process {
 			if rank == 1 {
 				return x.process
 			}
@@ -372,10 +372,10 @@ func TestHeld(t *testing.T) {
 	for held, want := range map[string]struct {
 		verdict hang.Verdict
 		awaited []hang.Awaited
-	}{"": {hang.Progressing, []hang.Awaited{}}, hang.HeldBySignal: {hang.Waiting, []hang.Awaited{{Rank: 2, By: []int{0, 1}}}}} {
-		rep, err := hang.Of(run(t, 3, hour, barriers), hang.Options{Process: func(rank int) (p hang.Process) {
+	}{"": {hang.VerdictProgressing, []hang.Awaited{}}, hang.HeldBySignal: {hang.VerdictWaiting, []hang.Awaited{{Rank: 2, WaitingRanks: []int{0, 1}}}}} {
+		rep, err := hang.Analyse(run(t, 3, hour, barriers), hang.Options{Process: func(rank int) (p hang.Process) {
 			if p.Alive = true; rank == 2 {
-				p.Held = held
+				p.HeldBy = held
 			}
 			return p
 		}})
@@ -385,7 +385,7 @@ func TestHeld(t *testing.T) {
 		if rep.Verdict != want.verdict || !reflect.DeepEqual(rep.Awaited, want.awaited) {
 			t.Errorf("held %q: %s, awaited %v, want %v", held, rep.Verdict, rep.Awaited, want)
 		}
-		if s := rep.States[0]; s.Round != 1 || s.Comm != "MPI_COMM_WORLD" || (s.For == "rank 2 to go on in MPI_Barrier on MPI_COMM_WORLD") != (held != "") {
+		if s := rep.States[0]; s.CollectiveIndex != 1 || s.Comm != "MPI_COMM_WORLD" || (s.WaitsForText == "rank 2 to go on in MPI_Barrier on MPI_COMM_WORLD") != (held != "") {
 			t.Errorf("held %q: %+v", held, s)
 		}
 	}
@@ -396,11 +396,11 @@ func TestWhole(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "workers": tracktest.Workers(12), "butterfly": tracktest.Butterfly(3), "transpose": tracktest.Transpose(3),
 	} {
-		rep, err := hang.Of(mergetest.Run(t, 16, program), hang.Options{})
+		rep, err := hang.Analyse(mergetest.Run(t, 16, program), hang.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rep.Verdict != hang.Ended || len(rep.Messages)+len(rep.Receives)+len(rep.Mismatches) > 0 {
+		if rep.Verdict != hang.VerdictEnded || len(rep.Messages)+len(rep.Receives)+len(rep.Mismatches) > 0 {
 			t.Errorf("%s: %s: %v, %v, %v", name, rep.Verdict, rep.Messages, rep.Receives, rep.Mismatches)
 		}
 	}

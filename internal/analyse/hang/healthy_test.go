@@ -169,11 +169,11 @@ func TestHealthy(t *testing.T) {
 				t.Fatalf("the program itself stops at %v", p.at)
 			}
 		}
-		rep, err := hang.Of(p.killed(t), hang.Options{})
+		rep, err := hang.Analyse(p.killed(t), hang.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rep.Verdict != hang.Waiting && rep.Verdict != hang.Progressing && rep.Verdict != hang.Ended {
+		if rep.Verdict != hang.VerdictWaiting && rep.Verdict != hang.VerdictProgressing && rep.Verdict != hang.VerdictEnded {
 			t.Fatalf("%s at %v: cycles %v\n%s", rep.Verdict, p.at, rep.Cycles, said(rep))
 		}
 		if len(rep.Mismatches) > 0 {

@@ -59,8 +59,8 @@ func (v *view) look() error {
 	patient := Snapshot{Messages: v.snap.Messages}
 	for rank := range v.last {
 		e := &v.last[rank]
-		e.process, e.kind = v.o.Process(rank), KindUnknown
-		w := RankWait{Busy: true}
+		e.process, e.kind = v.o.Process(rank), StateUnknown
+		w := RankWait{OtherThreadBusy: true}
 		p := w
 		if n := v.ranks[rank]; n != nil {
 			if err := v.lookAt(n, e); err != nil {
@@ -68,7 +68,7 @@ func (v *view) look() error {
 			}
 			w, p = e.waits()
 		}
-		w.Held, p.Held = e.process.Held != "", e.process.Held != ""
+		w.Stopped, p.Stopped = e.process.HeldBy != "", e.process.HeldBy != ""
 		v.snap.Ranks[rank] = w
 		patient.Ranks = append(patient.Ranks, p)
 	}
@@ -81,22 +81,22 @@ func (v *view) look() error {
 // waits is what a rank waits for, strictly and if polling is waiting.
 func (e *rankEnd) waits() (strict, patient RankWait) {
 	switch e.kind {
-	case KindFinalized, KindEnded:
-		return RankWait{Gone: true}, RankWait{Gone: true}
-	case KindMoving:
-		return RankWait{Busy: true}, RankWait{Busy: true}
+	case StateFinalized, StateEnded:
+		return RankWait{Ended: true}, RankWait{Ended: true}
+	case StateMoving:
+		return RankWait{OtherThreadBusy: true}, RankWait{OtherThreadBusy: true}
 	}
 	if e.unsure {
-		return RankWait{Busy: true}, RankWait{Busy: true}
+		return RankWait{OtherThreadBusy: true}, RankWait{OtherThreadBusy: true}
 	}
 	for i := range e.threads {
 		switch t := &e.threads[i]; {
 		case t.blocked:
 			strict.Threads, patient.Threads = append(strict.Threads, t.wait), append(patient.Threads, t.wait)
-		case t.kind == KindPolling && len(t.wait.Operations) > 0:
-			strict.Busy, patient.Threads = true, append(patient.Threads, t.wait)
+		case t.kind == StatePolling && len(t.wait.Operations) > 0:
+			strict.OtherThreadBusy, patient.Threads = true, append(patient.Threads, t.wait)
 		case t.call != nil:
-			strict.Busy, patient.Busy = true, true
+			strict.OtherThreadBusy, patient.OtherThreadBusy = true, true
 		}
 	}
 	return strict, patient
@@ -124,7 +124,7 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 		for _, s := range n.k.MadeFor(stream) {
 			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
 		}
-		finished = finished || x.call != nil && ops.Is(x.call.Func, mpi.Ends)
+		finished = finished || x.call != nil && ops.HasAttr(x.call.Func, mpi.Ends)
 		e.threads = append(e.threads, x)
 	}
 	n.k.Forget()
@@ -133,11 +133,11 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	e.kind = e.threads[e.shown].kind
 	switch {
 	case finished:
-		e.kind = KindFinalized
+		e.kind = StateFinalized
 	case e.process.Ended:
-		e.kind = KindEnded
-	case e.process.Moved:
-		e.kind = KindMoving
+		e.kind = StateEnded
+	case e.process.MadeCalls:
+		e.kind = StateMoving
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (v *view) operations(n *rankState) map[*begun]int {
 func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x threadEnd, err error) {
 	length := n.k.Len(stream)
 	if length == 0 {
-		x.kind = KindOutside
+		x.kind = StateOutside
 		return x, nil
 	}
 	if x.call, err = n.k.Call(stream, length-1); err != nil {
@@ -215,8 +215,8 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 	}
 	switch {
 	case polls >= manyPolls && (!open || isPoll(x.call)):
-		x.kind, x.polls = KindPolling, polls
-		x.wait.Any = true
+		x.kind, x.polls = StatePolling, polls
+		x.wait.AnySuffices = true
 		for _, terminal := range sortedKeys(t.polled) {
 			for _, b := range t.polled[terminal] {
 				if i, ok := number[b]; ok {
@@ -225,9 +225,9 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 			}
 		}
 	case !open:
-		x.kind = KindOutside
+		x.kind = StateOutside
 	default:
-		x.kind = KindInside
+		x.kind = StateInside
 		v.blocks(n, t, &x, number)
 	}
 	return x, nil
@@ -242,7 +242,7 @@ func isPoll(c *trace.Call) bool {
 func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]int) {
 	def, _ := mpi.Lookup(x.call.Func.Name)
 	if w := meaning.WaitingOf(def); w.Blocks {
-		x.wait.Any = w.Choice == meaning.AnyRequest || w.Choice == meaning.SomeRequests
+		x.wait.AnySuffices = w.Choice == meaning.AnyRequest || w.Choice == meaning.SomeRequests
 	}
 	list := t.under
 	for _, id := range t.awaits {
@@ -254,7 +254,7 @@ func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]i
 	for _, b := range list {
 		i, ok := number[b]
 		switch {
-		case !ok && x.wait.Any:
+		case !ok && x.wait.AnySuffices:
 			return // what it waits for is not known, and may come
 		case !ok:
 			continue
@@ -264,6 +264,6 @@ func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]i
 		x.wait.Operations = append(x.wait.Operations, i)
 	}
 	if len(x.wait.Operations) > 0 {
-		x.kind, x.blocked = KindBlocked, true
+		x.kind, x.blocked = StateBlocked, true
 	}
 }

@@ -69,7 +69,7 @@ func (s *Snapshot) match() *matching {
 	for i := range s.Operations {
 		switch o := &s.Operations[i]; o.Kind {
 		case Send:
-			m.matched[i] = o.Serial <= s.Messages[o.channel()].Received+m.taken[o.channel()]+m.perhaps[o.channel()]
+			m.matched[i] = o.MessageNumber <= s.Messages[o.channel()].Received+m.taken[o.channel()]+m.perhaps[o.channel()]
 		case Probe:
 			list, _ := m.find(o, demand)
 			m.matched[i] = len(list) > 0
@@ -139,7 +139,7 @@ func (f *follower) group(c *handles.Comm) int { return f.circle(&ops.Meeting{Com
 
 // circle numbers those who make collective calls in one order.
 func (f *follower) circle(m *ops.Meeting) int {
-	by := m.Circle()
+	by := m.CallOrder()
 	if by == f.recent && len(f.names) > 0 {
 		return f.recentGroup
 	}
@@ -181,7 +181,7 @@ const keep = 8
 // collective counts a call that all members of a communicator, window or file have to make. It
 // returns nil if the members are not known, or do not all take part.
 func (f *follower) collective(c *ops.Call) *begun {
-	m := &c.Met
+	m := &c.Meeting
 	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.Self < 0 {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (f *follower) collective(c *ops.Call) *begun {
 	if len(p.Last) == 2*keep {
 		p.Last = p.Last[:copy(p.Last, p.Last[keep:])]
 	}
-	p.Last = append(p.Last, CollectiveCall{Function: x.plain, Root: root, Where: b.place})
+	p.Last = append(p.Last, CollectiveCall{Function: x.plain, Root: root, UserData: b.place})
 	p.Count = m.Nth + 1
 	return b
 }

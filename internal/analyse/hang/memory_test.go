@@ -25,7 +25,7 @@ func TestMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	if _, err := Of(r, Options{}); err != nil { // tables of the reader
+	if _, err := Analyse(r, Options{}); err != nil { // tables of the reader
 		t.Fatal(err)
 	}
 	before := kept()

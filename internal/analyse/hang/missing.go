@@ -16,10 +16,10 @@ import (
 // ErrMissing is that a trace lacks calls which its ranks made: tracing was off, or a rank made them in a way that isn't recorded.
 var ErrMissing = errors.New("calls are missing from this trace")
 
-// Missing looks whether calls are missing from a trace, and returns an ErrMissing that says which: messages that were received and
-// never sent, collective calls that some members made less often than others, ranks without a track. Without any it returns nil. What
-// isn't known of a rank is no evidence. After a deadlock of calls that did come to their end in the program, messages that were not
-// received are evidence too.
+// Missing looks whether calls are missing from a trace, and returns an ErrMissing that lists them: messages received
+// but never sent, collective calls that some members made less often than others, ranks without a track. Otherwise it
+// returns nil. Unknown calls are no evidence. After a deadlock of calls that did complete in the program, messages not
+// received are evidence, too.
 func Missing(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) error {
 	f, err := follow(r, progress)
 	if err != nil {
@@ -52,7 +52,7 @@ func Missing(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) e
 // missing is what calls of all ranks leave over.
 type missing struct {
 	*follower
-	ended []bool // by rank: it came to MPI_Finalize
+	ended []bool // by rank: it has reached MPI_Finalize
 }
 
 func (m *missing) sure(rank int) bool {
@@ -75,11 +75,11 @@ func (m *missing) tracks() []string {
 	return []string{"ranks " + show.Ranges(without) + " left no track"}
 }
 
-// messages lists the channels of which more was received than sent; with unreceived also those with more sent.
+// messages lists the channels that received more than was sent; with unreceived also those that sent more.
 func (m *missing) messages(unreceived bool) (list []string) {
 	type count struct {
 		Channel
-		Count
+		MessageCount
 	}
 	var odd []count
 	for ch, n := range m.snap.Messages {

@@ -18,7 +18,7 @@ func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 // report says what was found.
 func (v *view) report() *Report {
 	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
-	delete(v.s.Losses, ops.Unending) // that is what all this is about
+	delete(v.s.Losses, ops.LossUnfinished) // that is what all this is about
 	r.Losses = v.s.Losses.List()
 	r.Unsure = []int{}
 	for rank := range v.last {
@@ -28,7 +28,7 @@ func (v *view) report() *Report {
 	}
 	r.Verdict = v.verdict()
 	a := v.analysis
-	if r.Verdict == Livelock {
+	if r.Verdict == VerdictLivelock {
 		a = v.patient
 	}
 	r.Cycles = v.cycles(a)
@@ -36,34 +36,34 @@ func (v *view) report() *Report {
 	return r
 }
 
-// verdict says how it stands.
+// verdict determines the state of the world.
 func (v *view) verdict() Verdict {
 	stuck, waits, livelock, ended, unknown := false, false, false, true, false
 	for rank := range v.last {
 		stuck = stuck || v.analysis.Stuck(rank)
 		waits = waits || v.analysis.Waits(rank)
-		livelock = livelock || v.last[rank].kind == KindPolling && v.patient.Stuck(rank)
-		unknown = unknown || v.last[rank].kind == KindUnknown
-		ended = ended && v.last[rank].kind == KindFinalized
+		livelock = livelock || v.last[rank].kind == StatePolling && v.patient.Stuck(rank)
+		unknown = unknown || v.last[rank].kind == StateUnknown
+		ended = ended && v.last[rank].kind == StateFinalized
 	}
 	switch {
 	case ended:
-		return Ended
+		return VerdictEnded
 	case stuck && len(v.analysis.Cycles()) > 0:
-		return Deadlock
+		return VerdictDeadlock
 	case stuck:
-		return Stuck
+		return VerdictStuck
 	case livelock:
-		return Livelock
+		return VerdictLivelock
 	case unknown:
-		return Partial
+		return VerdictPartial
 	case waits:
-		return Waiting
+		return VerdictWaiting
 	}
-	return Progressing
+	return VerdictProgressing
 }
 
-// cycles tells why the ranks of each cycle wait.
+// cycles explains why the ranks of each cycle wait.
 func (v *view) cycles(a *Analysis) []Cycle {
 	list := []Cycle{}
 	for _, ranks := range a.Cycles() {
@@ -76,7 +76,7 @@ func (v *view) cycles(a *Analysis) []Cycle {
 	return list
 }
 
-// link tells why a rank waits for another.
+// link explains why a rank waits for another.
 func (v *view) link(a *Analysis, rank, next int) Link {
 	t := v.last[rank].threads[v.last[rank].shown]
 	l := Link{Rank: rank, OpenNs: t.since}
@@ -84,7 +84,7 @@ func (v *view) link(a *Analysis, rank, next int) Link {
 		p := v.places[t.place]
 		l.Function, l.Place = p.Function, v.o.Name(p.Site)
 	}
-	l.For = v.wanted(a, &t, next)
+	l.WaitsForText = v.wanted(a, &t, next)
 	return l
 }
 
@@ -93,7 +93,7 @@ func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	var list []string
 	for _, i := range t.wait.Operations {
 		o := &v.snap.Operations[i]
-		if a.Met[i] || of >= 0 && !v.concerns(o, of) {
+		if a.PeerArrived[i] || of >= 0 && !v.concerns(o, of) {
 			continue
 		}
 		if text := v.describe(i, o); !slices.Contains(list, text) {
@@ -105,7 +105,7 @@ func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 		list = append(list[:most], fmt.Sprintf("%d more", n))
 	}
 	joint := " and "
-	if t.wait.Any {
+	if t.wait.AnySuffices {
 		joint = " or "
 	}
 	return strings.Join(list, joint)
@@ -171,7 +171,7 @@ func (v *view) states(a *Analysis) []State {
 	list := []State{}
 	for rank := range v.last {
 		e := &v.last[rank]
-		k := key{kind: e.kind, place: -1, stuck: a.Stuck(rank), held: e.process.Held, comm: -1}
+		k := key{kind: e.kind, place: -1, stuck: a.Stuck(rank), held: e.process.HeldBy, comm: -1}
 		var t *threadEnd
 		if e.known && e.threads[e.shown].call != nil {
 			t = &e.threads[e.shown]
@@ -182,7 +182,7 @@ func (v *view) states(a *Analysis) []State {
 		}
 		n, fresh := once.Number(index, k)
 		if fresh {
-			s := State{Kind: e.kind, Stuck: k.stuck, Held: k.held, Round: k.round}
+			s := State{Kind: e.kind, Stuck: k.stuck, HeldBy: k.held, CollectiveIndex: k.round}
 			if k.comm >= 0 {
 				s.Comm = v.names[k.comm].String()
 			}
@@ -195,8 +195,8 @@ func (v *view) states(a *Analysis) []State {
 	}
 	for i := range list {
 		s := &list[i]
-		if s.For = s.Ranks[0].For; slices.ContainsFunc(s.Ranks, func(r RankState) bool { return r.For != s.For }) {
-			s.For = ""
+		if s.WaitsForText = s.Ranks[0].WaitsForText; slices.ContainsFunc(s.Ranks, func(r RankState) bool { return r.WaitsForText != s.WaitsForText }) {
+			s.WaitsForText = ""
 		}
 	}
 	slices.SortStableFunc(list, func(a, b State) int {
@@ -209,20 +209,20 @@ func order(s *State) int {
 	switch {
 	case s.Stuck:
 		return 0
-	case s.Kind == KindUnknown:
+	case s.Kind == StateUnknown:
 		return 2
 	}
 	return 1
 }
 
-// rank tells of one rank.
+// rank describes the state of one rank.
 func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	e := &v.last[rank]
 	s := RankState{Rank: rank, Host: e.process.Host, PID: e.process.PID, Calls: e.calls, WaitsFor: []int{}}
 	if t != nil {
-		s.SinceNs, s.Polls, s.Call, s.Spawns = t.since, t.polls, t.call.Text(), spawns(t.call)
-		if t.blocked || t.kind == KindPolling {
-			s.For = v.wanted(a, t, -1)
+		s.SinceNs, s.Polls, s.Call, s.SpawnedProcesses = t.since, t.polls, t.call.Text(), spawns(t.call)
+		if t.blocked || t.kind == StatePolling {
+			s.WaitsForText = v.wanted(a, t, -1)
 		}
 	}
 	if a.Waits(rank) {
@@ -233,7 +233,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	for i := range e.threads {
 		if x := &e.threads[i]; len(e.threads) > 1 && x.call != nil {
 			p := v.places[x.place]
-			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.Function, Place: v.o.Name(p.Site), For: v.wanted(a, x, -1), Of: x.of})
+			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.Function, Place: v.o.Name(p.Site), WaitsForText: v.wanted(a, x, -1), ThreadFunction: x.of})
 		}
 	}
 	return s
@@ -266,7 +266,7 @@ func (v *view) awaited() []Awaited {
 			list = append(list, Awaited{rank, by})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Awaited) int { return cmp.Compare(len(b.By), len(a.By)) })
+	slices.SortStableFunc(list, func(a, b Awaited) int { return cmp.Compare(len(b.WaitingRanks), len(a.WaitingRanks)) })
 	return list
 }
 
@@ -294,7 +294,7 @@ func (v *view) mismatches() []Mismatch {
 		}
 		x := Mismatch{Comm: v.names[m.Comm].String(), Index: m.Position}
 		for _, c := range m.Calls {
-			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.Where].Site), c.Ranks})
+			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.UserData].Site), c.Ranks})
 		}
 		list = append(list, x)
 	}

@@ -45,14 +45,14 @@ type world struct {
 	requests [][]*envelope
 	entered  []int // collectives
 	roots    [][]int
-	counts   map[Channel]Count
+	counts   map[Channel]MessageCount
 }
 
 func newWorld(programs [][]instruction) *world {
 	n := len(programs)
 	return &world{
 		programs: programs, pc: make([]int, n), inside: make([]bool, n), open: make([]*envelope, n), requests: make([][]*envelope, n),
-		entered: make([]int, n), roots: make([][]int, n), counts: make(map[Channel]Count),
+		entered: make([]int, n), roots: make([][]int, n), counts: make(map[Channel]MessageCount),
 	}
 }
 
@@ -186,7 +186,7 @@ func (w *world) snapshot() *Snapshot {
 	number := make(map[*envelope]int)
 	add := func(e *envelope, kind Kind) int {
 		number[e] = len(s.Operations)
-		o := Operation{Kind: kind, Rank: e.from, Peer: e.to, Tag: int64(e.tag), Serial: e.serial}
+		o := Operation{Kind: kind, Rank: e.from, Peer: e.to, Tag: int64(e.tag), MessageNumber: e.serial}
 		if kind != Send {
 			o.Rank, o.Peer = e.to, e.from
 		}
@@ -199,14 +199,14 @@ func (w *world) snapshot() *Snapshot {
 			add(e, map[bool]Kind{true: Receive}[e.receive])
 		}
 		if w.pc[r] == len(w.programs[r]) {
-			rank.Gone = true
+			rank.Ended = true
 			continue
 		}
 		if !w.inside[r] {
 			continue
 		}
 		i := w.programs[r][w.pc[r]]
-		wait := Wait{Any: i.kind == simWaitany}
+		wait := Wait{AnySuffices: i.kind == simWaitany}
 		switch i.kind {
 		case simSend:
 			wait.Operations = append(wait.Operations, add(w.open[r], Send))

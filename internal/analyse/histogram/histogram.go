@@ -20,13 +20,13 @@ import (
 
 // A Report is the histograms of a trace.
 type Report struct {
-	// Times is how the times are known: exact, bounded (each within the error that was
+	// TimesKind is how the times are known: exact, bounded (each within the error that was
 	// asked for), or histogram (of the trace). Bins of the trace that were cut or joined
 	// are estimates: a time may also be between two of them. Counts, extremes and means
 	// of all of them are exact.
-	Times string `json:"times"`
-	Ranks []int  `json:"ranks"` // whose calls these are
-	Sites []Site `json:"sites"` // in order of the time that their calls took
+	TimesKind string `json:"times"`
+	Ranks     []int  `json:"ranks"` // whose calls these are
+	Sites     []Site `json:"sites"` // in order of the time that their calls took
 }
 
 // A Site is a function called from a place.
@@ -36,25 +36,25 @@ type Site struct {
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
 	Table
-	After []After `json:"after,omitempty"` // the same by what came before, if that is told apart
+	ByPrevious []CallsAfter `json:"after,omitempty"` // the same by the call before, if requested
 }
 
-// An After is calls that came after the same one in their thread.
-type After struct {
-	Number   int    `json:"number"` // of the Site before; 0: the first calls of threads
-	Function string `json:"function,omitempty"`
-	Place    string `json:"site,omitempty"`
+// A CallsAfter is calls that follow the same one in their thread.
+type CallsAfter struct {
+	SiteNumber int    `json:"number"` // of the Site before; 0: the first calls of threads
+	Function   string `json:"function,omitempty"`
+	Place      string `json:"site,omitempty"`
 	Table
 }
 
 // A Table is a histogram of the times in calls, and one of the times before them.
 type Table struct {
-	Duration Spread `json:"duration"`
-	Gap      Spread `json:"gap"`
+	Duration Histogram `json:"duration"`
+	Gap      Histogram `json:"gap"`
 }
 
-// A Spread is a histogram. Times are in ns.
-type Spread struct {
+// A Histogram is a histogram. Times are in ns.
+type Histogram struct {
 	Bin
 	Bins []Bin `json:"bins"`
 }
@@ -72,21 +72,21 @@ type Bin struct {
 
 // Options say what to look at.
 type Options struct {
-	Wanted   func(s *Site) bool      // which call sites; nil: all
-	Rank     int                     // of this rank, or its class where the trace has no more; negative: of all
-	Paths    bool                    // by what came before, also where each call has its time
-	Name     func(trace.Site) string // of call sites; nil: module and offset
-	Progress func(done, ranks int)   // may be nil
+	Wanted     func(s *Site) bool      // which call sites; nil: all
+	Rank       int                     // of this rank, or its class where the trace has no more; negative: of all
+	ByPrevious bool                    // by what came before, also where each call has its time
+	Name       func(trace.Site) string // of call sites; nil: module and offset
+	Progress   func(done, ranks int)   // may be nil
 }
 
-// ErrNone says that a trace has nothing to make histograms of.
-var ErrNone = errors.New("no histograms")
+// ErrNoHistograms says that a trace has nothing to make histograms of.
+var ErrNoHistograms = errors.New("no histograms")
 
-// Bins is the most bins that a histogram is shown with.
-const Bins = 16
+// MaxBins is the most bins that a histogram is shown with.
+const MaxBins = 16
 
-// Of makes the histograms of a trace.
-func Of(r *trace.Reader, o Options) (*Report, error) {
+// Compute makes the histograms of a trace.
+func Compute(r *trace.Reader, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
@@ -101,11 +101,11 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Times: kind.String()}
+	rep := &Report{TimesKind: kind.String()}
 	if kind.Own() {
 		err = c.series(r, rep)
 	} else {
-		rep.Times = trace.HistogramSample.String()
+		rep.TimesKind = trace.HistogramSample.String()
 		err = c.histograms(r, rep)
 	}
 	if err != nil {
@@ -115,7 +115,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// anywhere and start stand for what came before in place of a call site's index.
+// anywhere and start replace a call site's index as the call before.
 const (
 	anywhere = -2
 	start    = trace.FromStart
@@ -188,7 +188,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
 		// With more room than each has, less is lost of what they have together.
-		p := once.Of(sums, k, func() *pair { return &pair{hist.New(Bins, hist.NoRank), hist.New(Bins, hist.NoRank)} })
+		p := once.Get(sums, k, func() *pair { return &pair{hist.New(MaxBins, hist.NoRank), hist.New(MaxBins, hist.NoRank)} })
 		p.duration.Merge(hist.Of(h.Duration))
 		p.gap.Merge(hist.Of(h.Gap))
 	}
@@ -216,7 +216,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 			}
 			add(key{site, anywhere}, h)
 			switch {
-			case !c.o.Paths:
+			case !c.o.ByPrevious:
 			case h.From == trace.FromStart:
 				add(key{site, start}, h)
 			default:
@@ -227,7 +227,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 	}
 	slices.Sort(rep.Ranks)
 	if !some {
-		return ErrNone
+		return ErrNoHistograms
 	}
 	for k, p := range sums {
 		c.tables[k] = &Table{ofHist(p.duration), ofHist(p.gap)}
@@ -251,11 +251,11 @@ func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
 }
 
 // ofHist shows a histogram as it is.
-func ofHist(h *hist.Hist) Spread {
+func ofHist(h *hist.Hist) Histogram {
 	bin := func(b hist.Bin) Bin {
 		return Bin{b.Count, b.Min, b.Max, int(b.MinRank), int(b.MaxRank), b.Mean, math.Sqrt(b.Variance())}
 	}
-	s := Spread{Bin: bin(h.Total()), Bins: []Bin{}}
+	s := Histogram{Bin: bin(h.Total()), Bins: []Bin{}}
 	for _, b := range h.Bins() {
 		s.Bins = append(s.Bins, bin(b))
 	}
@@ -267,7 +267,7 @@ func (c *collector) series(r *trace.Reader, rep *Report) error {
 	rep.Ranks = c.ranks
 	sums := make(map[key]*tallies)
 	add := func(k key, rank int, t *trace.Timing) {
-		s := once.Of(sums, k, newTallies)
+		s := once.Get(sums, k, newTallies)
 		s.duration.add(t.Duration.Ns, int32(rank))
 		s.gap.add(t.Gap.Ns, int32(rank))
 	}
@@ -286,7 +286,7 @@ func (c *collector) series(r *trace.Reader, rep *Report) error {
 				site := sites[call.Terminal]
 				if c.wanted[site] {
 					add(key{site, anywhere}, rank, &call.Timing)
-					if c.o.Paths {
+					if c.o.ByPrevious {
 						add(key{site, from}, rank, &call.Timing)
 					}
 				}
@@ -309,17 +309,17 @@ func (c *collector) finish() []Site {
 		case anywhere:
 			s.Table = *t
 		case start:
-			s.After = append(s.After, After{Table: *t})
+			s.ByPrevious = append(s.ByPrevious, CallsAfter{Table: *t})
 		default:
 			b := &c.sites[k.from]
-			s.After = append(s.After, After{b.Number, b.Function, b.Place, *t})
+			s.ByPrevious = append(s.ByPrevious, CallsAfter{b.Number, b.Function, b.Place, *t})
 		}
 	}
 	list := slices.DeleteFunc(slices.Clone(c.sites), func(s Site) bool { return s.Duration.Count == 0 })
 	slices.SortStableFunc(list, func(a, b Site) int { return cmp.Compare(b.time(), a.time()) })
 	for _, s := range list {
-		slices.SortFunc(s.After, func(a, b After) int {
-			return cmp.Or(cmp.Compare(b.time(), a.time()), cmp.Compare(a.Number, b.Number))
+		slices.SortFunc(s.ByPrevious, func(a, b CallsAfter) int {
+			return cmp.Or(cmp.Compare(b.time(), a.time()), cmp.Compare(a.SiteNumber, b.SiteNumber))
 		})
 	}
 	return list

@@ -107,7 +107,7 @@ func like(a, b Bin, mean, deviation float64) bool {
 }
 
 // check holds a spread against all times that are in it.
-func (t truth) check(tb testing.TB, name string, s *Spread, exact bool) {
+func (t truth) check(tb testing.TB, name string, s *Histogram, exact bool) {
 	tb.Helper()
 	mean, deviation := 1e-3, 0.25
 	if exact {
@@ -131,7 +131,7 @@ func (t truth) check(tb testing.TB, name string, s *Spread, exact bool) {
 			tb.Errorf("%s: bin %+v, want %+v", name, b, inside.bin())
 		}
 	}
-	if sum != uint64(len(t)) || len(s.Bins) > Bins || len(t) > 10 && len(s.Bins) < 4 {
+	if sum != uint64(len(t)) || len(s.Bins) > MaxBins || len(t) > 10 && len(s.Bins) < 4 {
 		tb.Errorf("%s: %d calls in %d bins, want %d", name, sum, len(s.Bins), len(t))
 	}
 	if n := len(s.Bins); s.Bins[0].Least != s.Least || s.Bins[n-1].Most != s.Most ||
@@ -183,12 +183,12 @@ func TestSpreads(t *testing.T) {
 		{timing.Hist, false, 1, "histogram", []int{0, 1, 2}}, // its class
 		{timing.Hist, false, 3, "histogram", []int{3}},
 	} {
-		rep, err := Of(open(t, c.mode), Options{Rank: c.rank, Paths: c.paths})
+		rep, err := Compute(open(t, c.mode), Options{Rank: c.rank, ByPrevious: c.paths})
 		if err != nil {
 			t.Fatal(c.mode, err)
 		}
-		if rep.Times != c.kind || !slices.Equal(rep.Ranks, c.single) || len(rep.Sites) != len(sites) {
-			t.Fatalf("%+v: %s, ranks %v, %d sites", c, rep.Times, rep.Ranks, len(rep.Sites))
+		if rep.TimesKind != c.kind || !slices.Equal(rep.Ranks, c.single) || len(rep.Sites) != len(sites) {
+			t.Fatalf("%+v: %s, ranks %v, %d sites", c, rep.TimesKind, rep.Ranks, len(rep.Sites))
 		}
 		if rep.Sites[0].Function != "MPI_Allreduce" {
 			t.Errorf("%s: most time in %s", c.mode, rep.Sites[0].Function)
@@ -203,10 +203,10 @@ func TestSpreads(t *testing.T) {
 			durations.check(t, string(c.mode)+" "+s.Function, &s.Duration, exact)
 			gaps.check(t, string(c.mode)+" gaps of "+s.Function, &s.Gap, exact)
 			apart := 0
-			for j := range s.After {
-				a := &s.After[j]
-				gaps, durations := truths(s.Number-1, a.Number-1, c.single...)
-				if a.Number > 0 && a.Function != sites[a.Number-1] {
+			for j := range s.ByPrevious {
+				a := &s.ByPrevious[j]
+				gaps, durations := truths(s.Number-1, a.SiteNumber-1, c.single...)
+				if a.SiteNumber > 0 && a.Function != sites[a.SiteNumber-1] {
 					t.Errorf("%s: %+v", c.mode, a)
 				}
 				durations.check(t, string(c.mode)+" "+s.Function+" after "+a.Function, &a.Duration, exact)
@@ -222,11 +222,11 @@ func TestSpreads(t *testing.T) {
 
 // What isn't wanted isn't there, and what a trace doesn't have is an error.
 func TestOptions(t *testing.T) {
-	rep, err := Of(open(t, timing.Lossless), Options{Rank: -1, Paths: true, Wanted: func(s *Site) bool { return s.Number == 2 }})
-	if err != nil || len(rep.Sites) != 1 || rep.Sites[0].Function != "MPI_Send" || len(rep.Sites[0].After) != 3 {
+	rep, err := Compute(open(t, timing.Lossless), Options{Rank: -1, ByPrevious: true, Wanted: func(s *Site) bool { return s.Number == 2 }})
+	if err != nil || len(rep.Sites) != 1 || rep.Sites[0].Function != "MPI_Send" || len(rep.Sites[0].ByPrevious) != 3 {
 		t.Errorf("%v of %+v", err, rep)
 	}
-	if _, err := Of(open(t, timing.Stats), Options{Rank: -1}); !errors.Is(err, ErrNone) {
+	if _, err := Compute(open(t, timing.Stats), Options{Rank: -1}); !errors.Is(err, ErrNoHistograms) {
 		t.Errorf("of statistics: %v", err)
 	}
 }
@@ -252,7 +252,7 @@ func TestTally(t *testing.T) {
 				rt.Fatalf("bin %+v of %v", b, in)
 			}
 		}
-		if sum != uint64(len(all)) || !like(s.Bin, all.bin(), 1e-9, 1e-6) || len(s.Bins) > Bins {
+		if sum != uint64(len(all)) || !like(s.Bin, all.bin(), 1e-9, 1e-6) || len(s.Bins) > MaxBins {
 			rt.Fatalf("%+v of %v", s, all)
 		}
 	})
@@ -276,7 +276,7 @@ func TestSteps(t *testing.T) {
 		for i := range uint64(1000) {
 			x.add(step(i), 0)
 		}
-		if s := x.spread(); len(x.steps) > mostStep || len(s.Bins) < Bins/2 {
+		if s := x.spread(); len(x.steps) > mostStep || len(s.Bins) < MaxBins/2 {
 			t.Errorf("%s: %d steps, %d bins", name, len(x.steps), len(s.Bins))
 		}
 	}

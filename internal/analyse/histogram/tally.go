@@ -22,7 +22,7 @@ type tallies struct{ duration, gap tally }
 const (
 	finest   = 61  // each nanosecond has a step, up to 73 years, and numbers fit
 	coarsest = 3   // all 64 bits are 496 steps
-	mostStep = 512 // so many steps a tally has
+	mostStep = 512 // the number of steps of a tally
 )
 
 // newTallies returns empty ones.
@@ -84,10 +84,10 @@ func (t *tally) coarsen() {
 
 // spread makes bins of the same number of neighbouring steps each. Where times are far apart the
 // bins are in about the same ratio to each other, and where they are close, as wide.
-func (t *tally) spread() Spread {
-	width := (len(t.steps) + Bins - 1) / Bins
+func (t *tally) spread() Histogram {
+	width := (len(t.steps) + MaxBins - 1) / MaxBins
 	var all model.Stat
-	s := Spread{Bins: []Bin{}}
+	s := Histogram{Bins: []Bin{}}
 	for at := 0; at < len(t.steps); at += width {
 		var sum model.Stat
 		for _, step := range t.steps[at:min(at+width, len(t.steps))] {

@@ -128,8 +128,8 @@ func TestDistributedGraph(t *testing.T) {
 			t.Errorf("rank %d (-want +got):\n%s", i, d)
 		}
 	}
-	if m.Unknown != 3 {
-		t.Errorf("%d calls with unknown partners, want the three whose order is", m.Unknown)
+	if m.UnknownCalls != 3 {
+		t.Errorf("%d calls with unknown partners, want the three whose order is", m.UnknownCalls)
 	}
 	// Where one rank's call is missing, nobody knows its edges.
 	lost := run(t, 6, func(r *tracktest.Recorder) {
@@ -137,7 +137,7 @@ func TestDistributedGraph(t *testing.T) {
 			distributed(r)
 		}
 	})
-	if m := compute(t, lost, everything); m.Total.Messages != 0 || m.Unknown == 0 {
-		t.Errorf("edges of a missing rank: %+v, %d unknown", m.Total, m.Unknown)
+	if m := compute(t, lost, everything); m.Total.Messages != 0 || m.UnknownCalls == 0 {
+		t.Errorf("edges of a missing rank: %+v, %d unknown", m.Total, m.UnknownCalls)
 	}
 }

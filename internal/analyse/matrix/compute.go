@@ -58,8 +58,8 @@ func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
 	})
 }
 
-// Occurs reports whether a trace has any functions that the options count.
-func Occurs(r *trace.Reader, opts Options) bool {
+// HasTraffic reports whether a trace has any functions that the options count.
+func HasTraffic(r *trace.Reader, opts Options) bool {
 	return slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return !f.Has(trace.Starts) && opts.wants(f) })
 }
 
@@ -86,7 +86,7 @@ type worker struct {
 
 	row  map[int]Cell
 	back map[int]Cell // what others sent to the rank
-	sum  Matrix       // of which only the totals are used
+	sum  Matrix       // only its totals are used
 }
 
 func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error) (*Matrix, error) {
@@ -94,8 +94,8 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 	if err != nil {
 		return nil, err
 	}
-	opts.Bin = max(opts.Bin, 1)
-	m := &Matrix{Ranks: r.Ranks(), Bin: opts.Bin}
+	opts.RanksPerRow = max(opts.RanksPerRow, 1)
+	m := &Matrix{Ranks: r.Ranks(), RanksPerRow: opts.RanksPerRow}
 	b := &builder{
 		m: m, opts: &opts, comms: comms, sums: make([]map[int]Cell, m.Size()),
 		fans: make(map[*handles.Comm]*fan), lists: make(map[int][]int),
@@ -107,7 +107,7 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 		group.Go(func() {
 			w := &worker{b: b}
 			var err error
-			if w.source, err = ops.New(r, ops.Options{Untimed: true, Shares: true}); err != nil {
+			if w.source, err = ops.New(r, ops.Options{IgnoreTimes: true, PerMember: true}); err != nil {
 				errs <- err
 				return
 			}
@@ -162,7 +162,7 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 func (b *builder) wanted(k *trace.Rank) []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return once.Of(b.lists, k.Class(), func() (list []int) {
+	return once.Get(b.lists, k.Class(), func() (list []int) {
 		for i := range k.Terminals() {
 			if b.opts.wants(k.Called(i).Func) {
 				list = append(list, i)
@@ -187,12 +187,12 @@ func (b *builder) add(rank int, row, back map[int]Cell) error {
 		sum.add(c)
 		b.sums[from][to] = sum
 	}
-	bin := rank / b.m.Bin
+	bin := rank / b.m.RanksPerRow
 	for to, c := range row {
-		put(bin, to/b.m.Bin, c)
+		put(bin, to/b.m.RanksPerRow, c)
 	}
 	for from, c := range back {
-		put(from/b.m.Bin, bin, c)
+		put(from/b.m.RanksPerRow, bin, c)
 	}
 	if b.used > maxEntries {
 		return fmt.Errorf("more than %d pairs of ranks talk to each other; take several ranks together", maxEntries)
@@ -203,10 +203,10 @@ func (b *builder) add(rank int, row, back map[int]Cell) error {
 func (b *builder) merge(sum *Matrix) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.m.Elsewhere.add(sum.Elsewhere)
+	b.m.ToElsewhere.add(sum.ToElsewhere)
 	b.m.Total.add(sum.Total)
-	b.m.Unsized += sum.Unsized
-	b.m.Unknown += sum.Unknown
+	b.m.UnsizedMessages += sum.UnsizedMessages
+	b.m.UnknownCalls += sum.UnknownCalls
 	for i, c := range sum.Sizes {
 		b.m.Sizes[i].add(c)
 	}
@@ -226,7 +226,7 @@ func (b *builder) finish() *Matrix {
 		}
 		all, elsewhere := f.total()
 		m.Total.add(all)
-		m.Elsewhere.add(elsewhere)
+		m.ToElsewhere.add(elsewhere)
 		m.fans = append(m.fans, f)
 	}
 	return m
@@ -254,7 +254,7 @@ func (b *builder) fan(c *handles.Comm) *fan {
 func (w *worker) sized(n uint64, bytes uint64, sized bool) Cell {
 	c := Cell{Messages: n}
 	if !sized {
-		w.sum.Unsized += n
+		w.sum.UnsizedMessages += n
 		return c
 	}
 	c.Bytes = n * bytes
@@ -270,7 +270,7 @@ func (w *worker) receive(from int, bytes uint64, sized bool) { w.message(w.back,
 func (w *worker) message(peers map[int]Cell, peer int, bytes uint64, sized bool) {
 	c := w.sized(w.count, bytes, sized)
 	if peer < 0 {
-		w.sum.Elsewhere.add(c)
+		w.sum.ToElsewhere.add(c)
 		return
 	}
 	w.sum.Total.add(c)
@@ -287,9 +287,8 @@ func others(c *handles.Comm) uint64 {
 	return uint64(c.Size - 1)
 }
 
-// each returns what a member exchanges with each of the others in calls of so many
-// bytes to or from every one of them. There is nothing if there are no others or the
-// matrix has no place for it.
+// each returns what a member exchanges with each of the others in calls that move bytes to or from every one of them.
+// It is nothing without others, or if the matrix has no place for it.
 func (w *worker) each(c *handles.Comm, self int, bytes uint64, sized bool) (Cell, bool) {
 	n := others(c)
 	if n == 0 {
@@ -297,7 +296,7 @@ func (w *worker) each(c *handles.Comm, self int, bytes uint64, sized bool) (Cell
 	}
 	all := w.sized(w.count*n, bytes, sized)
 	if c.RemoteSize > 0 && c.Remote == nil || self < 0 {
-		w.sum.Elsewhere.add(all)
+		w.sum.ToElsewhere.add(all)
 		return Cell{}, false
 	}
 	return Cell{w.count, all.Bytes / n}, true
@@ -327,4 +326,4 @@ func (w *worker) collect(c *handles.Comm, self int, bytes uint64, sized bool) {
 	f.in[self].add(one)
 }
 
-func (w *worker) unknown() { w.sum.Unknown += w.count }
+func (w *worker) unknown() { w.sum.UnknownCalls += w.count }

@@ -49,31 +49,31 @@ type Options struct {
 	PointToPoint bool
 	Collectives  bool
 	RMA          bool
-	Bin          int                   // ranks per row and column; 0 or 1: each its own
+	RanksPerRow  int                   // ranks per row and column; 0 or 1: each its own
 	Progress     func(done, ranks int) // may be nil; called by several goroutines
 }
 
 // A Matrix is the traffic of a run. Rows are senders.
 type Matrix struct {
-	Ranks int // of the world
-	Bin   int // ranks per row and column
+	Ranks       int // of the world
+	RanksPerRow int // ranks per row and column
 
-	Total     Cell   // of all cells
-	Elsewhere Cell   // to ranks that are not in this world, or not known
-	Unsized   uint64 // messages of datatypes whose size is not known, counted with no bytes
-	Unknown   uint64 // calls whose partners are not known, left out
+	Total           Cell   // of all cells
+	ToElsewhere     Cell   // to ranks that are not in this world, or not known
+	UnsizedMessages uint64 // messages of datatypes whose size is not known, counted with no bytes
+	UnknownCalls    uint64 // calls whose partners are not known, left out
 
-	Sizes [Buckets]Cell // messages by size: bucket 0 is empty ones, bucket i from 2^(i-1) to 2^i - 1 bytes
+	Sizes [NumBuckets]Cell // messages by size: bucket 0 is empty ones, bucket i from 2^(i-1) to 2^i - 1 bytes
 
 	rows [][]Entry // by destination
 	fans []*fan
 }
 
-// Buckets is how many classes of message sizes there are.
-const Buckets = 65
+// NumBuckets is how many classes of message sizes there are.
+const NumBuckets = 65
 
-// Bucket returns the sizes in bytes that a class has.
-func Bucket(i int) (least, most uint64) {
+// BucketRange returns the sizes in bytes that a class has.
+func BucketRange(i int) (least, most uint64) {
 	if i == 0 {
 		return 0, 0
 	}
@@ -81,10 +81,12 @@ func Bucket(i int) (least, most uint64) {
 }
 
 // Size returns the number of rows and columns.
-func (m *Matrix) Size() int { return (m.Ranks + m.Bin - 1) / m.Bin }
+func (m *Matrix) Size() int { return (m.Ranks + m.RanksPerRow - 1) / m.RanksPerRow }
 
-// Span returns the first rank of a row or column and the one after the last.
-func (m *Matrix) Span(i int) (first, end int) { return i * m.Bin, min((i+1)*m.Bin, m.Ranks) }
+// RankRange returns the first rank of a row or column and the one after the last.
+func (m *Matrix) RankRange(i int) (first, end int) {
+	return i * m.RanksPerRow, min((i+1)*m.RanksPerRow, m.Ranks)
+}
 
 // A fan is what members of a group send to all others of a group alike. Member
 // i sends out[i] and what in[j] says to member j.
@@ -99,7 +101,7 @@ func (m *Matrix) Row(i int) []Entry {
 	if len(m.fans) == 0 {
 		return m.rows[i]
 	}
-	first, end := m.Span(i)
+	first, end := m.RankRange(i)
 	sum := make(map[int]Cell)
 	for _, e := range m.rows[i] {
 		sum[e.To] = e.Cell
@@ -149,9 +151,9 @@ func (f *fan) row(m *Matrix, first, end int, sum map[int]Cell) {
 		if c.zero() {
 			continue
 		}
-		to := sum[world/m.Bin]
+		to := sum[world/m.RanksPerRow]
 		to.add(c)
-		sum[world/m.Bin] = to
+		sum[world/m.RanksPerRow] = to
 	}
 }
 
@@ -233,8 +235,8 @@ func (m *Matrix) Dense() [][]Cell {
 // multiple of the old one.
 func (m *Matrix) Rebin(bin int) *Matrix {
 	n := *m
-	n.Bin = bin
-	each := bin / m.Bin
+	n.RanksPerRow = bin
+	each := bin / m.RanksPerRow
 	n.rows = make([][]Entry, n.Size())
 	for i := range n.rows {
 		sum := make(map[int]Cell)

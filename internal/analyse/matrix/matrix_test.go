@@ -40,7 +40,7 @@ func same(t testing.TB, r *trace.Reader, bins ...int) {
 	t.Helper()
 	for _, bin := range bins {
 		o := everything
-		o.Bin = bin
+		o.RanksPerRow = bin
 		got := compute(t, r, o)
 		want, err := Expand(r, o)
 		if err != nil {
@@ -209,9 +209,9 @@ func TestWindows(t *testing.T) {
 func TestFit(t *testing.T) {
 	m := compute(t, run(t, 9, tracktest.Stencil(10)), everything)
 	for width, bin := range map[int]int{200: 1, 80: 2, 60: 4, 20: 8} {
-		f := m.Fit(Bytes, width)
-		if f.Bin != bin || f.Total != m.Total {
-			t.Errorf("%d columns: bins of %d, want %d", width, f.Bin, bin)
+		f := m.FitWidth(MeasureBytes, width)
+		if f.RanksPerRow != bin || f.Total != m.Total {
+			t.Errorf("%d columns: bins of %d, want %d", width, f.RanksPerRow, bin)
 		}
 	}
 }

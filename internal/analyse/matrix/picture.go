@@ -13,8 +13,8 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// MaxPicture is the most rows and columns that a picture shows well.
-const MaxPicture = 1024
+// MaxPictureRows is the most rows and columns that a picture shows well.
+const MaxPictureRows = 1024
 
 // A layout is where things are in a picture, in pixels.
 type layout struct {
@@ -22,7 +22,7 @@ type layout struct {
 	left, top           int
 	width, height       int
 	bar, barTop, barEnd int // the scale's x, and y of both ends
-	every               int // every so many rows there is a number
+	every               int // interval between rows with a number
 }
 
 func (m *Matrix) layout(u Measure) layout {
@@ -40,7 +40,7 @@ func (m *Matrix) layout(u Measure) layout {
 			break
 		}
 	}
-	if l.cell >= 14 && m.Bin == 1 && n <= 64 {
+	if l.cell >= 14 && m.RanksPerRow == 1 && n <= 64 {
 		l.every = max(1, 24/l.cell)
 	}
 	return l
@@ -59,8 +59,8 @@ func shade(x float64) color.RGBA {
 // Title is a line over a picture.
 func (m *Matrix) Title(u Measure) string {
 	t := fmt.Sprintf("%s sent from rank (down) to rank (across)", u)
-	if m.Bin > 1 {
-		t += fmt.Sprintf(", %d ranks a cell", m.Bin)
+	if m.RanksPerRow > 1 {
+		t += fmt.Sprintf(", %d ranks a cell", m.RanksPerRow)
 	}
 	return t
 }
@@ -79,14 +79,14 @@ func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
 	write(img, l.left, 12, m.Title(u), grey)
 	for i, row := range m.Rows() {
 		for _, e := range row {
-			if v := u.Of(e.Cell); v > 0 {
+			if v := u.Value(e.Cell); v > 0 {
 				at := image.Pt(l.left+e.To*l.cell, l.top+i*l.cell)
 				fill(img, image.Rectangle{at, at.Add(image.Pt(l.cell, l.cell))}, shade(s.of(v)))
 			}
 		}
 	}
 	for i := 0; i < m.Size(); i += l.every {
-		first, _ := m.Span(i)
+		first, _ := m.RankRange(i)
 		text := strconv.Itoa(first)
 		at := i*l.cell + l.cell/2
 		write(img, l.left-6-textWidth(text), l.top+at-glyphHeight/2, text, grey)

@@ -16,20 +16,20 @@ type Measure uint8
 
 // The measures.
 const (
-	Bytes Measure = iota
-	Messages
+	MeasureBytes Measure = iota
+	MeasureMessages
 )
 
 func (u Measure) String() string {
-	if u == Messages {
+	if u == MeasureMessages {
 		return "messages"
 	}
 	return "bytes"
 }
 
-// Of returns the cell's number.
-func (u Measure) Of(c Cell) uint64 {
-	if u == Messages {
+// Value returns the cell's number.
+func (u Measure) Value(c Cell) uint64 {
+	if u == MeasureMessages {
 		return c.Messages
 	}
 	return c.Bytes
@@ -38,7 +38,7 @@ func (u Measure) Of(c Cell) uint64 {
 // Text writes a number of the measure with three digits: 1.23 MB, or 1.23 M.
 func (u Measure) Text(n uint64) string {
 	units := []string{"", "k", "M", "G", "T", "P", "E"}
-	if u == Bytes {
+	if u == MeasureBytes {
 		units = []string{"B", "KB", "MB", "GB", "TB", "PB", "EB"}
 	}
 	v := float64(n)
@@ -54,16 +54,16 @@ func (u Measure) Text(n uint64) string {
 
 // label names the ranks of a row or column.
 func (m *Matrix) label(i int) string {
-	first, end := m.Span(i)
+	first, end := m.RankRange(i)
 	if end == first+1 {
 		return strconv.Itoa(first)
 	}
 	return fmt.Sprintf("%d-%d", first, end-1)
 }
 
-// Fit returns the matrix, with more ranks in a row if its text is wider than a
+// FitWidth returns the matrix, with more ranks in a row if its text is wider than a
 // number of columns.
-func (m *Matrix) Fit(u Measure, width int) *Matrix {
+func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
 	for m.Size() > 2 {
 		var b strings.Builder
 		m.WriteText(&b, u)
@@ -71,14 +71,14 @@ func (m *Matrix) Fit(u Measure, width int) *Matrix {
 		if utf8.RuneCountInString(strings.TrimRight(first, " ")) <= width {
 			break
 		}
-		m = m.Rebin(2 * m.Bin)
+		m = m.Rebin(2 * m.RanksPerRow)
 	}
 	return m
 }
 
 // across names the ranks of a column, in short.
 func (m *Matrix) across(i int) string {
-	first, end := m.Span(i)
+	first, end := m.RankRange(i)
 	if end > first+1 {
 		return strconv.Itoa(first) + "…"
 	}
@@ -97,7 +97,7 @@ func (m *Matrix) WriteText(w io.Writer, u Measure) {
 	for i, row := range m.Dense() {
 		x := line{label: m.label(i)}
 		for to, c := range row {
-			v := u.Of(c)
+			v := u.Value(c)
 			x.cells = append(x.cells, v)
 			x.sum += v
 			sums.cells[to] += v
@@ -135,7 +135,7 @@ func (m *Matrix) WriteCSV(w io.Writer) {
 		}
 	}, func(c *show.Row, p pair) {
 		ranks := func(name string, i int) {
-			if first, end := m.Span(i); m.Bin > 1 {
+			if first, end := m.RankRange(i); m.RanksPerRow > 1 {
 				c.Value(name+"_first", first).Value(name+"_last", end-1)
 			} else {
 				c.Value(name, first)
@@ -155,7 +155,7 @@ type scale struct{ least, most uint64 }
 func (m *Matrix) Extremes(u Measure) (least, most uint64) {
 	for _, row := range m.Rows() {
 		for _, e := range row {
-			v := u.Of(e.Cell)
+			v := u.Value(e.Cell)
 			if v > 0 && (least == 0 || v < least) {
 				least = v
 			}

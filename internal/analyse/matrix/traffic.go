@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A visitor is told what a call sends.
+// A visitor receives what a call sends.
 type visitor interface {
 	// send: messages of one size to a rank of the world; -1 outside of it.
 	send(to int, bytes uint64, sized bool)
@@ -24,7 +24,7 @@ type visitor interface {
 	unknown()
 }
 
-// A traffic tells who gets what the calls of a rank send.
+// A traffic distributes what the calls of a rank send to the receivers.
 type traffic struct {
 	account *ops.Account
 	rank    int
@@ -71,15 +71,15 @@ func (t *traffic) call(c *trace.Call, stream int, index uint64) {
 		}
 		switch s := a.Shares; a.Kind {
 		case ops.Send, ops.SendBegin:
-			t.out.send(a.World(), s.Out.Each, !s.Out.Unsized)
+			t.out.send(a.World(), s.Out.PerMember, !s.Out.Unsized)
 		case ops.Put:
-			t.out.send(a.World(), s.Out.Each, !s.Out.Unsized)
+			t.out.send(a.World(), s.Out.PerMember, !s.Out.Unsized)
 		case ops.Get:
-			t.out.receive(a.World(), s.In.Each, !s.In.Unsized)
+			t.out.receive(a.World(), s.In.PerMember, !s.In.Unsized)
 		case ops.Atomic:
-			t.out.send(a.World(), s.Out.Each, !s.Out.Unsized)
+			t.out.send(a.World(), s.Out.PerMember, !s.Out.Unsized)
 			if meaning.Of(a.Function.Name).In != nil {
-				t.out.receive(a.World(), s.In.Each, !s.In.Unsized)
+				t.out.receive(a.World(), s.In.PerMember, !s.In.Unsized)
 			}
 		case ops.Collective, ops.CollectiveBegin:
 			t.collective(&a.Operation)
@@ -99,19 +99,19 @@ func (t *traffic) collective(op *ops.Operation) {
 		}
 	case p == meaning.ToRoot:
 		if !atRoot {
-			t.out.send(comm.Peer(op.Root), out.Each, !out.Unsized)
+			t.out.send(comm.Peer(op.Root), out.PerMember, !out.Unsized)
 		}
 	case p == meaning.ToAll || p == meaning.PartToAll:
 		t.blocks(comm, self, out)
 	case p == meaning.PartReduced:
-		each := out.Each
-		if self >= 0 && self < len(out.By) {
-			each = out.By[self]
+		each := out.PerMember
+		if self >= 0 && self < len(out.ByMember) {
+			each = out.ByMember[self]
 		}
 		t.out.collect(comm, self, each, !out.Unsized)
 	case p == meaning.ToNext:
 		if self >= 0 && self+1 < comm.Size {
-			t.out.send(comm.WorldRank(self+1), out.Each, !out.Unsized)
+			t.out.send(comm.WorldRank(self+1), out.PerMember, !out.Unsized)
 		}
 	case p == meaning.Neighbors:
 		t.neighbours(op)
@@ -119,16 +119,16 @@ func (t *traffic) collective(op *ops.Operation) {
 }
 
 // blocks sends to each rank the same, or a block of its own. Empty blocks are no messages.
-func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Share) {
+func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 	switch {
-	case out.By == nil:
-		t.out.spread(comm, self, out.Each, !out.Unsized)
+	case out.ByMember == nil:
+		t.out.spread(comm, self, out.PerMember, !out.Unsized)
 		return
 	case out.Unsized: // nobody knows which
 		t.out.unknown()
 		return
 	}
-	for i, b := range out.By {
+	for i, b := range out.ByMember {
 		if b > 0 && (comm.RemoteSize > 0 || i != self) {
 			t.out.send(comm.Peer(i), b, true)
 		}
@@ -138,8 +138,8 @@ func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Share) {
 // neighbours sends to the neighbours in the communicator's topology.
 func (t *traffic) neighbours(op *ops.Operation) {
 	n, out := op.Neighbours, &op.Shares.Out
-	differs := func(b uint64) bool { return b != out.By[0] }
-	if n == nil || !n.Ordered && slices.ContainsFunc(out.By, differs) || out.By != nil && len(out.By) < len(n.Out) {
+	differs := func(b uint64) bool { return b != out.ByMember[0] }
+	if n == nil || !n.Ordered && slices.ContainsFunc(out.ByMember, differs) || out.ByMember != nil && len(out.ByMember) < len(n.Out) {
 		t.out.unknown()
 		return
 	}
@@ -147,9 +147,9 @@ func (t *traffic) neighbours(op *ops.Operation) {
 		if rank < 0 {
 			continue // beyond the edge of a grid
 		}
-		each := out.Each
-		if out.By != nil {
-			each = out.By[i]
+		each := out.PerMember
+		if out.ByMember != nil {
+			each = out.ByMember[i]
 		}
 		t.out.send(op.Comm.WorldRank(rank), each, !out.Unsized)
 	}

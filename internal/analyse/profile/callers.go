@@ -34,7 +34,7 @@ func (f *Flat) Callers() *Callers {
 	for i := range f.Rows {
 		x := &f.Rows[i]
 		sums := calltree.Sums{Calls: x.Calls, Compute: float64(x.Before.Sum), BytesOut: x.Bytes.Out, BytesIn: x.Bytes.In, Values: attachedOf(x.Attached)}
-		sums.Spend(x.Def, float64(x.Time.Sum))
+		sums.AddTime(x.Def, float64(x.Time.Sum))
 		c.Total.Add(&sums)
 		c.Stacks = c.Stacks || x.Deep
 		body := &c.Body
@@ -51,7 +51,7 @@ func (f *Flat) Callers() *Callers {
 		}
 		text := ""
 		if len(x.Path) > 0 {
-			text = x.Path[len(x.Path)-1].At
+			text = x.Path[len(x.Path)-1].Place
 		}
 		k := slices.IndexFunc(leaves[in], func(n *calltree.Node) bool {
 			s := &c.Sites[n.Site-1]
@@ -63,8 +63,8 @@ func (f *Flat) Callers() *Callers {
 			n.Rounds = n.Sums.Calls
 			continue
 		}
-		c.Sites = append(c.Sites, calltree.Site{Function: x.At.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, At: text, Path: x.Path})
-		n := &calltree.Node{Kind: "call", Site: len(c.Sites), Entered: x.Calls, Rounds: x.Calls, Least: 1, Most: 1, Sums: sums}
+		c.Sites = append(c.Sites, calltree.Site{Function: x.At.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, ShortText: text, Path: x.Path})
+		n := &calltree.Node{Kind: "call", Site: len(c.Sites), Entries: x.Calls, Rounds: x.Calls, LeastRounds: 1, MostRounds: 1, Sums: sums}
 		leaves[in] = append(leaves[in], n)
 		*body = append(*body, n)
 	}
@@ -101,7 +101,7 @@ func (c *Callers) name(n *calltree.Node) string {
 		return n.Function
 	}
 	s := &c.Sites[n.Site-1]
-	return strings.TrimSpace(s.Function + " " + s.At)
+	return strings.TrimSpace(s.Function + " " + s.ShortText)
 }
 
 // Text writes the tree.
@@ -110,7 +110,7 @@ func (c *Callers) Text(w io.Writer, v View) {
 		show.Duration(c.Total.Compute), c.Total.InsideText())
 	p := &Profile{&calltree.Tree{Sites: c.Sites}}
 	if c.Timeless {
-		p.Times = trace.NoSample.String()
+		p.TimesKind = trace.NoSample.String()
 		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, show.Plural(c.Ranks, "rank"), show.Grouped(c.Total.Calls), trace.ErrNoTimes)
 	}
 	p.lines(w, head, c.Body, c.Total.Time(), v)

@@ -93,7 +93,7 @@ func chained(functions []string) string {
 		if i > 0 {
 			b.WriteString(" > ")
 		}
-		if b.WriteString(f); f != "…" && f != symbolise.Interpreted && !strings.HasPrefix(f, symbolise.Import) {
+		if b.WriteString(f); f != "…" && f != symbolise.Interpreted && !strings.HasPrefix(f, symbolise.ImportPrefix) {
 			b.WriteString("()")
 		}
 	}

@@ -54,8 +54,8 @@ func (f *Flat) MarshalJSON() ([]byte, error) {
 	}{(*plain)(f), show.Table[sites.Site]{Rows: f.Rows, Columns: f.Columns()}, show.Table[sums.Rank]{Rows: f.PerRank, Columns: f.RankColumns()}})
 }
 
-// Predict adds predicted times to the rows. times gives those of a terminal of a class.
-func (f *Flat) Predict(times func(class, terminal int) sites.Prediction) {
+// AddPrediction adds predicted times to the rows. times gives those of a terminal of a class.
+func (f *Flat) AddPrediction(times func(class, terminal int) sites.Prediction) {
 	rows := make(map[trace.FunctionSite]*sites.Prediction)
 	for i := range f.Rows {
 		f.Rows[i].Predicted = &sites.Prediction{}
@@ -71,7 +71,7 @@ func (f *Flat) Predict(times func(class, terminal int) sites.Prediction) {
 	}
 }
 
-// keyOf tells the rows apart.
+// keyOf is the key of a row.
 func (f *Flat) keyOf(at trace.FunctionSite) trace.FunctionSite {
 	if f.stacks {
 		return at
@@ -79,10 +79,10 @@ func (f *Flat) keyOf(at trace.FunctionSite) trace.FunctionSite {
 	return at.Alone()
 }
 
-// Wait adds what ranks waited at each place, whatever called the functions around it.
-func (f *Flat) Wait(rep *waits.Report) {
+// AddWaits adds what ranks waited at each place, whatever called the functions around it.
+func (f *Flat) AddWaits(rep *waits.Report) {
 	f.WaitedNs = &rep.WaitedNs
-	sites.Waited(f.Rows, f.named, rep.At)
+	sites.AddWaits(f.Rows, f.named, rep.EachSite)
 }
 
 // FlatOf makes the table. Call sites that the naming has as one are one row. step is called after each rank.
@@ -97,20 +97,20 @@ func FlatOfRanks(ranks []int) func(r *trace.Reader, named *sites.Naming, step fu
 	}
 }
 
-// StacksOf makes the table with rows for each call stack, for Callers. What single ranks spent is known of places alone, and the
+// FlatByStack makes the table with rows for each call stack, for Callers. What single ranks spent is known of places alone, and the
 // times of calls that differ in nothing but what called the functions around are shared out by their number.
-func StacksOf(r *trace.Reader, named *sites.Naming, step func()) (*Flat, error) {
+func FlatByStack(r *trace.Reader, named *sites.Naming, step func()) (*Flat, error) {
 	return flatOf(r, named, true, sums.Options{Step: step})
 }
 
 func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (*Flat, error) {
-	o.Bytes, o.One = true, named.Of
-	table, err := sums.Of(r, o)
+	o.Bytes, o.One = true, named.Representative
+	table, err := sums.Sum(r, o)
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
 	f := &Flat{
-		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: sites.Of(table, named, stacks),
+		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: sites.RowsOf(table, named, stacks),
 		table: table, named: named, stacks: stacks,
 	}
 	for i := range f.Rows {
@@ -134,8 +134,8 @@ func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (
 	return f, nil
 }
 
-// OfTimes reports whether an order of functions is one of times.
-func OfTimes(sort string) bool { return !slices.Contains([]string{"calls", "bytes"}, sort) }
+// SortsByTime reports whether an order of functions is one of times.
+func SortsByTime(sort string) bool { return !slices.Contains([]string{"calls", "bytes"}, sort) }
 
 // DefaultSort is the order of tables of a trace.
 func DefaultSort(r *trace.Reader) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Head writes the first line of the answer, and what ranks have of it.
-func (f *Flat) Head(out io.Writer) {
+// WriteHead writes the first line of the answer, and what ranks have of it.
+func (f *Flat) WriteHead(out io.Writer) {
 	if f.Timeless {
 		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, show.Plural(f.Ranks, "rank"), show.Grouped(f.Calls), trace.ErrNoTimes)
 	} else {
@@ -28,16 +28,16 @@ func (f *Flat) Head(out io.Writer) {
 	}
 }
 
-// Worth returns the rows within a limit, and the rest; without times all are worth printing.
-func (f *Flat) Worth(l show.Limit) ([]sites.Site, show.Rest) {
+// WithinLimit returns the rows within a limit, and the rest; without times all are worth printing.
+func (f *Flat) WithinLimit(l show.Limit) ([]sites.Site, show.Rest) {
 	l.Asked = l.Asked || f.Timeless
-	return show.Worth(f.Rows, l, func(x sites.Site) float64 { return float64(x.Time.Sum) / max(1, float64(f.TimeNs)) })
+	return show.WithinLimit(f.Rows, l, func(x sites.Site) float64 { return float64(x.Time.Sum) / max(1, float64(f.TimeNs)) })
 }
 
 // Text writes the rows of the table within a limit: the columns for which there is room, function and place last.
 func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
-	f.Head(out)
-	shown, rest := f.Worth(top)
+	f.WriteHead(out)
+	shown, rest := f.WithinLimit(top)
 	var places []string
 	for i := range shown {
 		places = append(places, shown[i].Place)
@@ -53,7 +53,7 @@ func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
 		line += " " + names.Named(x.Place, width-utf8.RuneCountInString(line)-1)
 		fmt.Fprintln(out, cut(line, width))
 		for _, v := range x.Attached {
-			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.Number(v.Mean), v.Min, v.Max), width))
+			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.FormatMean(v.Mean), v.Min, v.Max), width))
 		}
 	}
 	rest.Print(out)

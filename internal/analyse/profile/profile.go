@@ -12,9 +12,9 @@ import (
 // A Profile is the tree of one rank of a class.
 type Profile struct{ *calltree.Tree }
 
-// Of is calltree.Of.
-func Of(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
-	t, err := calltree.Of(r, rank, o)
+// OfRank is calltree.Of.
+func OfRank(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
+	t, err := calltree.Build(r, rank, o)
 	return &Profile{t}, err
 }
 
@@ -26,9 +26,9 @@ func countedText(n *calltree.Node) string {
 	return ""
 }
 
-func attachedOf(list []calltree.Value) (out []calltree.Attached) {
+func attachedOf(list []calltree.Value) (out []calltree.AttachedSum) {
 	for _, v := range list {
-		out = append(out, calltree.Attached{Name: v.Name, LeafValue: trace.LeafValue{Count: float64(v.Count), Sum: float64(v.Sum)}})
+		out = append(out, calltree.AttachedSum{Name: v.Name, LeafValue: trace.LeafValue{Count: float64(v.Count), Sum: float64(v.Sum)}})
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 func TestFlatOfRanks(t *testing.T) {
 	const ranks = 5
 	r := mergetest.Run(t, ranks, tracktest.Counting(240))
-	named := sites.Apart(nowhere)
+	named := sites.NamingByAddress(nowhere)
 	type sum struct{ calls, out, in, ns uint64 }
 	sums := func(list []int, into map[uint64]sum) {
 		t.Helper()

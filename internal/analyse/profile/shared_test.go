@@ -36,14 +36,14 @@ func TestSharedTimes(t *testing.T) {
 		}, []int{trace.PoolFrom}},
 	} {
 		r := mergetest.Open(t, tracktest.RunAll(2, c.program), nil)
-		p, err := Of(r, 0, calltree.Options{Where: nowhere})
+		p, err := OfRank(r, 0, calltree.Options{Locate: nowhere})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []int
 		for _, thread := range p.Threads {
-			got = append(got, thread.Shared)
-			if said := strings.Contains(p.Head(&thread), "the mean of equal calls"); said != (thread.Shared > 0) {
+			got = append(got, thread.SharedTimes)
+			if said := strings.Contains(p.Head(&thread), "the mean of equal calls"); said != (thread.SharedTimes > 0) {
 				t.Errorf("%s: %s", name, p.Head(&thread))
 			}
 		}

@@ -19,7 +19,7 @@ import (
 // View says how much of a profile is shown.
 type View struct {
 	Width   int     // columns of the terminal
-	MinTime float64 // ns of a line that is worth showing; negative: as many as fit
+	MinTime float64 // ns of a line that is worth showing; negative: as many lines as fit
 	Depth   int     // of loops that are opened; negative: all
 }
 
@@ -31,7 +31,7 @@ type row struct {
 	text  string
 	chain []string // functions, each called by the one before it, that come after the text
 	after string   // what comes after them
-	note  string   // what stands below
+	note  string   // printed on the line below
 	site  string
 	sums  *calltree.Sums
 	calls string
@@ -95,9 +95,9 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 		mark func(*calltree.Node) bool
 		text string
 	}{
-		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
+		{func(n *calltree.Node) bool { return n.RoundsAtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
 		{func(n *calltree.Node) bool { return p.Code && n.Kind == "loop" && n.Place == "" }, "loops without a place: by the order of calls, as their function calls itself."},
-		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has iterations in which MPI is not called; these are not counted."},
+		{func(n *calltree.Node) bool { return n.RoundsAtLeast && n.Kind == "loop" }, "≥: the code has iterations in which MPI is not called; these are not counted."},
 		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
 		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or, if: alternatives in the code, and in how many iterations their calls were made, and which, counted from 0."},
 		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all iterations of the loop together."},
@@ -112,11 +112,11 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 // elsewhere explains calls that are nowhere in the code.
 func (p *Profile) elsewhere() string {
 	text := "elsewhere: calls whose place in the code isn't known"
-	if p.CutShort > 0 {
-		text += fmt.Sprintf("; of some only %d frames of the stack", p.CutShort)
+	if p.StackLimit > 0 {
+		text += fmt.Sprintf("; of some only %d frames of the stack", p.StackLimit)
 	}
-	if p.CutShort > 0 && p.CutShort < tree.MostFrames {
-		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(tree.MostFrames, max(32, 2*p.CutShort)))
+	if p.StackLimit > 0 && p.StackLimit < tree.MostFrames {
+		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(tree.MostFrames, max(32, 2*p.StackLimit)))
 	}
 	return text + "."
 }
@@ -126,33 +126,33 @@ func (p *Profile) Head(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
 		who += fmt.Sprintf(", as all %s ranks of class %d", show.Grouped(uint64(n)), p.Class)
-		if n == p.World {
+		if n == p.WorldRanks {
 			who = fmt.Sprintf("rank %d, as all ranks", p.Rank)
 		}
-		if p.Varies {
+		if p.TripCountsVary {
 			who += ", which run loops unequally often"
 		}
 	}
 	if t.Number > 0 {
 		who += fmt.Sprintf(", thread %d", t.Number)
-		if t.Of != "" {
-			who += " (" + t.Of + ")"
+		if t.StartFunction != "" {
+			who += " (" + t.StartFunction + ")"
 		}
 	}
 	switch {
 	case len(p.Ranks) == 1, p.Timeless():
-	case len(p.TimesOf) == len(p.Ranks):
+	case len(p.TimedRanks) == len(p.Ranks):
 		who += ", mean times"
-	case len(p.TimesOf) == 1:
+	case len(p.TimedRanks) == 1:
 		who += ", own times"
 	default:
-		who += fmt.Sprintf(", mean times of %s of them", show.Grouped(uint64(len(p.TimesOf))))
+		who += fmt.Sprintf(", mean times of %s of them", show.Grouped(uint64(len(p.TimedRanks))))
 	}
-	if p.Times == "bounded" {
+	if p.TimesKind == "bounded" {
 		who += " within their bounds"
 	}
-	if t.Shared > 0 {
-		who += fmt.Sprintf(" (at %s the mean of equal calls)", show.Plural(t.Shared, "place"))
+	if t.SharedTimes > 0 {
+		who += fmt.Sprintf(" (at %s the mean of equal calls)", show.Plural(t.SharedTimes, "place"))
 	}
 	if p.Timeless() {
 		return fmt.Sprintf("%s: %s calls, %v", who, show.Grouped(t.Total.Calls), trace.ErrNoTimes)
@@ -185,7 +185,7 @@ func (r *rows) body(nodes []*calltree.Node, level, loops int) {
 		small = nil
 	}
 	for _, n := range nodes {
-		if max(n.Sums.Time(), n.Branch) < r.min {
+		if max(n.Sums.Time(), n.BranchNs) < r.min {
 			small = append(small, n)
 			continue
 		}
@@ -242,7 +242,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	switch n.Kind {
 	case "call":
 		site := &r.p.Sites[n.Site-1]
-		if n.Most > 1 {
+		if n.MostRounds > 1 {
 			x.text += Trips(n) + " × "
 		}
 		x.text += site.Function
@@ -250,8 +250,8 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if n.Peers != "" {
 			x.text += " " + n.Peers
 		}
-		if len(n.Lanes) > 0 {
-			x.text += " (" + strings.Join(n.Lanes, ", ") + ")"
+		if len(n.VaryingValues) > 0 {
+			x.text += " (" + strings.Join(n.VaryingValues, ", ") + ")"
 		}
 		if size := perCall(&n.Sums); size != "" {
 			x.text += "  " + size
@@ -267,18 +267,18 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 			x.site = ""
 		}
 	case "function":
-		if n.Entered > 1 {
-			x.text += show.Grouped(n.Entered) + " × "
+		if n.Entries > 1 {
+			x.text += show.Grouped(n.Entries) + " × "
 		}
-		x.per = n.Entered
+		x.per = n.Entries
 		x.chain = []string{n.Function}
 		if r.callers {
 			loops++
 		}
-		again := 0 // calls of it within itself, of which the recorder leaves some out where there are many
-		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entered == n.Entered {
-			if !strings.HasPrefix(n.From, "+0x") {
-				x.site = n.From
+		again := 0 // recursive calls of it, some of which the recorder leaves out if there are many
+		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entries == n.Entries {
+			if !strings.HasPrefix(n.CallerPlace, "+0x") {
+				x.site = n.CallerPlace
 			}
 			inner := n.Body[0]
 			if again++; inner.Function != n.Function {
@@ -293,14 +293,14 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 			n = inner
 		}
 		// The innermost place that has a line.
-		if x.site == "" || !strings.HasPrefix(n.From, "+0x") {
-			x.site = n.From
+		if x.site == "" || !strings.HasPrefix(n.CallerPlace, "+0x") {
+			x.site = n.CallerPlace
 		}
 		open = true
 	case "loop":
 		x.text += Trips(n) + " times"
 		x.onset(n, level)
-		if n.Least == 1 && n.Most == 1 && !n.AtLeast && !n.Unsure {
+		if n.LeastRounds == 1 && n.MostRounds == 1 && !n.RoundsAtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
 		nested := 1
@@ -332,12 +332,12 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if x.text += fmt.Sprintf("part %d", n.Part); n.Body == nil {
 			x.text += ", see above"
 		}
-		x.per = n.Entered
+		x.per = n.Entries
 		open = n.Body != nil
 	}
 	large := func(c *calltree.Node) bool { return c.Sums.Time() >= r.min }
 	closed := open && n.Kind != "way" && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
-	if r.imports > 0 && open && !closed && strings.HasPrefix(n.Function, symbolise.Import) {
+	if r.imports > 0 && open && !closed && strings.HasPrefix(n.Function, symbolise.ImportPrefix) {
 		closed = !slices.ContainsFunc(n.Body, func(c *calltree.Node) bool { return c.Sums.Time() >= r.imports })
 		r.closed = r.closed || closed
 	}
@@ -347,15 +347,15 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	}
 	r.list = append(r.list, x)
 	if open && !closed {
-		r.body(n.Shown(), level+1, loops)
+		r.body(n.ShownBody(), level+1, loops)
 	}
 }
 
 // onset says what comes before a loop or call at first.
 func (x *row) onset(n *calltree.Node, level int) {
-	if n.First == nil && n.FirstMPI == nil {
-		x.text += n.Onset()
-	} else if text := n.Onset(); text != "" {
+	if n.FirstCompute == nil && n.FirstMPI == nil {
+		x.text += n.EntryNote()
+	} else if text := n.EntryNote(); text != "" {
 		x.note = indent(level) + "  " + strings.TrimPrefix(text, ", ")
 	}
 }
@@ -363,7 +363,7 @@ func (x *row) onset(n *calltree.Node, level int) {
 // Trips is how often a loop runs each time, as text.
 func Trips(n *calltree.Node) string {
 	text := rounds(n)
-	if n.AtLeast {
+	if n.RoundsAtLeast {
 		text = "≥ " + text
 	}
 	if n.Unsure {
@@ -374,14 +374,14 @@ func Trips(n *calltree.Node) string {
 
 func rounds(n *calltree.Node) string {
 	switch {
-	case n.Least == n.Most:
-		return show.Grouped(n.Least)
-	case n.Step > 0:
-		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.Least), show.Grouped(n.Least+uint64(n.Step)), show.Grouped(n.Most))
-	case n.Step < 0:
-		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.Most), show.Grouped(n.Most+uint64(n.Step)), show.Grouped(n.Least))
+	case n.LeastRounds == n.MostRounds:
+		return show.Grouped(n.LeastRounds)
+	case n.RoundsStep > 0:
+		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.LeastRounds), show.Grouped(n.LeastRounds+uint64(n.RoundsStep)), show.Grouped(n.MostRounds))
+	case n.RoundsStep < 0:
+		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.MostRounds), show.Grouped(n.MostRounds+uint64(n.RoundsStep)), show.Grouped(n.LeastRounds))
 	}
-	return show.Grouped(n.Least) + "–" + show.Grouped(n.Most)
+	return show.Grouped(n.LeastRounds) + "–" + show.Grouped(n.MostRounds)
 }
 
 // perCall says how much one call moves.
@@ -447,8 +447,8 @@ func (t *table) write(title string, list []row) {
 		room := width - utf8.RuneCountInString(numbers)
 		text := x.fit(names, room)
 		if x.site != "" {
-			// Places stand below each other where there is room; where there is not,
-			// a short one is worth more than what stands before it, but for the name of a function.
+			// Places are aligned in a column if the width allows. Otherwise a short place is preferred to the text
+			// before it, except a function's name.
 			column := min(longest, room*3/5)
 			if n := utf8.RuneCountInString(text); n < column {
 				text += strings.Repeat(" ", column-n)
@@ -469,7 +469,7 @@ func (t *table) write(title string, list []row) {
 	}
 }
 
-// times are the columns of a row that say how long it took, and a blank behind them.
+// times are the columns of a row with its times, and a blank after them.
 func (t *table) times(x *row, means bool) string {
 	if t.timeless {
 		return ""

@@ -13,9 +13,9 @@ import (
 // A Structure is how much of the calls the program's own functions and loops explain. A function or loop that is reached from
 // several places counts once for each.
 type Structure struct {
-	Functions int   `json:"functions"`
-	Loops     int   `json:"loops"`
-	Placed    int64 `json:"placed_calls"`
+	Functions   int   `json:"functions"`
+	Loops       int   `json:"loops"`
+	PlacedCalls int64 `json:"placed_calls"`
 }
 
 // structure counts them, if the trace has the section code.
@@ -41,15 +41,15 @@ func (s *Summary) structure(r *trace.Reader, table *sums.Table) error {
 		}
 		for terminal, count := range c.Counts {
 			if k.Vertex(code, terminal) >= 0 {
-				s.Structure.Placed += int64(count)
+				s.Structure.PlacedCalls += int64(count)
 			}
 		}
 	}
 	return nil
 }
 
-// A Counted is a loop with the rounds that the program counted itself, on all ranks.
-type Counted struct {
+// A CountedLoop is a loop with the rounds that the program counted itself, on all ranks.
+type CountedLoop struct {
 	Loop   string `json:"loop"` // file:line function
 	Rounds int64  `json:"rounds"`
 }
@@ -59,7 +59,7 @@ const roundsLibrary = "libspoor-rounds.so"
 
 // CountedRounds lists the loops of which a trace has rounds that the program counted (papers pass), most rounds first; none if it
 // was recorded otherwise.
-func CountedRounds(r *trace.Reader) ([]Counted, error) {
+func CountedRounds(r *trace.Reader) ([]CountedLoop, error) {
 	counts := false
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		plugin, is := strings.CutPrefix(word, "SPOOR_PLUGIN=")
@@ -80,10 +80,12 @@ func CountedRounds(r *trace.Reader) ([]Counted, error) {
 			}
 		}
 	}
-	var list []Counted
+	var list []CountedLoop
 	for name, n := range sums {
-		list = append(list, Counted{name, n})
+		list = append(list, CountedLoop{name, n})
 	}
-	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(cmp.Compare(b.Rounds, a.Rounds), cmp.Compare(a.Loop, b.Loop)) })
+	slices.SortFunc(list, func(a, b CountedLoop) int {
+		return cmp.Or(cmp.Compare(b.Rounds, a.Rounds), cmp.Compare(a.Loop, b.Loop))
+	})
 	return list, nil
 }

@@ -19,50 +19,50 @@ import (
 
 // A Summary is an overview of one trace.
 type Summary struct {
-	File     string            `json:"file"`
-	Bytes    int64             `json:"bytes"`
-	Command  string            `json:"command"`
-	MPI      string            `json:"mpi"`
-	Library  string            `json:"mpi_library"`
-	Producer string            `json:"producer"`
-	Options  string            `json:"options,omitempty"`
-	Layers   []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
-	Tags     map[string]string `json:"tags,omitempty"`     // what the user said of the run
-	Timeless bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
-	StartNs  int64             `json:"start_ns"`           // since 1970, 0 unknown
-	Problems []string          `json:"problems"`
-	Imported string            `json:"imported,omitempty"` // the format of another tool that the trace was made of
-	Notes    []string          `json:"notes,omitempty"`    // what that did not say
+	File      string            `json:"file"`
+	FileBytes int64             `json:"bytes"`
+	Command   string            `json:"command"`
+	MPI       string            `json:"mpi"`
+	Library   string            `json:"mpi_library"`
+	Producer  string            `json:"producer"`
+	Options   string            `json:"options,omitempty"`
+	Layers    []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
+	Tags      map[string]string `json:"tags,omitempty"`     // what the user said of the run
+	Timeless  bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
+	StartNs   int64             `json:"start_ns"`           // since 1970, 0 unknown
+	Problems  []string          `json:"problems"`
+	Imported  string            `json:"imported,omitempty"` // the format of another tool that the trace was made of
+	Notes     []string          `json:"notes,omitempty"`    // what that did not say
 
-	Ranks      int            `json:"ranks"`
-	Ends       map[string]int `json:"ends"` // how many ranks ended how: see End
-	Hosts      []Host         `json:"hosts"`
-	Clocks     *Clocks        `json:"clocks,omitempty"` // nil: one host, or not compared
-	Threads    int            `json:"threads"`          // of the rank with most
-	Lost       uint64         `json:"lost_calls"`
-	FirstNs    int64          `json:"first_ns"`           // when the first call of any rank began, since rank 0's: 0 or less
-	EndNs      int64          `json:"end_ns"`             // when the last rank's run ended, since rank 0's first call
-	SpanNs     int64          `json:"span_ns"`            // of the rank that took longest, but for SpoorNs and OffNs
-	SpoorNs    int64          `json:"spoor_ns"`           // the recorder's and plugins' own, all ranks
-	SpoorStart int64          `json:"spoor_start_ns"`     // of SpoorNs, behind MPI_Init
-	OffNs      int64          `json:"untraced_ns"`        // while tracing was switched off, all ranks
-	MergeNs    int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, behind the end: rank 0, as far as known
-	TotalNs    int64          `json:"total_ns"`           // of all ranks
-	MPINs      int64          `json:"mpi_ns"`             // inside MPI, all ranks
-	FilesNs    int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
-	ThreadNs   int64          `json:"thread_ns"`          // of all threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
-	LeastMPI   int64          `json:"least_mpi_ns"`       // of a rank, all its threads together
-	MostMPI    int64          `json:"most_mpi_ns"`
+	Ranks        int            `json:"ranks"`
+	Ends         map[string]int `json:"ends"` // how many ranks ended how: see End
+	Hosts        []Host         `json:"hosts"`
+	Clocks       *Clocks        `json:"clocks,omitempty"` // nil: one host, or not compared
+	Threads      int            `json:"threads"`          // of the rank with most
+	LostRecords  uint64         `json:"lost_calls"`
+	FirstNs      int64          `json:"first_ns"`           // when the first call of any rank began, since rank 0's: 0 or less
+	EndNs        int64          `json:"end_ns"`             // when the last rank's run ended, since rank 0's first call
+	SpanNs       int64          `json:"span_ns"`            // of the rank that took longest, but for SpoorNs and OffNs
+	SpoorNs      int64          `json:"spoor_ns"`           // the recorder's and plugins' own, all ranks
+	SpoorStartNs int64          `json:"spoor_start_ns"`     // part of SpoorNs, after MPI_Init
+	OffNs        int64          `json:"untraced_ns"`        // while tracing was switched off, all ranks
+	FinishNs     int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, after the program's last call: rank 0, as far as known
+	TotalNs      int64          `json:"total_ns"`           // of all ranks
+	MPINs        int64          `json:"mpi_ns"`             // inside MPI, all ranks
+	FilesNs      int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
+	ThreadNs     int64          `json:"thread_ns"`          // of all threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
+	LeastMPINs   int64          `json:"least_mpi_ns"`       // of a rank, all its threads together
+	MostMPINs    int64          `json:"most_mpi_ns"`
 
-	Calls      int64      `json:"calls"`
-	Functions  []Function `json:"functions"` // by time
-	Structure  *Structure `json:"structure,omitempty"`
-	Counted    []Counted  `json:"counted_rounds,omitempty"` // papers pass
-	Sites      int        `json:"call_sites"`
-	Signatures int        `json:"signatures"`
-	Classes    []Class    `json:"classes"`
-	Sections   []Section  `json:"sections"`
-	Costs      []Cost     `json:"costs"` // of the sections on calls, largest first
+	Calls        int64         `json:"calls"`
+	Functions    []Function    `json:"functions"` // by time
+	Structure    *Structure    `json:"structure,omitempty"`
+	CountedLoops []CountedLoop `json:"counted_rounds,omitempty"` // run --rounds
+	Sites        int           `json:"call_sites"`
+	Signatures   int           `json:"signatures"`
+	Classes      []Class       `json:"classes"`
+	Sections     []Section     `json:"sections"`
+	Costs        []Cost        `json:"costs"` // of the sections on calls, largest first
 }
 
 // A Host is a node and how many ranks ran there.
@@ -71,12 +71,12 @@ type Host struct {
 	Ranks int    `json:"ranks"`
 }
 
-// Clocks tells how the clocks of the ranks differ, and how well that is known.
+// Clocks says how the clocks of the ranks differ, and how precisely that is known.
 type Clocks struct {
-	Count    int     `json:"count"`
-	ApartNs  int64   `json:"apart_ns"`  // between the two that are farthest from each other
-	DriftPPM float64 `json:"drift_ppm"` // the largest against rank 0's, without sign; 0 if too small to tell
-	BoundNs  int64   `json:"bound_ns"`  // a time is at most so far off on the time line
+	Count           int     `json:"count"`
+	MaxDifferenceNs int64   `json:"apart_ns"`  // between the two that are farthest from each other
+	DriftPPM        float64 `json:"drift_ppm"` // the largest against rank 0's, without sign; 0 if too small to detect
+	ErrorNs         int64   `json:"bound_ns"`  // a time is at most so far off on the time line
 }
 
 // A Function is all calls of one function.
@@ -90,35 +90,35 @@ type Function struct {
 	// The lowest ranks that had the extremes.
 	MinRank int  `json:"min_rank"`
 	MaxRank int  `json:"max_rank"`
-	Files   bool `json:"files,omitempty"` // it works on files and is none of MPI
+	Files   bool `json:"files,omitempty"` // it works on files and does not belong to MPI
 }
 
 // A Class is ranks that made the same calls in the same order, up to values
 // and to how often loops are run.
 type Class struct {
-	Ranks    []int  `json:"ranks"`
-	Least    uint64 `json:"least_calls"` // of a rank
-	Most     uint64 `json:"most_calls"`
-	Distinct int    `json:"distinct_calls"`
-	Threads  int    `json:"threads"`
+	Ranks         []int  `json:"ranks"`
+	LeastCalls    uint64 `json:"least_calls"` // of a rank
+	MostCalls     uint64 `json:"most_calls"`
+	DistinctCalls int    `json:"distinct_calls"`
+	Threads       int    `json:"threads"`
 }
 
 // A Section is a part of the file.
 type Section struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-	Raw   int64  `json:"raw_bytes"`
+	Name     string `json:"name"`
+	Bytes    int64  `json:"bytes"`
+	RawBytes int64  `json:"raw_bytes"`
 }
 
 // A Cost is what the bytes of a section are spent on.
 type Cost struct {
-	Section string  `json:"section"`
-	Call    string  `json:"call,omitempty"`
-	Value   string  `json:"value"`
-	Form    string  `json:"form,omitempty"`
-	Count   int     `json:"count"`
-	Raw     int64   `json:"raw_bytes"`
-	Bytes   float64 `json:"bytes"` // share of the compressed section
+	Section  string  `json:"section"`
+	Call     string  `json:"call,omitempty"`
+	Value    string  `json:"value"`
+	Form     string  `json:"form,omitempty"`
+	Count    int     `json:"count"`
+	RawBytes int64   `json:"raw_bytes"`
+	Bytes    float64 `json:"bytes"` // share of the compressed section
 }
 
 // How a rank ended.
@@ -128,8 +128,8 @@ const (
 	Missing    = "missing"    // there is no track of it
 )
 
-// End tells how a process ended. Files say that each crashed whose records stop.
-func End(p trace.Process) string {
+// DescribeEnd describes how a process ended. In files, each whose records stop has crashed.
+func DescribeEnd(p trace.Process) string {
 	switch p.End {
 	case "":
 		return Missing
@@ -161,7 +161,7 @@ func head(r *trace.Reader) *Summary {
 		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []Function{}, Classes: []Class{}, Costs: []Cost{},
 	}
 	if st, err := os.Stat(r.Name()); err == nil {
-		s.Bytes = st.Size()
+		s.FileBytes = st.Size()
 	}
 	if layers := meta[trace.MetaLayers]; layers != "" {
 		s.Layers = strings.Split(layers, "\n")
@@ -185,7 +185,7 @@ func Of(r *trace.Reader) (*Summary, error) {
 	for _, x := range r.Sections() {
 		s.Sections = append(s.Sections, Section{x.Name, x.Stored, x.Raw})
 	}
-	table, err := sums.Of(r, sums.Options{Calls: true})
+	table, err := sums.Sum(r, sums.Options{Calls: true})
 	if err != nil {
 		return nil, err
 	}
@@ -201,10 +201,10 @@ func Of(r *trace.Reader) (*Summary, error) {
 	if s.FirstNs, s.EndNs, err = r.Extent(); err != nil {
 		return nil, err
 	}
-	if s.MergeNs, err = r.FinishNs(); err != nil {
+	if s.FinishNs, err = r.FinishNs(); err != nil {
 		return nil, err
 	}
-	if s.Counted, err = CountedRounds(r); err != nil {
+	if s.CountedLoops, err = CountedRounds(r); err != nil {
 		return nil, err
 	}
 	all, err := r.Sites()
@@ -231,7 +231,7 @@ func (s *Summary) processes(r *trace.Reader, ranks []sums.Rank) error {
 	index := make(map[string]int)
 	first := true
 	for rank, p := range procs.All() {
-		end := End(p)
+		end := DescribeEnd(p)
 		if s.Ends[end]++; end == Missing {
 			continue
 		}
@@ -241,19 +241,19 @@ func (s *Summary) processes(r *trace.Reader, ranks []sums.Rank) error {
 		}
 		s.Hosts[i].Ranks++
 		s.Threads = max(s.Threads, p.Threads)
-		s.Lost += p.Lost
+		s.LostRecords += p.Lost
 		s.SpanNs = max(s.SpanNs, p.SpanNs)
 		s.TotalNs += p.SpanNs
 		s.SpoorNs += p.SpoorNs()
 		s.OffNs += p.OffNs()
-		s.SpoorStart += p.StartedNs()
+		s.SpoorStartNs += p.StartedNs()
 		mpi := p.MPINs
 		if ranks != nil {
 			mpi = ranks[rank].MPINs // without calls that work on files
 		}
-		s.MostMPI = max(s.MostMPI, mpi)
-		if first || mpi < s.LeastMPI {
-			s.LeastMPI, first = mpi, false
+		s.MostMPINs = max(s.MostMPINs, mpi)
+		if first || mpi < s.LeastMPINs {
+			s.LeastMPINs, first = mpi, false
 		}
 	}
 	return nil
@@ -272,9 +272,9 @@ func (s *Summary) clocks(r *trace.Reader) error {
 			if d := l.OffsetNs[1] - l.OffsetNs[0]; max(d, -d) > 2*l.BoundNs {
 				c.DriftPPM = max(c.DriftPPM, 1e6*math.Abs(l.Drift()))
 			}
-			c.BoundNs = max(c.BoundNs, l.BoundNs)
+			c.ErrorNs = max(c.ErrorNs, l.BoundNs)
 		}
-		c.ApartNs = max(c.ApartNs, most-least)
+		c.MaxDifferenceNs = max(c.MaxDifferenceNs, most-least)
 	}
 	s.Clocks = c
 	return nil
@@ -312,7 +312,7 @@ func (s *Summary) classes(r *trace.Reader, table *sums.Table) error {
 	})
 	for i := range table.Classes {
 		c := &table.Classes[i]
-		s.Classes = append(s.Classes, Class{Ranks: c.Members, Least: c.Least, Most: c.Most, Distinct: len(c.Counts), Threads: c.Threads})
+		s.Classes = append(s.Classes, Class{Ranks: c.Members, LeastCalls: c.Least, MostCalls: c.Most, DistinctCalls: len(c.Counts), Threads: c.Threads})
 	}
 	return s.structure(r, table)
 }

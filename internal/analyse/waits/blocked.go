@@ -6,7 +6,7 @@ import "github.com/spoor-hpc/spoor/internal/once"
 type blocked struct {
 	arrival       // of the one that waits
 	end     int64 // when it returned
-	open    int   // operations of which it is not known yet when the others came
+	open    int   // operations without a known arrival of the other ranks
 	opened  bool  // there were any
 	told    bool  // there are no further ones
 	known   bool  // something is said of it
@@ -19,8 +19,8 @@ type blocked struct {
 	got    int64   // the turn of a late sender's message
 }
 
-// waitsFor notes that somebody else came to an operation at a time. The last one counts. Ties go to the lower kind, then to the
-// lower rank, so that the order of the analysis doesn't matter.
+// waitsFor notes that another rank arrived at an operation at a time. The last one counts. Ties go to the lower kind,
+// then to the lower rank, so that the order of the analysis doesn't matter.
 func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
 	w := min(other.at, b.end) - b.at
 	if w > b.waited || w == b.waited && w > 0 && (kind < b.kind || kind == b.kind && other.rank < b.by.rank) {
@@ -40,14 +40,14 @@ func (b *blocked) opens() {
 }
 
 // met says that of one more operation it is known.
-func (w *local) met(b *blocked) {
+func (w *rankAnalysis) met(b *blocked) {
 	if b.open--; b.open == 0 && b.told {
 		w.settle(b)
 	}
 }
 
 // settle adds up what a call waited. All there is to know of it is known.
-func (w *local) settle(b *blocked) {
+func (w *rankAnalysis) settle(b *blocked) {
 	if b.settled = true; b.waited <= 0 {
 		return
 	}
@@ -64,15 +64,15 @@ func (w *local) settle(b *blocked) {
 }
 
 // wrongOrder moves what a call waited from one kind to another.
-func (w *local) wrongOrder(b *blocked) {
+func (w *rankAnalysis) wrongOrder(b *blocked) {
 	w.add(b, LateSender, -1)
 	w.add(b, WrongOrder, 1)
 	w.each(b.as(LateSender, -b.waited))
 	w.each(b.as(WrongOrder, b.waited))
 }
 
-// add counts a wait, or takes it back. The late rank is told, as it alone knows what it did meanwhile.
-func (w *local) add(b *blocked, kind Kind, sign int64) {
+// add counts a wait, or takes it back. It also informs the late rank, which alone knows what it did meanwhile.
+func (w *rankAnalysis) add(b *blocked, kind Kind, sign int64) {
 	r := w.row(rowKey{b.place, kind})
 	r.count += uint64(sign)
 	r.waited += sign * b.waited
@@ -84,6 +84,6 @@ func (w *local) add(b *blocked, kind Kind, sign int64) {
 		c.compute += sign * min(b.waited, b.free)
 		return
 	}
-	x := once.Of(w.asks, int(b.by.rank), func() *asking { return &asking{} })
+	x := once.Get(w.asks, int(b.by.rank), func() *asking { return &asking{} })
 	x.ask(question{b.at, b.waited, b.place, b.by.place, kind, b.by.stream, sign})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// A block is what one rank tells another of messages: when they were sent, or when who receives them was there.
+// A block is times of messages that one rank sends another: when they were sent, or when the receiver arrived.
 //
 //	block   = (head uvarint, [communicator varint, tag varint], [number uvarint], [error uvarint, stream uvarint, place uvarint],
 //	           (time - that before) varint)…
@@ -39,7 +39,7 @@ const (
 
 // blockFor returns the block for a rank.
 func blockFor(of map[int]*block, rank int) *block {
-	return once.Of(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
+	return once.Get(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
 }
 
 // add says one thing.
@@ -79,7 +79,7 @@ func (a *arrival) sameWhere(o *arrival) bool {
 // where codes what sameWhere compares.
 func (a *arrival) where(c *wire.Coder) {
 	wire.Naturals(c, &a.within)
-	wire.Int(c, &a.stream, math.MaxInt32)
+	wire.Bounded(c, &a.stream, math.MaxInt32)
 	wire.Uints(c, &a.place)
 }
 
@@ -102,7 +102,7 @@ func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64
 			o.next = r.Uvarint()
 		}
 		if flags&otherPlace != 0 {
-			o.where(&wire.Coder{R: r})
+			o.where(&wire.Coder{Reader: r})
 		}
 		at += r.Varint()
 		o.at = at
@@ -118,12 +118,12 @@ func (x *block) bytes() []byte { return x.b }
 
 // A question is what a rank has to know of another, which came late.
 type question struct {
-	from, waited int64 // ns
-	place        place // where the one waited that asks
-	late         place // to which call the other was late
+	from, waited int64    // ns
+	place        callSite // where the one waited that asks
+	late         callSite // to which call the other was late
 	kind         Kind
 	stream       int32
-	sign         int64 // -1: it was told before, and is taken back
+	sign         int64 // -1: it was counted before, and is taken back
 }
 
 // asking is the questions for one rank.
@@ -158,7 +158,7 @@ func (x *asking) ask(q question) {
 func (x *asking) bytes() []byte { return x.b }
 
 // hearQuestions answers what another rank asks.
-func (w *local) hearQuestions(from int, r *wire.Reader) {
+func (w *rankAnalysis) hearQuestions(from int, r *wire.Reader) {
 	var q question
 	for r.Rest() > 0 {
 		head := r.Uvarint()
@@ -171,7 +171,7 @@ func (w *local) hearQuestions(from int, r *wire.Reader) {
 			q.sign = -1
 		}
 		if head&1 != 0 {
-			q.place, q.late, q.stream = place(r.Uvarint()), place(r.Uvarint()), int32(r.Int(math.MaxInt32))
+			q.place, q.late, q.stream = callSite(r.Uvarint()), callSite(r.Uvarint()), int32(r.Int(math.MaxInt32))
 		}
 		q.from += r.Varint()
 		q.waited = int64(r.Uvarint() & math.MaxInt64)

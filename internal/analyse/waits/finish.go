@@ -14,12 +14,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Finish is what a rank brings to find out, at the end of a run, who waited for whom.
-type Finish struct {
-	Trace  *trace.Reader // of all ranks; without the times of single calls; nil: it can't be read
-	Log    *track.Log    // of the rank's own calls; nil: it has none
-	Always bool          // however long it takes
-	Rider  Rider         // nil: nobody goes along
+// A RunEnd is what a rank brings to find out, at the end of a run, who waited for whom.
+type RunEnd struct {
+	Trace     *trace.Reader // of all ranks; without the times of single calls; nil: it can't be read
+	Log       *track.Log    // of the rank's own calls; nil: it has none
+	Unlimited bool          // however long it takes
+	Visitor   CallVisitor   // nil: nobody goes along
 }
 
 // Costs of the end, about: of a call, of a step of the ranks' talking after a window, and what may always be taken.
@@ -36,15 +36,15 @@ const rankWindow = 1 << 13
 // mostHops is how many waits of all ranks are brought together to find the path.
 const mostHops = 100_000
 
-// At finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for the trace. If the transport
+// AnalyseRun finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for the trace. If the transport
 // fails the error says so; all else that goes wrong is in the answer.
-func At(t Transport, f Finish) (*trace.Waits, error) {
+func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}
-	if f.Rider != nil {
-		w.rider = f.Rider
+	if f.Visitor != nil {
+		w.rider = f.Visitor
 	}
-	own := plan{first: math.MaxInt64, last: math.MinInt64, began: math.MaxInt64, since: math.MinInt64}
+	own := agreement{first: math.MaxInt64, last: math.MinInt64, began: math.MaxInt64, since: math.MinInt64}
 	var k *trace.Rank
 	w.try(func() (err error) {
 		k, err = w.ready(&f, &own)
@@ -85,13 +85,13 @@ func At(t Transport, f Finish) (*trace.Waits, error) {
 	return w.conclude(path, onPath)
 }
 
-// Told returns what rank 0 has to all ranks.
-func Told(t Transport, what []byte) ([]byte, error) {
-	return Talk{t}.Spread(World(t.Size()), t.Rank(), what)
+// Broadcast broadcasts a message of rank 0 to all ranks.
+func Broadcast(t Transport, what []byte) ([]byte, error) {
+	return Messenger{t}.Broadcast(AllRanks(t.Size()), t.Rank(), what)
 }
 
 // ready opens what the rank needs, and says what it will take.
-func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
+func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 	if f.Trace == nil {
 		return nil, errors.New("the trace can't be read")
 	}
@@ -144,14 +144,14 @@ func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
 		return nil, err
 	}
 	own.needs = int64(own.calls)*callNs + int64(own.calls/rankWindow+1)*talkNs*int64(bits.Len(uint(w.Size())))
-	if !f.Always && own.needs > max(freeNs, p.WholeNs()/runShare) {
+	if !f.Unlimited && own.needs > max(freeNs, p.WholeNs()/runShare) {
 		own.left = trace.LeftTime
 	}
 	return k, nil
 }
 
-// A plan is what ranks agree upon before they begin.
-type plan struct {
+// An agreement is what ranks agree upon before they begin.
+type agreement struct {
 	left        trace.WaitsLeft
 	needs       int64
 	calls       uint64
@@ -161,18 +161,18 @@ type plan struct {
 	torn        bool
 }
 
-func (p *plan) code(c *wire.Coder) {
+func (p *agreement) code(c *wire.Coder) {
 	wire.Byte(c, &p.left)
 	c.Bool(&p.torn)
 	wire.Naturals(c, &p.needs)
 	wire.Uints(c, &p.calls)
 	for _, v := range []*int64{&p.first, &p.last, &p.began, &p.since} {
-		wire.From(c, v, 0)
+		wire.Relative(c, v, 0)
 	}
 }
 
 // agree joins the plans of all ranks.
-func (w *local) agree(own plan) (plan, error) {
+func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 	if w.broken != nil {
 		own.left = trace.LeftFailed
 	}
@@ -188,19 +188,19 @@ func (w *local) agree(own plan) (plan, error) {
 		return wire.Append(nil, x.code)
 	})
 	if err != nil {
-		return plan{}, err
+		return agreement{}, err
 	}
 	return readPlan(b)
 }
 
-func readPlan(b []byte) (p plan, err error) { return p, wire.Read(b, "plan", p.code) }
+func readPlan(b []byte) (p agreement, err error) { return p, wire.Read(b, "plan", p.code) }
 
 // begin gets ready to go through the rank's calls.
-func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
+func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err error) {
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
-	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Finer: true, Extent: &[2]int64{all.first, all.last}}
+	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, FineSync: true, Extent: &[2]int64{all.first, all.last}}
 	if k != nil {
 		clock, err := k.Clock()
 		if err != nil {
@@ -210,9 +210,9 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 			return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.Common(ns) - all.first })
 		}
 	} else {
-		o.Untimed = true
+		o.IgnoreTimes = true
 	}
-	w.rider.Count(all.first)
+	w.rider.SetZero(all.first)
 	if w.clock = o.Clock; all.since != math.MinInt64 {
 		w.since = all.since - all.first
 	}
@@ -226,7 +226,7 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 
 // Clock has the times of a rank's calls on the run's time line, from zero on; nil if it has not those of all. Zero is when the run begins,
 // about, and the same on all ranks.
-func (f *Finish) Clock(rank int) (clock ops.Clock, zero int64, err error) {
+func (f *RunEnd) Clock(rank int) (clock ops.Clock, zero int64, err error) {
 	if f.Trace == nil || f.Log == nil {
 		return nil, 0, nil
 	}
@@ -265,7 +265,7 @@ func (f *Finish) Clock(rank int) (clock ops.Clock, zero int64, err error) {
 
 // findPath finds the critical path of the run, or of its end, if there were too many waits, and what the rank has of it. Rank 0 knows
 // the path.
-func (w *local) findPath(span int64) (*Path, *pathSums, error) {
+func (w *rankAnalysis) findPath(span int64) (*Path, *pathSums, error) {
 	since, err := w.pathSince(span)
 	if err != nil {
 		return nil, nil, err
@@ -291,7 +291,7 @@ func (w *local) findPath(span int64) (*Path, *pathSums, error) {
 			return nil
 		})
 	}
-	if told, err = w.Spread(w.world, w.Rank(), told); err != nil {
+	if told, err = w.Broadcast(w.world, w.Rank(), told); err != nil {
 		return nil, nil, err
 	}
 	x := newPathSums()
@@ -315,7 +315,7 @@ func (w *local) findPath(span int64) (*Path, *pathSums, error) {
 }
 
 // pathSince finds from when on all waits can be brought together: math.MinInt64 if that is all of the run.
-func (w *local) pathSince(span int64) (int64, error) {
+func (w *rankAnalysis) pathSince(span int64) (int64, error) {
 	if w.waits <= mostHops {
 		return math.MinInt64, nil
 	}
@@ -365,7 +365,7 @@ func (w *local) pathSince(span int64) (int64, error) {
 }
 
 // conclude brings together what all ranks found out, and what they have of the path.
-func (w *local) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
+func (w *rankAnalysis) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
 	join := func(a, b []byte) (both []byte) {
 		w.try(func() error {
 			x, err := readFound(a)
@@ -449,15 +449,15 @@ func readWay(b []byte, since int64) (*way, error) {
 }
 
 func (y *way) code(c *wire.Coder, t thread) {
-	wire.Int(c, &t.rank, math.MaxInt32)
-	wire.Int(c, &t.stream, math.MaxInt32)
+	wire.Bounded(c, &t.rank, math.MaxInt32)
+	wire.Bounded(c, &t.stream, math.MaxInt32)
 	s, list, at := y.spans[t], y.hops[t], int64(0)
-	wire.From(c, &s.start, 0)
-	wire.From(c, &s.end, 0)
+	wire.Relative(c, &s.start, 0)
+	wire.Relative(c, &s.end, 0)
 	wire.List(c, &list, 3, func(_ int, h *hop) {
-		wire.From(c, &h.at, at)
-		wire.Int(c, &h.rank, math.MaxInt32)
-		wire.Int(c, &h.stream, math.MaxInt32)
+		wire.Relative(c, &h.at, at)
+		wire.Bounded(c, &h.rank, math.MaxInt32)
+		wire.Bounded(c, &h.stream, math.MaxInt32)
 		at = h.at
 	})
 	if y.spans[t] = s; len(list) > 0 {
@@ -466,7 +466,7 @@ func (y *way) code(c *wire.Coder, t thread) {
 }
 
 // appendStretches and readStretches carry the path to the ranks.
-func appendStretches(b []byte, on map[thread][]stretch) []byte {
+func appendStretches(b []byte, on map[thread][]pathInterval) []byte {
 	return wire.Append(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
 			codeStretches(c, on, t)
@@ -474,18 +474,18 @@ func appendStretches(b []byte, on map[thread][]stretch) []byte {
 	})
 }
 
-func readStretches(b []byte) (map[thread][]stretch, error) {
-	on := make(map[thread][]stretch)
+func readStretches(b []byte) (map[thread][]pathInterval, error) {
+	on := make(map[thread][]pathInterval)
 	return on, wire.ReadEach(b, "critical path", func(c *wire.Coder) { codeStretches(c, on, thread{}) })
 }
 
-func codeStretches(c *wire.Coder, on map[thread][]stretch, t thread) {
-	wire.Int(c, &t.rank, math.MaxInt32)
-	wire.Int(c, &t.stream, math.MaxInt32)
+func codeStretches(c *wire.Coder, on map[thread][]pathInterval, t thread) {
+	wire.Bounded(c, &t.rank, math.MaxInt32)
+	wire.Bounded(c, &t.stream, math.MaxInt32)
 	list, at := on[t], int64(0)
-	wire.List(c, &list, 2, func(_ int, s *stretch) {
-		wire.From(c, &s.from, at)
-		wire.From(c, &s.to, s.from)
+	wire.List(c, &list, 2, func(_ int, s *pathInterval) {
+		wire.Relative(c, &s.from, at)
+		wire.Relative(c, &s.to, s.from)
 		at = s.to
 	})
 	on[t] = list
@@ -500,15 +500,15 @@ func readPathSums(b []byte) (*pathSums, error) {
 func (x *pathSums) code(c *wire.Coder) {
 	wire.Naturals(c, &x.spoor)
 	sites := sorted(x.sites)
-	wire.List(c, &sites, 6, func(_ int, at *place) {
+	wire.List(c, &sites, 6, func(_ int, at *callSite) {
 		wire.Uints(c, at)
 		s := x.site(*at)
 		wire.Naturals(c, &s.compute, &s.mpi, &s.all)
 		wire.Above(c, &s.rank, -1, math.MaxInt32)
 		wire.Naturals(c, &s.most)
 	})
-	for i := 0; c.R == nil && i < len(x.ranks) || c.R != nil && c.R.Rest() > 0 && !c.Failed(); i++ {
-		if c.R != nil {
+	for i := 0; c.Reader == nil && i < len(x.ranks) || c.Reader != nil && c.Reader.Rest() > 0 && !c.Failed(); i++ {
+		if c.Reader != nil {
 			x.ranks = append(x.ranks, PathRank{})
 		}
 		r := &x.ranks[i]

@@ -28,7 +28,7 @@ func keptAs(t interface {
 	Errorf(string, ...any)
 }, want, got *waits.Report) {
 	t.Helper()
-	if want.Messages != got.Messages || want.Backwards != got.Backwards || want.Threads != got.Threads || !near(want.OffNs, got.OffNs) ||
+	if want.Messages != got.Messages || want.BackwardMessages != got.BackwardMessages || want.Threads != got.Threads || !near(want.ClockErrorNs, got.ClockErrorNs) ||
 		!near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) || len(want.Sites) < len(got.Sites) {
 		t.Errorf("want %+v\ngot %+v", want, got)
 		return
@@ -51,7 +51,7 @@ func keptAs(t interface {
 			continue
 		}
 		g := got.Sites[i]
-		if w.Function != g.Function || w.Place != g.Place || w.Kind != g.Kind || w.Count != g.Count || w.Waiting != g.Waiting || w.Awaited != g.Awaited || !near(w.WaitedNs, g.WaitedNs) {
+		if w.Function != g.Function || w.Place != g.Place || w.Kind != g.Kind || w.Count != g.Count || w.WaitingCount != g.WaitingCount || w.LateCount != g.LateCount || !near(w.WaitedNs, g.WaitedNs) {
 			t.Errorf("want %+v\ngot %+v", w, g)
 			continue
 		}
@@ -60,9 +60,9 @@ func keptAs(t interface {
 				t.Errorf("cause: want %+v, got %+v", x, c)
 			}
 		}
-		for j, r := range g.Late {
-			if x := w.Late[j]; math.Abs(float64(x.WaitedNs-r.WaitedNs)) > 2+0.02*float64(w.WaitedNs) {
-				t.Errorf("late: want %+v, got %+v", w.Late, g.Late)
+		for j, r := range g.LateRanks {
+			if x := w.LateRanks[j]; math.Abs(float64(x.WaitedNs-r.WaitedNs)) > 2+0.02*float64(w.WaitedNs) {
+				t.Errorf("late: want %+v, got %+v", w.LateRanks, g.LateRanks)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestEndOfRun(t *testing.T) {
 			tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return times[i][0], times[i][1] })
 			logs[rank] = tr.Log
 		}
-		want, err := waits.Of(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
+		want, err := waits.Analyse(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestEndOfRun(t *testing.T) {
 		if err := trace.AddWaits(name, kept); err != nil {
 			rt.Fatal(err)
 		}
-		got, err := waits.Kept(opened(rt, name), func(string, trace.Site) string { return "" })
+		got, err := waits.FromTrace(opened(rt, name), func(string, trace.Site) string { return "" })
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestLastPart(t *testing.T) {
 		}
 		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return entry(i).Gap, entry(i).Duration })
 		skip := gone - 2*rank // ranks have given up different numbers of calls
-		logs[rank] = &track.Log{TicksPerNs: 1, StartNs: tr.Process.StartNs, Skipped: []track.Skipped{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
+		logs[rank] = &track.Log{TicksPerNs: 1, StartNs: tr.Process.StartNs, Skipped: []track.DroppedTimes{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
 		logs[rank].Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
 			for i := skip; i < rounds; i++ {
 				if !yield([]timing.Entry{entry(i)}, nil) {
@@ -218,7 +218,7 @@ func TestSoon(t *testing.T) {
 	called := func(string, trace.Site) string { return "" }
 	for _, each := range []bool{false, true} {
 		rep, kept, err := waits.Soon(opened(t, name), waits.Options{Name: called}, each)
-		if err != nil || kept == each || rep.WaitedNs == 0 || (rep.Times == "exact") != each {
+		if err != nil || kept == each || rep.WaitedNs == 0 || (rep.TimesKind == "exact") != each {
 			t.Errorf("each %t: %v, %t, %+v", each, err, kept, rep)
 		}
 	}

@@ -11,8 +11,8 @@ type history struct {
 // A spell is a time within MPI.
 type spell struct {
 	start, end int64
-	before     int64 // time in MPI up to its start
-	place      place // of the call with which it begins
+	before     int64    // time in MPI up to its start
+	place      callSite // of the call with which it begins
 }
 
 // mostSpells is how many are kept of one thread at most.
@@ -27,7 +27,7 @@ func (h *history) free(at int64) int64 {
 }
 
 // add takes a call and returns how much longer the thread was in MPI than was known; of a call within a call that is nothing.
-func (h *history) add(start, end int64, at place) int64 {
+func (h *history) add(start, end int64, at callSite) int64 {
 	before := int64(0)
 	if n := len(h.calls); n > 0 {
 		last := &h.calls[n-1]

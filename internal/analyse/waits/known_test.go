@@ -28,7 +28,7 @@ func found(t *testing.T, program func(r *tracktest.Recorder), times [2][][2]int6
 		})
 		change(tr)
 	}
-	rep, err := waits.Of(mergetest.Open(t, tracks, nil), waits.Options{})
+	rep, err := waits.Analyse(mergetest.Open(t, tracks, nil), waits.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestSwitchedOff(t *testing.T) {
 		}
 	})
 	want := []ops.Loss{{What: "messages that could not be matched: their two ends were not recorded equally often", Count: 11}}
-	if diff := cmp.Diff(want, rep.Losses); diff != "" || rep.Messages != 2 || rep.Backwards != 0 {
-		t.Errorf("%d messages matched, %d backwards; %s", rep.Messages, rep.Backwards, diff)
+	if diff := cmp.Diff(want, rep.Losses); diff != "" || rep.Messages != 2 || rep.BackwardMessages != 0 {
+		t.Errorf("%d messages matched, %d backwards; %s", rep.Messages, rep.BackwardMessages, diff)
 	}
 }

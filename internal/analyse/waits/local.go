@@ -14,31 +14,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An arrival is when somebody came to an operation, and where.
+// An arrival is when a rank arrived at an operation, and in which call.
 type arrival struct {
 	at     int64
 	within int64 // about how well that is known
 	rank   int32
 	stream int32
-	place  place
+	place  callSite
 }
 
-// local is what one rank finds out. It goes through its own calls (an ops.Sink) a window of time at a time; at the end of each,
-// ranks tell each other what the others need.
-type local struct {
+// rankAnalysis is the analysis of one rank. It goes through its own calls (an ops.Sink) a window of time at a time; at
+// the end of each, ranks exchange what the others need.
+type rankAnalysis struct {
 	ops.NoSink
-	Talk
+	Messenger
 	s      *ops.Source
 	places *Places
-	follow *ops.Following
+	follow *ops.Follower
 	k      *trace.Rank // nil: left no track
 	each   func(Wait)
-	rider  Rider
+	rider  CallVisitor
 	world  []int // all ranks
 	direct int   // members of a communicator up to which the late one is asked what it computed
-	broken error // what went wrong here: the others are told when the window ends
+	broken error // an error here, which the others learn when the window ends
 
-	byTerminal []place
+	byTerminal []callSite
 	known      []bool
 	alone      []bool  // by terminal: calls wait for no other rank, by the standard
 	ownNs      []int64 // by terminal: in its calls, and outside of MPI and the recorder before
@@ -48,23 +48,23 @@ type local struct {
 	part       float64              // of the run that is
 	torn       map[ops.Channel]bool // messages that can't be matched
 
-	turn     int64                    // messages received
-	posted   map[uint64]arrival       // receives under way, by ID
-	sending  map[uint64]*outgoing     // sends under way, by ID
-	joined   map[uint64]*meeting      // collectives under way, by ID
-	signals  []signal                 // of the act at hand
-	accesses map[*ops.Window]*meeting // those that began by MPI_Win_start and have not ended
-	numbers  map[ops.Channel]*uint64  // signals so far
-	visited  map[region]uint64        // the last call that visited it
-	visiting map[uint64]*blocked      // visits under way, by number
-	held     map[region]bool          // locks of the rank: for itself alone
-	memory   map[region]*visitable    // its own
-	late     []lateVisit              // for whom the next visit waited that is told of
-	calls    uint64                   // so far
-	started  map[int]uint64           // persistent collectives so far, by communicator
-	sent     map[uint64]*outgoing     // by number of the message
+	turn     int64                       // messages received
+	posted   map[uint64]arrival          // receives under way, by ID
+	sending  map[uint64]*outgoing        // sends under way, by ID
+	joined   map[uint64]*meeting         // collectives under way, by ID
+	signals  []signal                    // of the act at hand
+	accesses map[*ops.Window]*meeting    // those that began by MPI_Win_start and have not ended
+	numbers  map[ops.Channel]*uint64     // signals so far
+	visited  map[windowMemory]uint64     // the last call that visited it
+	visiting map[uint64]*blocked         // visits under way, by number
+	held     map[windowMemory]bool       // locks of the rank: for itself alone
+	memory   map[windowMemory]*visitable // its own
+	late     []lateVisit                 // for whom the next reported visit waited
+	calls    uint64                      // so far
+	started  map[int]uint64              // persistent collectives so far, by communicator
+	sent     map[uint64]*outgoing        // by number of the message
 	got      map[uint64]*incoming
-	order    order
+	order    receiveOrder
 	groups   []*group
 	asked    struct { // edge, last
 		function *trace.Function
@@ -91,17 +91,17 @@ type local struct {
 // slack is how many times the error of one time two ranks may be apart that were together: errors add up.
 const slack = 4
 
-func newLocal(t Transport, s *ops.Source, p *Places) *local {
-	return &local{
-		world: World(t.Size()), part: 1, since: math.MinInt64, Talk: Talk{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
-		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), numbers: make(map[ops.Channel]*uint64), visited: make(map[region]uint64), visiting: make(map[uint64]*blocked), held: make(map[region]bool), memory: make(map[region]*visitable), accesses: make(map[*ops.Window]*meeting), started: make(map[int]uint64),
+func newLocal(t Transport, s *ops.Source, p *Places) *rankAnalysis {
+	return &rankAnalysis{
+		world: AllRanks(t.Size()), part: 1, since: math.MinInt64, Messenger: Messenger{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
+		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), numbers: make(map[ops.Channel]*uint64), visited: make(map[windowMemory]uint64), visiting: make(map[uint64]*blocked), held: make(map[windowMemory]bool), memory: make(map[windowMemory]*visitable), accesses: make(map[*ops.Window]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}
 }
 
-// World lists all ranks.
-func World(n int) []int {
+// AllRanks lists all ranks.
+func AllRanks(n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
@@ -110,9 +110,9 @@ func World(n int) []int {
 }
 
 // Begin, Leave and End are there for ops.Sink.
-func (w *local) Begin(k *trace.Rank) error {
+func (w *rankAnalysis) Begin(k *trace.Rank) error {
 	w.k = k
-	w.byTerminal, w.known, w.alone = make([]place, k.Terminals()), make([]bool, k.Terminals()), make([]bool, k.Terminals())
+	w.byTerminal, w.known, w.alone = make([]callSite, k.Terminals()), make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	w.ownNs = make([]int64, k.Terminals())
 	w.Threads = make([]span, k.Streams())
 	for range k.Streams() {
@@ -121,15 +121,15 @@ func (w *local) Begin(k *trace.Rank) error {
 	return nil
 }
 
-func (w *local) placeOf(c *ops.Call) place {
+func (w *rankAnalysis) placeOf(c *ops.Call) callSite {
 	if !w.known[c.Terminal] {
-		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.Alone(c.Call) || ops.Passive(c.Func)
+		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.IsLocal(c.Call) || ops.Passive(c.Func)
 	}
 	return w.byTerminal[c.Terminal]
 }
 
 // Enter takes a call.
-func (w *local) Enter(c *ops.Call) error {
+func (w *rankAnalysis) Enter(c *ops.Call) error {
 	if c.Start < w.since {
 		w.skip(c)
 		return nil
@@ -144,13 +144,13 @@ func (w *local) Enter(c *ops.Call) error {
 		t.start = c.Start
 	}
 	t.end = max(t.end, c.End)
-	w.rider.Call(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
+	w.rider.AddCall(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
 	at := w.placeOf(c)
 	free := w.threads[c.Stream].free(c.Start)
 	w.MPINs += w.threads[c.Stream].add(c.Start, c.End, at)
 	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
 	edge, isEdge := w.edge(c.Func)
-	together := len(c.Acts) == 0 && c.Met.Comm != nil && c.Return == 0
+	together := len(c.Acts) == 0 && c.Meeting.Comm != nil && c.Return == 0
 	if len(c.Acts) == 0 && !together && (!isEdge || c.Return != 0) {
 		w.unclear(c)
 		return nil
@@ -185,15 +185,15 @@ func (w *local) Enter(c *ops.Call) error {
 	return nil
 }
 
-// unclear takes a call of which nothing is said.
-func (w *local) unclear(c *ops.Call) {
+// unclear counts a call that the analysis does not understand.
+func (w *rankAnalysis) unclear(c *ops.Call) {
 	if !w.alone[c.Terminal] {
 		w.Other[c.Name()] += c.End - c.Start
 	}
 }
 
 // skip takes a call that is too early to be looked at.
-func (w *local) skip(c *ops.Call) {
+func (w *rankAnalysis) skip(c *ops.Call) {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {
 		case isSignalled(x):
@@ -208,7 +208,7 @@ func (w *local) skip(c *ops.Call) {
 	}
 }
 
-func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {
+func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd, ops.Probed:
 		b.known = true
@@ -239,7 +239,7 @@ func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocke
 			w.receives(x, from, posted, b)
 		}
 	case ops.Probed:
-		if from := x.World(); !ops.Alone(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
+		if from := x.World(); !ops.IsLocal(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
 			w.awaits(x.Message, awaiting{call: b, kind: LateSender}, false)
 		}
 	case ops.Lock, ops.Unlock, ops.TransferDone:
@@ -267,8 +267,8 @@ func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocke
 }
 
 // meets takes what all members of a communicator do together.
-func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
-	m, key := c.Met, meetingKey{}
+func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
+	m, key := c.Meeting, meetingKey{}
 	if c.Func.Has(trace.Starts) {
 		comm := act.Comm.Key()
 		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.Rank()), Nth: w.started[comm]}
@@ -286,7 +286,7 @@ func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *bl
 	if g == nil {
 		return
 	}
-	if key.Circle, key.number = m.Circle(), m.Nth; made {
+	if key.CallOrder, key.number = m.CallOrder(), m.Nth; made {
 		key.Object = math.MinInt32
 	}
 	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, awaited: m.Comm.Size, comes: true}
@@ -309,27 +309,27 @@ func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *bl
 }
 
 // edge returns why ranks wait in the call with which MPI begins or ends; false if a function is no such.
-func (w *local) edge(f *trace.Function) (kind Kind, ok bool) {
+func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 	if f != w.asked.function {
-		w.asked.function, w.asked.kind, w.asked.ok = f, AtInit, false
+		w.asked.function, w.asked.kind, w.asked.ok = f, WaitAtInit, false
 		switch {
-		case ops.Is(f, mpi.Begins):
+		case ops.HasAttr(f, mpi.Begins):
 			w.asked.ok = true
-		case ops.Is(f, mpi.Ends):
-			w.asked.kind, w.asked.ok = AtFinalize, true
+		case ops.HasAttr(f, mpi.Ends):
+			w.asked.kind, w.asked.ok = WaitAtFinalize, true
 		}
 	}
 	return w.asked.kind, w.asked.ok
 }
 
 // meetsAll takes a call that all ranks of the world make together, though they pass no communicator.
-func (w *local) meetsAll(kind Kind, here arrival, free int64, b *blocked) {
+func (w *rankAnalysis) meetsAll(kind Kind, here arrival, free int64, b *blocked) {
 	world := w.s.Comms.World()
 	g := w.in[world.Key()]
 	if b.known = true; g == nil {
 		return
 	}
-	key := meetingKey{Circle: ops.Circle{Comm: world.Key(), Object: -int(kind)}}
+	key := meetingKey{CallOrder: ops.CallOrder{Comm: world.Key(), Object: -int(kind)}}
 	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}, awaited: len(g.members), comes: true}
 	g.pending = append(g.pending, x)
 	x.ends(w, b)
@@ -346,12 +346,12 @@ func orFunction(f, g *trace.Function) *trace.Function {
 // reaches back.
 type answered struct {
 	from, waited int64
-	place        place
+	place        callSite
 	compute      int64
 }
 
 // answer adds up what a rank waited for this one.
-func (w *local) answer(rank int, q question) {
+func (w *rankAnalysis) answer(rank int, q question) {
 	compute := q.waited
 	if int(q.stream) < len(w.threads) {
 		compute -= w.threads[q.stream].within(q.from, q.from+q.waited)
@@ -376,7 +376,7 @@ func (w *local) answer(rank int, q question) {
 }
 
 // try does something unless something went wrong before.
-func (w *local) try(f func() error) {
+func (w *rankAnalysis) try(f func() error) {
 	if w.broken != nil {
 		return
 	}
@@ -395,7 +395,7 @@ var errElsewhere = errors.New("waits: another rank has failed")
 
 // run goes through the calls of the rank, in windows that end at these times; the last one goes to the end of the run. All
 // ranks have the same ones. What goes wrong on one rank ends it on all.
-func (w *local) run(windows []int64) error {
+func (w *rankAnalysis) run(windows []int64) error {
 	for i, until := range windows {
 		last := i == len(windows)-1
 		if last {
@@ -417,8 +417,8 @@ func (w *local) run(windows []int64) error {
 	return nil
 }
 
-// share is what ranks tell each other at the end of a window.
-func (w *local) share(until int64) error {
+// share exchanges messages between ranks at the end of a window.
+func (w *rankAnalysis) share(until int64) error {
 	in, err := w.exchange(encoded(w.tell))
 	if err != nil {
 		return err
@@ -449,8 +449,8 @@ func (w *local) share(until int64) error {
 	return w.vote()
 }
 
-// hear takes what other ranks told.
-func (w *local) hear(in map[int][]byte, take func(from int, r *wire.Reader)) error {
+// hear processes the messages of other ranks.
+func (w *rankAnalysis) hear(in map[int][]byte, take func(from int, r *wire.Reader)) error {
 	for from, b := range in {
 		r := wire.NewReader(b, fmt.Sprintf("block of rank %d", from))
 		for r.Rest() > 0 {
@@ -464,7 +464,7 @@ func (w *local) hear(in map[int][]byte, take func(from int, r *wire.Reader)) err
 }
 
 // vote finds out whether all ranks are well, and up to when nobody will ask any more.
-func (w *local) vote() error {
+func (w *rankAnalysis) vote() error {
 	left := w.unsettled[:0]
 	for _, b := range w.unsettled {
 		if !b.settled {
@@ -512,7 +512,7 @@ func (w *local) vote() error {
 }
 
 // end settles what will not be known any more.
-func (w *local) end() error {
+func (w *rankAnalysis) end() error {
 	for _, m := range w.sent {
 		if m.call != nil {
 			w.met(m.call)
@@ -540,7 +540,7 @@ func (w *local) end() error {
 }
 
 // enterGroups finds the groups that the rank is in.
-func (w *local) enterGroups(comms *handles.Comms) {
+func (w *rankAnalysis) enterGroups(comms *handles.Comms) {
 	w.groups, w.in = groupsOf(comms, w.Rank())
 	for _, g := range w.groups {
 		if len(g.members) > w.direct {
@@ -550,4 +550,4 @@ func (w *local) enterGroups(comms *handles.Comms) {
 }
 
 // synchronous reports whether a send can't end before its receive is posted.
-func synchronous(f *trace.Function) bool { return ops.Is(f, mpi.Synchronous) }
+func synchronous(f *trace.Function) bool { return ops.HasAttr(f, mpi.Synchronous) }

@@ -5,16 +5,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// Who locks memory of another rank, or waits until its transfers to and from there are done, waits for somebody who doesn't know of it.
-// So it tells the rank whose memory that is, which finds out for whom: for a rank that had a lock, or for itself, because it was
-// outside of MPI and the library needs it.
+// A rank that locks memory of another, or waits for its transfers from and to there, waits for a rank that does not
+// know of it. So it informs the owner of the memory, which determines for whom it waited: for a rank that had a lock,
+// or for the owner itself, because that was outside of MPI and the library needs it.
 
-// A region is one rank's memory in a window.
-type region struct {
+// A windowMemory is one rank's memory in a window.
+type windowMemory struct {
 	comm, ordinal, rank int // of the window; whose memory it is
 }
 
-func regionOf(x *ops.Act, rank int) region { return region{x.Comm.Key(), x.Window.Ordinal, rank} }
+func regionOf(x *ops.Act, rank int) windowMemory {
+	return windowMemory{x.Comm.Key(), x.Window.Ordinal, rank}
+}
 
 // A visit is a call that may wait for the rank that has the memory, as this rank knows it.
 type visit struct {
@@ -32,12 +34,12 @@ type release struct {
 
 // visitable is what a rank knows of those that visit its memory in a window.
 type visitable struct {
-	releases []release // in the order in which they were told
+	releases []release // in the order in which they were reported
 	visits   []visit   // that are not answered yet
 }
 
 // visits says that a call may wait for the owner of memory. what is locksAlone, locksShared or visits.
-func (w *local) visits(what int, x *ops.Act, rank int, here arrival, b *blocked) {
+func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *blocked) {
 	if rank < 0 {
 		return
 	}
@@ -55,17 +57,17 @@ func (w *local) visits(what int, x *ops.Act, rank int, here arrival, b *blocked)
 }
 
 // give is one more signal about a window.
-func (w *local) give(x *ops.Act, what, to int) signal {
+func (w *rankAnalysis) give(x *ops.Act, what, to int) signal {
 	return w.numbered(ops.Channel{Comm: x.Comm.Key(), From: w.Rank(), To: to, Tag: signalTag(what, x.Window.Ordinal)}, true)
 }
 
 // lock takes an act that locks or unlocks memory, or completes transfers.
-func (w *local) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
+func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	b.known = true
 	members := []int{x.Peer}
 	if x.Peer == ops.AllMembers {
 		if members = x.Comm.Members(); len(members) > maxDirect {
-			w.Other[c.Name()] += c.End - c.Start // it would have to tell too many
+			w.Other[c.Name()] += c.End - c.Start // too many ranks to inform
 			return
 		}
 	} else {
@@ -98,10 +100,10 @@ func (w *local) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	}
 }
 
-// hearVisit takes what another rank told of this one's memory.
-func (w *local) hearVisit(c ops.Channel, nth uint64, a arrival) {
+// hearVisit notes another rank's call on this one's memory.
+func (w *rankAnalysis) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	what, ordinal := signalled(c.Tag)
-	at := once.Of(w.memory, region{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
+	at := once.Get(w.memory, windowMemory{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
 	switch what {
 	case returns:
 		if n := len(at.visits); n > 0 {
@@ -114,8 +116,8 @@ func (w *local) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	}
 }
 
-// answerVisits tells those whose calls had returned by a time for whom they waited. All that began by then is known.
-func (w *local) answerVisits(until int64) {
+// answerVisits informs ranks whose calls had returned by a time for whom they waited. All that began by then is known.
+func (w *rankAnalysis) answerVisits(until int64) {
 	for _, at := range w.memory {
 		left, first := at.visits[:0], until
 		for _, v := range at.visits {
@@ -159,9 +161,9 @@ func (m *visitable) last(v *visit) (a arrival, ok bool) {
 	return a, ok
 }
 
-// busy finds whether a call waited until this rank came to MPI: it was outside when the call began, and the call returned soon after it
-// had come, compared with how long the call had waited for nobody else.
-func (w *local) busy(v *visit, since int64) (a arrival, ok bool) {
+// busy finds whether a call waited until this rank entered MPI: it was outside when the call began, and the call
+// returned soon after that, compared with how long the call had waited for nobody else.
+func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
 	if v.From == w.Rank() {
 		return a, false
 	}
@@ -178,7 +180,7 @@ func (w *local) busy(v *visit, since int64) (a arrival, ok bool) {
 }
 
 // hearVisited takes an answer: what comes before the number of the visit is for whom it waited.
-func (w *local) hearVisited(c ops.Channel, nth uint64, a arrival) {
+func (w *rankAnalysis) hearVisited(c ops.Channel, nth uint64, a arrival) {
 	switch what, _ := signalled(c.Tag); what {
 	case hadLock, wasBusy:
 		if a.rank = int32(c.Comm); c.Comm < 0 || c.Comm >= w.Size() {

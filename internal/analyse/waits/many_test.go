@@ -30,7 +30,7 @@ func TestManyRanks(t *testing.T) {
 		messages       int64
 	}{{4, 10_000, 1536, 40}, {64, 30_000, 2500, 120}, {1024, 100_000, 5120, 150}} { // 16,384: 593,310 bytes and 118 messages, in half a minute
 		r, logs := logged(t, x.ranks)
-		list := Memory(x.ranks)
+		list := LocalTransports(x.ranks)
 		for i := range list {
 			list[i] = &counting{Transport: list[i]}
 		}
@@ -47,7 +47,7 @@ func TestManyRanks(t *testing.T) {
 		for _, c := range list {
 			bytes, messages = max(bytes, c.(*counting).bytes.Load()), max(messages, c.(*counting).messages.Load())
 		}
-		size := int64(wire.Packed(sections.AppendWaits(nil, out)))
+		size := int64(wire.PackedSize(sections.AppendWaits(nil, out)))
 		t.Logf("%d ranks: at most %d bytes and %d messages to one; %d bytes of the trace", x.ranks, bytes, messages, size)
 		if bytes > x.bytes || messages > x.messages || size > x.section {
 			t.Errorf("%d ranks: %d bytes and %d messages to one, want %d and %d; %d bytes of the trace, want %d", x.ranks, bytes, messages, x.bytes, x.messages, size, x.section)

@@ -15,9 +15,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A meetingKey tells apart what members of a communicator do together.
+// A meetingKey identifies what members of a communicator do together.
 type meetingKey struct {
-	ops.Circle
+	ops.CallOrder
 	started bool // by starting a persistent request: these are counted by themselves
 	number  uint64
 }
@@ -78,7 +78,7 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 			continue // somebody left no track, and never comes
 		}
 		name := fmt.Sprint(members)
-		g := once.Listed(known, name, &list, func() *group { return &group{members: members, self: self} })
+		g := once.GetListed(known, name, &list, func() *group { return &group{members: members, self: self} })
 		if of[c.Key()] = g; c.Remote != nil {
 			of[c.Remote.Key()] = g
 		}
@@ -116,14 +116,14 @@ func needs(f *trace.Function, member, root int) need {
 		}
 	}
 	makes := (f.Has(trace.CreatesComm) || f.Has(trace.CreatesWin)) && !f.Has(trace.Nonblocking)
-	n.may = m == nil && !makes && !ops.Is(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
+	n.may = m == nil && !makes && !ops.HasAttr(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
 	switch {
 	case m != nil && m.Pattern == meaning.ToRoot:
 		n.kind = EarlyRoot
-	case ops.Is(f, mpi.Barrier):
-		n.kind = AtBarrier
+	case ops.HasAttr(f, mpi.Barrier):
+		n.kind = WaitAtBarrier
 	default:
-		n.kind = AtAll
+		n.kind = WaitAtNxN
 	}
 	return n
 }
@@ -140,7 +140,7 @@ func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
 	other.need = needs(f, self, root)
 	other.need.none = other.need.none || root == ops.RootThisSide
 	x.need, x.other = other.need, &other
-	if x.need.may = true; x.need.kind != AtAll && x.need.kind != AtBarrier {
+	if x.need.may = true; x.need.kind != WaitAtNxN && x.need.kind != WaitAtBarrier {
 		x.need.none = true
 	}
 }
@@ -179,7 +179,7 @@ func (c *coming) join(o *coming) {
 }
 
 // ends says in which call a member waits for the others.
-func (x *meeting) ends(w *local, b *blocked) {
+func (x *meeting) ends(w *rankAnalysis, b *blocked) {
 	if x.group == nil {
 		for _, number := range x.from {
 			w.awaits(number, awaiting{b, x.need.kind, x.need.may}, true)
@@ -195,8 +195,8 @@ func (x *meeting) ends(w *local, b *blocked) {
 	}
 }
 
-// meet finds the meetings of a group to which all have come by now.
-func (w *local) meet(g *group) error {
+// meet finds the meetings of a group that all members have reached by now.
+func (w *rankAnalysis) meet(g *group) error {
 	var own []byte
 	w.try(func() error {
 		list := make([]coming, 0, len(g.pending))
@@ -278,7 +278,7 @@ func merged(a, b []coming) []coming {
 }
 
 // resolve finds whom a member waited for, once all have come.
-func (w *local) resolve(x *meeting) {
+func (w *rankAnalysis) resolve(x *meeting) {
 	all := x.all
 	for _, b := range x.waiting {
 		if !x.need.none {
@@ -354,16 +354,16 @@ func (x *coming) code(c *wire.Coder, before *coming, first bool) {
 			flags |= f.bit
 		}
 	}
-	if wire.Byte(c, &flags); c.R != nil {
+	if wire.Byte(c, &flags); c.Reader != nil {
 		x.key = next
 		x.key.started = flags&isStarted != 0
 	}
 	if flags&nextInCircle == 0 {
-		wire.From(c, &x.key.Comm, 0)
-		wire.From(c, &x.key.Object, 0)
+		wire.Relative(c, &x.key.Comm, 0)
+		wire.Relative(c, &x.key.Object, 0)
 		wire.Uints(c, &x.key.number)
 	}
-	wire.Int(c, &x.came, math.MaxInt32)
+	wire.Bounded(c, &x.came, math.MaxInt32)
 	if flags&samePlace != 0 {
 		x.last.within, x.last.stream, x.last.place = before.last.within, before.last.stream, before.last.place
 	}
@@ -377,11 +377,11 @@ func (x *coming) code(c *wire.Coder, before *coming, first bool) {
 }
 
 func (x *comer) code(c *wire.Coder, at int64, same bool) {
-	wire.From(c, &x.at, at)
-	wire.Int(c, &x.rank, math.MaxInt32)
-	wire.Int(c, &x.self, math.MaxInt32)
+	wire.Relative(c, &x.at, at)
+	wire.Bounded(c, &x.rank, math.MaxInt32)
+	wire.Bounded(c, &x.self, math.MaxInt32)
 	free := max(0, x.free)
-	if wire.Naturals(c, &free); c.R != nil {
+	if wire.Naturals(c, &free); c.Reader != nil {
 		x.free = free
 	}
 	if !same {

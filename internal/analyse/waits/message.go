@@ -8,12 +8,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// An outgoing message is one that was sent, of which not everything is known yet.
+// An outgoing message was sent, but not everything is known of it yet.
 type outgoing struct {
 	synchronous bool     // the send can't end before its receive is posted
 	call        *blocked // in which the sender may wait
 	ends        bool     // call was known
-	answered    bool     // the receiver has told when it was there
+	answered    bool     // the receiver has reported when it arrived
 	late        bool     // after the send
 	posted      arrival
 }
@@ -31,15 +31,15 @@ type incoming struct {
 }
 
 // sends says that a message was sent.
-func (w *local) sends(x *ops.Act, to int, from arrival) *outgoing {
+func (w *rankAnalysis) sends(x *ops.Act, to int, from arrival) *outgoing {
 	m := &outgoing{synchronous: synchronous(x.Function)}
 	w.sent[x.Message] = m
-	blockFor(w.tell, to).add(x.Channel(w.Rank(), to), x.Nth, from, 0)
+	blockFor(w.tell, to).add(x.Channel(w.Rank(), to), x.ChannelIndex, from, 0)
 	return m
 }
 
 // completesSend says in which call a sender waits for the receiver.
-func (w *local) completesSend(m *outgoing, b *blocked) {
+func (w *rankAnalysis) completesSend(m *outgoing, b *blocked) {
 	m.ends, m.call = true, b
 	b.opens()
 	if m.answered {
@@ -49,10 +49,10 @@ func (w *local) completesSend(m *outgoing, b *blocked) {
 
 // receives says that a message was received that a receive was posted for, by a call in which
 // its rank waited for it.
-func (w *local) receives(x *ops.Act, from int, posted arrival, b *blocked) {
-	m := once.Of(w.got, x.Message, func() *incoming { return &incoming{} })
+func (w *rankAnalysis) receives(x *ops.Act, from int, posted arrival, b *blocked) {
+	m := once.Get(w.got, x.Message, func() *incoming { return &incoming{} })
 	w.turn++
-	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.Nth
+	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.ChannelIndex
 	w.order.takes(b)
 	b.opens()
 	if m.isSent {
@@ -60,8 +60,8 @@ func (w *local) receives(x *ops.Act, from int, posted arrival, b *blocked) {
 	}
 }
 
-// matched finds whether a receiver waited, and tells the sender when it was there.
-func (w *local) matched(number uint64, m *incoming) {
+// matched finds whether a receiver waited, and reports to the sender when it arrived.
+func (w *rankAnalysis) matched(number uint64, m *incoming) {
 	w.Messages++
 	b := m.call
 	if early := m.sent.at - b.end; early > 0 {
@@ -79,7 +79,7 @@ func (w *local) matched(number uint64, m *incoming) {
 	w.met(b)
 }
 
-func (w *local) lateReceiver(m *outgoing) {
+func (w *rankAnalysis) lateReceiver(m *outgoing) {
 	b := m.call
 	if m.late && (m.synchronous || m.posted.at < b.end+b.within+m.posted.within) { // else it did not wait for that
 		b.waitsFor(LateReceiver, m.posted, -1, 0)
@@ -89,7 +89,7 @@ func (w *local) lateReceiver(m *outgoing) {
 }
 
 // hearSent takes a message that another rank has sent.
-func (w *local) hearSent(from int, r *wire.Reader) {
+func (w *rankAnalysis) hearSent(from int, r *wire.Reader) {
 	readBlock(r, from, w.Rank(), func(c ops.Channel, nth uint64, sent arrival, _ int) {
 		sent.rank = int32(from)
 		if what, _ := signalled(c.Tag); what >= locksAlone {
@@ -97,7 +97,7 @@ func (w *local) hearSent(from int, r *wire.Reader) {
 			return
 		}
 		number := c.Number(nth)
-		m := once.Of(w.got, number, func() *incoming { return &incoming{} })
+		m := once.Get(w.got, number, func() *incoming { return &incoming{} })
 		m.isSent, m.sent = true, sent
 		w.sentBy(number, m)
 		if m.isGot {
@@ -107,7 +107,7 @@ func (w *local) hearSent(from int, r *wire.Reader) {
 }
 
 // hearAnswers takes when receivers were there.
-func (w *local) hearAnswers(from int, r *wire.Reader) {
+func (w *rankAnalysis) hearAnswers(from int, r *wire.Reader) {
 	readBlock(r, w.Rank(), from, func(c ops.Channel, nth uint64, posted arrival, flags int) {
 		if what, _ := signalled(c.Tag); what >= 0 {
 			w.hearVisited(c, nth, posted)
@@ -127,17 +127,17 @@ func (w *local) hearAnswers(from int, r *wire.Reader) {
 	})
 }
 
-// order finds the messages that a rank waited for while others, that it received later, had been sent before. It looks at the
+// receiveOrder finds the messages that a rank waited for while others, that it received later, had been sent before. It looks at the
 // next 64 messages of the rank.
-type order struct {
-	turns []turn
+type receiveOrder struct {
+	turns []received
 	first int64 // turn of the first
 }
 
 const recent = 64
 
-// A turn is one received message.
-type turn struct {
+// A received is a received message that may have been waited for.
+type received struct {
 	call  *blocked // that received it
 	sent  int64
 	known bool // sent is
@@ -145,14 +145,14 @@ type turn struct {
 }
 
 // takes notes one more message.
-func (o *order) takes(b *blocked) { o.turns = append(o.turns, turn{call: b}) }
+func (o *receiveOrder) takes(b *blocked) { o.turns = append(o.turns, received{call: b}) }
 
-// mostTurns is how many messages are remembered that have not come to an end.
+// mostTurns is the most open messages that are remembered.
 const mostTurns = 1 << 20
 
 // forget drops the messages that no later one can be compared with.
-func (o *order) forget() {
-	n := slices.IndexFunc(o.turns, func(t turn) bool { return !t.known || !t.call.settled })
+func (o *receiveOrder) forget() {
+	n := slices.IndexFunc(o.turns, func(t received) bool { return !t.known || !t.call.settled })
 	if n < 0 {
 		n = len(o.turns)
 	}
@@ -162,7 +162,7 @@ func (o *order) forget() {
 }
 
 // at returns a turn, which count from 1; nil if it is forgotten.
-func (o *order) at(n int64) *turn {
+func (o *receiveOrder) at(n int64) *received {
 	if i := n - 1 - o.first; i >= 0 && i < int64(len(o.turns)) {
 		return &o.turns[i]
 	}
@@ -170,7 +170,7 @@ func (o *order) at(n int64) *turn {
 }
 
 // knows takes when a message was sent.
-func (o *order) knows(w *local, n, sent int64) {
+func (o *receiveOrder) knows(w *rankAnalysis, n, sent int64) {
 	t := o.at(n)
 	if t == nil {
 		return
@@ -185,7 +185,7 @@ func (o *order) knows(w *local, n, sent int64) {
 }
 
 // late takes a call that waited for its message.
-func (o *order) late(w *local, b *blocked) {
+func (o *receiveOrder) late(w *rankAnalysis, b *blocked) {
 	x := o.at(b.got)
 	if x == nil {
 		return

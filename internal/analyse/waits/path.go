@@ -68,8 +68,8 @@ type hop struct {
 // A thread is a thread of a rank.
 type thread struct{ rank, stream int32 }
 
-// A stretch is a part of the path on one thread.
-type stretch struct{ from, to int64 }
+// A pathInterval is an interval of the path on one thread, in ns.
+type pathInterval struct{ from, to int64 }
 
 // hops keeps the waits of a rank, by stream.
 type hops struct {
@@ -94,7 +94,7 @@ type way struct {
 }
 
 // way is the rank's part of the way.
-func (w *local) way(since int64) *way {
+func (w *rankAnalysis) way(since int64) *way {
 	y := &way{make(map[thread]span), make(map[thread][]hop), since}
 	for stream, x := range w.Threads {
 		if w.threads[stream].n > 0 {
@@ -115,7 +115,7 @@ func (y *way) join(o *way) {
 }
 
 // paths finds the critical path of a trace whose ranks have gone through all their calls; nil if too much was waited to keep it.
-func paths(list []*local, rep *Report, o *Options) (*Path, error) {
+func paths(list []*rankAnalysis, rep *Report, o *Options) (*Path, error) {
 	y, many := &way{spans: make(map[thread]span), hops: make(map[thread][]hop)}, 0
 	for _, w := range list {
 		if many += w.hops.n; w.hops.many || many > maxPathWaits {
@@ -161,7 +161,7 @@ func paths(list []*local, rep *Report, o *Options) (*Path, error) {
 }
 
 // stretches goes the path backwards. It returns nil if no rank did anything.
-func (y *way) stretches(p *Path) map[thread][]stretch {
+func (y *way) stretches(p *Path) map[thread][]pathInterval {
 	s, first, end := thread{rank: -1}, int64(0), int64(0)
 	for _, x := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
 		at := y.spans[x]
@@ -177,23 +177,23 @@ func (y *way) stretches(p *Path) map[thread][]stretch {
 	}
 	first = max(first, y.since)
 	p.RunNs, p.Rank = end-first, int(s.rank)
-	on := make(map[thread][]stretch)
+	on := make(map[thread][]pathInterval)
 	for to := end; to > first; {
 		list := y.hops[s]
 		i := sort.Search(len(list), func(i int) bool { return list[i].at >= to })
 		began := y.spans[s].start
 		if i == 0 && s.stream > 0 && began > first && began < to {
 			// A thread goes on from the one that initialised MPI.
-			on[s] = append(on[s], stretch{began, to})
+			on[s] = append(on[s], pathInterval{began, to})
 			s, to = thread{rank: s.rank}, began
 			continue
 		}
 		if i == 0 {
-			on[s] = append(on[s], stretch{first, to})
+			on[s] = append(on[s], pathInterval{first, to})
 			break
 		}
 		h := list[i-1]
-		on[s] = append(on[s], stretch{h.at, to})
+		on[s] = append(on[s], pathInterval{h.at, to})
 		s, to = thread{h.rank, h.stream}, h.at
 		p.Hops++
 	}
@@ -217,16 +217,16 @@ type siteSums struct {
 
 // pathSums adds up what lies on the path: of one rank at first, of all in the end.
 type pathSums struct {
-	sites map[place]*siteSums
+	sites map[callSite]*siteSums
 	ranks []PathRank // that have some of it, in order
 	spoor int64
 	loops map[int]*PathLoop // by number of the loop; -1: in none
 }
 
-func newPathSums() *pathSums { return &pathSums{sites: make(map[place]*siteSums)} }
+func newPathSums() *pathSums { return &pathSums{sites: make(map[callSite]*siteSums)} }
 
-func (x *pathSums) site(at place) *siteSums {
-	return once.Of(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
+func (x *pathSums) site(at callSite) *siteSums {
+	return once.Get(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
 }
 
 // join takes in what ranks with higher numbers have.
@@ -245,7 +245,7 @@ func (x *pathSums) join(o *pathSums) {
 }
 
 // addOwn ends the sums of a rank: with what it did, on the path or not.
-func (w *local) addOwn(x *pathSums) {
+func (w *rankAnalysis) addOwn(x *pathSums) {
 	for t, ns := range w.ownNs {
 		if w.known[t] {
 			x.site(w.byTerminal[t]).all += ns
@@ -262,16 +262,16 @@ func (w *local) addOwn(x *pathSums) {
 	}
 }
 
-// A step is one call on a thread's way.
-type step struct {
+// A pathCall is a call of a thread that the path may go through.
+type pathCall struct {
 	terminal   int
 	start, end int64
 	asides     []trace.Stretch
 }
 
 // steps goes through the calls of a thread once more.
-func (w *local) steps(stream int, before func() int64) iter.Seq2[step, error] {
-	return func(yield func(step, error) bool) {
+func (w *rankAnalysis) steps(stream int, before func() int64) iter.Seq2[pathCall, error] {
+	return func(yield func(pathCall, error) bool) {
 		if w.clock != nil {
 			w.clockSteps(stream, before, yield)
 			return
@@ -279,10 +279,10 @@ func (w *local) steps(stream int, before func() int64) iter.Seq2[step, error] {
 		offset := w.s.First
 		for c, err := range w.k.Timings(stream) {
 			if err != nil {
-				yield(step{}, err)
+				yield(pathCall{}, err)
 				return
 			}
-			s := step{c.Terminal, c.Start - offset, c.End() - offset, nil}
+			s := pathCall{c.Terminal, c.Start - offset, c.End() - offset, nil}
 			if c.Timing.Spoor > 0 || c.Timing.Off > 0 {
 				s.asides = c.Timing.Asides(c.Index, before()+offset, c.Start)
 				for i := range s.asides {
@@ -297,11 +297,11 @@ func (w *local) steps(stream int, before func() int64) iter.Seq2[step, error] {
 }
 
 // clockSteps is steps where the times aren't the trace's.
-func (w *local) clockSteps(stream int, before func() int64, yield func(step, error) bool) {
+func (w *rankAnalysis) clockSteps(stream int, before func() int64, yield func(pathCall, error) bool) {
 	walk, err := w.k.Walk(stream, 0)
 	next := w.clock(stream)
 	for err == nil && walk.Next() {
-		s := step{terminal: walk.Call().Terminal}
+		s := pathCall{terminal: walk.Call().Terminal}
 		gap := int64(0)
 		if s.start, s.end, gap, err = next.Next(); err != nil {
 			break
@@ -314,12 +314,12 @@ func (w *local) clockSteps(stream int, before func() int64, yield func(step, err
 		}
 	}
 	if err = cmp.Or(err, walk.Err()); err != nil {
-		yield(step{}, err)
+		yield(pathCall{}, err)
 	}
 }
 
 // thread goes through the calls of a thread, on the path or not.
-func (x *pathSums) thread(w *local, of thread, list []stretch, chains [][]int) error {
+func (x *pathSums) thread(w *rankAnalysis, of thread, list []pathInterval, chains [][]int) error {
 	sites := make([]*siteSums, w.k.Terminals())
 	on := func(from, to int64) (sum int64) {
 		for i := 0; i < len(list) && list[i].from < to; i++ {
@@ -363,7 +363,7 @@ func (x *pathSums) thread(w *local, of thread, list []stretch, chains [][]int) e
 	return nil
 }
 
-func (x *pathSums) report(p *Path, rep *Report, waited map[place]int64, of *Places, called func(function string, s trace.Site) string) {
+func (x *pathSums) report(p *Path, rep *Report, waited map[callSite]int64, of *Places, called func(function string, s trace.Site) string) {
 	for at, s := range x.sites {
 		if s.compute+s.mpi == 0 {
 			continue
@@ -422,7 +422,7 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 		chain = []int{-1}
 	}
 	for _, n := range chain {
-		l := once.Of(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{Around: -1}} })
+		l := once.Get(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{Around: -1}} })
 		l.ComputeNs += compute
 		l.MPINs += mpi
 	}

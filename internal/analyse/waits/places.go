@@ -2,9 +2,9 @@ package waits
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// A place is where a function is called: the number of the function in the trace's schema, and that of the site among the
+// A callSite is where a function is called: the number of the function in the trace's schema, and that of the site among the
 // trace's. It means the same on all ranks.
-type place uint64
+type callSite uint64
 
 const placeBits = 32
 
@@ -32,17 +32,19 @@ func NewPlaces(r *trace.Reader) (*Places, error) {
 	return x, nil
 }
 
-func (x *Places) place(f *trace.Function, s trace.Site) place {
-	return place(x.number[f])<<placeBits | place(x.of[s])
+func (x *Places) place(f *trace.Function, s trace.Site) callSite {
+	return callSite(x.number[f])<<placeBits | callSite(x.of[s])
 }
 
-// Of returns the place of a call as traces have it.
-func (x *Places) Of(f *trace.Function, s trace.Site) trace.WaitPlace { return x.wait(x.place(f, s)) }
+// PlaceOf returns the place of a call as traces have it.
+func (x *Places) PlaceOf(f *trace.Function, s trace.Site) trace.WaitPlace {
+	return x.wait(x.place(f, s))
+}
 
-// At returns what is at a place.
-func (x *Places) At(p trace.WaitPlace) trace.FunctionSite { return x.at(x.placeAt(p)) }
+// Site returns what is at a place.
+func (x *Places) Site(p trace.WaitPlace) trace.FunctionSite { return x.at(x.placeAt(p)) }
 
-func (x *Places) at(p place) (at trace.FunctionSite) {
+func (x *Places) at(p callSite) (at trace.FunctionSite) {
 	if n := int(p >> placeBits); n < len(x.schema) {
 		at.Function = x.schema[n].Name
 	}

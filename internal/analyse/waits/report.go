@@ -10,28 +10,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrMeans says that a trace has no times of single calls.
-var ErrMeans = errors.New("the trace has no wait states and no time for every call; record it without --waits never, or see spoor efficiency; a part of a run needs --timing lossless")
+// ErrNoSingleTimes says that a trace has no times of single calls.
+var ErrNoSingleTimes = errors.New("the trace has no wait states and no time for every call; record it without --waits never, or see spoor efficiency; a part of a run needs --timing lossless")
 
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {
-	Ranks     int        `json:"ranks"`
-	Of        []int      `json:"of_ranks,omitempty"` // those chosen by Only; nil: all
-	Times     string     `json:"times"`              // how well they are known
-	Part      float64    `json:"part"`               // of the run, up to its end, that this is of
-	Threads   int        `json:"threads"`            // of the rank with most
-	RunNs     int64      `json:"run_ns"`             // of all threads, each from its first call to the end of its last
-	MPINs     int64      `json:"mpi_ns"`
-	WaitedNs  int64      `json:"waited_ns"`
-	Messages  uint64     `json:"messages"`  // of which both ends are known
-	Backwards uint64     `json:"backwards"` // of these, received before they were sent, as their times have it
-	OffNs     int64      `json:"off_ns"`    // by so much at most: times of ranks are not known better than this
-	Kinds     []KindSum  `json:"kinds"`
-	Sites     []Site     `json:"sites"`
-	ByRank    []RankSum  `json:"by_rank"`
-	Unclear   []Unclear  `json:"not_looked_at"` // by time
-	Losses    []ops.Loss `json:"left_out"`
-	Path      *Path      `json:"path,omitempty"` // nil: not asked for, or there are too many waits
+	Ranks            int           `json:"ranks"`
+	OnlyRanks        []int         `json:"of_ranks,omitempty"` // those chosen by Only; nil: all
+	TimesKind        string        `json:"times"`              // how well they are known
+	AnalysedShare    float64       `json:"part"`               // of the run, up to its end, that this is of
+	Threads          int           `json:"threads"`            // of the rank with most
+	RunNs            int64         `json:"run_ns"`             // of all threads, each from its first call to the end of its last
+	MPINs            int64         `json:"mpi_ns"`
+	WaitedNs         int64         `json:"waited_ns"`
+	Messages         uint64        `json:"messages"`  // those with both ends known
+	BackwardMessages uint64        `json:"backwards"` // of these, received before they were sent, as their times have it
+	ClockErrorNs     int64         `json:"off_ns"`    // by so much at most: times of ranks are not known better than this
+	Kinds            []KindSum     `json:"kinds"`
+	Sites            []Site        `json:"sites"`
+	ByRank           []RankSum     `json:"by_rank"`
+	Unexplained      []Unexplained `json:"not_looked_at"` // by time
+	Losses           []ops.Loss    `json:"left_out"`
+	Path             *Path         `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
 // A KindSum is what was waited for one reason.
@@ -43,31 +43,31 @@ type KindSum struct {
 
 // A Site is a call site at which ranks waited for one reason.
 type Site struct {
-	Function string             `json:"function"`
-	Place    string             `json:"place"`
-	At       trace.FunctionSite `json:"-"`
-	Kind     Kind               `json:"kind"`
-	Count    uint64             `json:"count"`
-	WaitedNs int64              `json:"waited_ns"`
-	Ranks    []RankNs           `json:"ranks"`          // that waited, by time
-	Causes   []Cause            `json:"causes"`         // by time
-	Late     []RankNs           `json:"late"`           // that came last, by time
-	Waiting  int                `json:"waiting"`        // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
-	Awaited  int                `json:"awaited"`        // the same of Late
-	LeftOut  int                `json:"ranks_left_out"` // of Ranks
-	LateOut  int                `json:"late_left_out"`  // of Late
+	Function     string             `json:"function"`
+	Place        string             `json:"place"`
+	At           trace.FunctionSite `json:"-"`
+	Kind         Kind               `json:"kind"`
+	Count        uint64             `json:"count"`
+	WaitedNs     int64              `json:"waited_ns"`
+	Ranks        []RankNs           `json:"ranks"`          // that waited, by time
+	Causes       []Cause            `json:"causes"`         // by time
+	LateRanks    []RankNs           `json:"late"`           // that came last, by time
+	WaitingCount int                `json:"waiting"`        // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
+	LateCount    int                `json:"awaited"`        // the same of Late
+	RanksOmitted int                `json:"ranks_left_out"` // of Ranks
+	LateOmitted  int                `json:"late_left_out"`  // of Late
 }
 
 // LateRank is the rank that others waited longest for, if that is more than half of the time; else -1.
 func (s *Site) LateRank() int {
-	if len(s.Late) > 0 && 2*s.Late[0].WaitedNs > s.WaitedNs {
-		return s.Late[0].Rank
+	if len(s.LateRanks) > 0 && 2*s.LateRanks[0].WaitedNs > s.WaitedNs {
+		return s.LateRanks[0].Rank
 	}
 	return -1
 }
 
-// Computed is the share of the time that late ranks computed, as far as causes are known.
-func (s *Site) Computed() (share float64, known bool) {
+// ComputedShare is the share of the time that late ranks computed, as far as causes are known.
+func (s *Site) ComputedShare() (share float64, known bool) {
 	var waited, compute int64
 	for _, c := range s.Causes {
 		waited, compute = waited+c.WaitedNs, compute+c.ComputeNs
@@ -98,8 +98,8 @@ type RankSum struct {
 	CausedNs int64 `json:"caused_ns"`
 }
 
-// Unclear is a function of whose calls nothing is said.
-type Unclear struct {
+// Unexplained is a function of whose calls nothing is said.
+type Unexplained struct {
 	Function string `json:"function"`
 	Ns       int64  `json:"ns"`
 }
@@ -107,10 +107,10 @@ type Unclear struct {
 // report is what all ranks found out.
 func (s *sums) report(ranks int, x *Places, called func(function string, s trace.Site) string) *Report {
 	rep := &Report{
-		Ranks: ranks, Part: 1, Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs, Losses: s.losses.List(),
-		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{},
+		Ranks: ranks, AnalysedShare: 1, Threads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs, Losses: s.losses.List(),
+		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unexplained: []Unexplained{},
 	}
-	name := func(p place) (function, text string) {
+	name := func(p callSite) (function, text string) {
 		at := x.at(p)
 		return at.Function, called(at.Function, at.Site)
 	}
@@ -124,8 +124,8 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 		}
 		sums[key.kind].Count += r.count
 		sums[key.kind].WaitedNs += r.waited
-		site := Site{Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
-		site.Waiting, site.Awaited = len(site.Ranks), len(site.Late)
+		site := Site{Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), LateRanks: most(r.late)}
+		site.WaitingCount, site.LateCount = len(site.Ranks), len(site.LateRanks)
 		site.Function, site.Place = name(key.place)
 		site.At = x.at(key.place)
 		for _, at := range sorted(r.causes) {
@@ -148,14 +148,14 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 		rep.MPINs += r.MPINs
 	}
 	for _, f := range sorted(s.Other) {
-		rep.Unclear = append(rep.Unclear, Unclear{f, s.Other[f]})
+		rep.Unexplained = append(rep.Unexplained, Unexplained{f, s.Other[f]})
 	}
-	slices.SortStableFunc(rep.Unclear, func(x, y Unclear) int { return cmp.Compare(y.Ns, x.Ns) })
+	slices.SortStableFunc(rep.Unexplained, func(x, y Unexplained) int { return cmp.Compare(y.Ns, x.Ns) })
 	return rep
 }
 
-// At gives what ranks waited at each call site, for one reason after the other.
-func (rep *Report) At(yield func(at trace.FunctionSite, ns int64) bool) {
+// EachSite gives what ranks waited at each call site, for one reason after the other.
+func (rep *Report) EachSite(yield func(at trace.FunctionSite, ns int64) bool) {
 	for i := range rep.Sites {
 		if !yield(rep.Sites[i].At, rep.Sites[i].WaitedNs) {
 			return
@@ -163,11 +163,11 @@ func (rep *Report) At(yield func(at trace.FunctionSite, ns int64) bool) {
 	}
 }
 
-// Only leaves what some ranks waited: the call sites at which they did, with their times. What is said of those who were late, and of the
+// RestrictTo leaves what some ranks waited: the call sites at which they did, with their times. What is said of those who were late, and of the
 // numbers of calls, stays that of all ranks that waited there.
-func (rep *Report) Only(ranks []int) {
+func (rep *Report) RestrictTo(ranks []int) {
 	chosen := func(rank int) bool { return slices.Contains(ranks, rank) }
-	rep.Of, rep.Ranks, rep.RunNs, rep.MPINs, rep.WaitedNs, rep.Kinds = ranks, 0, 0, 0, 0, []KindSum{}
+	rep.OnlyRanks, rep.Ranks, rep.RunNs, rep.MPINs, rep.WaitedNs, rep.Kinds = ranks, 0, 0, 0, 0, []KindSum{}
 	rep.ByRank = slices.DeleteFunc(rep.ByRank, func(r RankSum) bool { return !chosen(r.Rank) })
 	for _, r := range rep.ByRank {
 		rep.Ranks, rep.RunNs, rep.MPINs = rep.Ranks+1, rep.RunNs+r.RunNs, rep.MPINs+r.MPINs
@@ -176,23 +176,23 @@ func (rep *Report) Only(ranks []int) {
 	for i := range rep.Sites {
 		s := &rep.Sites[i]
 		s.Ranks = slices.DeleteFunc(s.Ranks, func(r RankNs) bool { return !chosen(r.Rank) })
-		s.WaitedNs, s.Waiting = 0, len(s.Ranks)
+		s.WaitedNs, s.WaitingCount = 0, len(s.Ranks)
 		for _, r := range s.Ranks {
 			s.WaitedNs += r.WaitedNs
 		}
-		if s.Waiting > 0 {
+		if s.WaitingCount > 0 {
 			sums[s.Kind].Count += s.Count
 			sums[s.Kind].WaitedNs += s.WaitedNs
 		}
 	}
-	rep.Sites = slices.DeleteFunc(rep.Sites, func(s Site) bool { return s.Waiting == 0 })
+	rep.Sites = slices.DeleteFunc(rep.Sites, func(s Site) bool { return s.WaitingCount == 0 })
 	slices.SortStableFunc(rep.Sites, func(x, y Site) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 	rep.addKinds(sums[:])
 }
 
-// Unite takes call sites together that are called alike: they differ in what their functions were called from, or the compiler
+// MergeSites takes call sites together that are called alike: they differ in what their functions were called from, or the compiler
 // copied the call.
-func (rep *Report) Unite() {
+func (rep *Report) MergeSites() {
 	type key struct {
 		function, place string
 		kind            Kind
@@ -212,8 +212,8 @@ func (rep *Report) Unite() {
 		into := &list[i]
 		into.Count += s.Count
 		into.WaitedNs += s.WaitedNs
-		into.Ranks, into.Late = united(into.Ranks, s.Ranks), united(into.Late, s.Late)
-		into.Waiting, into.Awaited = max(into.Waiting, s.Waiting, len(into.Ranks)), max(into.Awaited, s.Awaited, len(into.Late))
+		into.Ranks, into.LateRanks = united(into.Ranks, s.Ranks), united(into.LateRanks, s.LateRanks)
+		into.WaitingCount, into.LateCount = max(into.WaitingCount, s.WaitingCount, len(into.Ranks)), max(into.LateCount, s.LateCount, len(into.LateRanks))
 		into.add(s.Causes)
 	}
 	rep.Sites = list

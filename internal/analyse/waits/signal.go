@@ -16,14 +16,14 @@ type signal struct {
 
 // What signals say.
 const (
-	isNeighbour        = iota // a rank has come to a collective along a topology
+	isNeighbour        = iota // a rank has reached a collective along a topology
 	isStartedNeighbour        // the same, by starting a persistent request
 	hasPosted                 // it has opened its memory, MPI_Win_post
 	hasCompleted              // it has ended its access, MPI_Win_complete
-	locksAlone                // a rank locks the memory of another, which it tells (lock.go)
+	locksAlone                // a rank locks the memory of another, which it informs (lock.go)
 	locksShared
 	visits  // it waits until its transfers to and from there are done
-	returns // the call that it told of before returned
+	returns // the call reported before has returned
 	givesAlone
 	givesShared
 	hadLock // answers: a rank had the lock, or the one that has the memory was outside of MPI
@@ -31,7 +31,7 @@ const (
 	signals
 )
 
-// signalTag is the tag of a channel of signals. object tells apart what members of a communicator share.
+// signalTag is the tag of a channel of signals. object distinguishes the objects that members of a communicator share.
 func signalTag(what, object int) int64 { return -2 - int64(object*signals+what) }
 
 // signalled is the opposite; what is -1 of a message.
@@ -44,8 +44,8 @@ func signalled(tag int64) (what, object int) {
 }
 
 // numbered is one more signal on a channel.
-func (w *local) numbered(c ops.Channel, gives bool) signal {
-	n := once.Of(w.numbers, c, func() *uint64 { return new(uint64) })
+func (w *rankAnalysis) numbered(c ops.Channel, gives bool) signal {
+	n := once.Get(w.numbers, c, func() *uint64 { return new(uint64) })
 	*n++
 	return signal{c, *n, gives}
 }
@@ -62,7 +62,7 @@ func isSignalled(x *ops.Act) bool {
 }
 
 // signalsOf finds the signals of an act, those that it gives first. They are good until it is asked again.
-func (w *local) signalsOf(c *ops.Call, x *ops.Act) []signal {
+func (w *rankAnalysis) signalsOf(c *ops.Call, x *ops.Act) []signal {
 	w.signals = w.signals[:0]
 	same := func(rank int) int { return rank }
 	each := func(what, object int, gives bool, ranks []int, world func(rank int) int) {
@@ -99,7 +99,7 @@ func (w *local) signalsOf(c *ops.Call, x *ops.Act) []signal {
 }
 
 // signal takes an act that gives or awaits signals.
-func (w *local) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
+func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	b.known = true
 	list := w.signalsOf(c, x)
 	for i := range list {
@@ -141,8 +141,8 @@ type awaiting struct {
 }
 
 // awaits says that a call waits for a message or signal. last: no further one does.
-func (w *local) awaits(number uint64, x awaiting, last bool) {
-	m := once.Of(w.got, number, func() *incoming { return &incoming{} })
+func (w *rankAnalysis) awaits(number uint64, x awaiting, last bool) {
+	m := once.Get(w.got, number, func() *incoming { return &incoming{} })
 	m.last = m.last || last
 	x.call.opens()
 	m.waiting = append(m.waiting, x)
@@ -152,7 +152,7 @@ func (w *local) awaits(number uint64, x awaiting, last bool) {
 }
 
 // sentBy finds whether those waited that wait for a message or signal, which has been sent.
-func (w *local) sentBy(number uint64, m *incoming) {
+func (w *rankAnalysis) sentBy(number uint64, m *incoming) {
 	for _, x := range m.waiting {
 		x.call.comes(x.kind, m.sent, -1, x.may)
 		w.met(x.call)

@@ -26,7 +26,7 @@ const (
 
 // kept is what of the sums of all ranks goes into the trace.
 func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
-	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs}
+	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, ClockErrorNs: s.OffNs}
 	for _, r := range s.ranks {
 		w.RunNs += r.RunNs
 		w.MPINs += r.MPINs
@@ -49,7 +49,7 @@ func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 		site := trace.WaitSite{WaitPlace: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
 		site.Waiting, site.Ranks = ofRanks(r.ranks)
 		site.Awaited, site.Late = ofRanks(r.late)
-		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b place) int {
+		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b callSite) int {
 			return cmp.Or(cmp.Compare(r.causes[b].waited, r.causes[a].waited), cmp.Compare(a, b))
 		})
 		for _, at := range causes[:min(len(causes), mostCauses)] {
@@ -93,10 +93,10 @@ func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 // leastOther is 1 / the least share of the time in MPI for which a function that isn't looked at is named.
 const leastOther = 200
 
-func keptPath(x *Places, path *Path, on *pathSums, waited map[place]int64, ranks int) *trace.WaitPath {
+func keptPath(x *Places, path *Path, on *pathSums, waited map[callSite]int64, ranks int) *trace.WaitPath {
 	rep := Report{ByRank: make([]RankSum, ranks)}
 	p := &trace.WaitPath{RunNs: path.RunNs, SpoorNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
-	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b place) int {
+	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b callSite) int {
 		s, t := on.sites[a], on.sites[b]
 		return cmp.Or(cmp.Compare(t.compute+t.mpi, s.compute+s.mpi), cmp.Compare(a, b))
 	}) {
@@ -118,13 +118,13 @@ func keptPath(x *Places, path *Path, on *pathSums, waited map[place]int64, ranks
 }
 
 // wait is a place as the trace has it.
-func (x *Places) wait(p place) trace.WaitPlace {
+func (x *Places) wait(p callSite) trace.WaitPlace {
 	return trace.WaitPlace{Function: int(p >> placeBits), Site: int(p & (1<<placeBits - 1))}
 }
 
 // placeAt is the opposite of wait.
-func (x *Places) placeAt(p trace.WaitPlace) place {
-	return place(p.Function)<<placeBits | place(p.Site)
+func (x *Places) placeAt(p trace.WaitPlace) callSite {
+	return callSite(p.Function)<<placeBits | callSite(p.Site)
 }
 
 func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
@@ -136,11 +136,11 @@ func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
 	return n, list
 }
 
-// ErrLeft says that a trace has nothing of who waited for whom, and why.
-var ErrLeft = errors.New("the trace has no wait states")
+// ErrNoWaits says that a trace has nothing of who waited for whom, and why.
+var ErrNoWaits = errors.New("the trace has no wait states")
 
-// Why is why a trace has nothing of who waited for whom, and what to do.
-func Why(w *trace.Waits) string {
+// ReasonText is why a trace has nothing of who waited for whom, and what to do.
+func ReasonText(w *trace.Waits) string {
 	again := "to have them, record with --waits always"
 	switch w.Left {
 	case trace.LeftTime:
@@ -153,23 +153,23 @@ func Why(w *trace.Waits) string {
 	return "a rank failed when they were computed"
 }
 
-// Left is why a trace has nothing of who waited for whom, if it says so.
-func Left(r *trace.Reader) (string, error) {
+// WhyNone is why a trace has nothing of who waited for whom, if it says so.
+func WhyNone(r *trace.Reader) (string, error) {
 	w, err := r.Waits()
 	if err != nil || w == nil || w.Left == trace.WaitsKnown {
 		return "", err
 	}
-	return Why(w), nil
+	return ReasonText(w), nil
 }
 
-// Kept is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
-func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
+// FromTrace is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
+func FromTrace(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
 	w, err := r.Waits()
 	if err != nil || w == nil {
 		return nil, err
 	}
 	if w.Left != trace.WaitsKnown {
-		return nil, fmt.Errorf("%w: %s", ErrLeft, Why(w))
+		return nil, fmt.Errorf("%w: %s", ErrNoWaits, ReasonText(w))
 	}
 	x, err := NewPlaces(r)
 	if err != nil {
@@ -183,8 +183,8 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		return at.Function, called(at.Function, at.Site)
 	}
 	rep := &Report{
-		Ranks: r.Ranks(), Part: w.Part, Times: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, Backwards: w.Backwards, OffNs: w.OffNs,
-		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{}, Losses: []ops.Loss{},
+		Ranks: r.Ranks(), AnalysedShare: w.Part, TimesKind: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, BackwardMessages: w.Backwards, ClockErrorNs: w.ClockErrorNs,
+		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unexplained: []Unexplained{}, Losses: []ops.Loss{},
 	}
 	var sums [kinds]KindSum
 	for i := range w.Sites {
@@ -204,7 +204,7 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 			}
 			return out
 		}
-		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited, LeftOut: max(0, s.Waiting-len(s.Ranks)), LateOut: max(0, s.Awaited-len(s.Late))}
+		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), LateRanks: of(s.Late), WaitingCount: s.Waiting, LateCount: s.Awaited, RanksOmitted: max(0, s.Waiting-len(s.Ranks)), LateOmitted: max(0, s.Awaited-len(s.Late))}
 		site.Function, site.Place = name(s.WaitPlace)
 		site.At = x.at(x.placeAt(s.WaitPlace))
 		for _, c := range s.Causes {
@@ -219,9 +219,9 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		rep.ByRank = append(rep.ByRank, RankSum(b))
 	}
 	for _, o := range w.Other {
-		rep.Unclear = append(rep.Unclear, Unclear{x.schema[o.Function].Name, o.Ns})
+		rep.Unexplained = append(rep.Unexplained, Unexplained{x.schema[o.Function].Name, o.Ns})
 	}
-	slices.SortStableFunc(rep.Unclear, func(x, y Unclear) int { return cmp.Compare(y.Ns, x.Ns) })
+	slices.SortStableFunc(rep.Unexplained, func(x, y Unexplained) int { return cmp.Compare(y.Ns, x.Ns) })
 	for _, l := range w.Losses {
 		rep.Losses = append(rep.Losses, ops.Loss(l))
 	}
@@ -253,22 +253,22 @@ func Soon(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err er
 		calls += p.Calls
 	}
 	if calls > many && !each {
-		rep, err := Kept(r, o.Name)
-		if err == nil && rep != nil && rep.Part == 1 {
+		rep, err := FromTrace(r, o.Name)
+		if err == nil && rep != nil && rep.AnalysedShare == 1 {
 			return rep, true, nil
 		}
 	}
-	rep, err = Of(r, o)
+	rep, err = Analyse(r, o)
 	return rep, false, err
 }
 
 // few is how many calls of a trace with all times are looked at where waiting is a small part of an answer.
 const few = 200_000
 
-// Known is what Kept returns, or of a trace that keeps nothing, but has a time for each of a few calls, what these say; nil if neither is there.
-func Known(r *trace.Reader, calls int64, called func(function string, s trace.Site) string) (*Report, error) {
-	rep, err := Kept(r, called)
-	if errors.Is(err, ErrLeft) {
+// FromTraceOrAnalyse is what Kept returns, or of a trace that keeps nothing, but has a time for each of a few calls, what these say; nil if neither is there.
+func FromTraceOrAnalyse(r *trace.Reader, calls int64, called func(function string, s trace.Site) string) (*Report, error) {
+	rep, err := FromTrace(r, called)
+	if errors.Is(err, ErrNoWaits) {
 		rep, err = nil, nil
 	}
 	if rep != nil || err != nil || calls > few {
@@ -278,5 +278,5 @@ func Known(r *trace.Reader, calls int64, called func(function string, s trace.Si
 	if err != nil || !kind.Own() {
 		return nil, err
 	}
-	return Of(r, Options{Path: true, Name: called})
+	return Analyse(r, Options{Path: true, Name: called})
 }

@@ -12,7 +12,7 @@ import (
 )
 
 type rowKey struct {
-	place place
+	place callSite
 	kind  Kind
 }
 
@@ -26,14 +26,14 @@ type row struct {
 	waited int64
 	ranks  map[int32]int64 // that waited
 	late   map[int32]int64
-	causes map[place]*cause
+	causes map[callSite]*cause
 }
 
 // A cause is a call to which ranks came late.
 type cause struct{ waited, compute int64 }
 
-func (r *row) cause(p place) *cause {
-	return once.Of(r.causes, p, func() *cause { return &cause{} })
+func (r *row) cause(p callSite) *cause {
+	return once.Get(r.causes, p, func() *cause { return &cause{} })
 }
 
 // A span is from when to when a thread was there.
@@ -45,8 +45,8 @@ type sums struct {
 	Threads   []span // of the rank
 	MPINs     int64
 	WaitedNs  int64
-	Other     map[string]int64 // by function: of which nothing is said
-	Messages  uint64           // of which both ends are known
+	Other     map[string]int64 // by function: time of calls that the analysis does not understand
+	Messages  uint64           // those with both ends known
 	Backwards uint64           // of these, received before they were sent
 	OffNs     int64            // by how much, at most
 	losses    ops.Losses
@@ -60,13 +60,13 @@ func newSums() sums {
 }
 
 func (s *sums) row(k rowKey) *row {
-	return once.Of(s.rows, k, func() *row {
-		return &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[place]*cause)}
+	return once.Get(s.rows, k, func() *row {
+		return &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[callSite]*cause)}
 	})
 }
 
 // own sums up the rank.
-func (w *local) own() *sums {
+func (w *rankAnalysis) own() *sums {
 	s := &w.sums
 	for what, n := range w.s.Losses {
 		s.losses.Add(what, n)
@@ -91,8 +91,8 @@ func (w *local) own() *sums {
 	return s
 }
 
-// keep is how many ranks a row keeps of those with most time, where ranks tell each other over MPI. Each knows all of its own, so that the
-// first ones are right.
+// keep is how many ranks a row keeps, those with most time, if ranks exchange them over MPI. Each knows all of its own,
+// so that the first ones are right.
 const keep = 64
 
 func (r *row) bound(most int) {
@@ -153,25 +153,25 @@ func readSums(b []byte) (*sums, error) {
 func (s *sums) code(c *wire.Coder) {
 	ranks := func(of map[int32]int64) {
 		wire.Map(c, of, 2, func(rank *int32, ns *int64) {
-			wire.Int(c, rank, math.MaxInt32)
-			wire.From(c, ns, 0)
+			wire.Bounded(c, rank, math.MaxInt32)
+			wire.Relative(c, ns, 0)
 		})
 	}
 	rows := slices.SortedFunc(maps.Keys(s.rows), rowKey.compare)
 	wire.List(c, &rows, 7, func(_ int, key *rowKey) {
 		wire.Uints(c, &key.place)
-		wire.Int(c, &key.kind, int(kinds)-1)
+		wire.Bounded(c, &key.kind, int(kinds)-1)
 		r := s.row(*key)
 		wire.Uints(c, &r.count)
-		wire.From(c, &r.waited, 0)
+		wire.Relative(c, &r.waited, 0)
 		ranks(r.ranks)
 		ranks(r.late)
 		causes := sorted(r.causes)
-		wire.List(c, &causes, 3, func(_ int, p *place) {
+		wire.List(c, &causes, 3, func(_ int, p *callSite) {
 			wire.Uints(c, p)
 			x := r.cause(*p)
-			wire.From(c, &x.waited, 0)
-			wire.From(c, &x.compute, 0)
+			wire.Relative(c, &x.waited, 0)
+			wire.Relative(c, &x.compute, 0)
 		})
 	})
 	wire.Map(c, s.Other, 2, func(name *string, ns *int64) {
@@ -193,8 +193,8 @@ func (s *sums) code(c *wire.Coder) {
 }
 
 // waited is what was waited at each place.
-func (s *sums) waited() map[place]int64 {
-	of := make(map[place]int64)
+func (s *sums) waited() map[callSite]int64 {
+	of := make(map[callSite]int64)
 	for key, row := range s.rows {
 		of[key.place] += row.waited
 	}

@@ -55,7 +55,7 @@ func TestThreadsTogether(t *testing.T) {
 		tracks = append(tracks, tr)
 	}
 	r := mergetest.Open(t, tracks, nil)
-	rep, err := waits.Of(r, waits.Options{})
+	rep, err := waits.Analyse(r, waits.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,11 +68,11 @@ func TestThreadsTogether(t *testing.T) {
 	if want := int64(2*(run-100) - 1 + 2*(run-100-late) - 1); rep.RunNs != want {
 		t.Errorf("all threads were there for %d, want %d", rep.RunNs, want)
 	}
-	all, err := efficiency.Of(r, efficiency.Options{All: true})
+	all, err := efficiency.Analyse(r, efficiency.Options{AllFunctions: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	flat, err := profile.FlatOf(r, sites.Apart(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
+	flat, err := profile.FlatOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ type ticker struct {
 	log     *track.Log
 	stream  int
 	left    uint64 // calls
-	skipped track.Skipped
+	skipped track.DroppedTimes
 	tick    int64 // the end of the latest call
 	on      func(ns int64) int64
 	next    func() ([]timing.Entry, error, bool)
@@ -69,7 +69,7 @@ func (x *ticker) Next() (start, end, gap int64, err error) {
 	return x.on(x.log.StartNs + x.ns(begin)), x.on(x.log.StartNs + x.ns(next)), x.ns(int64(min(e.Gap, math.MaxInt64))), nil
 }
 
-// Pass goes over calls, of which none was skipped.
+// Pass advances over calls, none of which was skipped.
 func (x *ticker) Pass(calls uint64) (end int64, err error) {
 	tick, last := x.tick, int64(math.MinInt64)
 	for left := calls; left > 0; {
@@ -88,7 +88,7 @@ func (x *ticker) Pass(calls uint64) (end int64, err error) {
 	return x.on(x.log.StartNs + x.ns(last)), nil
 }
 
-func skippedOf(log *track.Log, stream int) (s track.Skipped) {
+func skippedOf(log *track.Log, stream int) (s track.DroppedTimes) {
 	if log.Skipped != nil {
 		s = log.Skipped[stream]
 	}

@@ -10,7 +10,7 @@ import (
 const tornMessages = "messages that could not be matched: their two ends were not recorded equally often"
 
 // isTorn reports whether a message is on a torn channel, and counts it.
-func (w *local) isTorn(x *ops.Act, from, to int) bool {
+func (w *rankAnalysis) isTorn(x *ops.Act, from, to int) bool {
 	if w.torn == nil || !w.torn[x.Channel(from, to)] {
 		return false
 	}
@@ -34,10 +34,10 @@ func missing(r *trace.Reader) (bool, error) {
 
 // findTorn finds channels whose two ends count different numbers of messages: if calls are missing from the trace, the k-th send on
 // such a channel no longer belongs to the k-th receive.
-func (w *local) findTorn(r *trace.Reader) error {
+func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	more := make(balance)
 	w.try(func() error {
-		s, err := ops.New(r, ops.Options{Untimed: true, Messages: true, Finer: true, From: ops.FromStart, To: ops.ToEnd, Ranks: []int{w.Rank()}})
+		s, err := ops.New(r, ops.Options{IgnoreTimes: true, Messages: true, FineSync: true, From: ops.FromStart, To: ops.ToEnd, Ranks: []int{w.Rank()}})
 		if err != nil {
 			return err
 		}

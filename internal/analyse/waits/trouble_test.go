@@ -50,7 +50,7 @@ func TestBrokenTransport(t *testing.T) {
 	for _, ranks := range []int{3, 2 * everybody} {
 		r, logs := logged(t, ranks)
 		for n := 0; ; n++ {
-			list := Memory(ranks)
+			list := LocalTransports(ranks)
 			over := list[0].(*virtual).close // who waits has waited long enough
 			f := &failing{list[1], n}
 			list[1] = f

@@ -30,13 +30,13 @@ const (
 	LateSender   Kind = iota // a receive was there before its message was sent
 	WrongOrder               // the same, while other messages that were received later had been sent
 	LateReceiver             // a send could not go on before its receive was posted
-	AtBarrier
-	AtAll           // a collective that needs data of all members
+	WaitAtBarrier
+	WaitAtNxN       // a collective that needs data of all members
 	LateRoot        // a collective that needs data of the root
 	EarlyRoot       // the root needs data of all others
 	EarlyScan       // a scan needs data of all members before
-	AtInit          // MPI is initialised by all ranks together
-	AtFinalize      // and ended
+	WaitAtInit      // MPI is initialised by all ranks together
+	WaitAtFinalize  // and ended
 	LatePost        // access to a rank's memory that it has not opened yet, by MPI_Win_post
 	LateComplete    // MPI_Win_wait, while others have not ended their access
 	WaitForLock     // another rank had locked the memory
@@ -70,27 +70,27 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // Options say how to look.
 type Options struct {
 	Name     func(function string, s trace.Site) string // of a call site; nil: module and offset
-	Begin    func(calls uint64)                         // told how many calls there are to look at; may be nil
-	Progress func(calls uint64)                         // told now and then how many more calls were looked at; may be nil
-	Each     func(w Wait)                               // told of every wait; may be nil
+	Begin    func(calls uint64)                         // called with the number of calls to read; may be nil
+	Progress func(calls uint64)                         // called now and then with the number of further calls that were read; may be nil
+	Each     func(w Wait)                               // called for every wait; may be nil
 	Path     bool                                       // find the critical path, too
 	Loops    Loops                                      // around the calls of the path; nil: not asked for
-	Rider    func(rank int) Rider                       // goes along with a rank; may be nil, but not return it
+	Visitor  func(rank int) CallVisitor                 // goes along with a rank; may be nil, but not return it
 }
 
-// A Rider goes along with a rank through its calls. Times are in ns.
-type Rider interface {
-	Count(from int64)                                 // says where on the run's time line the times of calls count from
-	Call(stream, terminal int, start, end, gap int64) // takes each call, those of a thread in order
-	Waited(stream int, from, ns int64)                // takes what a call waited, from its beginning on, once that is known
+// A CallVisitor goes along with a rank through its calls. Times are in ns.
+type CallVisitor interface {
+	SetZero(from int64)                                  // says where on the run's time line the times of calls count from
+	AddCall(stream, terminal int, start, end, gap int64) // takes each call, those of a thread in order
+	Waited(stream int, from, ns int64)                   // takes what a call waited, from its beginning on, once that is known
 }
 
 // alone is for a rank with which nobody goes along.
 type alone struct{}
 
-func (alone) Count(int64)                  {}
-func (alone) Call(_, _ int, _, _, _ int64) {}
-func (alone) Waited(int, int64, int64)     {}
+func (alone) SetZero(int64)                   {}
+func (alone) AddCall(_, _ int, _, _, _ int64) {}
+func (alone) Waited(int, int64, int64)        {}
 
 // Loops finds the loops around calls, as calltree.Loops does.
 type Loops interface {
@@ -104,13 +104,13 @@ type Loops interface {
 type Wait struct {
 	Rank, Stream int
 	Kind         Kind
-	From, Ns     int64 // From counts from the first call of any rank, as the calls of export do
-	By           int   // the rank that came last
+	FromNs, Ns   int64 // From counts from the first call of any rank, as the calls of export do
+	LateRank     int   // the rank that came last
 }
 
-// Of finds the wait states of a trace with a time for every call. Of any other it returns what the ranks found out at the end of the
+// Analyse finds the wait states of a trace with a time for every call. Of any other it returns what the ranks found out at the end of the
 // run: with the call sites and ranks that have most of it, and without single waits. Times are in ns.
-func Of(r *trace.Reader, o Options) (*Report, error) {
+func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if err := r.NeedTimes(); err != nil {
 		return nil, err
 	}
@@ -124,9 +124,9 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if kind.Own() {
 		return of(r, kind, o)
 	}
-	rep, err := Kept(r, o.Name)
+	rep, err := FromTrace(r, o.Name)
 	if err == nil && rep == nil {
-		err = ErrMeans
+		err = ErrNoSingleTimes
 	}
 	return rep, err
 }
@@ -159,11 +159,11 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 			f(n)
 		}
 	}
-	ranks := Memory(r.Ranks())
-	list, calls := make([]*local, len(ranks)), uint64(0)
+	ranks := LocalTransports(r.Ranks())
+	list, calls := make([]*rankAnalysis, len(ranks)), uint64(0)
 	for rank, t := range ranks {
 		s, err := ops.New(r, ops.Options{
-			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Finer: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
+			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, FineSync: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
 		})
 		if err != nil {
 			return nil, err
@@ -182,10 +182,10 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 				o.Each(x)
 			}
 		}
-		if o.Rider != nil {
-			w.rider = o.Rider(rank)
+		if o.Visitor != nil {
+			w.rider = o.Visitor(rank)
 		}
-		w.rider.Count(first)
+		w.rider.SetZero(first)
 		if o.Path {
 			w.hops = &hops{of: make(map[int32][]hop)}
 		}
@@ -219,7 +219,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 		all.join(w.own(), r.Ranks())
 	}
 	rep := all.report(r.Ranks(), x, o.Name)
-	rep.Times = kind.String()
+	rep.TimesKind = kind.String()
 	if o.Path {
 		rep.Path, err = paths(list, rep, &o)
 	}
@@ -227,7 +227,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 }
 
 // all does everything that a rank does.
-func (w *local) all(r *trace.Reader, torn bool, windows []int64) error {
+func (w *rankAnalysis) all(r *trace.Reader, torn bool, windows []int64) error {
 	w.try(func() (err error) {
 		w.enterGroups(w.s.Comms)
 		w.follow, err = w.s.Follow(w.Rank(), w)

@@ -108,9 +108,9 @@ func slowWait(list [][]deed, rank, i int) (kind waits.Kind, from int, waited int
 			}
 		}
 	default:
-		kind = waits.AtBarrier
+		kind = waits.WaitAtBarrier
 		if d.kind == 'a' {
-			kind = waits.AtAll
+			kind = waits.WaitAtNxN
 		}
 		for by := range list {
 			for _, e := range list[by] {
@@ -219,7 +219,7 @@ func TestRandom(t *testing.T) {
 				return gaps[rank][i], uint64(list[rank][i].end - list[rank][i].start)
 			})
 		}
-		rep, err := waits.Of(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
+		rep, err := waits.Analyse(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestRandom(t *testing.T) {
 // Of means nobody can tell who came late.
 func TestMeans(t *testing.T) {
 	r := mergetest.Run(t, 2, tracktest.Stencil(2))
-	if _, err := waits.Of(r, waits.Options{}); !errors.Is(err, waits.ErrMeans) {
+	if _, err := waits.Analyse(r, waits.Options{}); !errors.Is(err, waits.ErrNoSingleTimes) {
 		t.Errorf("times that are means: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func TestLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := Of(all)
+		w, err := Analyse(all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestAnchoredLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := Of(all)
+		w, err := Analyse(all)
 		if err != nil || w.Loop == nil {
 			t.Fatal(w.Loop, err)
 		}

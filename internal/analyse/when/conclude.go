@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Bounds of what ranks tell each other.
+// Limits of what ranks exchange.
 const (
 	mostRows      = 64
 	ownRows       = 8
@@ -17,7 +17,7 @@ const (
 	mostRanksOf   = 8
 	unlikeOfRun   = 0.02
 	unlikeOthers  = 1.5
-	farAbove      = 2 // levels, of what is told as highest
+	farAbove      = 2 // levels, of what is reported as highest
 )
 
 // A proposal is a change of what ranks compute.
@@ -35,7 +35,7 @@ func (p *proposal) same(q *change, slots int) bool {
 
 // explains reports whether a rank's step or drift is why iterations take longer, or less, than at first.
 func (p *proposal) explains(c *change) bool {
-	shifts := func(k Kind) bool { return k == Step || k == Drift }
+	shifts := func(k Kind) bool { return k == KindStep || k == KindDrift }
 	return shifts(p.kind) && shifts(c.kind) && (p.after > p.before) == (c.after > c.before) && p.cost >= c.cost/2
 }
 
@@ -71,7 +71,7 @@ func (f *changed) code(c *wire.Coder) {
 	wire.Naturals(c, &f.slots)
 	ns(&f.noise)
 	wire.List(c, &f.proposals, 9, func(_ int, p *proposal) {
-		wire.Int(c, &p.kind, int(kinds)-1)
+		wire.Bounded(c, &p.kind, int(kinds)-1)
 		wire.Naturals(c, &p.from, &p.every, &p.of)
 		ns(&p.before, &p.after, &p.cost)
 		place(&p.place)
@@ -91,7 +91,7 @@ func (f *changed) join(o *changed) {
 	f.noise += o.noise
 	for i := range o.proposals {
 		q := &o.proposals[i]
-		j := slices.IndexFunc(f.proposals, func(p proposal) bool { return p.kind != Noisy && p.same(&q.change, f.slots) })
+		j := slices.IndexFunc(f.proposals, func(p proposal) bool { return p.kind != KindNoisy && p.same(&q.change, f.slots) })
 		if j < 0 {
 			f.proposals = append(f.proposals, *q)
 			continue
@@ -126,7 +126,7 @@ func latest(a, b []lateRank) []lateRank {
 type row struct {
 	first, ranks int
 	times        [states][]int64
-	unlike       int64 // of a rank's own: how far it is from its group's
+	unlike       int64 // in a row of one rank: its distance from the group's row
 }
 
 func (r *row) code(c *wire.Coder) {
@@ -185,7 +185,7 @@ func (x *rows) join(o *rows) {
 }
 
 // Conclude brings together what all ranks have found. Rank 0 gets what is for the trace; nil: no rank has times.
-func (x *Rank) Conclude() (*trace.When, error) {
+func (x *RankAnalysis) Conclude() (*trace.When, error) {
 	own := changed{}
 	x.try(func() error {
 		if x.canvas != nil && x.loop != nil {
@@ -215,7 +215,7 @@ func (x *Rank) Conclude() (*trace.When, error) {
 }
 
 // durations are what slots take, in the mean of the ranks.
-func (x *Rank) durations() []float64 {
+func (x *RankAnalysis) durations() []float64 {
 	list := make([]float64, len(x.shapes))
 	for i := range list {
 		list[i] = float64(x.means[i+2] - x.means[i+1])
@@ -224,10 +224,10 @@ func (x *Rank) durations() []float64 {
 }
 
 // run is how long the run takes, in the mean of the ranks.
-func (x *Rank) run() float64 { return float64(x.means[len(x.means)-1] - x.means[0]) }
+func (x *RankAnalysis) run() float64 { return float64(x.means[len(x.means)-1] - x.means[0]) }
 
 // computed is what the rank computes in each slot.
-func (x *Rank) computed() []float64 {
+func (x *RankAnalysis) computed() []float64 {
 	list := floats(x.canvas.series(x.canvas.states[computing]))
 	for i, ns := range x.canvas.series(x.canvas.states[inFiles]) {
 		list[i] += float64(ns)
@@ -236,7 +236,7 @@ func (x *Rank) computed() []float64 {
 }
 
 // changed finds what changes in what the rank computes.
-func (x *Rank) changed() (f changed) {
+func (x *RankAnalysis) changed() (f changed) {
 	v, run, typical := x.computed(), x.run(), median(x.durations())
 	list, apart := changes(v, x.shapes, typical)
 	f.slots = len(v)
@@ -247,14 +247,14 @@ func (x *Rank) changed() (f changed) {
 	}
 	rest := slices.Clone(v) // of what is no period
 	for _, c := range list {
-		for i := c.from; c.kind == Period && i < len(rest); i += c.every {
+		for i := c.from; c.kind == KindPeriod && i < len(rest); i += c.every {
 			rest[i] = min(rest[i], c.before)
 		}
 	}
 	sum, often := noise(rest, apart, typical)
 	if f.noise = sum; sum >= noisyOfRun*run && float64(often) >= noisyOften*float64(len(v)) {
 		usual := median(v)
-		c := change{Noisy, 0, 0, usual, usual + sum/float64(len(v)), sum}
+		c := change{KindNoisy, 0, 0, usual, usual + sum/float64(len(v)), sum}
 		f.proposals = append(f.proposals, proposal{c, []int{x.Rank()}, 1, x.mostly(&c)})
 	}
 	for _, c := range slow(v, apart, typical) {
@@ -277,7 +277,7 @@ func (x *Rank) changed() (f changed) {
 	return f
 }
 
-func (x *Rank) placeOf(e excess) trace.WaitPlace {
+func (x *RankAnalysis) placeOf(e excess) trace.WaitPlace {
 	if e.ns <= 0 {
 		return trace.WaitPlace{Function: -1}
 	}
@@ -285,17 +285,17 @@ func (x *Rank) placeOf(e excess) trace.WaitPlace {
 }
 
 // mostly is the call before which the rank computes longer in most of the slots that change.
-func (x *Rank) mostly(c *change) trace.WaitPlace {
+func (x *RankAnalysis) mostly(c *change) trace.WaitPlace {
 	sums := make(map[int]float64)
 	best := excess{}
 	for i, e := range x.most {
 		in := true
 		switch c.kind {
-		case Step:
+		case KindStep:
 			in = (i >= c.from) == (c.after > c.before)
-		case Drift:
+		case KindDrift:
 			in = (2*i >= len(x.most)) == (c.after > c.before)
-		case Period:
+		case KindPeriod:
 			in = i%c.every == c.from
 		}
 		if !in || e.ns <= 0 {
@@ -309,7 +309,7 @@ func (x *Rank) mostly(c *change) trace.WaitPlace {
 }
 
 // findings joins what ranks found with what the iterations of all show.
-func (x *Rank) findings(f *changed) []trace.WhenFinding {
+func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 	if x.loop == nil || len(x.shapes) == 0 {
 		return nil
 	}
@@ -327,7 +327,7 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 	ranks := float64(x.Size())
 	for i := range f.proposals {
 		p := &f.proposals[i]
-		if others := (f.noise - p.cost) / max(1, ranks-1); p.kind == Noisy && p.cost < noisyRatio*others {
+		if others := (f.noise - p.cost) / max(1, ranks-1); p.kind == KindNoisy && p.cost < noisyRatio*others {
 			continue
 		}
 		w := add(&p.change)
@@ -371,8 +371,8 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 	return out[:min(len(out), mostKept)]
 }
 
-// joinedSlow adds those slots in which a rank alone computed far longer than it does, and that took longer for at least half of that:
-// where the machine disturbs all of them, what a rank computes stands out more clearly.
+// joinedSlow adds the slots in which one rank alone computed far longer than usual, if they took longer by at least
+// half of that. It is for machines that disturb all ranks: such slots stick out more clearly there.
 func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 	for _, l := range alone {
 		if slices.ContainsFunc(list, func(c change) bool { return c.from == l.slot || c.from == l.slot+1 }) {
@@ -380,7 +380,7 @@ func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 		}
 		for _, i := range []int{l.slot, l.slot + 1} {
 			if i < len(v) && v[i]-usual[i] >= float64(l.ns)/2 {
-				list = append(list, change{Slow, i, 0, usual[i], v[i], v[i] - usual[i]})
+				list = append(list, change{KindSlow, i, 0, usual[i], v[i], v[i] - usual[i]})
 				break
 			}
 		}
@@ -403,7 +403,7 @@ func undelayed(v []float64, shapes []int, list []lateRank) (out []float64, d del
 	}
 	usual := normal(without, shapes)
 	out = slices.Clone(v)
-	d.kind = Delayed
+	d.kind = KindDelayed
 	for _, l := range list {
 		i := l.slot
 		out[i] = max(without[i], min(v[i], usual[i]))
@@ -415,7 +415,7 @@ func undelayed(v []float64, shapes []int, list []lateRank) (out []float64, d del
 }
 
 // rows brings the rows of groups to rank 0, and those of ranks that are unlike their group.
-func (x *Rank) rows() (*rows, error) {
+func (x *RankAnalysis) rows() (*rows, error) {
 	size := (x.Size() + mostRows - 1) / mostRows
 	first := x.Rank() / size * size
 	group := x.all[first:min(first+size, x.Size())]

@@ -24,7 +24,7 @@ func TestDelays(t *testing.T) {
 		first := 1 + i*callsARound
 		logs[2].Delays[0] = append(logs[2].Delays[0], track.Delay{Call: first, BeforeNs: 15 * typicalNs}, track.Delay{Call: first + 3, BeforeNs: 5 * typicalNs})
 	}
-	_, got, err := Together(r, logs)
+	_, got, err := AnalyseLogs(r, logs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,11 +32,11 @@ func TestDelays(t *testing.T) {
 	for _, f := range got.Findings {
 		kinds[Kind(f.Kind)] = f
 	}
-	if d := kinds[Delayed]; len(got.Findings) != 2 || !oneRank(d, 2) || d.From != 12 && d.From != 25 || d.LongerNs < 19*typicalNs || d.CostNs < 36*typicalNs ||
+	if d := kinds[KindDelayed]; len(got.Findings) != 2 || !oneRank(d, 2) || d.From != 12 && d.From != 25 || d.LongerNs < 19*typicalNs || d.CostNs < 36*typicalNs ||
 		d.CostNs > 44*typicalNs {
 		t.Errorf("%+v", got.Findings)
 	}
-	if s := kinds[Slow]; !oneRank(s, 2) || s.From != 40 {
+	if s := kinds[KindSlow]; !oneRank(s, 2) || s.From != 40 {
 		t.Errorf("%+v", s)
 	}
 	ready := int64(0)

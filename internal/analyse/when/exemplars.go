@@ -48,7 +48,7 @@ func (e *exemplars) join(o *exemplars) {
 
 // wanted are the iterations to keep: a typical one, the slowest ones that were found, the first. Where a slot has several it is the first of
 // these.
-func (x *Rank) wanted(w *trace.When) (list []uint64) {
+func (x *RankAnalysis) wanted(w *trace.When) (list []uint64) {
 	v, each := x.durations(), newGrid(x.loop, 0, 0, 0).each
 	if len(v) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (x *Rank) wanted(w *trace.When) (list []uint64) {
 	}
 	add(uint64(at) * each)
 	for i := range w.Findings {
-		if f := &w.Findings[i]; Kind(f.Kind) == Slow && len(list) < mostExemplars-1 {
+		if f := &w.Findings[i]; Kind(f.Kind) == KindSlow && len(list) < mostExemplars-1 {
 			add(f.From)
 		}
 	}
@@ -78,7 +78,7 @@ func (x *Rank) wanted(w *trace.When) (list []uint64) {
 }
 
 // exemplars adds the times of iterations to what rank 0 has found, as far as there is room.
-func (x *Rank) exemplars(w *trace.When) error {
+func (x *RankAnalysis) exemplars(w *trace.When) error {
 	if x.Size() > exemplarRanks {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (x *Rank) exemplars(w *trace.When) error {
 		}
 		return nil
 	})
-	told, err := x.Spread(x.all, x.Rank(), x.message(own.code))
+	told, err := x.Broadcast(x.all, x.Rank(), x.message(own.code))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (x *Rank) exemplars(w *trace.When) error {
 }
 
 // timesOf looks up the rank's own times in iterations.
-func (x *Rank) timesOf(e *exemplars) error {
+func (x *RankAnalysis) timesOf(e *exemplars) error {
 	e.times = make([][]trace.WhenTimes, len(e.iterations))
 	if x.rounds == nil || x.means == nil || len(e.iterations) == 0 {
 		return nil
@@ -153,19 +153,19 @@ func (x *Rank) timesOf(e *exemplars) error {
 }
 
 // keep takes what there is room for.
-func (x *Rank) keep(w *trace.When, e *exemplars) {
+func (x *RankAnalysis) keep(w *trace.When, e *exemplars) {
 	most := roomForExemplars
 	if x.size > 0 {
 		most = int(x.size / exemplarsOfOption)
 	}
-	without := wire.Packed(sections.AppendWhen(nil, w))
+	without := wire.PackedSize(sections.AppendWhen(nil, w))
 	for i, iteration := range e.iterations {
 		list := e.times[i]
 		if len(list) < x.loop.Ranks {
 			continue
 		}
 		w.Exemplars = append(w.Exemplars, trace.WhenExemplar{Iteration: iteration, Ranks: list})
-		if wire.Packed(sections.AppendWhen(nil, w))-without > most {
+		if wire.PackedSize(sections.AppendWhen(nil, w))-without > most {
 			w.Exemplars = w.Exemplars[:len(w.Exemplars)-1]
 		}
 	}

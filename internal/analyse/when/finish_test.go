@@ -40,12 +40,12 @@ func TestEndOfRun(t *testing.T) {
 		ranks := []int{1, 2, 7, 9, 17, 70}[seed]
 		m := noisyRun(rand.New(rand.NewPCG(seed, 5)), ranks, 60, 1)
 		m[ranks-1][40] += 20 * typicalNs
-		want, err := Of(m.trace(t))
+		want, err := Analyse(m.trace(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, logs := logged(t, m)
-		w, got, err := Together(r, logs)
+		w, got, err := AnalyseLogs(r, logs)
 		if err != nil || w.Left != trace.WaitsKnown {
 			t.Fatal(w, err)
 		}
@@ -61,17 +61,17 @@ func TestWithoutWaits(t *testing.T) {
 	m[2][40] += 20 * typicalNs
 	r, logs := logged(t, m)
 	var got *trace.When
-	err := waits.Together(4, func(tr waits.Transport) error {
-		f := waits.Finish{Trace: r, Log: logs[tr.Rank()]}
+	err := waits.RunRanks(4, func(tr waits.Transport) error {
+		f := waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}
 		clock, _, err := f.Clock(tr.Rank())
 		if err != nil {
 			return err
 		}
-		x, err := Begin(tr, r, clock)
+		x, err := BeginRank(tr, r, clock)
 		if err != nil {
 			return err
 		}
-		x.Walk()
+		x.WalkCalls()
 		w, err := x.Conclude()
 		if tr.Rank() == 0 {
 			got = w
@@ -118,13 +118,13 @@ func TestBrokenTransport(t *testing.T) {
 		r, logs := logged(t, noisyRun(rand.New(rand.NewPCG(1, 5)), ranks, 20, 0))
 		for n := 0; ; n++ {
 			f := &failing{left: n}
-			err := waits.Together(ranks, func(tr waits.Transport) error {
+			err := waits.RunRanks(ranks, func(tr waits.Transport) error {
 				own := tr
 				if tr.Rank() == 1 {
 					f.Transport = tr
 					own = f
 				}
-				_, _, err := At(own, waits.Finish{Trace: r, Log: logs[tr.Rank()]}, timing.Options{Waits: timing.Always})
+				_, _, err := AnalyseRun(own, waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}, timing.Options{Waits: timing.Always})
 				return err
 			})
 			if f.left >= 0 {
@@ -171,7 +171,7 @@ func TestBrokenLog(t *testing.T) {
 						}
 					}
 				}}
-				_, found, err := Together(r, []*track.Log{logs[0], &broken, logs[2]})
+				_, found, err := AnalyseLogs(r, []*track.Log{logs[0], &broken, logs[2]})
 				if found != nil || err != nil {
 					t.Errorf("pass %d, call %d: %+v, %v", passes, n, found, err)
 				}
@@ -204,19 +204,19 @@ func TestManyRanks(t *testing.T) {
 		r, logs := logged(t, m)
 		list := make([]*counting, x.ranks)
 		var found *trace.When
-		err := waits.Together(x.ranks, func(tr waits.Transport) error {
+		err := waits.RunRanks(x.ranks, func(tr waits.Transport) error {
 			c := &counting{tr, &atomic.Int64{}, &atomic.Int64{}}
 			list[tr.Rank()] = c
-			f := waits.Finish{Trace: r, Log: logs[tr.Rank()]}
+			f := waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}
 			clock, _, err := f.Clock(tr.Rank())
 			if err != nil {
 				return err
 			}
-			rank, err := Begin(c, r, clock)
+			rank, err := BeginRank(c, r, clock)
 			if err != nil {
 				return err
 			}
-			rank.Walk()
+			rank.WalkCalls()
 			w, err := rank.Conclude()
 			if tr.Rank() == 0 {
 				found = w
@@ -230,7 +230,7 @@ func TestManyRanks(t *testing.T) {
 		for _, c := range list {
 			bytes, messages = max(bytes, c.bytes.Load()), max(messages, c.messages.Load())
 		}
-		size := int64(wire.Packed(sections.AppendWhen(nil, found)))
+		size := int64(wire.PackedSize(sections.AppendWhen(nil, found)))
 		t.Logf("%d ranks: at most %d bytes and %d messages to one; %d bytes of the trace", x.ranks, bytes, messages, size)
 		if bytes > x.bytes || messages > x.messages || size > x.section {
 			t.Errorf("%d ranks: %d bytes and %d messages to one, want %d and %d; %d bytes of the trace, want %d", x.ranks, bytes, messages, x.bytes, x.messages, size, x.section)

@@ -119,8 +119,8 @@ func (c *columns) sums(cells []int64) []int64 {
 	return out
 }
 
-// edges are the times where the cells of a rank begin, and where the last ends, given when its run begins, when the slots begin and the
-// last ends, and when the run ends.
+// edges are the times where the cells of a rank begin, and where the last ends, from the begin of its run, the begins
+// of the slots, the end of the last slot, and the end of the run.
 func (g *grid) edges(start int64, slots []int64, end int64) []int64 {
 	out := make([]int64, 0, g.cells()+1)
 	divide := func(from, to int64, n int) {

@@ -18,15 +18,15 @@ func TestCellsBySlowPainting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks, rounds := rapid.IntRange(2, 5).Draw(t, "ranks"), rapid.IntRange(1, 30).Draw(t, "rounds")
 		r := noisyRun(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), ranks, rounds, 2).trace(t)
-		var list []*Rank
+		var list []*RankAnalysis
 		clocks, err := clocksOf(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = every(r, clocks, func(riders []waits.Rider) error {
+		_, err = every(r, clocks, func(riders []waits.CallVisitor) error {
 			slow := make([][states][]int64, ranks)
 			for i, x := range riders {
-				list = append(list, x.(*Rank))
+				list = append(list, x.(*RankAnalysis))
 				c := list[i].canvas
 				paint := func(state int, from, to int64) {
 					for cell := range c.cells() {
@@ -48,15 +48,15 @@ func TestCellsBySlowPainting(t *testing.T) {
 					paint(computing, call.Start-int64(call.Timing.Gap.Ns), call.Start)
 				}
 			}
-			_, err := waits.Of(r, waits.Options{
-				Rider: func(rank int) waits.Rider { return riders[rank] },
+			_, err := waits.Analyse(r, waits.Options{
+				Visitor: func(rank int) waits.CallVisitor { return riders[rank] },
 				Each: func(w waits.Wait) {
 					c, sign := list[w.Rank].canvas, int64(1)
 					if w.Ns < 0 {
 						w.Ns, sign = -w.Ns, -1
 					}
 					for cell := range c.cells() {
-						slow[w.Rank][waiting][cell] += sign * max(0, min(c.at[cell+1], w.From+w.Ns)-max(c.at[cell], w.From))
+						slow[w.Rank][waiting][cell] += sign * max(0, min(c.at[cell+1], w.FromNs+w.Ns)-max(c.at[cell], w.FromNs))
 					}
 				},
 			})
@@ -84,11 +84,11 @@ func TestPicture(t *testing.T) {
 		m := noisyRun(rand.New(rand.NewPCG(3, 4)), x.ranks, x.rounds, x.noise)
 		truths[1].plant(m)
 		r := m.trace(t)
-		w, err := Of(r)
+		w, err := Analyse(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		size := wire.Packed(sections.AppendWhen(nil, w))
+		size := wire.PackedSize(sections.AppendWhen(nil, w))
 		t.Logf("%d ranks, %d rounds, noise %d: %d columns, %d rows, %d bytes, %d findings", x.ranks, x.rounds, x.noise, len(w.WidthNs), len(w.Rows), size, len(w.Findings))
 		if size > x.bytes {
 			t.Errorf("%d bytes", size)

@@ -20,8 +20,8 @@ func NewIterations(r *trace.Reader) (*Iterations, error) {
 	return &Iterations{r, x, make(map[int]*Loop), make(map[[2]int]*Rounds)}, err
 }
 
-// Of returns the iterations of a rank's thread; nil: it has none.
-func (i *Iterations) Of(k *trace.Rank, stream int) (*Rounds, error) {
+// Rounds returns the iterations of a rank's thread; nil: it has none.
+func (i *Iterations) Rounds(k *trace.Rank, stream int) (*Rounds, error) {
 	w, err := i.r.When()
 	if err != nil {
 		return nil, err
@@ -55,9 +55,9 @@ func (i *Iterations) Of(k *trace.Rank, stream int) (*Rounds, error) {
 	return rounds, err
 }
 
-// Begins returns when some iterations begin on the first thread of a rank, and its number; of rank -1, on the first that has any; nil: it has
+// BeginTimes returns when some iterations begin on the first thread of a rank, and its number; of rank -1, on the first that has any; nil: it has
 // none. The one after the last begins where that ends.
-func (i *Iterations) Begins(rank int, iterations ...uint64) (of int, ns []int64, err error) {
+func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []int64, err error) {
 	for k, err := range i.r.Tracks() {
 		if err != nil {
 			return 0, nil, err
@@ -65,7 +65,7 @@ func (i *Iterations) Begins(rank int, iterations ...uint64) (of int, ns []int64,
 		if rank >= 0 && rank != k.Number() {
 			continue
 		}
-		rounds, err := i.Of(k, 0)
+		rounds, err := i.Rounds(k, 0)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -125,42 +125,42 @@ func oneRank(f trace.WhenFinding, rank int) bool {
 }
 
 var truths = []truth{
-	{"one slow iteration", Slow,
+	{"one slow iteration", KindSlow,
 		func(m made) { m[len(m)-1][len(m[0])*7/10] += 10 * typicalNs },
 		func(f trace.WhenFinding, m made) bool {
 			return int(f.From) == len(m[0])*7/10 && oneRank(f, len(m)-1)
 		}},
-	{"a step of a rank by half", Step,
+	{"a step of a rank by half", KindStep,
 		func(m made) { scale(m[1], func(i int) bool { return i >= len(m[1])/2 }, 1.5) },
 		func(f trace.WhenFinding, m made) bool { return near(f.From, len(m[0])/2, len(m[0])) && oneRank(f, 1) }},
-	{"a step of a rank by a tenth", Step,
+	{"a step of a rank by a tenth", KindStep,
 		func(m made) { scale(m[2], func(i int) bool { return i >= len(m[2])/2 }, 1.1) },
 		func(f trace.WhenFinding, m made) bool { return near(f.From, len(m[0])/2, len(m[0])) && oneRank(f, 2) }},
-	{"a step of all", Step,
+	{"a step of all", KindStep,
 		func(m made) {
 			for _, v := range m {
 				scale(v, func(i int) bool { return i >= len(v)/3 }, 1.3)
 			}
 		},
 		func(f trace.WhenFinding, m made) bool { return near(f.From, len(m[0])/3, len(m[0])) && f.Of == len(m) }},
-	{"a drift of a rank", Drift,
+	{"a drift of a rank", KindDrift,
 		func(m made) {
 			for i := range m[0] {
 				m[0][i] *= 1 + float64(i)/float64(len(m[0]))
 			}
 		},
 		func(f trace.WhenFinding, m made) bool { return oneRank(f, 0) && f.AfterNs > f.BeforeNs*3/2 }},
-	{"a period of all", Period,
+	{"a period of all", KindPeriod,
 		func(m made) {
 			for _, v := range m {
 				scale(v, func(i int) bool { return i%10 == 9 }, 2)
 			}
 		},
 		func(f trace.WhenFinding, m made) bool { return f.From == 9 && f.Every == 10 && f.Of == len(m) }},
-	{"a period of one", Period,
+	{"a period of one", KindPeriod,
 		func(m made) { scale(m[1], func(i int) bool { return i%8 == 3 }, 2) },
 		func(f trace.WhenFinding, m made) bool { return f.From == 3 && f.Every == 8 && oneRank(f, 1) }},
-	{"a noisy rank", Noisy,
+	{"a noisy rank", KindNoisy,
 		func(m made) {
 			r := rand.New(rand.NewPCG(7, 7))
 			for i := range m[2] {
@@ -194,7 +194,7 @@ func TestKnownTruth(t *testing.T) {
 				for seed := range uint64(draws) {
 					m := noisyRun(rand.New(rand.NewPCG(seed, 1)), x.ranks, x.rounds, x.noise)
 					truth.plant(m)
-					w, err := Of(m.trace(t))
+					w, err := Analyse(m.trace(t))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -205,7 +205,7 @@ func TestKnownTruth(t *testing.T) {
 					for _, f := range w.Findings {
 						if !found && Kind(f.Kind) == truth.kind && truth.is(f, m) {
 							found = true
-						} else if truth.kind != Noisy || f.Of != 1 || f.Ranks[0] != 2 { // single iterations of a noisy rank are slow
+						} else if truth.kind != KindNoisy || f.Of != 1 || f.Ranks[0] != 2 { // single iterations of a noisy rank are slow
 							others++
 							t.Logf("draw %d: %+v", seed, f)
 						}

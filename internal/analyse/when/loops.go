@@ -15,7 +15,7 @@ type Loop struct {
 	Begins     trace.WaitPlace // the call that begins an iteration on most ranks
 	Iterations uint64
 	Ranks      int // that have it
-	First      int // the lowest of them
+	FirstRank  int // the lowest of them
 }
 
 // Limits of what counts as a loop.
@@ -29,8 +29,8 @@ const (
 	mostVotes   = 64
 )
 
-// An order is the call sites of a rank's thread, numbered as they first come.
-type order struct {
+// A siteOrder numbers the call sites of a thread by their first call.
+type siteOrder struct {
 	*trace.Order
 	k      *trace.Rank
 	stream int
@@ -39,12 +39,12 @@ type order struct {
 	places []trace.WaitPlace
 }
 
-func orderOf(k *trace.Rank, stream int, x *waits.Places) *order {
-	o := &order{Order: k.Order(stream), k: k, stream: stream, x: x}
+func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
+	o := &siteOrder{Order: k.Order(stream), k: k, stream: stream, x: x}
 	o.number = o.Number
 	for _, t := range o.First {
 		c := k.Called(t)
-		o.places = append(o.places, x.Of(c.Func, c.Site))
+		o.places = append(o.places, x.PlaceOf(c.Func, c.Site))
 	}
 	return o
 }
@@ -58,11 +58,11 @@ type cycle struct {
 }
 
 // begins says whether a call begins a round.
-func (c *cycle) begins(o *order) func(before, terminal int) bool { return o.Begins(c.to, c.from) }
+func (c *cycle) begins(o *siteOrder) func(before, terminal int) bool { return o.Begins(c.to, c.from) }
 
 // cycles finds the loops of the order with most time. mean is the time of a terminal's call, with what it computes before; nil: all
 // calls count the same.
-func (o *order) cycles(mean []float64) []cycle {
+func (o *siteOrder) cycles(mean []float64) []cycle {
 	weigh := o.k.Weighed(o.stream, func(t int) int64 {
 		if mean == nil {
 			return 1
@@ -175,7 +175,7 @@ func means(r *trace.Reader, class int) ([]float64, error) {
 }
 
 // propose returns the loops of a rank.
-func (o *order) propose(mean []float64) map[key]vote {
+func (o *siteOrder) propose(mean []float64) map[key]vote {
 	list := make(map[key]vote)
 	for _, c := range o.cycles(mean) {
 		list[key{o.places[c.to], c.rounds}] = vote{1, o.k.Number(), c.share}
@@ -209,8 +209,8 @@ func sortedVotes(votes map[key]vote) []key {
 	return list
 }
 
-// choose returns the loop of most ranks that has most of their time: of those with nearly as much the one with most iterations that can
-// still be looked at one by one. nil: there is none.
+// choose returns the loop of most ranks that has most of their time: among those with nearly as much, the one with most
+// iterations that can still be analysed individually. nil: none.
 func choose(votes map[key]vote, ranks int) *Loop {
 	var list []key
 	best := 0.0
@@ -243,6 +243,6 @@ func finer(a, b uint64) bool {
 type Rounds = trace.Rounds
 
 // rounds finds the iterations of a loop; nil if the rank runs it from elsewhere or another number of times.
-func (o *order) rounds(l *Loop) *Rounds {
+func (o *siteOrder) rounds(l *Loop) *Rounds {
 	return o.Rounds(slices.Index(o.places, l.Begins), l.Iterations)
 }

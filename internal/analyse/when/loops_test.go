@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-func orders(t mergetest.TB, r *trace.Reader) (list []*order) {
+func orders(t mergetest.TB, r *trace.Reader) (list []*siteOrder) {
 	t.Helper()
 	x, err := waits.NewPlaces(r)
 	if err != nil {
@@ -28,7 +28,7 @@ func orders(t mergetest.TB, r *trace.Reader) (list []*order) {
 }
 
 // loopOf is the loop of ranks that all count the same.
-func loopOf(list []*order) *Loop {
+func loopOf(list []*siteOrder) *Loop {
 	all := make(votes)
 	for _, o := range list {
 		join(all, o.propose(nil))

@@ -8,17 +8,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Part is what the ranks of a row did in some iterations, each rank in the mean, in ns.
-type Part struct {
+// A RowTimes is what the ranks of a row did in some iterations, each rank in the mean, in ns.
+type RowTimes struct {
 	First, Ranks int // lowest rank, and how many there are
 	Ns           [trace.WhenStates]int64
 	MPINs        int64 // in MPI, waiting for nobody
 }
 
-// PartOf adds up iterations from one on, to another which is not in it. Of a column that has more of them it takes the share. whole is how
+// SumRows adds up iterations from one on, to another which is not in it. Of a column that has more of them it takes the share. whole is how
 // long they take.
-func PartOf(w *trace.When, from, end uint64) (rows []Part, whole int64) {
-	rows = make([]Part, len(w.Rows))
+func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
+	rows = make([]RowTimes, len(w.Rows))
 	for i := range rows {
 		rows[i].First, rows[i].Ranks = w.Rows[i].First, w.Rows[i].Ranks
 	}
@@ -46,12 +46,12 @@ func PartOf(w *trace.When, from, end uint64) (rows []Part, whole int64) {
 	return rows, whole
 }
 
-// Differs reports whether a finding is about some of these iterations alone.
-func Differs(f *trace.WhenFinding, from, end uint64) bool {
+// Concerns reports whether a finding is about some of these iterations alone.
+func Concerns(f *trace.WhenFinding, from, end uint64) bool {
 	switch Kind(f.Kind) {
-	case Slow, Delayed:
+	case KindSlow, KindDelayed:
 		return from <= f.From && f.From < end
-	case Period:
+	case KindPeriod:
 		if f.From >= end {
 			return false
 		}
@@ -61,18 +61,18 @@ func Differs(f *trace.WhenFinding, from, end uint64) bool {
 	return true
 }
 
-// A Stretch is iterations between steps: from one on, to another which is not in it, and what one takes in the median, in ns.
-type Stretch struct {
+// A Segment is iterations between steps: from one on, to another which is not in it, and what one takes in the median, in ns.
+type Segment struct {
 	From uint64 `json:"from"`
 	End  uint64 `json:"end"`
 	Ns   int64  `json:"ns"`
 }
 
-// Stretches divides all iterations where a step was found.
-func Stretches(w *trace.When) (list []Stretch) {
+// Segments divides all iterations where a step was found.
+func Segments(w *trace.When) (list []Segment) {
 	edges := []uint64{0, w.Loop.Iterations}
 	for i := range w.Findings {
-		if f := &w.Findings[i]; Kind(f.Kind) == Step {
+		if f := &w.Findings[i]; Kind(f.Kind) == KindStep {
 			edges = append(edges, f.From)
 		}
 	}
@@ -87,19 +87,19 @@ func Stretches(w *trace.When) (list []Stretch) {
 			}
 		}
 		if len(each) > 0 {
-			list = append(list, Stretch{from, edges[i+1], int64(stats.Median(each))})
+			list = append(list, Segment{from, edges[i+1], int64(stats.Median(each))})
 		}
 	}
 	return list
 }
 
-// Slowest is the iterations of a column that take longest.
-func Slowest(w *trace.When) trace.WhenIterations {
+// SlowestIterations is the iterations of a column that take longest.
+func SlowestIterations(w *trace.When) trace.WhenIterations {
 	return slices.MaxFunc(w.Lasting(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
 }
 
-// Exemplar is what is kept of the times of these iterations; nil if it isn't exactly one of those that are kept.
-func Exemplar(w *trace.When, from, end uint64) *trace.WhenExemplar {
+// ExemplarIn is what is kept of the times of these iterations; nil if it isn't exactly one of those that are kept.
+func ExemplarIn(w *trace.When, from, end uint64) *trace.WhenExemplar {
 	if w == nil || w.Loop == nil || end != from+1 {
 		return nil
 	}

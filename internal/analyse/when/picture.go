@@ -25,7 +25,7 @@ const (
 )
 
 // room is how many bytes a picture may have.
-func (x *Rank) room() int {
+func (x *RankAnalysis) room() int {
 	switch ranks := x.Size(); {
 	case x.size > 0:
 		return int(x.size)
@@ -38,7 +38,7 @@ func (x *Rank) room() int {
 }
 
 // picture draws the finest picture that has room.
-func (x *Rank) picture(all *rows) *trace.When {
+func (x *RankAnalysis) picture(all *rows) *trace.When {
 	n := len(x.means)
 	var before, loop, after float64
 	if before = x.run(); x.loop != nil {
@@ -61,7 +61,7 @@ func (x *Rank) picture(all *rows) *trace.When {
 		if changesOf(w)*bitsOfChange > 8*most {
 			continue
 		}
-		if packed++; packed > mostPacked || wire.Packed(sections.AppendWhen(nil, w)) <= most {
+		if packed++; packed > mostPacked || wire.PackedSize(sections.AppendWhen(nil, w)) <= most {
 			return w
 		}
 	}
@@ -91,7 +91,7 @@ func changesOf(w *trace.When) (n int) {
 
 // draw makes a picture. Of the loop, times are levels above or below what is usual in the row. A level stays as it was as long as it is
 // not wrong by three quarters of one, and errors are carried on, so that sums are right.
-func (x *Rank) draw(all *rows, g *grid, c columns, widths []int64, r rung) *trace.When {
+func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r rung) *trace.When {
 	p, begins := g.coarser(c, r.columns)
 	w := &p
 	if x.loop != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Rank is one rank's part. All ranks Begin, then each goes through the calls of its own, then all Conclude.
-type Rank struct {
-	waits.Talk
+// A RankAnalysis is one rank's part. All ranks Begin, then each goes through the calls of its own, then all Conclude.
+type RankAnalysis struct {
+	waits.Messenger
 	all    []int // ranks
 	r      *trace.Reader
 	places *waits.Places
@@ -27,22 +27,22 @@ type Rank struct {
 	broken error
 
 	k      *trace.Rank // nil: left no track
-	order  *order
+	order  *siteOrder
 	loop   *Loop
 	rounds *Rounds   // of the rank; nil: it doesn't run the loop
 	shapes []int     // of slots: equal where all ranks made calls from the same places
 	means  []int64   // edges of slots, mean of the ranks that run the loop, and of the run around
-	gaps   []float64 // by terminal: its mean; 0 of one that is called too rarely to tell what is usual
+	gaps   []float64 // by terminal: its mean; 0 for one that is called too rarely to have a usual gap
 	files  []bool    // by terminal: of a function that works on files, not of MPI
 	canvas *canvas   // nil: nothing is known of the rank
-	origin int64     // from which times count that are told, on the clock
+	origin int64     // the zero of reported times, on the clock
 	zero   int64     // from which the clock counts, on the run's time line
 	last   int64     // end of the latest call
 	size   int64     // bytes that the picture may have; 0: the usual
 	most   []excess  // by slot: the call before which the rank computed most beyond its mean
 
 	calls  uint64        // so far
-	delays []track.Delay // of calls to come; nil: the kernel told of none
+	delays []track.Delay // delays of calls to come; nil: the kernel reported none
 	within []int64       // by slot: ns without a processor in calls
 	before []int64       // the same outside of calls
 }
@@ -53,13 +53,13 @@ type excess struct {
 	site int
 }
 
-// ErrTimes says that a rank has calls, but not the times of all of them.
-var ErrTimes = errors.New("the times of single calls were not kept")
+// ErrNoSingleTimes says that a rank has calls, but not the times of all of them.
+var ErrNoSingleTimes = errors.New("the times of single calls were not kept")
 
 var errElsewhere = errors.New("another rank has failed")
 
 // try does something unless something went wrong before.
-func (x *Rank) try(f func() error) {
+func (x *RankAnalysis) try(f func() error) {
 	if x.broken != nil {
 		return
 	}
@@ -74,7 +74,7 @@ func (x *Rank) try(f func() error) {
 }
 
 // A message is what code writes after a byte that says whether the rank has failed.
-func (x *Rank) message(code func(c *wire.Coder)) []byte {
+func (x *RankAnalysis) message(code func(c *wire.Coder)) []byte {
 	b := []byte{0}
 	x.try(func() error {
 		b = wire.Append(b, code)
@@ -87,7 +87,7 @@ func (x *Rank) message(code func(c *wire.Coder)) []byte {
 }
 
 // read reads one.
-func (x *Rank) read(b []byte, code func(c *wire.Coder)) {
+func (x *RankAnalysis) read(b []byte, code func(c *wire.Coder)) {
 	x.try(func() error {
 		if len(b) == 0 || b[0] != 0 {
 			return errElsewhere
@@ -96,8 +96,8 @@ func (x *Rank) read(b []byte, code func(c *wire.Coder)) {
 	})
 }
 
-// A part is what a rank has of something, and can join with what others have.
-type part[T any] interface {
+// A joiner is a rank's result that can be merged with those of other ranks.
+type joiner[T any] interface {
 	*T
 	code(c *wire.Coder)
 	join(o *T) // of higher ranks
@@ -105,7 +105,7 @@ type part[T any] interface {
 
 // joined joins the parts of members of a group: all of them get the whole, or only the first. If one has failed, so have those that get it:
 // they take part in what follows all the same, so that nobody waits for them. An error means that ranks can't talk.
-func joined[T any, P part[T]](x *Rank, members []int, self int, own P, toAll bool) error {
+func joined[T any, P joiner[T]](x *RankAnalysis, members []int, self int, own P, toAll bool) error {
 	join := func(a, b []byte) []byte {
 		var p, q T
 		x.read(a, P(&p).code)
@@ -154,8 +154,8 @@ func (v *votes) code(c *wire.Coder) {
 
 func (v *votes) join(o *votes) { join(*v, *o) }
 
-// spans are sums over the ranks that run the loop, or over all if there is none: when the run begins, each slot begins, the last ends, and
-// the run ends. Shapes of slots are equal where they are on all ranks.
+// spans are sums over the ranks that run the loop, or over all without a loop: of the times when the run begins, each
+// slot begins, the last ends, and the run ends. Shapes of slots are equal if all ranks agree.
 type spans struct {
 	ranks  int
 	times  []int64
@@ -166,7 +166,7 @@ func (s *spans) code(c *wire.Coder) {
 	wire.Naturals(c, &s.ranks)
 	before := int64(0)
 	wire.List(c, &s.times, 1, func(_ int, ns *int64) {
-		wire.From(c, ns, before)
+		wire.Relative(c, ns, before)
 		before = *ns
 	})
 	type run struct{ shape, n int }
@@ -178,13 +178,13 @@ func (s *spans) code(c *wire.Coder) {
 			runs = append(runs, run{shape, 1})
 		}
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		s.shapes = nil
 	}
 	wire.List(c, &runs, 2, func(_ int, r *run) {
-		wire.Int(c, &r.shape, mostSlots)
-		wire.Int(c, &r.n, mostSlots)
-		for i := 0; c.R != nil && i < r.n && len(s.shapes) < mostSlots; i++ {
+		wire.Bounded(c, &r.shape, mostSlots)
+		wire.Bounded(c, &r.n, mostSlots)
+		for i := 0; c.Reader != nil && i < r.n && len(s.shapes) < mostSlots; i++ {
 			s.shapes = append(s.shapes, r.shape)
 		}
 	})
@@ -208,20 +208,20 @@ func (s *spans) join(o *spans) {
 	}
 }
 
-// Begin finds the loop of the run, and where the iterations of this rank are in time. r is the trace, of which the times of single calls
-// aren't needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means that ranks can't talk;
-// all else that goes wrong is told by Conclude.
-func Begin(t waits.Transport, r *trace.Reader, clock ops.Clock) (*Rank, error) {
+// BeginRank finds the loop of the run, and when the iterations of this rank are. r is the trace, whose times of single
+// calls are not needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means
+// that ranks can't communicate; Conclude reports all other errors.
+func BeginRank(t waits.Transport, r *trace.Reader, clock ops.Clock) (*RankAnalysis, error) {
 	return begin(t, r, clock, nil)
 }
 
 // begin does so, unless something failed before.
-func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*Rank, error) {
-	x := &Rank{Talk: waits.Talk{Transport: t}, all: waits.World(t.Size()), r: r, clock: clock}
+func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*RankAnalysis, error) {
+	x := &RankAnalysis{Messenger: waits.Messenger{Transport: t}, all: waits.AllRanks(t.Size()), r: r, clock: clock}
 	own := make(votes)
 	x.try(func() (err error) {
 		if failed != nil || r == nil {
-			return cmp.Or(failed, ErrTimes)
+			return cmp.Or(failed, ErrNoSingleTimes)
 		}
 		if x.places, err = waits.NewPlaces(r); err != nil {
 			return err
@@ -231,7 +231,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 		case errors.Is(err, trace.ErrNoTrack) || err == nil && k.Len(0) == 0:
 			return nil
 		case err == nil && clock == nil:
-			err = ErrTimes
+			err = ErrNoSingleTimes
 		}
 		if err != nil {
 			return err
@@ -308,14 +308,14 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 }
 
 // roundsOf finds the iterations of a loop on a rank; nil: it has none, or there is no loop.
-func roundsOf(r *trace.Reader, o *order, l *Loop) (*Rounds, error) {
+func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*Rounds, error) {
 	if l == nil {
 		return nil, nil
 	}
-	if list := o.rounds(l); list != nil || o.k.Number() == l.First {
+	if list := o.rounds(l); list != nil || o.k.Number() == l.FirstRank {
 		return list, nil
 	}
-	of, err := r.Rank(l.First)
+	of, err := r.Rank(l.FirstRank)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +327,7 @@ func roundsOf(r *trace.Reader, o *order, l *Loop) (*Rounds, error) {
 }
 
 // times looks up when the thread begins and ends, and when its slots begin and the last ends.
-func (x *Rank) times(rounds *Rounds) (start int64, slots []int64, end int64, err error) {
+func (x *RankAnalysis) times(rounds *Rounds) (start int64, slots []int64, end int64, err error) {
 	var at []uint64
 	if rounds != nil {
 		g := newGrid(x.loop, 0, 0, 0)
@@ -373,11 +373,11 @@ func (x *Rank) times(rounds *Rounds) (start int64, slots []int64, end int64, err
 }
 
 // shapesOf numbers the slots by the places that calls in them come from.
-func (x *Rank) shapesOf(rounds *Rounds) []int {
+func (x *RankAnalysis) shapesOf(rounds *Rounds) []int {
 	if rounds == nil {
 		return nil
 	}
-	sum := x.k.Weighed(0, func(t int) int64 { return int64(grammar.Mixed(0, uint64(x.order.number[t]))) })
+	sum := x.k.Weighed(0, func(t int) int64 { return int64(grammar.MixHash(0, uint64(x.order.number[t]))) })
 	g := newGrid(x.loop, 0, 0, 0)
 	list, known := make([]int, g.slots), make(map[int64]int)
 	for i := range list {
@@ -386,11 +386,11 @@ func (x *Rank) shapesOf(rounds *Rounds) []int {
 	return list
 }
 
-// Count says from when on the clock the times count that are told from now on.
-func (x *Rank) Count(from int64) { x.origin = from - x.zero }
+// SetZero sets the zero of the times that are reported from now on.
+func (x *RankAnalysis) SetZero(from int64) { x.origin = from - x.zero }
 
-// Call takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.
-func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
+// AddCall takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.
+func (x *RankAnalysis) AddCall(stream, terminal int, start, end, gap int64) {
 	c := x.canvas
 	if stream > 0 || c == nil {
 		return
@@ -419,7 +419,7 @@ func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
 }
 
 // delayed returns how long the thread had no processor before a call.
-func (x *Rank) delayed(start, end, gap int64) int64 {
+func (x *RankAnalysis) delayed(start, end, gap int64) int64 {
 	d := x.delays[0]
 	if x.delays = x.delays[1:]; d.Call+1 < x.calls {
 		return 0
@@ -435,14 +435,14 @@ func (x *Rank) delayed(start, end, gap int64) int64 {
 }
 
 // Waited takes the time that a call waited, from its beginning on.
-func (x *Rank) Waited(stream int, from, ns int64) {
+func (x *RankAnalysis) Waited(stream int, from, ns int64) {
 	if c := x.canvas; stream == 0 && c != nil {
 		c.paint(waiting, from+x.origin, from+x.origin+ns)
 	}
 }
 
-// Walk goes through the calls of the rank where nobody else does; of those nothing waits.
-func (x *Rank) Walk() {
+// WalkCalls goes through the calls of the rank where nobody else does; of those nothing waits.
+func (x *RankAnalysis) WalkCalls() {
 	x.try(func() error {
 		if x.canvas == nil {
 			return nil
@@ -454,7 +454,7 @@ func (x *Rank) Walk() {
 			if err != nil {
 				return err
 			}
-			x.Call(0, terminal, start, end, gap)
+			x.AddCall(0, terminal, start, end, gap)
 		}
 		return nil
 	})

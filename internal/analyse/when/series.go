@@ -11,12 +11,12 @@ type Kind int
 
 // The kinds of findings.
 const (
-	Slow    Kind = iota // one takes longer
-	Step                // all from one on do, or all before
-	Drift               // each takes longer than the one before, or less
-	Period              // every n-th takes longer
-	Noisy               // one rank's vary more than others'
-	Delayed             // ranks were ready to compute, and had no processor
+	KindSlow    Kind = iota // one takes longer
+	KindStep                // all from one on do, or all before
+	KindDrift               // each takes longer than the one before, or less
+	KindPeriod              // every n-th takes longer
+	KindNoisy               // one rank's vary more than others'
+	KindDelayed             // ranks were ready to compute, and had no processor
 	kinds
 )
 
@@ -168,7 +168,7 @@ func periodic(v []float64, typical float64) (best change, found bool) {
 				}
 				if q := tail(n, len(slow), of, k) * float64(tried); q < byChance && q < least {
 					least = q
-					best, found = change{kind: Period, from: p, every: d}, true
+					best, found = change{kind: KindPeriod, from: p, every: d}, true
 				}
 			}
 		}
@@ -197,8 +197,8 @@ func tail(n, slow, of, k int) (sum float64) {
 	return sum
 }
 
-// shifted finds a step or a drift: a split of the series, in blocks, into two parts of which nearly all blocks of one are above those of
-// the other, by the rank-sum statistic of Mann and Whitney.
+// shifted finds a step or a drift: a split of the series, in blocks, such that nearly all blocks of one part are above
+// those of the other, by the rank-sum statistic of Mann and Whitney.
 func shifted(v []float64, shapes []int, typical float64) (change, bool) {
 	y, at := leveled(v, shapes)
 	if len(y) < leastSlots {
@@ -212,7 +212,7 @@ func shifted(v []float64, shapes []int, typical float64) (change, bool) {
 	return change{}, false
 }
 
-// shift does so with so many blocks. y is of so many slots, of which those at the places at are in.
+// shift tries it with n blocks. y are values of all slots; the slots at the positions at are used.
 func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) {
 	blocks := make([]float64, n)
 	begin := func(b int) int { return b * len(y) / n }
@@ -224,7 +224,7 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	for i := 1; i < len(blocks); i++ {
 		sum += ranks[i-1]
 		a, b := float64(i), float64(len(blocks)-i)
-		u := a*b - (sum - a*(a+1)/2) // pairs of which the later one is above
+		u := a*b - (sum - a*(a+1)/2) // pairs whose later one is above
 		z := math.Abs(u-a*b/2) / math.Sqrt(a*b*(a+b+1)/12)
 		if z > bestZ {
 			bestZ, split, auc = z, i, u/(a*b)
@@ -250,7 +250,7 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	}
 	if lineError < lineBetter*stepError {
 		last := level + slope*float64(len(blocks)-1)
-		return change{Drift, 0, 0, level, last, math.Abs(last-level) / 2 * float64(slots)}, big(level, last)
+		return change{KindDrift, 0, 0, level, last, math.Abs(last-level) / 2 * float64(slots)}, big(level, last)
 	}
 	k := 0
 	for range refinements {
@@ -262,7 +262,7 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	if second < first {
 		after = from
 	}
-	return change{Step, from, 0, first, second, math.Abs(second-first) * float64(after)}, big(first, second)
+	return change{KindStep, from, 0, first, second, math.Abs(second-first) * float64(after)}, big(first, second)
 }
 
 // leveled has slots with the same calls vary around the median of all. Slots with calls that few have are left out; at are those that are
@@ -343,7 +343,7 @@ func slow(v []float64, shapes []int, typical float64) (list []change) {
 	}
 	for i, e := range excess {
 		if e > least {
-			list = append(list, change{Slow, i, 0, usual[i], v[i], e})
+			list = append(list, change{KindSlow, i, 0, usual[i], v[i], e})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.cost, a.cost) })

@@ -20,17 +20,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Of finds it in a trace with a time for every call; of any other it returns what the ranks found at the end of the run, nil if they were
+// Analyse finds it in a trace with a time for every call; of any other it returns what the ranks found at the end of the run, nil if they were
 // not asked.
-func Of(r *trace.Reader) (*trace.When, error) {
+func Analyse(r *trace.Reader) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || !r.HasTimes() {
 		return w, err
 	}
-	return FromTimes(r)
+	return AnalyseTimes(r)
 }
 
-// FromTimes finds it in the times of single calls; nil if the trace has none.
-func FromTimes(r *trace.Reader) (*trace.When, error) {
+// AnalyseTimes finds it in the times of single calls; nil if the trace has none.
+func AnalyseTimes(r *trace.Reader) (*trace.When, error) {
 	kind, err := r.TimeKind()
 	if err != nil || !kind.Own() {
 		return nil, err
@@ -39,8 +39,8 @@ func FromTimes(r *trace.Reader) (*trace.When, error) {
 	if err != nil {
 		return nil, err
 	}
-	return every(r, clocks, func(riders []waits.Rider) error {
-		_, err := waits.Of(r, waits.Options{Rider: func(rank int) waits.Rider { return riders[rank] }})
+	return every(r, clocks, func(riders []waits.CallVisitor) error {
+		_, err := waits.Analyse(r, waits.Options{Visitor: func(rank int) waits.CallVisitor { return riders[rank] }})
 		return err
 	})
 }
@@ -48,12 +48,12 @@ func FromTimes(r *trace.Reader) (*trace.When, error) {
 // few is how many calls of a trace with all times are looked at where this is a small part of an answer.
 const few = 200_000
 
-// Known is what the trace has, or of a trace with a time for each of a few calls what these say; nil if neither is there.
-func Known(r *trace.Reader, calls int64) (*trace.When, error) {
+// FromTraceOrAnalyse is what the trace has, or of a trace with a time for each of a few calls what these say; nil if neither is there.
+func FromTraceOrAnalyse(r *trace.Reader, calls int64) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || calls > few {
 		return w, err
 	}
-	return Of(r)
+	return Analyse(r)
 }
 
 // clocksOf are the times of a trace, by rank.
@@ -109,11 +109,11 @@ func (x *timings) Pass(calls uint64) (int64, error) {
 }
 
 // every has a goroutine for each rank. pass goes through the calls of all.
-func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) error) (w *trace.When, err error) {
-	list, riders := make([]*Rank, r.Ranks()), make([]waits.Rider, r.Ranks())
-	err = waits.Together(len(list), func(t waits.Transport) (err error) {
+func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.CallVisitor) error) (w *trace.When, err error) {
+	list, riders := make([]*RankAnalysis, r.Ranks()), make([]waits.CallVisitor, r.Ranks())
+	err = waits.RunRanks(len(list), func(t waits.Transport) (err error) {
 		i := t.Rank()
-		list[i], err = Begin(t, r, clocks[i])
+		list[i], err = BeginRank(t, r, clocks[i])
 		riders[i] = list[i]
 		return err
 	})
@@ -123,7 +123,7 @@ func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) 
 	if err := pass(riders); err != nil {
 		return nil, err
 	}
-	err = waits.Together(len(list), func(t waits.Transport) error {
+	err = waits.RunRanks(len(list), func(t waits.Transport) error {
 		x := list[t.Rank()]
 		x.Transport = t
 		found, err := x.Conclude()
@@ -135,13 +135,13 @@ func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) 
 	return w, err
 }
 
-// At finds it at the end of a run, together with who waited for whom, over a transport that all ranks use at once, as far as o asks for them.
-// Rank 0 gets what is for the trace; nil: it was not asked for, the ranks have not all times, or one has failed. If the transport fails the
-// error says so.
-func At(t waits.Transport, f waits.Finish, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
-	f.Always = o.Waits == timing.Always
+// AnalyseRun analyses a run at its end: who waited for whom, and when, as far as o asks for them. All ranks call it at once,
+// over one transport. Rank 0 gets the result for the trace; nil: it was not asked for, the ranks lack times, or one has
+// failed. The error is of the transport.
+func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
+	f.Unlimited = o.Waits == timing.Always
 	if o.When < 0 {
-		w, err = waits.At(t, f)
+		w, err = waits.AnalyseRun(t, f)
 		return w, nil, err
 	}
 	clock, zero, failed := f.Clock(t.Rank())
@@ -154,17 +154,17 @@ func At(t waits.Transport, f waits.Finish, o timing.Options) (w *trace.Waits, fo
 		x.delays = f.Log.Delays[0]
 	}
 	x.size = o.When
-	f.Rider = x
+	f.Visitor = x
 	if o.Waits == timing.Never {
-		x.Walk()
-	} else if w, err = waits.At(t, f); err != nil {
+		x.WalkCalls()
+	} else if w, err = waits.AnalyseRun(t, f); err != nil {
 		return nil, nil, err
 	}
 	if w != nil {
 		switch w.Left {
 		case trace.WaitsKnown:
 		case trace.LeftTime: // a look at the times takes far less
-			x.Walk()
+			x.WalkCalls()
 		default:
 			x.try(func() error { return errElsewhere })
 		}
@@ -175,10 +175,10 @@ func At(t waits.Transport, f waits.Finish, o timing.Options) (w *trace.Waits, fo
 	return w, found, err
 }
 
-// Together is At for all ranks in one process, however long it takes. logs has their times, by rank.
-func Together(r *trace.Reader, logs []*track.Log) (w *trace.Waits, found *trace.When, err error) {
-	err = waits.Together(r.Ranks(), func(t waits.Transport) error {
-		a, b, err := At(t, waits.Finish{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.Always})
+// AnalyseLogs is At for all ranks in one process, however long it takes. logs has their times, by rank.
+func AnalyseLogs(r *trace.Reader, logs []*track.Log) (w *trace.Waits, found *trace.When, err error) {
+	err = waits.RunRanks(r.Ranks(), func(t waits.Transport) error {
+		a, b, err := AnalyseRun(t, waits.RunEnd{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.Always})
 		if t.Rank() == 0 {
 			w, found = a, b
 		}

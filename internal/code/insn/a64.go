@@ -23,10 +23,10 @@ type a64Value struct {
 
 const (
 	a64Size = 4  // of an instruction, in bytes
-	a64Zero = 31 // the number that stands for no register, or for the stack pointer
+	a64Zero = 31 // the number of no register, or of the stack pointer
 )
 
-// A a64Machine is arm64's Machine. As that of x86-64 it takes instructions in the order in which they stand.
+// An a64Machine is arm64's Machine. Like that of x86-64 it takes instructions in address order.
 type a64Machine struct {
 	inst     Inst
 	word     uint32
@@ -93,7 +93,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Inst, bool) {
 	}
 	switch x.Kind {
 	case Jump, Return, IndirectJump:
-		// What stands below is on another way.
+		// The following code is on another path.
 		for r, v := range m.before {
 			if v.kind != unknown && m.regs[r].kind == unknown {
 				m.regs[r] = v
@@ -133,7 +133,7 @@ func (m *a64Machine) register(w uint32) {
 			x.Via.Table.Count = m.bound
 		}
 	case lost:
-		x.Via.Way = ByLost
+		x.Via.Way = ByUnknownTable
 	}
 }
 
@@ -309,7 +309,7 @@ var a64Names = sync.OnceValue(func() (list []string) {
 
 // Convention is that of the AAPCS64: x19 to x29.
 func (m *a64Machine) Convention() Convention {
-	return Convention{Stack: a64Zero, Kept: 0x7ff << 19, Names: a64Names()}
+	return Convention{StackPointer: a64Zero, CalleeSaved: 0x7ff << 19, Names: a64Names()}
 }
 
 func (m *a64Machine) Effect() Effect {
@@ -375,7 +375,7 @@ func (m *a64Machine) Effect() Effect {
 		}
 		return e
 	case w&0x1f000000 == 0x0b000000 && rn == a64Zero && w>>21&1 != 0: // an address on the stack, with an index
-		return Effect{Changed: changed, Taken: true, Where: at(0)}
+		return Effect{Changed: changed, AddressTaken: true, Where: at(0)}
 	}
 	return Effect{Changed: changed}
 }

@@ -77,7 +77,7 @@ func TestA64Via(t *testing.T) {
 			words(0xb0000001, 0xf8607820, 0xd61f0000), Via{Way: ByTable, Table: Table{Addr: 0x2000, Size: 8}}},
 		{"a virtual function: ldr x0, [x0]; ldr x1, [x0, #16]; br x1", words(0xf9400000, 0xf9400801, 0xd61f0020), Via{}},
 		{"a call between: adrp x1; bl; ldr x1, [x1]; br x1", words(0xb0000001, 0x94000010, 0xf9400021, 0xd61f0020), Via{}},
-		{"a table that isn't known: ldr x0, [x1, x0, lsl #3]; br x0", words(0xf8607820, 0xd61f0000), Via{Way: ByLost}},
+		{"a table that isn't known: ldr x0, [x1, x0, lsl #3]; br x0", words(0xf8607820, 0xd61f0000), Via{Way: ByUnknownTable}},
 	} {
 		m := NewA64()
 		var last Inst

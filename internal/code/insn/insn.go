@@ -28,15 +28,15 @@ type Inst struct {
 // End is the address of what follows the instruction: of a call, the return address.
 func (i *Inst) End() uint64 { return i.Addr + uint64(i.Len) }
 
-// A Way says how an indirect jump or call comes by its target.
+// A Way says how an indirect jump or call gets its target.
 type Way uint8
 
 // The ways.
 const (
-	ByPointer Way = iota // a value that the code alone doesn't tell
-	BySlot               // a pointer at a fixed place, Slot, as the linker's tables of functions are
-	ByTable              // an entry of Table
-	ByLost               // an entry of a table that was not found
+	ByPointer      Way = iota // a value that the code alone does not determine
+	BySlot                    // a pointer at a fixed place, Slot, as the linker's tables of functions are
+	ByTable                   // an entry of Table
+	ByUnknownTable            // an entry of a table that was not found
 )
 
 // Via is the way of one indirect jump or call.
@@ -56,13 +56,13 @@ type Table struct {
 	Count  int // of entries; 0 if it isn't known
 }
 
-// A Machine decodes the instructions of one architecture in the order in which they stand, and follows
-// values through registers as far as indirect jumps need that.
+// A Machine decodes the instructions of one architecture in address order, and follows values through registers as far
+// as indirect jumps need that.
 type Machine interface {
 	// Reset forgets what is in registers: another function begins.
 	Reset()
-	// Next decodes the first instruction of code, which is at addr. It returns false if there is none: then
-	// the next place to try is Step bytes on. The result is valid until the next call.
+	// Next decodes the first instruction of code, which is at addr. It returns false if it is invalid: then the next
+	// place to try is Step bytes on. The result is valid until the next call.
 	Next(code []byte, addr uint64) (*Inst, bool)
 	// Effect is what the instruction decoded last does to places.
 	Effect() Effect
@@ -86,19 +86,19 @@ type Effect struct {
 	Step     bool
 	To, From Place
 	Add      int64
-	Changed  uint32 // registers that get another value, a bit for each; To is none of them
+	Changed  uint32 // registers that get another value, a bit for each; To is not among them
 	// Stored: something else is written at Where. Taken: it is an address that a register gets.
-	Stored, Taken bool
-	Where         Place
-	Size          int64 // of what is written to memory in bytes, at most
+	Stored, AddressTaken bool
+	Where                Place
+	Size                 int64 // of what is written to memory in bytes, at most
 }
 
 // A Convention is what an architecture's calls keep.
 type Convention struct {
-	Stack  int      // the stack pointer's number
-	Pushed int64    // bytes between the stack pointer where a function begins and its frame's address
-	Kept   uint32   // registers that a function gives back as they were, a bit for each
-	Names  []string // of registers
+	StackPointer int      // the stack pointer's number
+	Pushed       int64    // bytes between the stack pointer where a function begins and its frame's address
+	CalleeSaved  uint32   // registers that a function gives back as they were, a bit for each
+	Names        []string // of registers
 }
 
 func register[R int | byte | uint32](r R) Place { return Place{Reg: int(r)} }

@@ -10,10 +10,10 @@ import "encoding/binary"
 // maxLen is the length beyond which the processor refuses an instruction.
 const maxLen = 15
 
-// noReg stands for a register that an operand doesn't have.
+// noReg means that an operand lacks a register.
 const noReg = 0xff
 
-// An operation is an instruction with what can be told of its operands from its encoding.
+// An operation is an instruction with everything about its operands that is in its encoding.
 type operation struct {
 	Inst
 	opmap    int  // opcode map
@@ -31,7 +31,7 @@ type operation struct {
 	scale    byte // of the index, as a shift
 	low      byte // register that the opcode's low bits name, if they do
 	second   byte // VEX's further register
-	repeat   byte // prefix f2 or f3, or what stands for it in VEX
+	repeat   byte // prefix f2 or f3, or its equivalent in VEX
 	disp     int32
 	imm      int64
 }
@@ -44,7 +44,7 @@ type prefixes struct {
 	inverted          byte // R, X and B of VEX and its kin, as REX has them
 }
 
-// decode decodes the first instruction of code, at addr, into x. It returns false if there is none.
+// decode decodes the first instruction of code, at addr, into x. It returns false if it is invalid.
 func (x *operation) decode(code []byte, addr uint64) bool {
 	*x = operation{base: noReg, index: noReg, second: noReg}
 	x.Addr = addr
@@ -106,7 +106,7 @@ legacy:
 	return true
 }
 
-// opcode reads what is behind the legacy prefixes up to the opcode, and returns where it ends; -1 if there is none.
+// opcode reads from after the legacy prefixes to the opcode, and returns where it ends; -1 if invalid.
 func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 	if at >= len(code) {
 		return -1

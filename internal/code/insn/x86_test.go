@@ -92,7 +92,7 @@ func TestX86Via(t *testing.T) {
 			"48 8d 15 00 01 00 00 5a 48 63 04 ba 48 01 d0 ff e0",
 			Via{Way: ByTable, Table: Table{Addr: 0x1107, Size: 4, Signed: true, Base: 0x1107}}},
 		{"jmp *0x402000(,%rdi,8)", "ff 24 fd 00 20 40 00", Via{Way: ByTable, Table: Table{Addr: 0x402000, Size: 8, Signed: true}}},
-		{"jmp *(%rdx,%rdi,8)", "ff 24 fa", Via{Way: ByLost}},
+		{"jmp *(%rdx,%rdi,8)", "ff 24 fa", Via{Way: ByUnknownTable}},
 		{"call through the linker's table", "ff 15 10 00 00 00", Via{Way: BySlot, Slot: 0x1016}},
 		{"mov 16(%rip),%rbx; call *%rax; call *%rbx", "48 8b 1d 10 00 00 00 ff d0 ff d3", Via{Way: BySlot, Slot: 0x1017}},
 		{"mov 16(%rip),%rax; call *%rax; call *%rax", "48 8b 05 10 00 00 00 ff d0 ff d0", Via{}},

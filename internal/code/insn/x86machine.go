@@ -12,9 +12,9 @@ type x86Value struct {
 
 // An x86Machine is x86-64's Machine.
 //
-// Instructions are taken in the order in which they stand, not in which they run: a register keeps what it was
-// given above until something below writes to it. What comes of that is a guess, and whoever reads a table
-// checks that its entries lead into the function.
+// Instructions are taken in address order instead of execution order: a register keeps its value until a later
+// instruction writes to it. The result is a guess, and the reader of a jump table checks that its entries are in the
+// function.
 type x86Machine struct {
 	x        operation
 	regs     [16]x86Value
@@ -72,8 +72,8 @@ func (m *x86Machine) called() {
 	}
 }
 
-// elsewhere gives registers back what they held before the way that ends here gave them the caller's values: what
-// stands below is on another way.
+// elsewhere restores the registers as they were before the path that ends here popped the caller's values: the
+// following code is on another path.
 func (m *x86Machine) elsewhere() {
 	for r, v := range m.before {
 		if v.kind != unknown && m.regs[r].kind == unknown {
@@ -101,7 +101,7 @@ func (m *x86Machine) branched() {
 	m.compared = -1
 }
 
-// via finds out how an indirect jump or call comes by its target.
+// via determines how an indirect jump or call gets its target.
 func (m *x86Machine) via() {
 	x := &m.x
 	v := m.operandValue(8, false)
@@ -117,7 +117,7 @@ func (m *x86Machine) via() {
 			x.Via.Table.Count = m.bound
 		}
 	case lost:
-		x.Via.Way = ByLost
+		x.Via.Way = ByUnknownTable
 	}
 }
 
@@ -390,10 +390,10 @@ var x86Names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", 
 
 // Convention is that of the System V ABI.
 func (m *x86Machine) Convention() Convention {
-	return Convention{Stack: x86Stack, Pushed: 8, Kept: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
+	return Convention{StackPointer: x86Stack, Pushed: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
 }
 
-// operandPlace is where ModRM's operand is; false if that isn't told by one register.
+// operandPlace is where ModRM's operand is; false if it depends on more than one register.
 func (x *operation) operandPlace() (Place, bool) {
 	if !x.memory {
 		return register(x.rm), true
@@ -418,7 +418,7 @@ func (m *x86Machine) Effect() Effect {
 	e := Effect{Changed: m.changed(), Size: x.size()}
 	switch {
 	case x.opmap == mapOne && !x.vector && x.op == 0x8d && x.base != noReg:
-		e.Taken = true
+		e.AddressTaken = true
 	case x.memory && x.base != noReg && x.stores():
 		e.Stored = true
 	}

@@ -13,9 +13,8 @@ import (
 // debugRoots are where distributions put separate debug files.
 var debugRoots = []string{"/usr/lib/debug"}
 
-// open finds the file of a module as it was when it was traced, and its debug
-// information. It returns nil and a note if there is none, and a note alone if
-// less is known than there could be.
+// open finds the file of a module as it was when it was traced, and its debug information. It returns nil and a note if
+// there is no such file, and a module and a note if its information is incomplete.
 func (o *Options) open(path, id string) (*module, string) {
 	var other string // build id of a file that is in the module's place
 	var gone error
@@ -91,8 +90,7 @@ func (o *Options) roots() []string {
 	return append(append([]string(nil), o.Paths...), debugRoots...)
 }
 
-// debugFile finds the separate debug file of a binary that has no debug
-// information itself; nil if there is none.
+// debugFile finds the separate debug file of a binary that has no debug information itself; nil if none.
 func (o *Options) debugFile(b *image) *image {
 	if b.Section(".debug_info") != nil || b.Section(".zdebug_info") != nil {
 		return nil

@@ -121,9 +121,8 @@ func (l *lines) inUnit(u *unit, pc uint64) []Frame {
 	return frames
 }
 
-// readRows reads the line table of a unit. Its sequences stand in the order of
-// the compiler's sections, not of addresses: main often is first in the program
-// and last in the table, which LineReader.SeekPC would not find.
+// readRows reads the line table of a unit. Its sequences are in the order of the compiler's sections instead of
+// addresses: main often is first in the program and last in the table, which LineReader.SeekPC would not find.
 func (l *lines) readRows(u *unit) {
 	r, err := l.data.LineReader(u.entry)
 	if err != nil || r == nil {

@@ -16,7 +16,7 @@ import (
 type module struct {
 	bias    uint64 // link-time address of the file's first byte
 	symbols []symbol
-	regions []region
+	regions []addressRange
 	lines   *lines // nil without debug information
 }
 
@@ -27,8 +27,8 @@ type symbol struct {
 	bind   elf.SymBind
 }
 
-// A region is the extent of a function.
-type region struct{ lo, hi uint64 }
+// An addressRange is the addresses of a function's code.
+type addressRange struct{ lo, hi uint64 }
 
 // An image is an open ELF file with what it says of itself.
 type image struct {
@@ -124,11 +124,11 @@ func newModule(b, debug *image) *module {
 		}
 	}
 	slices.SortFunc(m.symbols, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(code.BindRank(a.bind), code.BindRank(b.bind)),
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(code.BindingOrder(a.bind), code.BindingOrder(b.bind)),
 			cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
 	for _, f := range code.UnwindEntries(b.File) {
-		m.regions = append(m.regions, region{f.Lo, f.Hi})
+		m.regions = append(m.regions, addressRange{f.Lo, f.Hi})
 	}
 	return m
 }
@@ -173,10 +173,10 @@ func (m *module) symbol(addr uint64) (symbol, bool) {
 	return symbol{}, false
 }
 
-func (m *module) region(addr uint64) (region, bool) {
+func (m *module) region(addr uint64) (addressRange, bool) {
 	i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].lo > addr })
 	if i == 0 || addr >= m.regions[i-1].hi {
-		return region{}, false
+		return addressRange{}, false
 	}
 	return m.regions[i-1], true
 }
@@ -204,16 +204,16 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 				outer.Offset = addr - outer.Start
 			}
 			if frames[0].Line > 0 {
-				return frames, LineInfo
+				return frames, PrecisionLine
 			}
-			return frames, Symbol
+			return frames, PrecisionSymbol
 		}
 	}
 	if named {
-		return []Frame{{Function: Demangle(s.name), Symbol: s.name, Start: s.lo, Offset: addr - s.lo}}, Symbol
+		return []Frame{{Function: Demangle(s.name), Symbol: s.name, Start: s.lo, Offset: addr - s.lo}}, PrecisionSymbol
 	}
 	if r, ok := m.region(pc); ok {
-		return []Frame{{Start: r.lo, Offset: addr - r.lo}}, Region
+		return []Frame{{Start: r.lo, Offset: addr - r.lo}}, PrecisionRegion
 	}
-	return nil, Module
+	return nil, PrecisionModule
 }

@@ -26,10 +26,10 @@ type Precision uint8
 
 // The precisions, from least to best.
 const (
-	Module   Precision = iota // only the module is known
-	Region                    // the function's extent is known, not its name
-	Symbol                    // the function is known, not the line
-	LineInfo                  // file and line are known
+	PrecisionModule Precision = iota // only the module is known
+	PrecisionRegion                  // the function's extent is known, not its name
+	PrecisionSymbol                  // the function is known, not the line
+	PrecisionLine                    // file and line are known
 )
 
 var precisionNames = [...]string{"module", "region", "symbol", "line"}
@@ -56,7 +56,7 @@ type Place struct {
 	Offset    uint64 // from the module's load base
 	Precision Precision
 	Frames    []Frame
-	Alike     bool // another place prints the same but for the offset: see TellApart
+	Ambiguous bool // another place prints the same but for the offset: see TellApart
 }
 
 // Options say where to look besides the places that traces and binaries name.
@@ -89,15 +89,15 @@ func New(o Options) *Symboliser {
 	return &Symboliser{options: o, modules: make(map[moduleKey]*module), places: make(map[placeKey]Place)}
 }
 
-// Call looks up a call by its return address: the offset from the load base of
+// CallAt looks up a call by its return address: the offset from the load base of
 // a module, the place where the first byte of its file is mapped. buildID may
 // be empty, in which case the file at hand is believed.
-func (s *Symboliser) Call(path, buildID string, offset uint64) Place {
+func (s *Symboliser) CallAt(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, false})
 }
 
-// Code looks up a function or an instruction by its own address.
-func (s *Symboliser) Code(path, buildID string, offset uint64) Place {
+// CodeAt looks up a function or an instruction by its own address.
+func (s *Symboliser) CodeAt(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, true})
 }
 
@@ -108,13 +108,13 @@ type Caller struct {
 	Calls         string
 }
 
-// TellApart finds calls of the same function that print the same and are in other places, as those of a loop that the compiler
+// MarkAmbiguous finds calls of the same function that print the same and are in other places, as those of a loop that the compiler
 // unrolled. From then on their places print their offsets, too.
-func (s *Symboliser) TellApart(list []Caller) {
+func (s *Symboliser) MarkAmbiguous(list []Caller) {
 	first := make(map[[2]string]Caller)
 	for _, c := range list {
-		p := s.Call(c.Path, c.BuildID, c.Offset)
-		p.Alike = false
+		p := s.CallAt(c.Path, c.BuildID, c.Offset)
+		p.Ambiguous = false
 		key := [2]string{c.Calls, p.String()}
 		other, seen := first[key]
 		if !seen {
@@ -127,7 +127,7 @@ func (s *Symboliser) TellApart(list []Caller) {
 		for _, x := range []Caller{other, c} {
 			k := placeKey{moduleKey{x.Path, x.BuildID}, x.Offset, false}
 			p := s.places[k]
-			p.Alike = true
+			p.Ambiguous = true
 			s.places[k] = p
 		}
 		s.mu.Unlock()
@@ -157,8 +157,7 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 	if k.path == "" {
 		return p
 	}
-	// What compilers and strippers leave behind may be more than the readers of
-	// the standard library bear.
+	// Malformed data of compilers and strippers may make the standard library's readers panic.
 	defer func() {
 		if e := recover(); e != nil {
 			s.notes = append(s.notes, fmt.Sprintf("%s: its debug information makes no sense: %v", k.path, e))
@@ -204,14 +203,14 @@ func (p *Place) Between() bool {
 // Interpreted is what frames of an interpreter, or of code that it made at run time, are called together.
 const Interpreted = "interpreted code"
 
-// Import begins the name of what a program in Python does while it imports a module.
-const Import = "import "
+// ImportPrefix begins the name of what a program in Python does while it imports a module.
+const ImportPrefix = "import "
 
 // interpreters are the programs and libraries that run Python, R and Julia: their functions are not those of the program.
 var interpreters = regexp.MustCompile(`(^|/)(python3[.0-9]*|libpython3[^/]*\.so[.0-9]*|mpi4py/MPI\.[^/]*\.so|libR\.so|R/bin/exec/R|libjulia[^/]*\.so[.0-9]*|lib/julia/sys\.so|julia)$`)
 
-// Interpreter reports whether code is an interpreter's, or was made at run time: that is in no file.
-func Interpreter(module string) bool {
+// IsInterpreter reports whether code is an interpreter's, or was made at run time: that is in no file.
+func IsInterpreter(module string) bool {
 	switch base := module[strings.LastIndexByte(module, '/')+1:]; {
 	case base == "":
 		return true
@@ -221,15 +220,15 @@ func Interpreter(module string) bool {
 	return false
 }
 
-// InOne puts one place for those of an interpreter that follow each other in a stack.
-func InOne(stack []Place) []Place {
-	if len(stack) < 2 || !slices.ContainsFunc(stack, func(p Place) bool { return Interpreter(p.Module) }) {
+// MergeInterpreted puts one place for those of an interpreter that follow each other in a stack.
+func MergeInterpreted(stack []Place) []Place {
+	if len(stack) < 2 || !slices.ContainsFunc(stack, func(p Place) bool { return IsInterpreter(p.Module) }) {
 		return stack
 	}
 	var out []Place
 	for _, p := range stack {
-		if Interpreter(p.Module) {
-			p = Place{Frames: []Frame{{Function: Interpreted}}, Precision: LineInfo}
+		if IsInterpreter(p.Module) {
+			p = Place{Frames: []Frame{{Function: Interpreted}}, Precision: PrecisionLine}
 			if n := len(out); n > 0 && len(out[n-1].Frames) == 1 && out[n-1].Frames[0] == p.Frames[0] {
 				continue
 			}
@@ -266,19 +265,19 @@ func (p *Place) String() string {
 		b.WriteString(p.Frames[i].Text())
 	}
 	switch {
-	case p.Precision < LineInfo && p.Alike:
+	case p.Precision < PrecisionLine && p.Ambiguous:
 		fmt.Fprintf(&b, " (%s)", p.Base())
-	case p.Precision < LineInfo:
+	case p.Precision < PrecisionLine:
 		fmt.Fprintf(&b, " (%s)", filepath.Base(p.Module))
 	default:
-		b.WriteString(p.Apart())
+		b.WriteString(p.DistinguishingOffset())
 	}
 	return b.String()
 }
 
-// Apart is what tells the place from another that prints the same: its offset in the module. It is empty if there is none.
-func (p *Place) Apart() string {
-	if !p.Alike {
+// DistinguishingOffset distinguishes the place from another that prints the same: its offset in the module. It is empty if none does.
+func (p *Place) DistinguishingOffset() string {
+	if !p.Ambiguous {
 		return ""
 	}
 	return fmt.Sprintf(" +0x%x", p.Offset)
@@ -313,9 +312,9 @@ func sourceLine(path, buildID string, offset uint64) (Place, bool) {
 		return Place{}, false
 	}
 	f := Frame{Function: function, File: path, Line: int(offset)}
-	p := Place{Module: path, Offset: offset, Frames: []Frame{f}, Precision: LineInfo}
+	p := Place{Module: path, Offset: offset, Frames: []Frame{f}, Precision: PrecisionLine}
 	if path == "" || offset == 0 {
-		p.Precision = Symbol
+		p.Precision = PrecisionSymbol
 	}
 	return p, true
 }

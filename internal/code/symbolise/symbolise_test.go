@@ -76,12 +76,12 @@ func TestNoFile(t *testing.T) {
 	s := New(Options{})
 	for _, path := range []string{text, dir, filepath.Join(dir, "nothing"), "/opt/[vdso]"} {
 		for range 2 {
-			if p := s.Call(path, "aa", 17); p.Precision != Module || p.String() != filepath.Base(path)+"+0x11" {
+			if p := s.CallAt(path, "aa", 17); p.Precision != PrecisionModule || p.String() != filepath.Base(path)+"+0x11" {
 				t.Errorf("%s: %s", path, p.String())
 			}
 		}
 	}
-	if p := s.Call("", "", 0); p.String() != "?" {
+	if p := s.CallAt("", "", 0); p.String() != "?" {
 		t.Errorf("nowhere: %s", p.String())
 	}
 	if notes := s.Notes(); len(notes) != 4 || !strings.Contains(notes[2], "is not there") {

@@ -22,7 +22,7 @@ type comm struct {
 	users   map[int]bool
 	order   int // in the file
 
-	maker map[int]int // by rank: which of its makers; -1: none, so one has to stand in
+	maker map[int]int // by rank: the call that makes it; -1: none, so one has to be inserted
 	key   string
 	ids   []uint32
 }
@@ -118,9 +118,8 @@ func inOrder(list []int) bool {
 	return true
 }
 
-// assignComms says which call made which communicator at each rank. Where the trace doesn't say,
-// the communicators are taken in the order in which they were defined, and each is made by the first
-// call of those that all its members have left.
+// assignComms decides which call made which communicator at each rank. If the trace does not say it, the communicators
+// are taken in the order of their definitions, and the first call that all its members have left makes each.
 func (w *world) assignComms() {
 	for _, k := range w.ranks {
 		for _, u := range k.uses {
@@ -152,8 +151,8 @@ func (w *world) assignComms() {
 	}
 }
 
-// unite makes one of the communicators that tools define for each member alone: with the same
-// members, of which each uses another one.
+// unite joins the communicators that tools define for each member separately: with the same members, each of which uses
+// another one.
 func (w *world) unite() {
 	byKey := make(map[string][]*comm)
 	var list []*comm
@@ -226,13 +225,13 @@ func (w *world) assign() {
 	}
 }
 
-// slots are a rank's calls that make a communicator of which the trace doesn't say which.
+// slots are a rank's calls that make a communicator that the trace does not name.
 type slots struct {
 	call []*mpi.Call   // nil: taken
 	used map[*comm]int // how many of these calls there were when it was first used
 }
 
-// next is the first call from i on that can have made a communicator; -1: there is none.
+// next is the first call from i on that can have made a communicator; -1: none.
 func (x *slots) next(c *comm, i int) int {
 	end, used := x.used[c]
 	if !used {
@@ -255,8 +254,8 @@ func (c *comm) made(rank int) (int, bool) {
 	return i, ok
 }
 
-// assign has the same call of all members make it, of all that use it at least; if there is none,
-// each user's first that is left.
+// assign makes the same call of all members create it, at least of all that use it; if none exists, each user's first
+// that is left.
 func (c *comm) assign(free []slots) {
 	var members, users []int
 	for _, m := range append(slices.Clone(c.members), c.remote...) {
@@ -283,7 +282,7 @@ func (c *comm) assign(free []slots) {
 	}
 }
 
-// common is the first call that all of these ranks have left to make it with; -1: there is none.
+// common is the first call that all of these ranks have left to make it with; -1: none.
 func (c *comm) common(ranks []int, free []slots) int {
 	for at := 0; len(ranks) > 0; {
 		most := at

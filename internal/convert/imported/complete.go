@@ -195,7 +195,7 @@ func (x *translation) window(e *otf2.Event) {
 			return // freed by this very call
 		}
 		x.r.w.notes.Add("one-sided operations on windows that were not seen being made", 1)
-		h = symbol.Unknown
+		h = symbol.UnknownHandle
 	}
 	if _, own := x.f.out["win"]; !own {
 		x.f.set("win", h)
@@ -205,7 +205,7 @@ func (x *translation) window(e *otf2.Event) {
 	case otf2.EvRmaWinDestroy:
 		if ok {
 			delete(x.r.windows, id)
-			x.r.winPool.Give(uint32(h - mpi.FirstHandleID))
+			x.r.winPool.Return(uint32(h - mpi.FirstHandleID))
 		}
 	case otf2.EvRmaReleaseLock:
 		x.f.set("rank", peer)
@@ -319,14 +319,14 @@ func (x *translation) file(e *otf2.Event) {
 	}
 	h, ok := x.r.files[id]
 	if !ok {
-		h = symbol.Unknown
+		h = symbol.UnknownHandle
 	}
 	x.f.set("fh", h)
 	switch e.ID {
 	case otf2.EvIoDestroyHandle:
 		if ok {
 			delete(x.r.files, id)
-			x.r.filePool.Give(uint32(h - mpi.FirstHandleID))
+			x.r.filePool.Return(uint32(h - mpi.FirstHandleID))
 		}
 	case otf2.EvIoSeek:
 		x.f.set("offset", int64(v[1]))

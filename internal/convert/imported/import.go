@@ -23,8 +23,8 @@ import (
 type Options struct {
 	Timing   timing.Options  // what to keep of times
 	Producer string          // version of the program that imports
-	Progress func(ranks int) // told after each pass over a rank's events; there are two
-	Begin    func(ranks int) // told how many ranks there are
+	Progress func(ranks int) // called after each pass over a rank's events; there are two
+	Begin    func(ranks int) // called with the number of ranks
 }
 
 // An Import is what was read.
@@ -113,8 +113,8 @@ func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Colle
 	return to.Add(out, track.Process{Host: k.host, End: w.end(k), StartNs: began + int64(first), SpanNs: span})
 }
 
-// end is how a rank ended. Where no rank has MPI_Init or MPI_Finalize, the tool doesn't record them (EZTrace
-// does not), and nothing tells.
+// end is how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool does not record them (EZTrace does not),
+// and the end is unknown.
 func (w *world) end(k *rank) string {
 	switch {
 	case k.finished:

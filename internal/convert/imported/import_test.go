@@ -160,8 +160,8 @@ func TestGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := matrix.Cell{Messages: 3, Bytes: 24}
-	if diff := cmp.Diff([][]matrix.Cell{{{}, c, {}, {}}, {{}, {}, c, {}}, {{}, {}, {}, c}, {{}, {}, {}, {}}}, m.Dense()); diff != "" || m.Elsewhere != (matrix.Cell{}) {
-		t.Errorf("%v elsewhere; messages:\n%s", m.Elsewhere, diff)
+	if diff := cmp.Diff([][]matrix.Cell{{{}, c, {}, {}}, {{}, {}, c, {}}, {{}, {}, {}, c}, {{}, {}, {}, {}}}, m.Dense()); diff != "" || m.ToElsewhere != (matrix.Cell{}) {
+		t.Errorf("%v elsewhere; messages:\n%s", m.ToElsewhere, diff)
 	}
 	const untold = "ranks without MPI_Init or MPI_Finalize: taken for finished"
 	if x.Notes[untold] != 4 {

@@ -23,12 +23,12 @@ type recorder struct {
 	empty   int64
 
 	comms     map[*comm]int64 // handles
-	handles   symbol.Pool
+	handles   symbol.NumberPool
 	makers    int // how many makers were called
 	windows   map[uint32]int64
-	winPool   symbol.Pool
+	winPool   symbol.NumberPool
 	files     map[uint32]int64
-	filePool  symbol.Pool
+	filePool  symbol.NumberPool
 	requests  map[uint64]request
 	transfers map[transferKey]request // one-sided ones and those of files, which have numbers of their own
 }
@@ -304,7 +304,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *otf2.Event) error {
 }
 
 // make has a call make a communicator.
-func (r *recorder) make(f *form, m *comm, param string) {
+func (r *recorder) make(f *callValues, m *comm, param string) {
 	own, other := m.sides(r.k.number)
 	h := int64(r.handles.Take()) + mpi.FirstHandleID
 	r.comms[m] = h
@@ -324,17 +324,17 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 	m := r.w.byID[id]
 	switch {
 	case m == nil:
-		return nil, symbol.Unknown
+		return nil, symbol.UnknownHandle
 	case m.handle != 0:
 		return m, m.handle
 	}
 	if h, ok := r.comms[m]; ok {
 		return m, h
 	}
-	return m, symbol.Unknown
+	return m, symbol.UnknownHandle
 }
 
-// site names where a call was made: the line that the trace tells, else the function around it.
+// site names where a call was made: the line that the trace has, else the function around it.
 func (r *recorder) site(t *thread, source uint32) uint64 {
 	a := r.w.a
 	if s, ok := a.Sources[source]; ok && source != otf2.Undefined {

@@ -82,7 +82,7 @@ func (w *world) scan(k *rank, all *outcomes) error {
 				k.begins = k.begins || c.Has(mpi.Begins)
 				k.finished = k.finished || c.Has(mpi.Ends)
 				if c.Has(mpi.CreatesComm) {
-					k.makers = append(k.makers, maker{c, otf2.Undefined})
+					k.makers = append(k.makers, commCreation{c, otf2.Undefined})
 				}
 			case otf2.EvLeave, otf2.EvCallingContextLeave:
 				k.last = max(k.last, e.Time)

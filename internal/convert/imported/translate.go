@@ -11,9 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A filled form is a call. One that had to be moved out of another stands at that one's end.
+// A filled is a call with its values. If it had to be moved out of another call, it follows at that one's end.
 type filled struct {
-	*form
+	*callValues
 	moved bool
 }
 
@@ -22,12 +22,12 @@ type translation struct {
 	r     *recorder
 	t     *thread
 	c     *open
-	f     *form
+	f     *callValues
 	m     *meaning.Call
 	ended bool
 	more  []filled // what the function has no parameters for
 	used  bool     // some record fits the function itself
-	makes bool     // some record tells which communicator it makes
+	makes bool     // some record says which communicator it makes
 
 	completed []completion
 }
@@ -96,7 +96,7 @@ func (x *translation) blank() {
 	}
 }
 
-// nowhere has a call to or from MPI_PROC_NULL make its request, of which there is no record.
+// nowhere lets a call to or from MPI_PROC_NULL make its request, which has no record.
 func (x *translation) nowhere() {
 	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
 		if s == nil || x.m.Later || len(x.f.in[s.Peer]) == 0 || x.f.in[s.Peer][0] != mpi.ProcNull {
@@ -128,7 +128,7 @@ func (x *translation) assumeInputs() {
 }
 
 // other begins a call of another function for a record that the call itself can't have.
-func (x *translation) other(name string) *form {
+func (x *translation) other(name string) *callValues {
 	c, _ := mpi.Lookup(name)
 	f := newForm(c, x.r.layouts, x.r.empty)
 	x.more = append(x.more, filled{f, true})
@@ -151,7 +151,7 @@ func tag(v uint64) int64 {
 	return mpi.AnyTag
 }
 
-func tagOf(f *form, own string) string {
+func tagOf(f *callValues, own string) string {
 	if f.has(own) {
 		return own
 	}
@@ -186,7 +186,7 @@ func (x *translation) send(e *otf2.Event) {
 }
 
 // request has a call make a request, or share the one that it makes.
-func (x *translation) request(f *form, id uint64, what outcome, known bool) {
+func (x *translation) request(f *callValues, id uint64, what outcome, known bool) {
 	if _, ok := f.out["request"]; !ok {
 		x.t.made++
 		f.give("request", 2)
@@ -212,7 +212,7 @@ func received(source, tag int64, bytes uint64) []int64 {
 	return []int64{signature.StatusIgnored, source, tag, int64(bytes), 0}
 }
 
-func (x *translation) source(f *form, m *meaning.Call, peer int64, comm uint32, tag int64, bytes uint64) {
+func (x *translation) source(f *callValues, m *meaning.Call, peer int64, comm uint32, tag int64, bytes uint64) {
 	_, h := x.r.comm(comm)
 	f.set(m.In.Peer, peer)
 	if _, sent := f.in[m.In.Count]; !sent {
@@ -309,7 +309,7 @@ func (x *translation) made(m *comm) {
 func (x *translation) parent(in string, m *comm) {
 	h := int64(mpi.CommWorld)
 	if p := m.parent; p != nil {
-		if _, of := x.r.comm(p.ids[0]); of != symbol.Unknown {
+		if _, of := x.r.comm(p.ids[0]); of != symbol.UnknownHandle {
 			h = of
 		}
 	}
@@ -320,12 +320,12 @@ func (x *translation) parent(in string, m *comm) {
 
 func (x *translation) frees(e *otf2.Event) {
 	m, h := x.r.comm(uint32(e.Values[0]))
-	if m == nil || m.handle != 0 || h == symbol.Unknown {
+	if m == nil || m.handle != 0 || h == symbol.UnknownHandle {
 		x.misfit(e)
 		return
 	}
 	delete(x.r.comms, m)
-	x.r.handles.Give(uint32(h - mpi.FirstHandleID))
+	x.r.handles.Return(uint32(h - mpi.FirstHandleID))
 	if x.f != nil {
 		x.f.set("comm", h)
 	}
@@ -389,7 +389,7 @@ func (x *translation) side(s *meaning.Side, bytes uint64, n int, isRoot, isOther
 	}
 	switch {
 	case s.Own:
-		return // the other side has told
+		return // the other side has it
 	case x.m.Array(s.Count):
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)

@@ -47,7 +47,7 @@ type rank struct {
 	calls   uint64
 
 	begun            [][]uint32 // by thread: what its operations with requests turn out to be, in the order in which they are begun
-	makers           []maker
+	makers           []commCreation
 	uses             []use // of communicators, in the order of first use
 	used             map[uint32]int
 	ends             bool   // some completion of a request is recorded
@@ -55,8 +55,8 @@ type rank struct {
 	off              []bool // by thread: recording was switched off to the end
 }
 
-// A maker is a call that makes a communicator.
-type maker struct {
+// A commCreation is a call that makes a communicator.
+type commCreation struct {
 	call *mpi.Call
 	comm uint32 // Undefined: the trace doesn't say
 }

@@ -78,10 +78,10 @@ func (a *Archive) anchor() error {
 	if err != nil {
 		return err
 	}
-	return a.anchored(&reading{b: b, at: 7, order: order})
+	return a.anchored(&byteReader{b: b, at: 7, order: order})
 }
 
-func (a *Archive) anchored(r *reading) error {
+func (a *Archive) anchored(r *byteReader) error {
 	if n := r.u8(); n != 3 && r.err == nil {
 		return fmt.Errorf("anchor file of format %d; 3 is known", n)
 	}

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// A reading goes through bytes. After an error it yields zeros.
-type reading struct {
+// A byteReader goes through bytes. After an error it yields zeros.
+type byteReader struct {
 	b     []byte
 	at    int
 	order binary.ByteOrder
@@ -20,15 +20,15 @@ var (
 	errLength = errors.New("an integer of more bytes than it can have")
 )
 
-func (r *reading) fail(err error) {
+func (r *byteReader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 	r.at = len(r.b)
 }
 
-// take returns the next n bytes, nil if there are not so many.
-func (r *reading) take(n int) []byte {
+// take returns the next n bytes, nil if there are fewer.
+func (r *byteReader) take(n int) []byte {
 	if n < 0 || n > len(r.b)-r.at {
 		r.fail(errShort)
 		return nil
@@ -38,21 +38,21 @@ func (r *reading) take(n int) []byte {
 	return b
 }
 
-func (r *reading) u8() uint8 {
+func (r *byteReader) u8() uint8 {
 	if b := r.take(1); b != nil {
 		return b[0]
 	}
 	return 0
 }
 
-func (r *reading) full32() uint32 {
+func (r *byteReader) full32() uint32 {
 	if b := r.take(4); b != nil {
 		return r.order.Uint32(b)
 	}
 	return 0
 }
 
-func (r *reading) full64() uint64 {
+func (r *byteReader) full64() uint64 {
 	if b := r.take(8); b != nil {
 		return r.order.Uint64(b)
 	}
@@ -60,7 +60,7 @@ func (r *reading) full64() uint64 {
 }
 
 // compressed reads an integer that is as many bytes as its first byte says.
-func (r *reading) compressed(most int) uint64 {
+func (r *byteReader) compressed(most int) uint64 {
 	n := int(r.u8())
 	switch {
 	case n == 255:
@@ -80,14 +80,14 @@ func (r *reading) compressed(most int) uint64 {
 	return v
 }
 
-func (r *reading) u32() uint32 { return uint32(r.compressed(4)) }
+func (r *byteReader) u32() uint32 { return uint32(r.compressed(4)) }
 
-func (r *reading) u64() uint64 { return r.compressed(8) }
+func (r *byteReader) u64() uint64 { return r.compressed(8) }
 
-func (r *reading) i64() int64 { return int64(r.compressed(8)) }
+func (r *byteReader) i64() int64 { return int64(r.compressed(8)) }
 
 // text reads a string up to its zero.
-func (r *reading) text() string {
+func (r *byteReader) text() string {
 	for i := r.at; i < len(r.b); i++ {
 		if r.b[i] == 0 {
 			s := string(r.b[r.at:i])
@@ -100,7 +100,7 @@ func (r *reading) text() string {
 }
 
 // length reads the length of a record, which must lie in the bytes that there are.
-func (r *reading) length() int {
+func (r *byteReader) length() int {
 	n := uint64(r.u8())
 	if n == 255 {
 		n = r.full64()
@@ -112,7 +112,7 @@ func (r *reading) length() int {
 	return int(n)
 }
 
-// orderOf tells the byte order of what follows.
+// orderOf returns the byte order of what follows.
 func orderOf(b byte) (binary.ByteOrder, error) {
 	switch b {
 	case LittleEndian:
@@ -123,7 +123,7 @@ func orderOf(b byte) (binary.ByteOrder, error) {
 	return nil, fmt.Errorf("byte order %#x: neither little nor big endian", b)
 }
 
-// number is what the bits of a measured value stand for: signed (8), unsigned (4) or a double.
+// number converts the bits of a measured value: signed (8), unsigned (4) or a double.
 func number(kind byte, bits uint64) float64 {
 	switch kind {
 	case 4:

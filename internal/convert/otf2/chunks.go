@@ -40,7 +40,7 @@ type file struct {
 	first   uint64 // of the chunk
 	timed   bool   // records have times
 	time    uint64
-	stamped bool // a time stands in the chunk
+	stamped bool // the chunk has a time
 }
 
 func create(path string, size int, timed bool) (*file, error) {
@@ -224,7 +224,7 @@ func (x *file) text(s string) { x.record = append(append(x.record, s...), 0) }
 
 // A chunked file is read chunk by chunk.
 type chunked struct {
-	reading
+	byteReader
 	f     *os.File
 	name  string
 	size  int64 // of a chunk
@@ -272,7 +272,7 @@ func (c *chunked) load() error {
 	if err != nil {
 		return fmt.Errorf("%s: byte %d: %w", c.name, c.base+1, err)
 	}
-	c.reading = reading{b: b, at: ChunkHead, order: order}
+	c.byteReader = byteReader{b: b, at: ChunkHead, order: order}
 	return nil
 }
 

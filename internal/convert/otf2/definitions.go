@@ -37,7 +37,7 @@ const (
 	Relative    = 2 // since the value before
 )
 
-// Clock tells what times mean.
+// Clock converts times to ns.
 type Clock struct {
 	Resolution uint64 // ticks a second
 	Offset     uint64 // the smallest time
@@ -120,7 +120,7 @@ func (a *Archive) global(path string) error {
 			return err
 		}
 		n := c.length()
-		r := reading{b: c.take(n), order: c.order}
+		r := byteReader{b: c.take(n), order: c.order}
 		if c.err != nil {
 			return c.wrong(fmt.Errorf("definition %d: %w", id, c.err))
 		}
@@ -138,7 +138,7 @@ func first[V any](m map[uint32]V, id uint32, v V) {
 }
 
 // define takes one record down. What a record has more than is known is passed over.
-func (d *Definitions) define(id byte, r *reading) {
+func (d *Definitions) define(id byte, r *byteReader) {
 	switch id {
 	case DefClock:
 		d.Clock = Clock{r.u64(), r.u64(), r.u64(), 1<<64 - 1}
@@ -220,7 +220,7 @@ func (d *Definitions) define(id byte, r *reading) {
 	}
 }
 
-func (d *Definitions) group(self uint32, r *reading) {
+func (d *Definitions) group(self uint32, r *byteReader) {
 	g := Group{ID: self}
 	r.u32()         // name
 	g.Type = r.u8() // as it was before format 1.2

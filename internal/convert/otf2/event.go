@@ -9,7 +9,7 @@ import (
 type Event struct {
 	ID     uint8
 	Time   uint64    // ticks of the common clock
-	Values [6]uint64 // what stands in it, in order; references are of the global definitions
+	Values [6]uint64 // the record's values, in order; references are of the global definitions
 	Source uint32    // of an Enter: where the region was called, if an attribute says so
 	Many   []float64 // values of an EvMetric, until the next event is read
 	Refs   []uint32  // strings of an EvProgramBegin: the program and its arguments, until then
@@ -65,7 +65,7 @@ func (e *Events) Next() bool {
 			e.time = t
 		case AttributeList:
 			n := e.c.length()
-			r := reading{b: e.c.take(n), order: e.c.order}
+			r := byteReader{b: e.c.take(n), order: e.c.order}
 			e.attributes(&r)
 			if r.err != nil {
 				e.c.fail(r.err)
@@ -87,10 +87,10 @@ func (e *Events) Next() bool {
 func (e *Events) record(id byte) {
 	e.ID, e.Values = id, [6]uint64{}
 	layout := Records[id].Layout
-	r := &e.c.reading
+	r := &e.c.byteReader
 	if layout == "" || layout[0] != '-' {
 		n := r.length()
-		whole := reading{b: r.take(n), order: r.order}
+		whole := byteReader{b: r.take(n), order: r.order}
 		switch e.fields(layout, &whole); id {
 		case EvMetric:
 			e.metric(&whole)
@@ -105,7 +105,7 @@ func (e *Events) record(id byte) {
 	e.fields(layout[1:], r)
 }
 
-func (e *Events) fields(layout string, r *reading) {
+func (e *Events) fields(layout string, r *byteReader) {
 	for i := range len(layout) {
 		v := &e.Values[i]
 		switch k := layout[i]; k {
@@ -126,7 +126,7 @@ func (e *Events) fields(layout string, r *reading) {
 }
 
 // metric reads the values of a measurement.
-func (e *Events) metric(r *reading) {
+func (e *Events) metric(r *byteReader) {
 	e.Many = e.Many[:0]
 	for n := r.u8(); n > 0 && r.err == nil; n-- {
 		kind := r.u8()
@@ -135,7 +135,7 @@ func (e *Events) metric(r *reading) {
 }
 
 // program reads which program began, and its arguments.
-func (e *Events) program(r *reading) {
+func (e *Events) program(r *byteReader) {
 	e.Refs = append(e.Refs[:0], uint32(e.Values[0]))
 	for n := e.Values[1]; n > 0 && r.err == nil; n-- {
 		e.Refs = append(e.Refs, e.local.global(mapString, r.u32()))
@@ -143,7 +143,7 @@ func (e *Events) program(r *reading) {
 }
 
 // attributes looks for a place in source code among what is said of the next event.
-func (e *Events) attributes(r *reading) {
+func (e *Events) attributes(r *byteReader) {
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
 		r.u32() // attribute
 		switch kind := r.u8(); kind {

@@ -54,7 +54,7 @@ func (a *Archive) local(location uint64) (*local, error) {
 			return l, err
 		}
 		n := c.length()
-		r := reading{b: c.take(n), order: c.order}
+		r := byteReader{b: c.take(n), order: c.order}
 		if c.err != nil {
 			return nil, c.wrong(c.err)
 		}
@@ -74,7 +74,7 @@ func (a *Archive) local(location uint64) (*local, error) {
 	}
 }
 
-func (l *local) mapping(r *reading) {
+func (l *local) mapping(r *byteReader) {
 	kind, n, mode := r.u8(), r.u64(), r.u8()
 	if kind >= mapKinds {
 		return // of something new
@@ -105,9 +105,9 @@ func (l *local) global(kind int, id uint32) uint32 {
 	return id
 }
 
-// correct puts a time of the location's clock on the common one: between two comparisons by the
-// line through both, before the first and behind the last by the line that is next, as OTF2's
-// readers do; behind the last of all, by the last line's end.
+// correct converts a time of the location's clock to the common one: between two comparisons by the line through both,
+// before the first and after the last by the nearest line, as OTF2's readers do; after the last of all, by the last
+// line's end.
 func (l *local) correct(t uint64) uint64 {
 	switch n := len(l.offsets); {
 	case n == 0:

@@ -28,7 +28,7 @@ func TestIntegers(t *testing.T) {
 		{nil, 8, 0, 0, errShort},
 	} {
 		for order, want := range map[binary.ByteOrder]uint64{binary.LittleEndian: x.little, binary.BigEndian: x.big} {
-			r := reading{b: x.b, order: order}
+			r := byteReader{b: x.b, order: order}
 			if got := r.compressed(x.most); got != want || !errors.Is(r.err, x.err) {
 				t.Errorf("%v, %v: %d, %v, want %d, %v", x.b, order, got, r.err, want, x.err)
 			}

@@ -5,10 +5,10 @@ import "fmt"
 // A Record is a kind of event record.
 type Record struct {
 	Name string
-	// Layout says what stands in it: b one byte, w 32 bits, q 64 bits, i 64 bits with a sign, t a time; r a region,
+	// Layout lists the record's values: b one byte, w 32 bits, q 64 bits, i 64 bits with a sign, t a time; r a region,
 	// c a communicator, g a group, n a window, h a handle of a file, f a file, x a calling context, u what interrupts,
-	// m a metric, p a parameter, s a string. A - in front of all else says that the record has no length. What stands
-	// in one behind that is not read here.
+	// m a metric, p a parameter, s a string. A leading - says that the record has no length. Further values of a record
+	// are not read here.
 	Layout string
 }
 

@@ -114,7 +114,7 @@ func (a *Writer) system(d *definitions) error {
 	if err := d.add(DefSystemTreeNode, 0, "machine", "machine", uint32(Undefined)); err != nil {
 		return err
 	}
-	if err := d.properties(DefNodeProperty, 0, a.o.About); err != nil {
+	if err := d.properties(DefNodeProperty, 0, a.o.Metadata); err != nil {
 		return err
 	}
 	procs, err := a.s.Reader.Processes()
@@ -163,7 +163,7 @@ func (a *Writer) system(d *definitions) error {
 	return nil
 }
 
-// empty writes files that a location has to have though nothing stands in them.
+// empty writes files that a location must have even without content.
 func (a *Writer) empty(location uint64, events bool) error {
 	kinds := []string{"def", "evt"}
 	if events {
@@ -192,7 +192,7 @@ func (a *Writer) regionsAndLines(d *definitions) error {
 		}
 	}
 	for i, site := range a.s.Places {
-		file, line := a.o.Line(site)
+		file, line := a.o.SourceLine(site)
 		if err := d.add(DefSourceCodeLocation, i, file, line); err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (a *Writer) regionsAndLines(d *definitions) error {
 func role(f *trace.Function) uint8 {
 	m := meaning.Of(f.Name)
 	switch {
-	case ops.Is(f, mpi.Barrier):
+	case ops.HasAttr(f, mpi.Barrier):
 		return 15
 	case m == nil && f.Has(trace.Completes) || m == nil && f.Has(trace.Starts):
 		return 28
@@ -335,10 +335,10 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 	text("")
 	text("spoor " + version.Number)
 	text(a.s.Reader.Meta()[trace.MetaCommand])
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(a.o.About)))
-	for _, name := range slices.Sorted(maps.Keys(a.o.About)) {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(a.o.Metadata)))
+	for _, name := range slices.Sorted(maps.Keys(a.o.Metadata)) {
 		text("SPOOR::" + name)
-		text(a.o.About[name])
+		text(a.o.Metadata[name])
 	}
 	b = binary.LittleEndian.AppendUint64(b, id.Sum64())
 	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0) // no snapshots, no thumbnails

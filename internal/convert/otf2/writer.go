@@ -129,7 +129,7 @@ func (a *Writer) path(name string) uint32 {
 }
 
 func (a *Writer) base(f *trace.Function) string {
-	return once.Of(a.bases, f, func() string { return ops.Base(f) })
+	return once.Get(a.bases, f, func() string { return ops.BaseName(f) })
 }
 
 // selfNumber is the one that the trace gives MPI_COMM_SELF.

@@ -48,23 +48,23 @@ var operations = map[meaning.Operation]int{
 // A Dimemas writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
 // would be waited for.
 type Dimemas struct {
-	convert.Sequence
+	convert.RankSequence
 	line []byte
 
-	offsets int64   // where the header says where the offsets stand
+	offsets int64   // where the header has the offsets' position
 	begins  []int64 // of tasks
 
 	comms map[int]bool // numbers of those that are defined
 }
 
-// firstOwn is the first of the tags that stand for those of messages on a communicator that Dimemas can't have.
+// firstOwn is the first of the tags that replace those of messages on a communicator that Dimemas can't have.
 const firstOwn = 1 << 24
 
 // NewDimemas begins to write. The name is that of the application.
 func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
 	w := &Dimemas{comms: make(map[int]bool)}
 	var err error
-	if w.Sequence, err = convert.NewSequence(s, "simulation", w.nothing); err != nil {
+	if w.RankSequence, err = convert.NewRankSequence(s, "simulation", w.nothing); err != nil {
 		return nil, err
 	}
 	w.Out = convert.NewPatched(f)
@@ -84,23 +84,23 @@ func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
 	head := fmt.Sprintf("#DIMEMAS:%q:1,", strings.NewReplacer(":", " ", "\n", " ", `"`, "").Replace(name))
 	w.offsets = int64(len(head))
 	tasks := strings.TrimSuffix(strings.Repeat("1,", s.Reader.Ranks()), ",")
-	w.Out.Add(fmt.Appendf(nil, "%s%019d:%d(%s),%d\n", head, 0, s.Reader.Ranks(), tasks, len(comms)))
+	w.Out.Append(fmt.Appendf(nil, "%s%019d:%d(%s),%d\n", head, 0, s.Reader.Ranks(), tasks, len(comms)))
 	for _, text := range comms {
-		w.Out.Add([]byte(text))
+		w.Out.Append([]byte(text))
 	}
 	return w, w.Out.Err()
 }
 
 // Begin begins a task.
 func (w *Dimemas) Begin(k *trace.Rank) error {
-	w.Start(k)
+	w.StartRank(k)
 	w.begins = append(w.begins, w.Out.Position())
 	return w.Out.Err()
 }
 
 // End ends it.
 func (w *Dimemas) End(*trace.Rank) error {
-	w.Stop()
+	w.FinishRank()
 	return w.Out.Err()
 }
 
@@ -108,7 +108,7 @@ func (w *Dimemas) End(*trace.Rank) error {
 func (w *Dimemas) Close() error {
 	at := w.Out.Position()
 	for task, begin := range w.begins {
-		w.Out.Add(fmt.Appendf(nil, "s:%d:%d\n", task, begin))
+		w.Out.Append(fmt.Appendf(nil, "s:%d:%d\n", task, begin))
 	}
 	w.Out.Patch(w.offsets, fmt.Appendf(nil, "%019d", at))
 	return w.Out.Close()
@@ -121,7 +121,7 @@ func (w *Dimemas) record(kind int, fields ...int64) {
 		b = strconv.AppendInt(append(b, ':'), n, 10)
 	}
 	w.line = append(b, '\n')
-	w.Out.Add(w.line)
+	w.Out.Append(w.line)
 }
 
 // text begins a record.
@@ -137,10 +137,10 @@ func (w *Dimemas) burst(ns int64) {
 		b[i] += byte(n % 10)
 	}
 	w.line = b
-	w.Out.Add(b)
+	w.Out.Append(b)
 }
 
-// nothing is a record of so many bytes that takes no time.
+// nothing is a record of a given length that takes no time.
 func (w *Dimemas) nothing(length int64) []byte {
 	b := append(w.text(burst), ":0."...)
 	for int64(len(b)) < length-1 {
@@ -151,7 +151,7 @@ func (w *Dimemas) nothing(length int64) []byte {
 
 // Enter writes what was computed before a call, and what the call did.
 func (w *Dimemas) Enter(c *ops.Call) error {
-	gap, ok := w.Computed(c, "a task is one sequence of records")
+	gap, ok := w.ComputedNs(c, "a task is one sequence of records")
 	if !ok {
 		return w.Out.Err()
 	}
@@ -169,12 +169,12 @@ func (w *Dimemas) act(x *ops.Act) {
 	case ops.Send, ops.SendBegin, ops.Recv, ops.RecvEnd:
 		w.message(x)
 	case ops.RecvBegin:
-		w.Post(x, int64(len(w.late(0, 0, 0, 0))), func(peer int64) {
+		w.PostReceive(x, int64(len(w.late(0, 0, 0, 0))), func(peer int64) {
 			t, comm := w.channel(&x.Operation)
 			w.record(receive, peer, -1, int64(x.Received), t, comm, immediate)
 		})
 	case ops.Cancelled:
-		w.Withdraw(x.ID)
+		w.CancelReceive(x.ID)
 	case ops.Collective, ops.CollectiveBegin:
 		w.collective(x)
 	case ops.Fence, ops.WindowMade, ops.WindowFreed:
@@ -182,7 +182,7 @@ func (w *Dimemas) act(x *ops.Act) {
 			w.record(globalOp, 0, int64(x.Comm.Number+1), 0, 0, 0, 0, 0)
 		}
 	default:
-		w.Lost(x)
+		w.CountLost(x)
 	}
 }
 
@@ -193,7 +193,7 @@ func (w *Dimemas) channel(op *ops.Operation) (number, comm int64) {
 	if w.comms[c] {
 		return op.Tag, int64(c + 1)
 	}
-	return firstOwn + w.Number(convert.TagOf(op)), 1
+	return firstOwn + w.ChannelNumber(convert.ChannelOf(op)), 1
 }
 
 func (w *Dimemas) message(x *ops.Act) {
@@ -205,7 +205,7 @@ func (w *Dimemas) message(x *ops.Act) {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin:
 		how := int64(0)
-		if ops.Is(x.Function, mpi.Synchronous) {
+		if ops.HasAttr(x.Function, mpi.Synchronous) {
 			how |= rendezvous
 		}
 		if x.Kind == ops.SendBegin {
@@ -215,7 +215,7 @@ func (w *Dimemas) message(x *ops.Act) {
 	case ops.Recv:
 		w.record(receive, peer, -1, int64(x.Received), t, comm, blocking)
 	case ops.RecvEnd:
-		w.Received(x, func() []byte { return w.late(peer, int64(x.Received), t, comm) })
+		w.FillReceive(x, func() []byte { return w.late(peer, int64(x.Received), t, comm) })
 		w.record(receive, peer, -1, int64(x.Received), t, comm, wait)
 	}
 }

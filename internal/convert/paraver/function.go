@@ -98,13 +98,13 @@ func describe(f *trace.Function) *function {
 	if n, ok := numbers()[strings.ToLower(f.Name)]; ok {
 		x.value = n
 	}
-	base, m := ops.Base(f), meaning.Of(f.Name)
+	base, m := ops.BaseName(f), meaning.Of(f.Name)
 	switch {
 	case strings.HasPrefix(base, "File_"):
 		x.event, x.state = fileIO, inFile
 	case strings.HasPrefix(base, "Win_") || m != nil && m.Pattern == meaning.OneSided:
 		x.event = oneSided
-	case ops.Is(f, mpi.Barrier):
+	case ops.HasAttr(f, mpi.Barrier):
 		x.event, x.state = collective, synchronising
 	case m != nil && m.Pattern.Collective():
 		x.event, x.state = collective, inGroup

@@ -133,11 +133,11 @@ func (w *Writer) header(b []byte) []byte {
 	return b
 }
 
-// labels writes what numbers stand for.
+// labels writes the meanings of numbers.
 func (w *Writer) labels() error {
 	var b strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(w.o.About)) {
-		fmt.Fprintf(&b, "#%s: %s\n", strings.ToLower(key), strings.Join(strings.Fields(w.o.About[key]), " "))
+	for _, key := range slices.Sorted(maps.Keys(w.o.Metadata)) {
+		fmt.Fprintf(&b, "#%s: %s\n", strings.ToLower(key), strings.Join(strings.Fields(w.o.Metadata[key]), " "))
 	}
 	b.WriteString(`
 DEFAULT_OPTIONS
@@ -200,7 +200,7 @@ VALUES
 0      End
 `, sentType, receivedType, rootType, commType, lineType)
 	for i, s := range w.s.Places {
-		file, line := w.o.Line(s)
+		file, line := w.o.SourceLine(s)
 		if line > 0 {
 			fmt.Fprintf(&b, "%d      %d (%s)\n", i+1, line, file)
 		} else {
@@ -216,5 +216,5 @@ VALUES
 	for i, m := range w.o.Marks {
 		fmt.Fprintf(&b, "%d      %s\n", i+1, m.Text)
 	}
-	return os.WriteFile(filepath.Join(w.dir, Name+".pcf"), []byte(b.String()), 0o666)
+	return os.WriteFile(filepath.Join(w.dir, BaseName+".pcf"), []byte(b.String()), 0o666)
 }

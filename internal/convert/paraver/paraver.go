@@ -25,8 +25,8 @@ import (
 // inMemory is how many bytes each of the two sorters has.
 const inMemory = 8 << 20
 
-// Name is that of the files but for their endings.
-const Name = "trace"
+// BaseName is that of the files but for their endings.
+const BaseName = "trace"
 
 // A Writer fills a folder. It is an ops.Sink and needs ops.Options.Messages.
 type Writer struct {
@@ -85,7 +85,7 @@ func (w *Writer) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End notes the last events. Behind its last call, what a thread does is not known.
+// End notes the last events. What a thread does after its last call is unknown.
 func (w *Writer) End(*trace.Rank) error {
 	for i := range w.threads {
 		t := &w.threads[i]
@@ -175,7 +175,7 @@ func (w *Writer) entered(t *thread, c *ops.Call, f *function) {
 		return
 	}
 	b := field(field(w.buffer[:0], int64(f.event)), int64(f.value))
-	b = field(field(b, lineType), int64(c.Place+1)) // 0 is none
+	b = field(field(b, lineType), int64(c.Place+1)) // 0: no line
 	for i := range c.Acts {
 		x := &c.Acts[i]
 		if !collects(x) {
@@ -216,7 +216,7 @@ func collects(x *ops.Act) bool {
 }
 
 func (w *Writer) function(f *trace.Function) *function {
-	return once.Of(w.functions, f.ID, func() *function { return describe(f) })
+	return once.Get(w.functions, f.ID, func() *function { return describe(f) })
 }
 
 // value returns the type of events with what was attached to calls under a name.
@@ -233,15 +233,15 @@ func (w *Writer) value(name string) int {
 func (w *Writer) act(t *thread, c *ops.Call, x *ops.Act) error {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin:
-		return w.end(x, end{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
+		return w.end(x, messageEnd{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
 	case ops.RecvBegin:
 		w.posted[x.ID] = c.Start
 	case ops.Recv:
-		return w.end(x, end{received, t.number, c.Start, c.End, x.Received, x.Tag})
+		return w.end(x, messageEnd{received, t.number, c.Start, c.End, x.Received, x.Tag})
 	case ops.RecvEnd:
 		at := w.posted[x.ID]
 		delete(w.posted, x.ID)
-		return w.end(x, end{received, t.number, at, c.End, x.Received, x.Tag})
+		return w.end(x, messageEnd{received, t.number, at, c.End, x.Received, x.Tag})
 	case ops.Cancelled:
 		delete(w.posted, x.ID)
 	case ops.Put, ops.Get, ops.Atomic:
@@ -253,14 +253,14 @@ func (w *Writer) act(t *thread, c *ops.Call, x *ops.Act) error {
 }
 
 // end notes an end of a message.
-func (w *Writer) end(x *ops.Act, e end) error {
+func (w *Writer) end(x *ops.Act, e messageEnd) error {
 	w.buffer = e.append(w.buffer[:0])
 	return w.ends.add(x.Message, w.buffer)
 }
 
-// join makes records of messages of which both ends are known.
+// join makes records of messages with both ends known.
 func (w *Writer) join() error {
-	var first end
+	var first messageEnd
 	var number uint64
 	open := false
 	lost := func() {
@@ -293,20 +293,20 @@ func (w *Writer) Close() error {
 	if err := w.join(); err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(w.dir, Name+".prv"))
+	f, err := os.Create(filepath.Join(w.dir, BaseName+".prv"))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	defer w.steps.close()
-	out := convert.NewBehind(f)
+	out := convert.NewBackgroundWriter(f)
 	if err := errors.Join(w.print(out), out.Close()); err != nil {
 		return err
 	}
 	if err := w.labels(); err != nil {
 		return err
 	}
-	if err := w.nodes.rows(filepath.Join(w.dir, Name+".row")); err != nil {
+	if err := w.nodes.rows(filepath.Join(w.dir, BaseName+".row")); err != nil {
 		return err
 	}
 	return f.Close()

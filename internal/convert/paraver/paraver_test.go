@@ -28,7 +28,7 @@ func written(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, 
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	w, err := New(s, dir, convert.Options{Line: func(trace.Site) (string, int) { return "ring.c", 7 }, About: map[string]string{"COMMAND": "ring"}})
+	w, err := New(s, dir, convert.Options{SourceLine: func(trace.Site) (string, int) { return "ring.c", 7 }, Metadata: map[string]string{"COMMAND": "ring"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func written(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, 
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	x, err := paravertest.Read(dir, Name)
+	x, err := paravertest.Read(dir, BaseName)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/convert"
 )
 
-// A printer writes steps and messages as lines in the order of time: of one time, states stand before
-// events and these before messages.
+// A printer writes steps and messages as lines in the order of time: at equal times, states precede events and these
+// precede messages.
 type printer struct {
 	out    io.Writer
 	steps  merge[*position]

@@ -33,7 +33,7 @@ const recordSize = 16
 // A run is a stretch of the file.
 type run struct{ from, to int64 }
 
-// newSorter keeps so many bytes in memory, and others in a folder.
+// newSorter keeps up to most bytes in memory, the rest in a folder.
 func newSorter(dir string, most int) *sorter { return &sorter{dir: dir, most: most} }
 
 func (s *sorter) add(key uint64, data []byte) error {
@@ -111,7 +111,7 @@ func (s *sorter) each(f func(key uint64, data []byte) error) error {
 	}
 	s.records, s.data = nil, nil
 	var m merge[*cursor]
-	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // so many bytes of each run in memory
+	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // bytes of each run in memory
 	for i, r := range s.runs {
 		if err := m.add(&cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), ahead)}); err != nil {
 			return err
@@ -155,10 +155,10 @@ func (c *cursor) advance() (more bool, err error) {
 func (c *cursor) before(o *cursor) bool { return c.key < o.key || c.key == o.key && c.order < o.order }
 
 // A message is what is known of its two ends.
-type message struct{ from, to end }
+type message struct{ from, to messageEnd }
 
-// An end of a message: when the program asked for it, and when it was there.
-type end struct {
+// A messageEnd is a message's send or receive: when the program called (logical) and when the data moved (physical).
+type messageEnd struct {
 	side              byte
 	thread            int
 	logical, physical int64
@@ -175,7 +175,7 @@ const (
 // key is when a message was sent.
 func (m *message) key() uint64 { return uint64(max(0, m.from.logical)) }
 
-func (e *end) append(b []byte) []byte {
+func (e *messageEnd) append(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, e.side), uint64(e.thread))
 	b = binary.AppendVarint(b, e.logical)
 	b = binary.AppendVarint(b, e.physical-e.logical)
@@ -183,7 +183,7 @@ func (e *end) append(b []byte) []byte {
 	return binary.AppendVarint(b, e.tag)
 }
 
-func (f *fields) end() (e end) {
+func (f *fields) end() (e messageEnd) {
 	e.side, *f = (*f)[0], (*f)[1:]
 	e.thread, e.logical = int(f.unsigned()), f.signed()
 	e.physical = e.logical + f.signed()
@@ -193,7 +193,7 @@ func (f *fields) end() (e end) {
 
 func (m *message) append(b []byte) []byte { return m.to.append(m.from.append(b)) }
 
-// fields are numbers behind each other, as this package itself wrote them.
+// fields are numbers in a row, as written by this package.
 type fields []byte
 
 func (f *fields) unsigned() uint64 {

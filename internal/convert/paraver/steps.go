@@ -22,7 +22,7 @@ type steps struct {
 // Numbers of events are those of texts and noEvents.
 const (
 	noEvent   = iota // none
-	ownEvent         // one whose text stands in the step
+	ownEvent         // one whose text is in the step
 	noEvents         // how many are no texts
 	mostTexts = 1 << 16
 )
@@ -41,7 +41,7 @@ type chunk struct {
 	n    int
 }
 
-// newSteps keeps steps of so many threads in a file of a folder, and reads them with so much memory.
+// newSteps keeps steps of threads in a file of a folder, and reads them with a limited amount of memory.
 func newSteps(dir string, threads, memory int) *steps {
 	return &steps{dir: dir, chunk: min(max(memory/max(threads, 1), 1<<12), 1<<15), numbers: make(map[string]int)}
 }
@@ -124,7 +124,7 @@ type position struct {
 	room []byte
 }
 
-// advance goes on to the next step; false if there is none.
+// advance goes on to the next step; false if none.
 func (c *position) advance() (bool, error) {
 	if len(c.data) == 0 {
 		if len(c.next) == 0 {

@@ -13,11 +13,11 @@ import (
 // does not, each pair that has to talk does so directly, since nothing may depend on
 // what arrives meanwhile.
 
-// A group is a communicator as one of its members sees it.
-type group struct{ me, size int }
+// A commView is a communicator as one of its members sees it.
+type commView struct{ me, size int }
 
-// A step is a message to one member and one from another; -1: none.
-type step struct {
+// A sendReceive is a message to one member and one from another; -1: none.
+type sendReceive struct {
 	to, from int
 	out, in  uint64
 }
@@ -49,7 +49,7 @@ func (w *Writer) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
 	}
-	return once.Of(w.world, c, func() bool {
+	return once.Get(w.world, c, func() bool {
 		same := c.Size == w.Source.Reader.Ranks() && c.RemoteSize == 0
 		for i := 0; same && i < c.Size; i++ {
 			same = c.WorldRank(i) == i
@@ -64,7 +64,7 @@ func (w *Writer) barrier(c *handles.Comm) {
 		w.action("barrier")
 		return
 	}
-	w.steps = all(w.steps[:0], group{w.own(c), c.Size}, 1)
+	w.steps = all(w.steps[:0], commView{w.own(c), c.Size}, 1)
 	w.inOrder(c)
 }
 
@@ -92,7 +92,7 @@ func (w *Writer) collective(x *ops.Act) {
 	if x.Kind == ops.Collective && w.everybody(c) && w.known(p, x) {
 		return
 	}
-	g := group{w.own(c), c.Size}
+	g := commView{w.own(c), c.Size}
 	w.steps = steps(w.steps[:0], p, &x.Operation, g, x.Kind != ops.Collective)
 	switch x.Kind {
 	case ops.Collective:
@@ -142,7 +142,7 @@ func (w *Writer) known(p meaning.Pattern, x *ops.Act) bool {
 // inOrder writes steps one after the other. Receives are posted before messages are sent, so that
 // members that send to each other don't wait for ever.
 func (w *Writer) inOrder(c *handles.Comm) {
-	t := w.Number(convert.Tag{Comm: c.Number, Tag: collectiveTag})
+	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
 		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
 		switch {
@@ -160,7 +160,7 @@ func (w *Writer) inOrder(c *handles.Comm) {
 
 // begin writes that all messages of steps that depend on nothing are under way.
 func (w *Writer) begin(c *handles.Comm) {
-	t := w.Number(convert.Tag{Comm: c.Number, Tag: flatTag})
+	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
 			w.action("irecv", int64(c.WorldRank(s.from)), t, size(s.in))
@@ -175,7 +175,7 @@ func (w *Writer) begin(c *handles.Comm) {
 
 // end writes that they are waited for.
 func (w *Writer) end(c *handles.Comm) {
-	t := w.Number(convert.Tag{Comm: c.Number, Tag: flatTag})
+	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
 			w.action("wait", int64(c.WorldRank(s.from)), int64(w.Rank), t)
@@ -187,10 +187,10 @@ func (w *Writer) end(c *handles.Comm) {
 }
 
 // steps are the messages of one member in a collective.
-func steps(list []step, p meaning.Pattern, op *ops.Operation, g group, flat bool) []step {
+func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView, flat bool) []sendReceive {
 	whole := max(op.Sent, op.Received)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
-	out, in := share(op.Shares.Out.By), share(op.Shares.In.By)
+	out, in := share(op.Shares.Out.ByMember), share(op.Shares.In.ByMember)
 	operation := ops.OperationOf(op.Function)
 	atRoot := op.Root == g.me
 	n := uint64(g.size)
@@ -272,37 +272,37 @@ func share(list []uint64) func(int) uint64 {
 }
 
 // all has each member hear of all others in about log₂ n rounds (dissemination).
-func all(list []step, g group, bytes uint64) []step {
+func all(list []sendReceive, g commView, bytes uint64) []sendReceive {
 	for far := 1; far < g.size; far *= 2 {
-		list = append(list, step{(g.me + far) % g.size, (g.me - far + g.size) % g.size, bytes, bytes})
+		list = append(list, sendReceive{(g.me + far) % g.size, (g.me - far + g.size) % g.size, bytes, bytes})
 	}
 	return list
 }
 
 // exchange has each member send a part to each other.
-func exchange(list []step, g group, out, in func(int) uint64) []step {
+func exchange(list []sendReceive, g commView, out, in func(int) uint64) []sendReceive {
 	for far := 1; far < g.size; far++ {
 		to, from := (g.me+far)%g.size, (g.me-far+g.size)%g.size
-		list = append(list, step{to, from, out(to), in(from)})
+		list = append(list, sendReceive{to, from, out(to), in(from)})
 	}
 	return list
 }
 
 // ring passes all members' parts on from each to the next.
-func ring(list []step, g group, part func(int) uint64) []step {
+func ring(list []sendReceive, g commView, part func(int) uint64) []sendReceive {
 	next, before := (g.me+1)%g.size, (g.me-1+g.size)%g.size
 	for i := range g.size - 1 {
-		list = append(list, step{next, before, part((g.me - i + g.size) % g.size), part((before - i + g.size) % g.size)})
+		list = append(list, sendReceive{next, before, part((g.me - i + g.size) % g.size), part((before - i + g.size) % g.size)})
 	}
 	return list
 }
 
 // star has the root send to each other member, or receive from each.
-func star(list []step, g group, root int, up bool, part func(int) uint64) []step {
+func star(list []sendReceive, g commView, root int, up bool, part func(int) uint64) []sendReceive {
 	if g.me != root {
-		s := step{-1, root, 0, part(g.me)}
+		s := sendReceive{-1, root, 0, part(g.me)}
 		if up {
-			s = step{root, -1, part(g.me), 0}
+			s = sendReceive{root, -1, part(g.me), 0}
 		}
 		return append(list, s)
 	}
@@ -310,64 +310,64 @@ func star(list []step, g group, root int, up bool, part func(int) uint64) []step
 		switch {
 		case i == root:
 		case up:
-			list = append(list, step{-1, i, 0, part(i)})
+			list = append(list, sendReceive{-1, i, 0, part(i)})
 		default:
-			list = append(list, step{i, -1, part(i), 0})
+			list = append(list, sendReceive{i, -1, part(i), 0})
 		}
 	}
 	return list
 }
 
 // downTree passes the root's data down a binomial tree.
-func downTree(list []step, g group, root int, bytes uint64) []step {
+func downTree(list []sendReceive, g commView, root int, bytes uint64) []sendReceive {
 	me := (g.me - root + g.size) % g.size
 	far := 1
 	for ; far < g.size; far *= 2 {
 		if me&far != 0 {
-			list = append(list, step{-1, (me - far + root) % g.size, 0, bytes})
+			list = append(list, sendReceive{-1, (me - far + root) % g.size, 0, bytes})
 			break
 		}
 	}
 	for far /= 2; far > 0; far /= 2 {
 		if me+far < g.size {
-			list = append(list, step{(me + far + root) % g.size, -1, bytes, 0})
+			list = append(list, sendReceive{(me + far + root) % g.size, -1, bytes, 0})
 		}
 	}
 	return list
 }
 
 // upTree passes what members have up to the root.
-func upTree(list []step, g group, root int, bytes uint64) []step {
+func upTree(list []sendReceive, g commView, root int, bytes uint64) []sendReceive {
 	me := (g.me - root + g.size) % g.size
 	for far := 1; far < g.size; far *= 2 {
 		if me&far != 0 {
-			return append(list, step{(me - far + root) % g.size, -1, bytes, 0})
+			return append(list, sendReceive{(me - far + root) % g.size, -1, bytes, 0})
 		}
 		if me+far < g.size {
-			list = append(list, step{-1, (me + far + root) % g.size, 0, bytes})
+			list = append(list, sendReceive{-1, (me + far + root) % g.size, 0, bytes})
 		}
 	}
 	return list
 }
 
-// chain passes partial results from each member to the next; without waiting, from each to all behind it.
-func chain(list []step, g group, bytes uint64, flat bool) []step {
+// chain passes partial results from each member to the next; with flat, without waiting, from each to all later ones.
+func chain(list []sendReceive, g commView, bytes uint64, flat bool) []sendReceive {
 	if flat {
 		for i := range g.size {
 			switch {
 			case i < g.me:
-				list = append(list, step{-1, i, 0, bytes})
+				list = append(list, sendReceive{-1, i, 0, bytes})
 			case i > g.me:
-				list = append(list, step{i, -1, bytes, 0})
+				list = append(list, sendReceive{i, -1, bytes, 0})
 			}
 		}
 		return list
 	}
 	if g.me > 0 {
-		list = append(list, step{-1, g.me - 1, 0, bytes})
+		list = append(list, sendReceive{-1, g.me - 1, 0, bytes})
 	}
 	if g.me+1 < g.size {
-		list = append(list, step{g.me + 1, -1, bytes, 0})
+		list = append(list, sendReceive{g.me + 1, -1, bytes, 0})
 	}
 	return list
 }

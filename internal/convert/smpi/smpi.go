@@ -21,20 +21,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// List is the file that names the others, in order of ranks.
-const List = "index"
+// IndexFile is the file that names the others, in order of ranks.
+const IndexFile = "index"
 
 // A Writer fills a folder. It is an ops.Sink; the trace has to be whole, as a rank that is
 // missing would be waited for. It needs ops.Options.Shares.
 type Writer struct {
-	convert.Sequence
+	convert.RankSequence
 	dir   string
 	names []string
 	world map[*handles.Comm]bool // has the ranks of MPI_COMM_WORLD in their order
 	self  map[*handles.Comm]int  // own rank, of the communicators of this rank's collectives
 
 	line  []byte
-	steps []step
+	steps []sendReceive
 }
 
 // Tags of the messages of collectives, which no program can use.
@@ -50,7 +50,7 @@ const blank = 64
 func New(s *ops.Source, dir string) (*Writer, error) {
 	w := &Writer{dir: dir, world: make(map[*handles.Comm]bool)}
 	var err error
-	w.Sequence, err = convert.NewSequence(s, "replay", func(length int64) []byte { return pad(w.text("compute", 0), length) })
+	w.RankSequence, err = convert.NewRankSequence(s, "replay", func(length int64) []byte { return pad(w.text("compute", 0), length) })
 	return w, err
 }
 
@@ -62,7 +62,7 @@ func (w *Writer) Begin(k *trace.Rank) error {
 		return err
 	}
 	w.names = append(w.names, name)
-	w.Start(k)
+	w.StartRank(k)
 	w.Out = convert.NewPatched(f)
 	w.self = make(map[*handles.Comm]int)
 	w.action("init")
@@ -71,7 +71,7 @@ func (w *Writer) Begin(k *trace.Rank) error {
 
 // End closes it.
 func (w *Writer) End(*trace.Rank) error {
-	w.Stop()
+	w.FinishRank()
 	w.action("finalize")
 	return w.Out.Close()
 }
@@ -82,11 +82,11 @@ func (w *Writer) Close() error {
 	for _, name := range w.names {
 		b = append(append(b, name...), '\n')
 	}
-	return os.WriteFile(filepath.Join(w.dir, List), b, 0o666)
+	return os.WriteFile(filepath.Join(w.dir, IndexFile), b, 0o666)
 }
 
 // action writes a line.
-func (w *Writer) action(name string, numbers ...int64) { w.Out.Add(w.text(name, numbers...)) }
+func (w *Writer) action(name string, numbers ...int64) { w.Out.Append(w.text(name, numbers...)) }
 
 func (w *Writer) text(name string, numbers ...int64) []byte {
 	b := strconv.AppendInt(w.line[:0], int64(w.Rank), 10)
@@ -109,7 +109,7 @@ func pad(line []byte, length int64) []byte {
 
 // Enter writes what was computed before a call, and what the call did.
 func (w *Writer) Enter(c *ops.Call) error {
-	gap, ok := w.Computed(c, "a rank is one sequence of actions")
+	gap, ok := w.ComputedNs(c, "a rank is one sequence of actions")
 	if gap > 0 && w.Source.Reader.HasTimes() {
 		w.action("compute", gap)
 	}
@@ -140,7 +140,7 @@ func (w *Writer) exchange(c *ops.Call) bool {
 // size is what is written for a message. SMPI takes nothing for "ask the sender".
 func size(bytes uint64) int64 { return int64(max(1, bytes)) }
 
-func (w *Writer) tag(op *ops.Operation) int64 { return w.Number(convert.TagOf(op)) }
+func (w *Writer) tag(op *ops.Operation) int64 { return w.ChannelNumber(convert.ChannelOf(op)) }
 
 func (w *Writer) act(x *ops.Act) {
 	switch x.Kind {
@@ -155,7 +155,7 @@ func (w *Writer) act(x *ops.Act) {
 	case ops.Fence, ops.WindowMade, ops.WindowFreed:
 		w.barrier(x.Comm)
 	default:
-		w.Lost(x)
+		w.CountLost(x)
 	}
 }
 
@@ -164,9 +164,9 @@ func (w *Writer) act(x *ops.Act) {
 func (w *Writer) message(x *ops.Act) {
 	switch {
 	case x.Kind == ops.RecvBegin:
-		w.Post(x, blank, func(peer int64) { w.action("irecv", peer, w.tag(&x.Operation), size(x.Received)) })
+		w.PostReceive(x, blank, func(peer int64) { w.action("irecv", peer, w.tag(&x.Operation), size(x.Received)) })
 		return
-	case x.Kind == ops.Cancelled && w.Withdraw(x.ID):
+	case x.Kind == ops.Cancelled && w.CancelReceive(x.ID):
 		return
 	}
 	peer, ok := w.Peer(x)
@@ -184,7 +184,7 @@ func (w *Writer) message(x *ops.Act) {
 	case ops.Recv:
 		w.action("recv", peer, t, size(x.Received))
 	case ops.RecvEnd:
-		w.Received(x, func() []byte { return pad(w.text("irecv", peer, t, size(x.Received)), blank) })
+		w.FillReceive(x, func() []byte { return pad(w.text("irecv", peer, t, size(x.Received)), blank) })
 		w.action("wait", peer, me, t)
 	}
 }

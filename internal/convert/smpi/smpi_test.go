@@ -18,7 +18,7 @@ import (
 // written exports a trace and returns its actions.
 func written(t *testing.T, r *trace.Reader) ([][]action, ops.Losses) {
 	t.Helper()
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
+	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ var functions = []string{
 // operation is what a rank knows of a collective in which rank i sends amount(i, j) bytes to rank j.
 func operation(name string, me, size, root int, amount func(i, j int) uint64) (op ops.Operation, p meaning.Pattern) {
 	def, _ := mpi.Lookup(name)
-	op = ops.Operation{Shares: &ops.Shares{}, Function: &trace.Function{Name: name, ID: def.ID}, Root: root}
+	op = ops.Operation{Shares: &ops.Transfers{}, Function: &trace.Function{Name: name, ID: def.ID}, Root: root}
 	if m := meaning.Of(name); m != nil {
 		p = m.Pattern
 	}
@@ -118,20 +118,20 @@ func operation(name string, me, size, root int, amount func(i, j int) uint64) (o
 		op.Sent, op.Received = all, same
 	case "MPI_Gatherv":
 		if op.Sent = amount(me, root); me == root {
-			op.Shares.In.By, op.Received = sum(func(i int) uint64 { return amount(i, root) })
+			op.Shares.In.ByMember, op.Received = sum(func(i int) uint64 { return amount(i, root) })
 		}
 	case "MPI_Scatterv":
 		if op.Received = amount(root, me); me == root {
-			op.Shares.Out.By, op.Sent = sum(func(i int) uint64 { return amount(root, i) })
+			op.Shares.Out.ByMember, op.Sent = sum(func(i int) uint64 { return amount(root, i) })
 		}
 	case "MPI_Allgatherv":
 		op.Sent = amount(me, 0)
-		op.Shares.In.By, op.Received = sum(func(i int) uint64 { return amount(i, 0) })
+		op.Shares.In.ByMember, op.Received = sum(func(i int) uint64 { return amount(i, 0) })
 	case "MPI_Alltoallv", "MPI_Alltoallw":
-		op.Shares.Out.By, op.Sent = sum(func(i int) uint64 { return amount(me, i) })
-		op.Shares.In.By, op.Received = sum(func(i int) uint64 { return amount(i, me) })
+		op.Shares.Out.ByMember, op.Sent = sum(func(i int) uint64 { return amount(me, i) })
+		op.Shares.In.ByMember, op.Received = sum(func(i int) uint64 { return amount(i, me) })
 	case "MPI_Reduce_scatter":
-		op.Shares.Out.By, op.Sent = sum(func(i int) uint64 { return amount(0, i) })
+		op.Shares.Out.ByMember, op.Sent = sum(func(i int) uint64 { return amount(0, i) })
 		op.Received = amount(0, me)
 	}
 	return op, p
@@ -153,7 +153,7 @@ func TestSteps(t *testing.T) {
 			var op ops.Operation
 			op, p = operation(name, me, size, root, amount)
 			var later []action
-			for _, s := range steps(nil, p, &op, group{me, size}, flat) {
+			for _, s := range steps(nil, p, &op, commView{me, size}, flat) {
 				list := &x.ranks[me]
 				if s.from >= 0 {
 					*list = append(*list, action{"irecv", []int{s.from, 0, int(s.in)}})

@@ -30,8 +30,8 @@ type Column struct {
 	n    uint64
 }
 
-// Of returns a column of the given values.
-func Of(vals ...int64) Column {
+// FromValues returns a column of the given values.
+func FromValues(vals ...int64) Column {
 	var c Column
 	for _, v := range vals {
 		c.Append(v)
@@ -39,8 +39,8 @@ func Of(vals ...int64) Column {
 	return c
 }
 
-// OfNumbers returns a column of n values.
-func OfNumbers(n int, at func(int) uint32) Column {
+// FromFunc returns a column of n values.
+func FromFunc(n int, at func(int) uint32) Column {
 	c := Column{n: uint64(n)}
 	for i := 0; i < n; {
 		r := Run{Start: int64(at(i)), Count: 1}
@@ -61,8 +61,8 @@ func OfNumbers(n int, at func(int) uint32) Column {
 	return c
 }
 
-// Each returns a column of one value for each of the given ones.
-func Each(vals []int64) []Column {
+// SingleValues returns a column of one value for each of the given ones.
+func SingleValues(vals []int64) []Column {
 	runs, list := make([]Run, len(vals)), make([]Column, len(vals))
 	for i, v := range vals {
 		runs[i] = Run{Start: v, Count: 1}
@@ -71,8 +71,8 @@ func Each(vals []int64) []Column {
 	return list
 }
 
-// One returns a column of one value, whose run is r.
-func One(r *Run, v int64) Column {
+// SingleRun returns a column of one value, whose run is r.
+func SingleRun(r *Run, v int64) Column {
 	*r = Run{Start: v, Count: 1}
 	return Column{runs: unsafe.Slice(r, 1), n: 1}
 }
@@ -110,8 +110,7 @@ func Join(a, b *Column) Column {
 	return c
 }
 
-// push adds a run, giving up to two of its values to the run before it just as
-// single appends would.
+// push adds a run; up to two of its values may go to the run before it, as with single appends.
 func (c *Column) push(r Run) {
 	c.n += r.Count
 	for r.Count > 0 {

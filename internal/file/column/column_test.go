@@ -27,13 +27,13 @@ func TestConcatIsCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := someValues(t, "a"), someValues(t, "b"), someValues(t, "c")
 		all := slices.Concat(a, b, c)
-		want := Of(all...)
-		left := Of(a...)
-		left.Concat(Of(b...))
-		left.Concat(Of(c...))
-		tail := Of(b...)
-		tail.Concat(Of(c...))
-		right := Of(a...)
+		want := FromValues(all...)
+		left := FromValues(a...)
+		left.Concat(FromValues(b...))
+		left.Concat(FromValues(c...))
+		tail := FromValues(b...)
+		tail.Concat(FromValues(c...))
+		right := FromValues(a...)
 		right.Concat(tail)
 		if !left.Equal(&want) || !right.Equal(&want) {
 			t.Fatalf("runs %v and %v, want %v", left.runs, right.runs, want.runs)
@@ -51,7 +51,7 @@ func TestConcatIsCanonical(t *testing.T) {
 
 func TestRunsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := Of(someValues(t, "v")...)
+		c := FromValues(someValues(t, "v")...)
 		b := c.AppendRuns(nil)
 		r := wire.NewReader(b, "test")
 		d := DecodeRuns(r, c.Len())
@@ -82,7 +82,7 @@ func TestSeqRoundTrip(t *testing.T) {
 }
 
 func checkSeq(t interface{ Fatalf(string, ...any) }, vals []int64, ranks *Column) *Seq {
-	c := Of(vals...)
+	c := FromValues(vals...)
 	b := EncodeSeq(nil, &c, ranks)
 	r := wire.NewReader(b, "test")
 	s := DecodeSeq(r, len(vals))
@@ -130,7 +130,7 @@ func TestCodecChoice(t *testing.T) {
 		if len(tc.vals) != 200 {
 			r = nil
 		}
-		c := Of(tc.vals...)
+		c := FromValues(tc.vals...)
 		if b := EncodeSeq(nil, &c, r); b[0] != tc.tag {
 			t.Errorf("%s: codec %d, want %d (%d bytes)", name, b[0], tc.tag, len(b))
 		}
@@ -140,7 +140,7 @@ func TestCodecChoice(t *testing.T) {
 
 func FuzzDecodeSeq(f *testing.F) {
 	for _, vals := range [][]int64{{1, 2, 3}, {5, 9, 2, 5, 9, 2, 5, 9, 2, 5, 9, 2}, {1, 50, 7, 9000, 3}} {
-		c := Of(vals...)
+		c := FromValues(vals...)
 		f.Add(EncodeSeq(nil, &c, nil), uint16(len(vals)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, n uint16) {
@@ -164,9 +164,9 @@ func FuzzDecodeSeq(f *testing.F) {
 // Columns with the pattern of another come back from it.
 func TestPattern(t *testing.T) {
 	for _, tc := range []struct{ a, b Column }{
-		{Of(1, 5, 9, 2, 2, 2, 7), Of(80, 112, 144, 88, 88, 88, 128)},
-		{Of(1, 5, 9, 2, 2, 2, 7), Of(-3, -7, -11, -4, -4, -4, -9)},
-		{Of(0, 0, 1, 0, 1), Of(1<<62, 1<<62, -1<<62, 1<<62, -1<<62)},
+		{FromValues(1, 5, 9, 2, 2, 2, 7), FromValues(80, 112, 144, 88, 88, 88, 128)},
+		{FromValues(1, 5, 9, 2, 2, 2, 7), FromValues(-3, -7, -11, -4, -4, -4, -9)},
+		{FromValues(0, 0, 1, 0, 1), FromValues(1<<62, 1<<62, -1<<62, 1<<62, -1<<62)},
 	} {
 		p, ok := PatternOf(&tc.a)
 		q, ok2 := PatternOf(&tc.b)
@@ -186,7 +186,7 @@ func TestPattern(t *testing.T) {
 			t.Errorf("%v, want %v: %v", got, tc.b, err)
 		}
 	}
-	if c := Of(3, 3, 3); c.Len() > 0 {
+	if c := FromValues(3, 3, 3); c.Len() > 0 {
 		if _, ok := PatternOf(&c); ok {
 			t.Error("a constant has a pattern")
 		}
@@ -198,7 +198,7 @@ func TestPattern(t *testing.T) {
 func TestReader(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		vals := rapid.SliceOfN(rapid.Int64Range(0, 3), 1, 50).Draw(r, "values")
-		c := Of(vals...)
+		c := FromValues(vals...)
 		read := c.Reader()
 		for i := 0; i < len(vals); i += rapid.IntRange(1, 4).Draw(r, "further") {
 			if got, again := read.At(i), read.At(i); got != vals[i] || again != got {
@@ -216,7 +216,7 @@ func TestOfNumbers(t *testing.T) {
 		for _, x := range list {
 			want.Append(int64(x))
 		}
-		if got := OfNumbers(len(list), func(i int) uint32 { return list[i] }); !got.Equal(&want) {
+		if got := FromFunc(len(list), func(i int) uint32 { return list[i] }); !got.Equal(&want) {
 			t.Fatalf("%v has runs %v, want %v", list, got.Runs(), want.Runs())
 		}
 	})

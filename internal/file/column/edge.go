@@ -26,9 +26,8 @@ const (
 	sLeast2
 )
 
-// Coefficients of Edge, behind those of the kind it is added to. The edge is
-// the first (side even) or last ranks of each block, width of them; the value
-// there is value, plus the rank if side has bit 1 set.
+// Coefficients of Edge, which follow those of the kind it is added to. The edge is the first (side even) or last ranks
+// of each block, width of them; the value there is value, plus the rank if side has bit 1 set.
 const (
 	eBlock = iota
 	eWidth
@@ -47,13 +46,13 @@ const (
 // edge returns the coefficients that Edge adds.
 func (f *Form) edge() []int64 {
 	n := coefficients[f.Kind.base()]
-	return f.C[n : n+edgeCoefficients]
+	return f.Coefficients[n : n+edgeCoefficients]
 }
 
 // Inner returns the form that holds but at the edge.
 func (f *Form) Inner() Form {
 	inner := *f
-	inner.Kind &^= Edge
+	inner.Kind &^= KindEdge
 	return inner
 }
 
@@ -88,7 +87,7 @@ func (f *Form) share(rank, size int64) int64 {
 		}
 		return uint64(least)
 	}
-	return int64(uint64(f.C[sMul]) * part(f.C[sBlock1], f.C[sMore1], f.C[sLeast1]) * part(f.C[sBlock2], f.C[sMore2], f.C[sLeast2]))
+	return int64(uint64(f.Coefficients[sMul]) * part(f.Coefficients[sBlock1], f.Coefficients[sMore1], f.Coefficients[sLeast1]) * part(f.Coefficients[sBlock2], f.Coefficients[sMore2], f.Coefficients[sLeast2]))
 }
 
 // wrap finds a block of ranks in which all members are the same distance apart
@@ -99,7 +98,7 @@ func (f *Fitter) wrap(m *members, first int) (Form, bool) {
 		if p < 2 || p == f.size || v < 0 || v/p != r/p {
 			continue
 		}
-		form := Form{Kind: Wrap, C: Coefficients{wBlock: p, wShift: center(v-r, p)}}
+		form := Form{Kind: KindWrap, Coefficients: Coefficients{wBlock: p, wShift: center(v-r, p)}}
 		if f.holds(&form, m) {
 			return form, true
 		}
@@ -113,7 +112,7 @@ const maxShares = 8
 // blocks finds sizes of blocks. A size in other units is found by those that
 // were before; the first one has to be that of all ranks.
 func (f *Fitter) blocks(m *members, first int) (Form, bool) {
-	if f.Plain {
+	if f.NoBlocks {
 		return Form{}, false
 	}
 	for i := range f.shares {
@@ -122,7 +121,7 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 		if unit == 0 || m.vals[first]%unit != 0 {
 			continue
 		}
-		form.C[sMul] *= m.vals[first] / unit
+		form.Coefficients[sMul] *= m.vals[first] / unit
 		if f.holds(&form, m) {
 			return form, true
 		}
@@ -140,9 +139,8 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 	return form, true
 }
 
-// Shares tells whether block sizes were found, and so whether Plain makes a
-// difference.
-func (f *Fitter) Shares() bool { return len(f.shares) > 0 }
+// FoundBlocks reports whether block sizes were found, and so whether Plain makes a difference.
+func (f *Fitter) FoundBlocks() bool { return len(f.shares) > 0 }
 
 // product reads the coefficients of Share off the places where values change, if
 // these are those of all ranks.
@@ -162,9 +160,9 @@ func (f *Fitter) product(m *members) (Form, bool) {
 		return Form{}, false
 	}
 	block := change(more, 1)
-	form := Form{Kind: Share, C: Coefficients{sBlock1: int64(block), sMore1: int64(more), sLeast2: 1}}
+	form := Form{Kind: KindShare, Coefficients: Coefficients{sBlock1: int64(block), sMore1: int64(more), sLeast2: 1}}
 	if block == n {
-		form.C[sBlock1] = 0
+		form.Coefficients[sBlock1] = 0
 	}
 	both, second := vals[0], vals[more]
 	mul := both - second
@@ -178,18 +176,18 @@ func (f *Fitter) product(m *members) (Form, bool) {
 		if mul == 0 || (one-none)%mul != 0 || both == second || second%(both-second) != 0 {
 			return Form{}, false
 		}
-		form.C[sLeast1], form.C[sLeast2] = second/(both-second), (one-none)/mul
-		form.C[sBlock2], form.C[sMore2] = int64(end), int64(other)
+		form.Coefficients[sLeast1], form.Coefficients[sLeast2] = second/(both-second), (one-none)/mul
+		form.Coefficients[sBlock2], form.Coefficients[sMore2] = int64(end), int64(other)
 		if end == n {
-			form.C[sBlock2] = 0
+			form.Coefficients[sBlock2] = 0
 		}
 	} else {
 		if second%mul != 0 {
 			return Form{}, false
 		}
-		form.C[sLeast1] = second / mul
+		form.Coefficients[sLeast1] = second / mul
 	}
-	form.C[sMul] = mul
+	form.Coefficients[sMul] = mul
 	return form, true
 }
 
@@ -231,8 +229,8 @@ func (f *Fitter) border(vals []int64) (Form, bool) {
 	return Form{}, false
 }
 
-// edges returns what edges the members of which at holds may be: blocks and
-// widths follow from where that begins and ends.
+// edges returns the possible edges that are the members selected by at: blocks and widths follow from where the
+// selection begins and ends.
 func (f *Fitter) edges(n int, at func(i int) bool) (list [][edgeCoefficients]int64) {
 	var turns []int64
 	state := at(0)
@@ -290,7 +288,7 @@ const maxGap = 256
 // inside fits the members that an edge leaves.
 func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) bool) (Form, bool) {
 	n := len(vals)
-	probe := Form{Kind: Edge} // on Const, whose coefficients begin behind the first
+	probe := Form{Kind: KindEdge} // on Const, whose coefficients begin after the first
 	copy(probe.edge(), e[:])
 	rest := members{vals: vals, skip: make([]bool, n)}
 	for i, r := range f.ranks {
@@ -305,10 +303,10 @@ func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) 
 		return Form{}, false
 	}
 	form, ok := f.closed(&rest)
-	if !ok || form.Kind == Digits {
+	if !ok || form.Kind == KindDigits {
 		return Form{}, false
 	}
-	form.Kind |= Edge
+	form.Kind |= KindEdge
 	copy(form.edge(), e[:])
 	return form, true
 }

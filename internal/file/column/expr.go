@@ -2,10 +2,10 @@ package column
 
 import "github.com/spoor-hpc/spoor/internal/expr"
 
-// Expr is a closed form as a formula. constant is for values that stand alone.
+// Expr is a closed form as a formula. constant makes the expression of a constant value.
 func (f *Form) Expr(constant func(v int64) *expr.Expr) *expr.Expr {
-	rank, ranks, c := expr.Of(expr.Rank), expr.Of(expr.Ranks), &f.C
-	if f.Kind&Edge != 0 {
+	rank, ranks, c := expr.Of(expr.Rank), expr.Of(expr.Ranks), &f.Coefficients
+	if f.Kind&KindEdge != 0 {
 		inner, e := f.Inner(), f.edge()
 		value := constant(e[eValue])
 		if e[eSide]&sideRank != 0 {
@@ -20,26 +20,26 @@ func (f *Form) Expr(constant func(v int64) *expr.Expr) *expr.Expr {
 		return expr.Remainder(expr.Sum(rank, expr.Int(shift)), ranks)
 	}
 	switch f.Kind.base() {
-	case Const:
+	case KindConst:
 		return constant(c[0])
-	case Rank:
+	case KindRank:
 		return expr.Sum(rank, expr.Int(c[0]))
-	case Ring:
+	case KindRing:
 		return ring(c[0])
-	case Xor:
+	case KindXor:
 		return expr.Xor(rank, expr.Int(c[0]))
-	case Line:
+	case KindLine:
 		return expr.Sum(times(c[0], rank), expr.Int(c[1]))
-	case Turn:
+	case KindTurn:
 		return expr.Sum(times(c[0], ring(c[1])), expr.Int(c[2]))
-	case Plane:
+	case KindPlane:
 		return planeExpr(c[0], c[1], c[2], c[3])
-	case Digits:
+	case KindDigits:
 		return expr.Sum(digitExpr(c[cD], c[cM1], c[cA1], c[cB1], c[cC1]), times(c[cM1], digitExpr(c[cD], c[cM2], c[cA2], c[cB2], c[cC2])), expr.Int(c[cBase]))
-	case Wrap:
+	case KindWrap:
 		block := expr.Int(c[wBlock])
 		return expr.Sum(expr.Product(expr.Quotient(rank, block), block), expr.Call("mod", expr.Sum(rank, expr.Int(c[wShift])), block))
-	case Share:
+	case KindShare:
 		mul, least1, least2 := c[sMul], c[sLeast1], c[sLeast2]
 		switch {
 		case c[sMore2] == 0 && mul < 0:

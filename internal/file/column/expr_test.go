@@ -12,20 +12,20 @@ func TestExpr(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	seen := make(map[Kind]int)
 	for range 20000 {
-		kind := []Kind{Const, Rank, Ring, Xor, Digits, Wrap, Share, Line, Turn, Plane}[r.IntN(10)]
-		if kind != Digits && kind < kinds && r.IntN(3) == 0 {
-			kind |= Edge
+		kind := []Kind{KindConst, KindRank, KindRing, KindXor, KindDigits, KindWrap, KindShare, KindLine, KindTurn, KindPlane}[r.IntN(10)]
+		if kind != KindDigits && kind < kinds && r.IntN(3) == 0 {
+			kind |= KindEdge
 		}
 		form := Form{Kind: kind}
 		for c := range kind.Coefficients() {
 			lo, hi := kind.bounds(c)
-			form.C[c] = max(lo, -30) + r.Int64N(min(hi, 40)-max(lo, -30)+1)
+			form.Coefficients[c] = max(lo, -30) + r.Int64N(min(hi, 40)-max(lo, -30)+1)
 		}
-		if kind == Plane && form.C[0] < 1 {
+		if kind == KindPlane && form.Coefficients[0] < 1 {
 			continue
 		}
-		if kind.base() == Share { // negative widths are in no file that was written
-			form.C[sMore1], form.C[sMore2] = max(form.C[sMore1], 0), max(form.C[sMore2], 0)
+		if kind.base() == KindShare { // negative widths are in no file that was written
+			form.Coefficients[sMore1], form.Coefficients[sMore2] = max(form.Coefficients[sMore1], 0), max(form.Coefficients[sMore2], 0)
 		}
 		size := 1 + r.Int64N(40)
 		rank := r.Int64N(size)

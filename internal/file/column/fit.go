@@ -20,9 +20,9 @@ type Fitter struct {
 	shares []Form   // block sizes so far
 	locals []*local // stored columns that may be own ranks and sizes of communicators
 
-	// Plain leaves out block sizes. Where many columns are like each other, but
+	// NoBlocks leaves out block sizes. Where many columns are like each other, but
 	// only some are block sizes, these would break the row.
-	Plain bool
+	NoBlocks bool
 }
 
 type fitted struct {
@@ -53,26 +53,25 @@ func NewFitter(ranks Column, size int) *Fitter {
 	return f
 }
 
-// Fit returns the form to store a column in, and what stands with the class,
-// nil if nothing does. preferRank decides the form of a single value: whether
-// it is more likely to be relative to the rank.
+// Fit returns the form in which to store a column, and the data that the class keeps for it, or nil. preferRank decides
+// the form of a single value: whether it is more likely to be relative to the rank.
 func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
 	if v, ok := c.Same(); ok {
 		if c.n == 1 && preferRank && v >= 0 {
-			return Form{Kind: Rank, C: Coefficients{v - f.ranks[0]}}, nil
+			return Form{Kind: KindRank, Coefficients: Coefficients{v - f.ranks[0]}}, nil
 		}
-		return Form{Kind: Const, C: Coefficients{v}}, nil
+		return Form{Kind: KindConst, Coefficients: Coefficients{v}}, nil
 	}
 	e := f.entry(c)
 	if e.memo != nil {
-		if e.memo.form.Kind == Stored {
+		if e.memo.form.Kind == KindStored {
 			f.refs++
 		}
 		return e.memo.form, e.memo.payload
 	}
 	key := string(c.AppendRuns(nil))
 	if m, ok := f.memo[key]; ok {
-		if m.form.Kind == Stored {
+		if m.form.Kind == KindStored {
 			f.refs++
 		}
 		e.memo = m
@@ -80,7 +79,7 @@ func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
 	}
 	form, payload := f.search(c, int64(c.n) == f.size && c.n >= minLike && len(key) >= minLikeBytes)
 	m := &fitted{form, payload}
-	if form.Kind == Stored && int64(c.n) == f.size && len(payload) >= minLikeBytes {
+	if form.Kind == KindStored && int64(c.n) == f.size && len(payload) >= minLikeBytes {
 		again := f.again()
 		m = &again
 	}
@@ -126,7 +125,7 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 		if form, ok := f.closed(&rest); ok {
 			payload := EncodeSeq(nil, &mask, nil)
 			if len(payload)+form.cost() < len(stored) {
-				form.Kind |= Masked
+				form.Kind |= KindMasked
 				return form, payload
 			}
 		}
@@ -137,7 +136,7 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 	} else {
 		f.refs++
 	}
-	return Form{Kind: Stored}, stored
+	return Form{Kind: KindStored}, stored
 }
 
 // After patience columns in a row for which no grammar was shorter, one of pace is
@@ -165,7 +164,7 @@ func (f *Fitter) encode(c *Column) []byte {
 // cost is about how many bytes the coefficients take.
 func (f *Form) cost() int {
 	n := 0
-	for _, c := range f.C[:f.Kind.Coefficients()] {
+	for _, c := range f.Coefficients[:f.Kind.Coefficients()] {
 		n += wire.UvarintLen(uint64(c)<<1 ^ uint64(c>>63))
 	}
 	return n
@@ -190,7 +189,7 @@ func (f *Fitter) closed(m *members) (Form, bool) {
 		return Form{}, false
 	}
 	v, r := m.vals[first], f.ranks[first]
-	for kind := Const; kind <= Xor; kind++ {
+	for kind := KindConst; kind <= KindXor; kind++ {
 		if form := simple(kind, v, r, f.size); f.holds(&form, m) {
 			return form, true
 		}
@@ -288,7 +287,7 @@ func (f *Fitter) dense() bool {
 	return true
 }
 
-// position returns where a rank stands among those of the class.
+// position returns a rank's index in the class.
 func (f *Fitter) position(rank int64) (int, bool) {
 	if f.index != nil {
 		i, ok := f.index[rank]
@@ -302,8 +301,8 @@ func (f *Fitter) position(rank int64) (int, bool) {
 func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 	m2 := f.size / m1
 	x, y := f.ranks[o.at]%d, f.ranks[o.at]/d
-	form := Form{Kind: Digits}
-	form.C[cD], form.C[cBase], form.C[cM1], form.C[cM2] = d, base, m1, m2
+	form := Form{Kind: KindDigits}
+	form.Coefficients[cD], form.Coefficients[cBase], form.Coefficients[cM1], form.Coefficients[cM2] = d, base, m1, m2
 	digit := func(i int) (lo, hi int64) {
 		v := m.vals[i] - base
 		return mod(v, m1), mod((v-mod(v, m1))/m1, m2)
@@ -311,23 +310,22 @@ func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 	lo, hi := digit(o.at)
 	if o.right >= 0 {
 		l, h := digit(o.right)
-		form.C[cA1], form.C[cA2] = mod(l-lo, m1), mod(h-hi, m2)
+		form.Coefficients[cA1], form.Coefficients[cA2] = mod(l-lo, m1), mod(h-hi, m2)
 	}
 	if o.down >= 0 {
 		l, h := digit(o.down)
-		form.C[cB1], form.C[cB2] = mod(l-lo, m1), mod(h-hi, m2)
+		form.Coefficients[cB1], form.Coefficients[cB2] = mod(l-lo, m1), mod(h-hi, m2)
 	}
-	form.C[cC1] = mod(lo-form.C[cA1]*x-form.C[cB1]*y, m1)
-	form.C[cC2] = mod(hi-form.C[cA2]*x-form.C[cB2]*y, m2)
+	form.Coefficients[cC1] = mod(lo-form.Coefficients[cA1]*x-form.Coefficients[cB1]*y, m1)
+	form.Coefficients[cC2] = mod(hi-form.Coefficients[cA2]*x-form.Coefficients[cB2]*y, m2)
 	return form
 }
 
-// Holds reports whether a form that stands for another class gives all values
-// of a column, too.
-func (f *Fitter) Holds(form *Form, c *Column) bool {
-	if form.Kind == Const {
+// Reproduces reports whether a form of another class gives all values of a column, too.
+func (f *Fitter) Reproduces(form *Form, c *Column) bool {
+	if form.Kind == KindConst {
 		v, ok := c.Same()
-		return ok && v == form.C[0]
+		return ok && v == form.Coefficients[0]
 	}
 	if len(c.runs) == 0 || form.Eval(f.ranks[0], f.size) != c.runs[0].Start {
 		return false
@@ -375,7 +373,7 @@ type tested struct {
 	ok   bool
 }
 
-// probes is how many members' values tell most wrong forms.
+// probes is how many members' values suffice to reject most wrong forms.
 const probes = 6
 
 func (f *Fitter) probes() [probes]int {

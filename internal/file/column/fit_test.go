@@ -11,7 +11,7 @@ import (
 // store encodes a column as a file would and reads every value back.
 func store(t interface{ Fatalf(string, ...any) }, vals []int64, ranks Column, size int) Form {
 	f := NewFitter(ranks, size)
-	c := Of(vals...)
+	c := FromValues(vals...)
 	form, payload := f.Fit(&c, true)
 	var list FormList
 	list.Take(form.Append(nil))
@@ -23,7 +23,7 @@ func store(t interface{ Fatalf(string, ...any) }, vals []int64, ranks Column, si
 		t.Fatalf("%v", err)
 	}
 	v := Value{Form: forms.At(0)}
-	if v.Form.Kind.Columns() != (payload != nil) {
+	if v.Form.Kind.NeedsColumn() != (payload != nil) {
 		t.Fatalf("form %v has payload %v", v.Form, payload)
 	}
 	if payload != nil {
@@ -51,42 +51,42 @@ func TestClosedForms(t *testing.T) {
 		value func(rank int64) int64
 		kind  Kind
 	}{
-		"constant":      {func(int64) int64 { return 7 }, Const},
-		"next":          {func(r int64) int64 { return r + 1 }, Rank},
-		"ring":          {func(r int64) int64 { return (r + 140) % size }, Ring},
-		"butterfly":     {func(r int64) int64 { return r ^ 8 }, Xor},
-		"torus x":       {pattern(func(x, y int64) int64 { return (x+1)%side + side*y }), Wrap},
-		"torus y":       {pattern(func(x, y int64) int64 { return x + side*((y+side-1)%side) }), Ring},
-		"transpose":     {pattern(func(x, y int64) int64 { return y + side*x }), Digits},
-		"skew":          {pattern(func(x, y int64) int64 { return (x+y)%side + side*y }), Digits},
-		"row":           {pattern(func(x, y int64) int64 { return y }), Digits},
-		"tag by column": {pattern(func(x, y int64) int64 { return 1000 + x }), Digits},
+		"constant":      {func(int64) int64 { return 7 }, KindConst},
+		"next":          {func(r int64) int64 { return r + 1 }, KindRank},
+		"ring":          {func(r int64) int64 { return (r + 140) % size }, KindRing},
+		"butterfly":     {func(r int64) int64 { return r ^ 8 }, KindXor},
+		"torus x":       {pattern(func(x, y int64) int64 { return (x+1)%side + side*y }), KindWrap},
+		"torus y":       {pattern(func(x, y int64) int64 { return x + side*((y+side-1)%side) }), KindRing},
+		"transpose":     {pattern(func(x, y int64) int64 { return y + side*x }), KindDigits},
+		"skew":          {pattern(func(x, y int64) int64 { return (x+y)%side + side*y }), KindDigits},
+		"row":           {pattern(func(x, y int64) int64 { return y }), KindDigits},
+		"tag by column": {pattern(func(x, y int64) int64 { return 1000 + x }), KindDigits},
 		"open grid": {pattern(func(x, y int64) int64 {
 			if x == side-1 {
 				return -3
 			}
 			return x + 1 + side*y
-		}), Rank | Edge},
-		"blocks": {pattern(func(x, y int64) int64 { return 3 * blockSize(100, side, x) * blockSize(200, side, y) }), Share},
+		}), KindRank | KindEdge},
+		"blocks": {pattern(func(x, y int64) int64 { return 3 * blockSize(100, side, x) * blockSize(200, side, y) }), KindShare},
 		"blocks of an open grid": {pattern(func(x, y int64) int64 {
 			if y == 0 {
 				return 0
 			}
 			return 8 * blockSize(100, side, x)
-		}), Stored},
+		}), KindStored},
 		"other way at the edge": {pattern(func(x, y int64) int64 {
 			if y == side-1 {
 				return x + side*(y-1)
 			}
 			return x + side*(y+1)
-		}), Rank | Edge},
+		}), KindRank | KindEdge},
 		"some without": {func(r int64) int64 {
 			if r%7 == 3 {
 				return -3
 			}
 			return r + 1
-		}, Rank | Masked},
-		"noise": {func(r int64) int64 { return (r*r*7919 + r*31) % 101 }, Stored},
+		}, KindRank | KindMasked},
+		"noise": {func(r int64) int64 { return (r*r*7919 + r*31) % 101 }, KindStored},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,11 +120,11 @@ func TestBlocksAgain(t *testing.T) {
 		bytes.Append(8 * n)
 	}
 	f := NewFitter(ranks, size)
-	if form, _ := f.Fit(&counts, false); form.Kind != Share {
+	if form, _ := f.Fit(&counts, false); form.Kind != KindShare {
 		t.Errorf("counts have kind %v", form.Kind)
 	}
 	form, _ := f.Fit(&bytes, false)
-	if form.Kind != Share|Edge {
+	if form.Kind != KindShare|KindEdge {
 		t.Fatalf("bytes have kind %v", form.Kind)
 	}
 	for i, want := range bytes.Values() {
@@ -133,8 +133,8 @@ func TestBlocksAgain(t *testing.T) {
 		}
 	}
 	f = NewFitter(ranks, size)
-	f.Plain = true
-	if form, _ := f.Fit(&counts, false); form.Kind == Share {
+	f.NoBlocks = true
+	if form, _ := f.Fit(&counts, false); form.Kind == KindShare {
 		t.Error("block sizes in spite of Plain")
 	}
 }
@@ -165,7 +165,7 @@ func TestEdgeOfSome(t *testing.T) {
 				}
 				vals = append(vals, v)
 			}
-			if form := store(t, vals, ranks, size); form.Kind != Rank|Edge {
+			if form := store(t, vals, ranks, size); form.Kind != KindRank|KindEdge {
 				t.Errorf("%s: kind %v", name, form.Kind)
 			}
 		}

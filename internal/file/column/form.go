@@ -12,38 +12,38 @@ type Kind uint8
 
 // The kinds. The numbers are part of the file format.
 const (
-	Const  Kind = 0 // c
-	Rank   Kind = 1 // rank + c
-	Ring   Kind = 2 // (rank + c) mod P
-	Xor    Kind = 3 // rank xor c
-	Digits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
-	Stored Kind = 5 // no closed form: a Seq stands with the class
-	Like   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
-	Wrap   Kind = 7 // (rank + c) mod p within its block of p ranks
-	Share  Kind = 8 // a product of two block sizes, each one larger at first
-	Local  Kind = 9 // (own rank + c) mod size, both being columns of the class that are stored
-	kinds       = 10
+	KindConst  Kind = 0 // c
+	KindRank   Kind = 1 // rank + c
+	KindRing   Kind = 2 // (rank + c) mod P
+	KindXor    Kind = 3 // rank xor c
+	KindDigits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
+	KindStored Kind = 5 // no closed form: the class has a Seq for it
+	KindLike   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
+	KindWrap   Kind = 7 // (rank + c) mod p within its block of p ranks
+	KindShare  Kind = 8 // a product of two block sizes, each one larger at first
+	KindLocal  Kind = 9 // (own rank + c) mod size, both being columns of the class that are stored
+	kinds           = 10
 
-	// Edge is added to a kind that holds but at one end of each block of some
+	// KindEdge is added to a kind that holds but at one end of each block of some
 	// ranks, such as the border of a grid; see edge.go.
-	Edge Kind = 16
+	KindEdge Kind = 16
 
-	// Masked is added to a kind that holds for most ranks only. A Seq with the
+	// KindMasked is added to a kind that holds for most ranks only. A Seq with the
 	// class says where: 0 where the form holds, else one more than the value,
 	// or the value itself if that is negative.
-	Masked Kind = 32
+	KindMasked Kind = 32
 )
 
 // coefficients is how many numbers each kind needs.
-var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, Line: 2, Turn: 3, Plane: 4}
+var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, KindLine: 2, KindTurn: 3, KindPlane: 4}
 
-// Coefficients are those of a form, as many as its kind needs.
+// Coefficients are the coefficients of a form; its kind decides their number.
 type Coefficients [7 + edgeCoefficients]int64
 
 // A Form is a kind with its coefficients.
 type Form struct {
-	Kind Kind
-	C    Coefficients
+	Kind         Kind
+	Coefficients Coefficients
 }
 
 // Coefficients of Digits. With rank = x + d·y, the value is
@@ -69,9 +69,9 @@ func (k Kind) String() string {
 	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column",
 		"(rank + c) mod p", "block sizes", "(own rank + c) mod size"}[k.base()]
 	switch {
-	case k&Masked != 0:
+	case k&KindMasked != 0:
 		name += ", with exceptions"
-	case k&Edge != 0:
+	case k&KindEdge != 0:
 		name += ", but for an edge"
 	}
 	return name
@@ -79,17 +79,17 @@ func (k Kind) String() string {
 
 // Coefficients returns how many numbers the form's kind needs.
 func (k Kind) Coefficients() int {
-	if k&Edge != 0 {
+	if k&KindEdge != 0 {
 		return coefficients[k.base()] + edgeCoefficients
 	}
 	return coefficients[k.base()]
 }
 
 // Closed reports whether Eval gives the values of all ranks.
-func (k Kind) Closed() bool { return !k.Columns() && k != Like && k != Local }
+func (k Kind) Closed() bool { return !k.NeedsColumn() && k != KindLike && k != KindLocal }
 
 // base is the kind without what is added to it.
-func (k Kind) base() Kind { return k &^ (Masked | Edge) }
+func (k Kind) base() Kind { return k &^ (KindMasked | KindEdge) }
 
 // Valid reports whether there is such a kind in files.
 func (k Kind) Valid() bool {
@@ -98,21 +98,21 @@ func (k Kind) Valid() bool {
 	switch k - b {
 	case 0:
 		return b < kinds
-	case Masked:
+	case KindMasked:
 		return closed
-	case Edge:
-		return closed && b != Digits
+	case KindEdge:
+		return closed && b != KindDigits
 	}
 	return false
 }
 
-// Columns returns whether a Seq stands with the class for a form of the kind.
-func (k Kind) Columns() bool { return k == Stored || k&Masked != 0 }
+// NeedsColumn reports whether the class keeps a Seq for a form of the kind.
+func (k Kind) NeedsColumn() bool { return k == KindStored || k&KindMasked != 0 }
 
 // bounds returns between what a coefficient must lie, so that Eval can't fail.
 func (k Kind) bounds(c int) (lo, hi int64) {
 	lo, hi = math.MinInt64, math.MaxInt64
-	if k&Edge != 0 {
+	if k&KindEdge != 0 {
 		switch c - coefficients[k.base()] {
 		case eBlock:
 			return 0, hi
@@ -121,25 +121,25 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 		}
 	}
 	switch k.base() {
-	case Like:
+	case KindLike:
 		if c == lD || c == lDiv {
 			return 1, hi
 		} else if c == lRef {
 			return 0, hi
 		}
-	case Local:
+	case KindLocal:
 		if c == oOwn || c == oSize {
 			return 0, hi
 		}
-	case Digits:
+	case KindDigits:
 		if c == cD || c == cM1 || c == cM2 {
 			return 1, hi
 		}
-	case Wrap:
+	case KindWrap:
 		if c == wBlock {
 			return 1, hi
 		}
-	case Share:
+	case KindShare:
 		if c == sBlock1 || c == sBlock2 {
 			return 0, hi
 		}
@@ -149,36 +149,36 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 
 // Eval returns the form's value for a rank of a world of size P.
 func (f *Form) Eval(rank, size int64) int64 {
-	if f.Kind&Edge != 0 {
+	if f.Kind&KindEdge != 0 {
 		if v, ok := f.atEdge(rank, size); ok {
 			return v
 		}
 	}
 	switch f.Kind.base() {
-	case Const:
-		return f.C[0]
-	case Rank:
-		return int64(uint64(rank) + uint64(f.C[0]))
-	case Ring:
-		return mod(int64(uint64(rank)+uint64(f.C[0])), max(size, 1))
-	case Xor:
-		return rank ^ f.C[0]
-	case Digits:
-		x, y := rank%f.C[cD], rank/f.C[cD]
-		lo := mod(linear(f.C[cA1], x, f.C[cB1], y, f.C[cC1]), f.C[cM1])
-		hi := mod(linear(f.C[cA2], x, f.C[cB2], y, f.C[cC2]), f.C[cM2])
-		return int64(uint64(f.C[cBase]) + uint64(lo) + uint64(f.C[cM1])*uint64(hi))
-	case Wrap:
-		x := rank % f.C[wBlock]
-		return rank - x + mod(int64(uint64(x)+uint64(f.C[wShift])), f.C[wBlock])
-	case Share:
+	case KindConst:
+		return f.Coefficients[0]
+	case KindRank:
+		return int64(uint64(rank) + uint64(f.Coefficients[0]))
+	case KindRing:
+		return mod(int64(uint64(rank)+uint64(f.Coefficients[0])), max(size, 1))
+	case KindXor:
+		return rank ^ f.Coefficients[0]
+	case KindDigits:
+		x, y := rank%f.Coefficients[cD], rank/f.Coefficients[cD]
+		lo := mod(linear(f.Coefficients[cA1], x, f.Coefficients[cB1], y, f.Coefficients[cC1]), f.Coefficients[cM1])
+		hi := mod(linear(f.Coefficients[cA2], x, f.Coefficients[cB2], y, f.Coefficients[cC2]), f.Coefficients[cM2])
+		return int64(uint64(f.Coefficients[cBase]) + uint64(lo) + uint64(f.Coefficients[cM1])*uint64(hi))
+	case KindWrap:
+		x := rank % f.Coefficients[wBlock]
+		return rank - x + mod(int64(uint64(x)+uint64(f.Coefficients[wShift])), f.Coefficients[wBlock])
+	case KindShare:
 		return f.share(rank, size)
-	case Line:
-		return linear(f.C[0], rank, 0, 0, f.C[1])
-	case Turn:
-		return linear(f.C[0], mod(rank+f.C[1], max(size, 1)), 0, 0, f.C[2])
-	case Plane:
-		return linear(f.C[1], rank%f.C[0], f.C[2], rank/f.C[0], f.C[3])
+	case KindLine:
+		return linear(f.Coefficients[0], rank, 0, 0, f.Coefficients[1])
+	case KindTurn:
+		return linear(f.Coefficients[0], mod(rank+f.Coefficients[1], max(size, 1)), 0, 0, f.Coefficients[2])
+	case KindPlane:
+		return linear(f.Coefficients[1], rank%f.Coefficients[0], f.Coefficients[2], rank/f.Coefficients[0], f.Coefficients[3])
 	}
 	panic(fmt.Sprintf("column: values of form %d don't follow from the rank", f.Kind)) // see Closed
 }
@@ -196,32 +196,32 @@ func mod(a, m int64) int64 {
 	return a
 }
 
-// A Value is a form with what stands with the class, if anything.
+// A Value is a form with the data that the class keeps for it, if any.
 type Value struct {
-	Form Form
-	Seq  *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one
-	Size *Seq // the sizes that a Local one refers to, nil if to none
+	Form  Form
+	Seq   *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one
+	Sizes *Seq // the sizes that a Local one refers to, nil if to none
 }
 
 // At returns the value of the i-th member of a class, a given rank of a world
 // of the given size.
 func (v *Value) At(i int, rank, size int64) int64 {
 	switch {
-	case v.Form.Kind == Stored:
+	case v.Form.Kind == KindStored:
 		return v.Seq.At(i, rank)
-	case v.Form.Kind == Like:
+	case v.Form.Kind == KindLike:
 		if v.Form.shifts() { // which only classes of all ranks do
 			rank = v.Form.shifted(rank, size)
 			i = int(rank)
 		}
 		return v.Form.like(v.Seq.At(i, rank))
-	case v.Form.Kind == Local:
+	case v.Form.Kind == KindLocal:
 		size := int64(0)
-		if v.Size != nil {
-			size = v.Size.At(i, rank)
+		if v.Sizes != nil {
+			size = v.Sizes.At(i, rank)
 		}
 		return v.Form.local(v.Seq.At(i, rank), size)
-	case v.Form.Kind&Masked != 0:
+	case v.Form.Kind&KindMasked != 0:
 		switch m := v.Seq.At(i, rank); {
 		case m < 0:
 			return m
@@ -235,7 +235,7 @@ func (v *Value) At(i int, rank, size int64) int64 {
 // Append appends kind and coefficients, as a key for comparing.
 func (f *Form) Append(b []byte) []byte {
 	b = append(b, byte(f.Kind))
-	for _, c := range f.C[:f.Kind.Coefficients()] {
+	for _, c := range f.Coefficients[:f.Kind.Coefficients()] {
 		b = wire.AppendVarint(b, c)
 	}
 	return b

@@ -68,12 +68,12 @@ func (l *FormList) same() (Kind, bool) {
 
 // AppendCoefficients writes the coefficients of forms; see AppendKinds.
 func (l *FormList) AppendCoefficients(b []byte) []byte {
-	var count [Masked << 1]int
+	var count [KindMasked << 1]int
 	for _, k := range l.kinds {
 		count[k]++
 	}
 	var room []int64
-	for kind := Kind(0); kind < Masked<<1; kind++ {
+	for kind := Kind(0); kind < KindMasked<<1; kind++ {
 		if !kind.Valid() || count[kind] == 0 {
 			continue
 		}
@@ -101,8 +101,7 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 	return b
 }
 
-// Forms are the forms that one value has in several signatures. They stay as they are
-// coded: a few bytes may stand for millions.
+// Forms are the forms that one value has in several signatures. They stay encoded: a few bytes may represent millions.
 type Forms struct {
 	n     int
 	kind  Kind // of all, if rows is nil
@@ -144,10 +143,10 @@ func (f *Forms) At(i int) Form {
 			continue
 		}
 		if l.seqs == nil {
-			copy(form.C[:n], l.few[i*n:])
+			copy(form.Coefficients[:n], l.few[i*n:])
 		}
 		for c, s := range l.seqs {
-			form.C[c] = s.At(i, 0)
+			form.Coefficients[c] = s.At(i, 0)
 		}
 	}
 	return form
@@ -169,11 +168,10 @@ func DecodeForms(r *wire.Reader, n int) Forms {
 }
 
 // DecodeCoefficients reads the coefficients of forms whose kinds are known.
-func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeCoefficientsOf(r, nil) }
+func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeNotedCoefficients(r, nil) }
 
-// DecodeCoefficientsOf does the same and tells how many bytes those of each kind
-// of form took.
-func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
+// DecodeNotedCoefficients is DecodeCoefficients, and calls note with the bytes of each kind of form.
+func (f *Forms) DecodeNotedCoefficients(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
 	decode := func(kind Kind, n int) {
 		if n == 0 || r.Err() != nil {
 			return
@@ -188,7 +186,7 @@ func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms,
 		decode(f.kind, f.n)
 		return
 	}
-	for kind := range Masked << 1 {
+	for kind := range KindMasked << 1 {
 		decode(kind, f.rows.count(kind))
 	}
 }
@@ -227,19 +225,19 @@ func decodeCoefficients(r *wire.Reader, kind Kind, n int) coefficientList {
 	return l
 }
 
-// maxListed is up to how many forms kinds may be coded by their differences, which is not
-// done any more: nobody can tell how many of a kind there are but by going through them.
+// maxListed is the number of forms up to which kinds may be coded by their differences. Files are no longer written so,
+// as the number of a kind was known only after reading all.
 const maxListed = 1 << 12
 
-// kindRows are the kinds of forms, of which there are several.
+// kindRows are the kinds of several forms.
 type kindRows interface {
-	at(i int) (kind Kind, before int) // before: how many of that kind stand before it
+	at(i int) (kind Kind, before int) // before: how many of that kind precede it
 	count(kind Kind) int
 }
 
 // rowsOf takes over the kinds that a Seq has; nil and an error if they are none.
 func rowsOf(r *wire.Reader, s *Seq) kindRows {
-	valid := func(v int64) bool { return v >= 0 && v < int64(Masked<<1) && Kind(v).Valid() }
+	valid := func(v int64) bool { return v >= 0 && v < int64(KindMasked<<1) && Kind(v).Valid() }
 	fail := func(v int64) kindRows {
 		r.Fail("unknown form %d", v)
 		return nil
@@ -255,7 +253,7 @@ func rowsOf(r *wire.Reader, s *Seq) kindRows {
 				return fail(v)
 			}
 			if g.of[v] == nil {
-				g.of[v] = s.sums.Again(func(t uint32) int64 {
+				g.of[v] = s.sums.WithWeights(func(t uint32) int64 {
 					if s.dict[t] == v {
 						return 1
 					}
@@ -298,12 +296,12 @@ func rowsOf(r *wire.Reader, s *Seq) kindRows {
 // listedRows are forms of the same kind in rows.
 type listedRows struct {
 	rows []kindRow
-	sum  [Masked << 1]int
+	sum  [KindMasked << 1]int
 }
 
 type kindRow struct {
 	kind   Kind
-	end    int // number behind its last form
+	end    int // number after its last form
 	before int // forms of the kind before the row
 }
 
@@ -335,7 +333,7 @@ func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
 // grammarRows are kinds that a grammar has.
 type grammarRows struct {
 	seq *Seq
-	of  [Masked << 1]*grammar.Sums // that count a kind
+	of  [KindMasked << 1]*grammar.WeightSums // that count a kind
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {

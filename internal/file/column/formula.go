@@ -4,21 +4,21 @@ import "fmt"
 
 // Forms that are made for people and programs to read. They are in no file.
 const (
-	Line  Kind = 13 // a·rank + c
-	Turn  Kind = 14 // a·((rank + c) mod P) + b
-	Plane Kind = 15 // a·(rank mod d) + b·(rank div d) + c
+	KindLine  Kind = 13 // a·rank + c
+	KindTurn  Kind = 14 // a·((rank + c) mod P) + b
+	KindPlane Kind = 15 // a·(rank mod d) + b·(rank div d) + c
 )
 
 // mostWide is up to how wide grids are sought for Plane.
 const mostWide = 4096
 
-// As returns a form of one of the kinds, the first that has one, that gives the values of ranks in a world
-// of a size. Of Digits those are sought in which each digit goes round by itself, as in a torus.
-func As(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool) {
+// FitKinds returns a form that gives the values of ranks in a world of a size, of the first kind that has one. With Digits
+// only forms are tried in which each digit is shifted on its own, as in a torus.
+func FitKinds(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool) {
 	p := int64(size)
 	try := func(kind Kind, c ...int64) bool {
 		form = Form{Kind: kind}
-		copy(form.C[:], c)
+		copy(form.Coefficients[:], c)
 		for i, r := range ranks {
 			if form.Eval(int64(r), p) != vals[i] {
 				return false
@@ -28,32 +28,32 @@ func As(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool)
 	}
 	for _, kind := range kinds {
 		switch kind {
-		case Line:
+		case KindLine:
 			a := int64(0)
 			if len(ranks) > 1 {
 				a = (vals[1] - vals[0]) / int64(ranks[1]-ranks[0])
 			}
-			ok = try(Line, a, vals[0]-a*int64(ranks[0]))
-		case Turn:
-			ok = len(ranks) == size && size > 2 && (try(Turn, turn(vals, vals[1]-vals[0])...) || try(Turn, turn(vals, vals[2]-vals[1])...))
-		case Plane:
+			ok = try(KindLine, a, vals[0]-a*int64(ranks[0]))
+		case KindTurn:
+			ok = len(ranks) == size && size > 2 && (try(KindTurn, turn(vals, vals[1]-vals[0])...) || try(KindTurn, turn(vals, vals[2]-vals[1])...))
+		case KindPlane:
 			for d := int64(2); d < min(p, mostWide+1) && !ok; d++ {
 				if p%d == 0 {
 					c, found := plane(ranks, vals, d)
-					ok = found && try(Plane, c...)
+					ok = found && try(KindPlane, c...)
 				}
 			}
-		case Digits:
+		case KindDigits:
 			r := int64(ranks[0])
 			for w := int64(2); w*2 <= p && !ok; w++ {
 				if p%w == 0 {
 					h := p / w
-					ok = try(Digits, w, 0, w, 1, 0, mod(vals[0]%w-r%w, w), h, 0, 1, mod(vals[0]/w-r/w, h))
+					ok = try(KindDigits, w, 0, w, 1, 0, mod(vals[0]%w-r%w, w), h, 0, 1, mod(vals[0]/w-r/w, h))
 				}
 			}
 		default:
 			form = simple(kind, vals[0], int64(ranks[0]), p)
-			ok = try(kind, form.C[0])
+			ok = try(kind, form.Coefficients[0])
 		}
 		if ok {
 			return form, true
@@ -64,15 +64,15 @@ func As(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool)
 
 // simple is the form of a kind with one coefficient that gives a value at a rank.
 func simple(kind Kind, v, rank, size int64) Form {
-	f := Form{Kind: kind, C: Coefficients{v}}
+	f := Form{Kind: kind, Coefficients: Coefficients{v}}
 	switch kind {
-	case Const:
-	case Rank:
-		f.C[0] = v - rank
-	case Ring:
-		f.C[0] = mod(v-rank, max(size, 1))
-	case Xor:
-		f.C[0] = v ^ rank
+	case KindConst:
+	case KindRank:
+		f.Coefficients[0] = v - rank
+	case KindRing:
+		f.Coefficients[0] = mod(v-rank, max(size, 1))
+	case KindXor:
+		f.Coefficients[0] = v ^ rank
 	default:
 		panic(fmt.Sprintf("column: form %d has more than one coefficient", kind))
 	}
@@ -98,7 +98,7 @@ func plane(ranks []int, vals []int64, d int64) (c []int64, ok bool) {
 	foundA, foundB := false, false
 	at := func(i int) (x, y int64) { return int64(ranks[i]) % d, int64(ranks[i]) / d }
 	x, y := at(0)
-	first := Form{Kind: Plane, C: Coefficients{d}}
+	first := Form{Kind: KindPlane, Coefficients: Coefficients{d}}
 	for i := 1; i < len(ranks) && (!foundA || !foundB); i++ {
 		x2, y2 := at(i)
 		dx, dy, dv := x2-x, y2-y, vals[i]-vals[i-1]
@@ -116,6 +116,6 @@ func plane(ranks []int, vals []int64, d int64) (c []int64, ok bool) {
 			b, foundB = (dv-a*dx)/dy, true
 		}
 	}
-	first.C[1], first.C[2] = a, b
+	first.Coefficients[1], first.Coefficients[2] = a, b
 	return []int64{d, a, b, vals[0] - first.Eval(int64(ranks[0]), 0)}, true
 }

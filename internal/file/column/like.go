@@ -6,10 +6,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// Columns without a closed form are seldom alone: the size of a message stands
-// in its status, too, in other units; and where a pattern wanders over a grid of
-// ranks from step to step, each step has the column of the one before, shifted.
-// Such a column refers to one that is stored.
+// Columns without a closed form are seldom unique: the size of a message is in its status, too, in other units; and if
+// a pattern moves over a grid of ranks from step to step, each step has the column of the one before, shifted. Such a
+// column refers to a stored one.
 
 // Coefficients of Like. The value of rank x + d·y is
 // add + mul/div · (that of rank (x+dx mod d) + d·(y+dy mod P/d) - sub).
@@ -24,28 +23,27 @@ const (
 	lAdd
 )
 
-// Within reports whether a form of kind Like or Local refers to some of so many stored
-// columns of a class of so many ranks out of all, and to ranks of that class.
+// Within reports whether a form of kind Like or Local refers to stored columns that exist, and to ranks of the class.
 func (f *Form) Within(stored, ranks, size int) bool {
-	if f.Kind == Local {
-		return f.C[oOwn] < int64(stored) && f.C[oSize] <= int64(stored)
+	if f.Kind == KindLocal {
+		return f.Coefficients[oOwn] < int64(stored) && f.Coefficients[oSize] <= int64(stored)
 	}
-	return f.C[lRef] < int64(stored) && (!f.shifts() || ranks == size && f.C[lD] <= int64(size))
+	return f.Coefficients[lRef] < int64(stored) && (!f.shifts() || ranks == size && f.Coefficients[lD] <= int64(size))
 }
 
-func (f *Form) shifts() bool { return f.C[lDX] != 0 || f.C[lDY] != 0 }
+func (f *Form) shifts() bool { return f.Coefficients[lDX] != 0 || f.Coefficients[lDY] != 0 }
 
 // shifted returns the rank whose value a form of kind Like takes.
 func (f *Form) shifted(rank, size int64) int64 {
-	d := f.C[lD]
-	x, y := mod(rank%d+f.C[lDX], d), mod(rank/d+f.C[lDY], max(size/d, 1))
+	d := f.Coefficients[lD]
+	x, y := mod(rank%d+f.Coefficients[lDX], d), mod(rank/d+f.Coefficients[lDY], max(size/d, 1))
 	return x + d*y
 }
 
 // like evaluates a form of kind Like from the value it refers to.
 func (f *Form) like(v int64) int64 {
-	v = int64(uint64(v) - uint64(f.C[lSub]))
-	return int64(uint64(f.C[lAdd]) + uint64(v/f.C[lDiv])*uint64(f.C[lMul]))
+	v = int64(uint64(v) - uint64(f.Coefficients[lSub]))
+	return int64(uint64(f.Coefficients[lAdd]) + uint64(v/f.Coefficients[lDiv])*uint64(f.Coefficients[lMul]))
 }
 
 // A base is a stored column that others may be like.
@@ -102,10 +100,10 @@ func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 		if !ok {
 			continue
 		}
-		form := Form{Kind: Like}
-		form.C[lRef], form.C[lD], form.C[lDX], form.C[lDY] = b.ref, d, dx, dy
+		form := Form{Kind: KindLike}
+		form.Coefficients[lRef], form.Coefficients[lD], form.Coefficients[lDX], form.Coefficients[lDY] = b.ref, d, dx, dy
 		g := int64(stats.GCD(uint64(scale), uint64(b.scale)))
-		form.C[lSub], form.C[lMul], form.C[lDiv], form.C[lAdd] = b.off, scale/g, b.scale/g, off
+		form.Coefficients[lSub], form.Coefficients[lMul], form.Coefficients[lDiv], form.Coefficients[lAdd] = b.off, scale/g, b.scale/g, off
 		copy(f.bases[i:], f.bases[i+1:])
 		f.bases[len(f.bases)-1] = b
 		return form, true
@@ -150,8 +148,8 @@ func (f *Fitter) same(b *base, vals []int64, d, dx, dy int64) bool {
 	if dx == 0 && dy == 0 {
 		return slices.Equal(b.vals[:len(vals)], vals)
 	}
-	form := Form{Kind: Like}
-	form.C[lD], form.C[lDX], form.C[lDY] = d, dx, dy
+	form := Form{Kind: KindLike}
+	form.Coefficients[lD], form.Coefficients[lDX], form.Coefficients[lDY] = d, dx, dy
 	for i, v := range vals {
 		if b.vals[form.shifted(int64(i), f.size)] != v {
 			return false
@@ -174,5 +172,5 @@ func (f *Fitter) stored(vals []int64, off, scale int64) {
 
 // again is how the column stored last is said once more.
 func (f *Fitter) again() fitted {
-	return fitted{form: Form{Kind: Like, C: Coefficients{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
+	return fitted{form: Form{Kind: KindLike, Coefficients: Coefficients{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
 }

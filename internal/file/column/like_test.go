@@ -27,10 +27,10 @@ func TestLike(t *testing.T) {
 			form, payload := f.Fit(&c, false)
 			var seq *Seq
 			switch {
-			case form.Kind == Stored:
+			case form.Kind == KindStored:
 				seq = DecodeSeq(wire.NewReader(payload, "test"), int(size))
 				stored = append(stored, seq)
-			case form.Kind == Like && form.Within(len(stored), int(size), int(size)):
+			case form.Kind == KindLike && form.Within(len(stored), int(size), int(size)):
 				of, _ := form.Refs()
 				seq = stored[of]
 			default:
@@ -51,7 +51,7 @@ func TestLike(t *testing.T) {
 
 // A reference has to stay within the class and the world.
 func TestLikeWithin(t *testing.T) {
-	form := Form{Kind: Like, C: Coefficients{lRef: 1, lD: 4, lDX: 1, lMul: 1, lDiv: 1}}
+	form := Form{Kind: KindLike, Coefficients: Coefficients{lRef: 1, lD: 4, lDX: 1, lMul: 1, lDiv: 1}}
 	for _, tc := range []struct {
 		stored, ranks, size int
 		want                bool

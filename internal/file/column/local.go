@@ -1,9 +1,8 @@
 package column
 
-// Ranks in a communicator whose members have no rule, colours from a hash say, are
-// no form of the world's rank. But a partner in it is one of the own rank in it:
-// a few places on, around its size. Own ranks and sizes stand in the call that made the
-// communicator, and a partner's column refers to them.
+// Ranks in a communicator whose members follow no rule, split by a hash for example, are no form of the world's rank.
+// But a partner in it is a form of the own rank in it: a distance, modulo its size. Own ranks and sizes are in the call
+// that made the communicator, and a partner's column refers to them.
 
 // Coefficients of Local. The value is (that of column oOwn + oShift) mod that of
 // column oSize - 1, or mod oModulus if oSize is 0.
@@ -18,20 +17,20 @@ const (
 // to; -1 for none.
 func (f *Form) Refs() (of, size int64) {
 	switch f.Kind {
-	case Like:
-		return f.C[lRef], -1
-	case Local:
-		return f.C[oOwn], f.C[oSize] - 1
+	case KindLike:
+		return f.Coefficients[lRef], -1
+	case KindLocal:
+		return f.Coefficients[oOwn], f.Coefficients[oSize] - 1
 	}
 	return -1, -1
 }
 
 // local evaluates a form of kind Local from the values it refers to.
 func (f *Form) local(own, size int64) int64 {
-	if f.C[oSize] == 0 {
-		size = f.C[oModulus]
+	if f.Coefficients[oSize] == 0 {
+		size = f.Coefficients[oModulus]
 	}
-	return mod(int64(uint64(own)+uint64(f.C[oShift])), max(size, 1))
+	return mod(int64(uint64(own)+uint64(f.Coefficients[oShift])), max(size, 1))
 }
 
 // maxLocals bounds the columns that may be own ranks or sizes; those of
@@ -58,20 +57,20 @@ func (f *Fitter) findLocal(vals []int64) (Form, bool) {
 		if most > own.most {
 			continue
 		}
-		form := Form{Kind: Local}
-		form.C[oOwn], form.C[oModulus] = own.ref, own.most+1
-		if form.C[oShift] = mod(vals[0]-own.vals[0], own.most+1); f.givesLocal(&form, own, nil, vals) {
+		form := Form{Kind: KindLocal}
+		form.Coefficients[oOwn], form.Coefficients[oModulus] = own.ref, own.most+1
+		if form.Coefficients[oShift] = mod(vals[0]-own.vals[0], own.most+1); f.givesLocal(&form, own, nil, vals) {
 			return form, true
 		}
-		form.C[oModulus] = 0
+		form.Coefficients[oModulus] = 0
 		for _, size := range f.locals {
 			if size == own || size.vals[0] < 1 {
 				continue
 			}
-			form.C[oSize] = size.ref + 1
+			form.Coefficients[oSize] = size.ref + 1
 			// The same few places on or back on all ranks, beyond the end on some.
 			for _, shift := range [...]int64{vals[0] - own.vals[0], vals[0] - own.vals[0] + size.vals[0], vals[0] - own.vals[0] - size.vals[0]} {
-				if form.C[oShift] = shift; f.givesLocal(&form, own, size, vals) {
+				if form.Coefficients[oShift] = shift; f.givesLocal(&form, own, size, vals) {
 					return form, true
 				}
 			}

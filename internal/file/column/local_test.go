@@ -39,16 +39,16 @@ func TestLocal(t *testing.T) {
 			form, payload := f.Fit(c, true)
 			v := Value{Form: form}
 			switch form.Kind {
-			case Stored:
+			case KindStored:
 				v.Seq = DecodeSeq(wire.NewReader(payload, "test"), size)
 				stored = append(stored, v.Seq)
-			case Like, Local:
+			case KindLike, KindLocal:
 				if !form.Within(len(stored), size, size) {
 					t.Fatalf("%s: %+v of %d columns", name, form, len(stored))
 				}
 				of, n := form.Refs()
 				if v.Seq = stored[of]; n >= 0 {
-					v.Size = stored[n]
+					v.Sizes = stored[n]
 				}
 			}
 			found := len(want) == 0
@@ -64,7 +64,7 @@ func TestLocal(t *testing.T) {
 				}
 			}
 		}
-		check(&own, Stored)
+		check(&own, KindStored)
 		check(&sizes)
 		for _, d := range []int64{1, -1, 3} {
 			var partner Column
@@ -72,10 +72,10 @@ func TestLocal(t *testing.T) {
 			for i, v := range own.Values() {
 				partner.Append(mod(v+d, n[i]))
 			}
-			check(&partner, Local)
+			check(&partner, KindLocal)
 		}
 	}
-	form := Form{Kind: Local, C: Coefficients{oOwn: 1, oSize: 3}}
+	form := Form{Kind: KindLocal, Coefficients: Coefficients{oOwn: 1, oSize: 3}}
 	for stored, want := range map[int]bool{1: false, 2: false, 3: true} {
 		if form.Within(stored, 9, 9) != want {
 			t.Errorf("of %d columns: %v", stored, !want)

@@ -9,9 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A Seq is a column as it stands in a file: in whichever coding was shortest,
-// readable at any position without being expanded. It is safe for use by
-// several goroutines at once.
+// A Seq is a column as encoded in a file: in whichever coding was shortest, readable at any position without being
+// expanded. It is safe for use by several goroutines at once.
 //
 //	seq = codec uint8, payload
 type Seq struct {
@@ -21,7 +20,7 @@ type Seq struct {
 	ends     []uint64 // parallel to runs: values up to the end of each
 	plain    []int64
 	dict     []int64 // of the grammars: value or difference of each terminal
-	sums     *grammar.Sums
+	sums     *grammar.WeightSums
 	deltas   bool
 }
 
@@ -310,7 +309,7 @@ func (s *Seq) Coding() string {
 	return name
 }
 
-// SeqOf returns a column as one that stands in a file.
+// SeqOf encodes a column.
 func SeqOf(c Column) *Seq {
 	s := &Seq{n: c.Len(), runs: c.runs, ends: make([]uint64, len(c.runs))}
 	sum := uint64(0)

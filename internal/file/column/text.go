@@ -5,13 +5,13 @@ import "fmt"
 // Text writes a closed form for people: "rank+1", "(rank-1) mod 8", "rank xor 4", or for grids
 // "(x+1 mod 4, y) of a grid 4 wide", with ranks counted along x first. It is "" for kinds that nobody wants to read.
 func (f *Form) Text(size int64) string {
-	switch f.Kind &^ Masked {
-	case Const:
-		return fmt.Sprint(f.C[0])
-	case Rank:
-		return shiftText("rank", f.C[0])
-	case Ring:
-		c := f.C[0]
+	switch f.Kind &^ KindMasked {
+	case KindConst:
+		return fmt.Sprint(f.Coefficients[0])
+	case KindRank:
+		return shiftText("rank", f.Coefficients[0])
+	case KindRing:
+		c := f.Coefficients[0]
 		if size > 0 {
 			if c %= size; c > size/2 {
 				c -= size
@@ -20,21 +20,21 @@ func (f *Form) Text(size int64) string {
 			}
 		}
 		return fmt.Sprintf("(%s) mod %d", shiftText("rank", c), size)
-	case Line:
-		if f.C[0] != 1 {
-			return shiftText(fmt.Sprintf("%d·rank", f.C[0]), f.C[1])
+	case KindLine:
+		if f.Coefficients[0] != 1 {
+			return shiftText(fmt.Sprintf("%d·rank", f.Coefficients[0]), f.Coefficients[1])
 		}
-		return shiftText("rank", f.C[1])
-	case Xor:
-		return fmt.Sprintf("rank xor %d", f.C[0])
-	case Digits:
+		return shiftText("rank", f.Coefficients[1])
+	case KindXor:
+		return fmt.Sprintf("rank xor %d", f.Coefficients[0])
+	case KindDigits:
 		return gridText(f)
-	case Wrap:
+	case KindWrap:
 		x := "x"
-		if f.C[1] != 0 {
-			x = fmt.Sprintf("x%+d mod %d", f.C[1], f.C[0])
+		if f.Coefficients[1] != 0 {
+			x = fmt.Sprintf("x%+d mod %d", f.Coefficients[1], f.Coefficients[0])
 		}
-		return fmt.Sprintf("(%s, y) of a grid %d wide", x, f.C[0])
+		return fmt.Sprintf("(%s, y) of a grid %d wide", x, f.Coefficients[0])
 	}
 	return ""
 }
@@ -48,7 +48,7 @@ func shiftText(name string, c int64) string {
 
 // gridText renders a form of two digits.
 func gridText(f *Form) string {
-	d, base, m1, a1, b1, c1, m2, a2, b2, c2 := f.C[0], f.C[1], f.C[2], f.C[3], f.C[4], f.C[5], f.C[6], f.C[7], f.C[8], f.C[9]
+	d, base, m1, a1, b1, c1, m2, a2, b2, c2 := f.Coefficients[0], f.Coefficients[1], f.Coefficients[2], f.Coefficients[3], f.Coefficients[4], f.Coefficients[5], f.Coefficients[6], f.Coefficients[7], f.Coefficients[8], f.Coefficients[9]
 	lo, hi := digitText(a1, b1, c1, m1), digitText(a2, b2, c2, m2)
 	text := fmt.Sprintf("(%s, %s)", lo, hi)
 	if m1 != d {

@@ -7,11 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// AppendRuns appends the column as it travels up the merge tree: number of
-// runs, then per run its count, its start as a difference to the value that
-// would have continued the run before it, and its stride if it has one.
-//
-//	runs | count, Δstart, [stride if count > 1] | …
+// AppendRuns appends the column in the form that is sent up the merge tree: number of runs, then for each run its
+// count, its start and, with a count above 1, its stride. The start is the difference to the value that would have
+// continued the run before.
 func (c *Column) AppendRuns(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(c.runs)))
 	var next int64
@@ -69,20 +67,20 @@ func DecodeRuns(r *wire.Reader, n int) Column {
 
 // CodeRuns writes or reads a column of n values by its runs.
 func CodeRuns(c *wire.Coder, x *Column, n int) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = x.AppendRuns(c.B)
 	} else {
-		*x = DecodeRuns(c.R, n)
+		*x = DecodeRuns(c.Reader, n)
 	}
 }
 
 // CodeSeq writes a column of n values in the form in which it is shortest, or reads it.
 func CodeSeq(c *wire.Coder, x *Column, n int) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = EncodeSeq(c.B, x, nil)
 		return
 	}
-	s := DecodeSeq(c.R, n)
+	s := DecodeSeq(c.Reader, n)
 	switch {
 	case s == nil:
 		*x = Column{}
@@ -98,18 +96,18 @@ func CodeSeq(c *wire.Coder, x *Column, n int) {
 
 // CodeStored is CodeSeq for a reader that looks values up when it is asked, and takes no memory for each of them. ranks is as with EncodeSeq.
 func CodeStored(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = EncodeSeq(c.B, x, ranks)
 	} else {
-		*s = DecodeSeq(c.R, n)
+		*s = DecodeSeq(c.Reader, n)
 	}
 }
 
-// CodeValues is CodeSeq of a column of these values, of which a reader knows the number.
+// CodeValues is CodeSeq for a column whose length the reader knows.
 func CodeValues(c *wire.Coder, vals []int64) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = EncodeValues(c.B, vals)
-	} else if s := DecodeSeq(c.R, len(vals)); s != nil {
+	} else if s := DecodeSeq(c.Reader, len(vals)); s != nil {
 		for i := range vals {
 			vals[i] = s.At(i, 0)
 		}

@@ -23,12 +23,12 @@ func TestAdd(t *testing.T) {
 			raw[missing] = nil
 			file := Assemble(raw, unpacked, nil)
 			var out bytes.Buffer
-			if err := Add(&out, bytes.NewReader(file), int64(len(file)), missing, added); err != nil {
+			if err := AddSection(&out, bytes.NewReader(file), int64(len(file)), missing, added); err != nil {
 				t.Errorf("%s: %v", Names[missing], err)
 				continue
 			}
 			raw[missing] = added
-			list, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
+			list, err := ReadDirectory(bytes.NewReader(out.Bytes()), int64(out.Len()))
 			if err != nil || len(list) != End-2 {
 				t.Fatalf("%s: %d sections, error %v", Names[missing], len(list), err)
 			}
@@ -38,7 +38,7 @@ func TestAdd(t *testing.T) {
 					t.Errorf("with %s, section %s: %d bytes, error %v", Names[missing], s.Name(), len(got), err)
 				}
 			}
-			if err := Add(&bytes.Buffer{}, bytes.NewReader(out.Bytes()), int64(out.Len()), missing, added); err == nil {
+			if err := AddSection(&bytes.Buffer{}, bytes.NewReader(out.Bytes()), int64(out.Len()), missing, added); err == nil {
 				t.Errorf("%s was added twice", Names[missing])
 			}
 		}
@@ -52,7 +52,7 @@ func TestAdd(t *testing.T) {
 	}
 	file := Assemble(raw, unpacked, nil)
 	file[len(file)-1] ^= 1
-	if err := Add(&bytes.Buffer{}, bytes.NewReader(file), int64(len(file)), Code, []byte{1}); err == nil {
+	if err := AddSection(&bytes.Buffer{}, bytes.NewReader(file), int64(len(file)), Code, []byte{1}); err == nil {
 		t.Error("damaged bytes got a checksum that fits")
 	}
 }

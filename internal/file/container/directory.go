@@ -11,30 +11,29 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// The header and the directory behind it:
+// The header and the directory that follows it:
 //
 //	header    magic [8]byte, version uint16, size of the directory uvarint
 //	directory per section: id<<3 | summed<<2 | codec uint8, stored size uvarint,
 //	          raw size uvarint unless the codec is 0, checksum uint32 if summed
 //	checksum  uint32
 //
-// That checksum covers what stands between the magic and itself. A section's
-// covers its stored bytes and those of the sections before it that have none.
-// All are CRC-32C.
+// That checksum covers everything between the magic and itself. A section's covers its stored bytes and those of the
+// sections before it that have none. All are CRC-32C.
 const (
 	HeadSize = 20 // the least that a file has
 	sumSize  = 4
 )
 
-// A Tail is a section of bytes that go behind the file as it is assembled.
-type Tail struct {
+// An AppendedSection is a section whose bytes are appended to the assembled file.
+type AppendedSection struct {
 	Size uint64
 	Sum  uint32 // CRC-32C
 }
 
 // Assemble puts the raw sections, indexed by id, into a file, but for a series (nil: none),
 // whose bytes are too many to be held in memory.
-func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), series *Tail) []byte {
+func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), series *AppendedSection) []byte {
 	var dir, body []byte
 	summed := 0 // up to where in body checksums cover it
 	entry := func(id int, codec byte, stored, raw uint64, last bool) {
@@ -76,8 +75,7 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 	return append(file, body...)
 }
 
-// place is where a section stands: in order of numbers, but a series last, as it may
-// be too large to be held in memory.
+// place is the position of a section: in order of numbers, but a series last, as it may be too large for memory.
 func place(id byte) int {
 	if id == Series {
 		return End
@@ -95,8 +93,8 @@ const (
 	maxShared = 4096
 )
 
-// Read reads header and directory of a file.
-func Read(src io.ReaderAt, size int64) (Sections, error) {
+// ReadDirectory reads header and directory of a file.
+func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 	head := make([]byte, HeadSize)
 	if n, err := src.ReadAt(head, 0); n < HeadSize {
 		if err == nil || errors.Is(err, io.EOF) {
@@ -147,10 +145,10 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	open := 0 // first section that no checksum covers so far
 	for r.Err() == nil && r.Rest() > 0 {
 		head := r.Byte()
-		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint())}
-		s.Raw = uint64(s.Stored)
+		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, StoredSize: int64(r.Uvarint())}
+		s.RawSize = uint64(s.StoredSize)
 		if s.Codec != CodecRaw {
-			s.Raw = r.Uvarint()
+			s.RawSize = r.Uvarint()
 		}
 		if head&isSummed != 0 {
 			s.sum = r.Uint32()
@@ -163,15 +161,15 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 			r.Fail("unknown section %d", s.ID)
 		case len(list) > 0 && place(s.ID) <= place(list[len(list)-1].ID):
 			r.Fail("section %q out of order", s.Name())
-		case s.Stored < 0 || s.Stored > size-offset:
-			r.Fail("section %q: %d bytes wanted, %d left in the file", s.Name(), s.Stored, size-offset)
+		case s.StoredSize < 0 || s.StoredSize > size-offset:
+			r.Fail("section %q: %d bytes wanted, %d left in the file", s.Name(), s.StoredSize, size-offset)
 		case s.ID == Series && open < len(list):
 			r.Fail("section %q shares a checksum", s.Name())
 		}
 		if r.Err() != nil {
 			break
 		}
-		offset += s.Stored
+		offset += s.StoredSize
 		list = append(list, s)
 		if head&isSummed != 0 {
 			for i := open; i < len(list); i++ {
@@ -189,10 +187,10 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	return list, r.Done()
 }
 
-// Add writes a file with one section more, which has a checksum of its own. Only the header and the directory are new besides. The
+// AddSection writes a file with one section more, which has a checksum of its own. Only the header and the directory are new besides. The
 // file must lack the section.
-func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
-	list, err := Read(src, size)
+func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
+	list, err := ReadDirectory(src, size)
 	if err != nil {
 		return err
 	}
@@ -213,20 +211,20 @@ func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 		if last {
 			head |= isSummed
 		}
-		dir = wire.AppendUvarint(append(dir, head), uint64(s.Stored))
+		dir = wire.AppendUvarint(append(dir, head), uint64(s.StoredSize))
 		if s.Codec != CodecRaw {
-			dir = wire.AppendUvarint(dir, s.Raw)
+			dir = wire.AppendUvarint(dir, s.RawSize)
 		}
 		if last {
 			dir = wire.AppendUint32(dir, s.sum)
 		}
 	}
-	added := Section{ID: id, Codec: codec, Stored: int64(len(stored)), Raw: uint64(len(raw)), sum: crc32.Checksum(stored, castagnoli)}
+	added := Section{ID: id, Codec: codec, StoredSize: int64(len(stored)), RawSize: uint64(len(raw)), sum: crc32.Checksum(stored, castagnoli)}
 	for i := range list {
 		if i == at {
 			entry(&added, true)
 		}
-		entry(&list[i], list[i].Offset+list[i].Stored == list[i].to)
+		entry(&list[i], list[i].Offset+list[i].StoredSize == list[i].to)
 	}
 	if at == len(list) {
 		entry(&added, true)
@@ -234,7 +232,7 @@ func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 	head := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
 	head = append(head, dir...)
 	head = wire.AppendUint32(head, crc32.Checksum(head[len(Magic):], castagnoli))
-	behind := list[at-1].Offset + list[at-1].Stored
+	behind := list[at-1].Offset + list[at-1].StoredSize
 	_, err = w.Write(head)
 	for _, part := range []io.Reader{io.NewSectionReader(src, list[0].Offset, behind-list[0].Offset), nil, io.NewSectionReader(src, behind, size-behind)} {
 		switch {
@@ -250,12 +248,12 @@ func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 
 // split gives those that a checksum covers on both sides of a section to come one for each side.
 func split(list []Section, at int, src io.ReaderAt) error {
-	between := list[at-1].Offset + list[at-1].Stored
+	between := list[at-1].Offset + list[at-1].StoredSize
 	if list[at-1].to == between {
 		return nil
 	}
 	whole := list[at-1]
-	if err := whole.SumRaw(src); err != nil {
+	if err := whole.VerifyRaw(src); err != nil {
 		return fmt.Errorf("section %q: %w", whole.Name(), err)
 	}
 	both := make([]byte, whole.to-whole.from)

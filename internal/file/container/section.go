@@ -24,7 +24,7 @@ const (
 	Version = 2               // the last one; what may change without another one: docs/format.md
 )
 
-// Sections, in the order in which they stand.
+// Sections, in the order of the file.
 const (
 	Meta         = 1
 	Schema       = 2
@@ -49,8 +49,8 @@ const (
 	Code         = 21 // there only if calls have stacks and the binaries were at hand after the run
 	Mixed        = 22 // there only if it isn't known what calls that are alike took at single places
 	Thinned      = 23 // there only if values were merged to make the trace smaller
-	Drawn        = 24 // there only if numbers of rounds were given up to make the trace smaller
-	Partners     = 25 // there only if messages were given up to make the trace smaller
+	Drawn        = 24 // only if trip counts became synthetic to make the trace smaller
+	Partners     = 25 // only if messages became synthetic to make the trace smaller
 	Waits        = 26 // there only if ranks were asked at the end of the run who waited for whom
 	Handovers    = 27 // there only if threads used objects that others made
 	When         = 28 // there only if ranks were asked at the end of the run when they computed
@@ -67,10 +67,10 @@ var Names = [End]string{
 
 // Codecs of sections.
 const (
-	CodecRaw   = 0
-	CodecZstd  = 1
-	CodecKnown = 2 // wire.MixAfter what is known of the section
-	CodecMixed = 3 // wire.Mix
+	CodecRaw    = 0
+	CodecZstd   = 1
+	CodecPrimed = 2 // wire.MixAfter what is known of the section
+	CodecMixed  = 3 // wire.Mix
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -78,12 +78,12 @@ var ErrFormat = errors.New("not a valid trace")
 
 var castagnoli = wire.Castagnoli
 
-// A Section is where a section stands in a file.
+// A Section is the position and size of a section in a file.
 type Section struct {
-	ID, Codec byte
-	Offset    int64
-	Stored    int64  // bytes in the file
-	Raw       uint64 // bytes before compression
+	ID, Codec  byte
+	Offset     int64
+	StoredSize int64  // bytes in the file
+	RawSize    uint64 // bytes before compression
 
 	from, to int64 // what the checksum covers
 	sum      uint32
@@ -118,7 +118,7 @@ func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
 	mixed, mix := byte(CodecMixed), wire.Mix
 	if known[id] != nil {
-		mixed, mix = CodecKnown, func(raw []byte) ([]byte, bool) { return wire.MixAfter(known[id], raw) }
+		mixed, mix = CodecPrimed, func(raw []byte) ([]byte, bool) { return wire.MixAfter(known[id], raw) }
 	}
 	if frame, ok := mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, mixed
@@ -135,8 +135,8 @@ func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	return stored, codec
 }
 
-// Expect prepares Pack and Load for a section of some hundred bytes.
-func Expect(id int) { wire.Learn(known[id], 100) }
+// Prepare prepares Pack and Load for a section of some hundred bytes.
+func Prepare(id int) { wire.PrimeMix(known[id], 100) }
 
 // mostOfSmall is up to how many bytes a section may have that every reader needs: text and
 // a few functions don't shrink by more on top of what a dictionary gives.
@@ -144,8 +144,8 @@ func mostOfSmall(stored int) int { return 50*stored + 1<<16 }
 
 // CheckSmall refuses a section that is larger than one that every reader needs can be.
 func (s *Section) CheckSmall() error {
-	if s.Raw > uint64(mostOfSmall(int(s.Stored))) {
-		return fmt.Errorf("%d bytes from %d: %w", s.Raw, s.Stored, ErrFormat)
+	if s.RawSize > uint64(mostOfSmall(int(s.StoredSize))) {
+		return fmt.Errorf("%d bytes from %d: %w", s.RawSize, s.StoredSize, ErrFormat)
 	}
 	return nil
 }
@@ -177,26 +177,26 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	if got := crc32.Checksum(covered, castagnoli); got != s.sum {
 		return nil, fmt.Errorf("checksum is %08x, not %08x: %w", got, s.sum, ErrFormat)
 	}
-	stored := covered[s.Offset-s.from:][:s.Stored:s.Stored]
+	stored := covered[s.Offset-s.from:][:s.StoredSize:s.StoredSize]
 	if s.Codec == CodecRaw {
 		return stored, nil
 	}
 	expand := wire.Expand
 	switch s.Codec {
-	case CodecKnown:
+	case CodecPrimed:
 		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(known[s.ID], frame, size) }
 	case CodecMixed:
 		expand = wire.Unmix
 	}
-	raw, err := expand(stored, s.Raw)
+	raw, err := expand(stored, s.RawSize)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
 	}
 	return raw, nil
 }
 
-// SumRaw compares the checksum of a section that may be larger than memory.
-func (s *Section) SumRaw(src io.ReaderAt) error {
+// VerifyRaw compares the checksum of a section that may be larger than memory.
+func (s *Section) VerifyRaw(src io.ReaderAt) error {
 	sum := crc32.New(castagnoli)
 	if n, err := io.Copy(sum, io.NewSectionReader(src, s.from, s.to-s.from)); err != nil || n < s.to-s.from {
 		return fmt.Errorf("%d of %d bytes could be read: %w", n, s.to-s.from, cmp.Or(err, ErrFormat))

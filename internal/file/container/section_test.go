@@ -25,17 +25,17 @@ func TestSharedChecksums(t *testing.T) {
 	raw[Times] = bytes.Repeat([]byte{9}, maxShared-100)
 	unpacked := func(_ int, raw []byte) ([]byte, byte) { return raw, CodecRaw }
 	file := Assemble(raw, unpacked, nil)
-	list, err := Read(bytes.NewReader(file), int64(len(file)))
+	list, err := ReadDirectory(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	shared := make(map[int64][]string)
 	for i := range list {
 		s := &list[i]
-		if s.from > s.Offset || s.to < s.Offset+s.Stored {
+		if s.from > s.Offset || s.to < s.Offset+s.StoredSize {
 			t.Errorf("section %s is not covered", s.Name())
 		}
-		if s.to-s.from > maxShared && s.to-s.from > s.Stored {
+		if s.to-s.from > maxShared && s.to-s.from > s.StoredSize {
 			t.Errorf("section %s shares a checksum of %d bytes", s.Name(), s.to-s.from)
 		}
 		got, err := s.Load(bytes.NewReader(file))
@@ -90,10 +90,10 @@ func TestKnownSections(t *testing.T) {
 	} {
 		alone, ok := wire.Mix([]byte(raw))
 		stored, codec := Pack(id, []byte(raw))
-		if codec != CodecKnown || ok && len(stored) > len(alone)*2/3 {
+		if codec != CodecPrimed || ok && len(stored) > len(alone)*2/3 {
 			t.Errorf("%s: %d bytes with codec %d, %d alone", Names[id], len(stored), codec, len(alone))
 		}
-		s := Section{ID: byte(id), Codec: codec, Stored: int64(len(stored)), Raw: uint64(len(raw)), to: int64(len(stored)), sum: crc32.Checksum(stored, castagnoli)}
+		s := Section{ID: byte(id), Codec: codec, StoredSize: int64(len(stored)), RawSize: uint64(len(raw)), to: int64(len(stored)), sum: crc32.Checksum(stored, castagnoli)}
 		if got, err := s.Load(bytes.NewReader(stored)); err != nil || string(got) != raw {
 			t.Errorf("%s: %q came back as %q; %v", Names[id], raw, got, err)
 		}

@@ -11,10 +11,10 @@ import (
 // AllocEvents is where segments of memory begin and end among the calls of some ranks
 // that have the same of them up to numbers.
 type AllocEvents struct {
-	Ranks   column.Column      // world ranks, ascending
-	Streams []*grammar.Grammar // of numbers of List
-	List    []AllocColumns     // numbered by first occurrence over the streams
-	Cut     bool               // there were more than a recorder keeps
+	Ranks     column.Column      // world ranks, ascending
+	Streams   []*grammar.Grammar // of numbers of List
+	List      []AllocColumns     // numbered by first occurrence over the streams
+	Truncated bool               // there were more than a recorder keeps
 }
 
 // AllocColumns is an event over the ranks that have it.
@@ -54,14 +54,14 @@ func (l *AllocEvents) AppendBinary(b []byte) []byte {
 
 // DecodeAllocs reads what AllocEvents.AppendBinary wrote.
 func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
-	l.code(&wire.Coder{R: r}, ranks)
+	l.code(&wire.Coder{Reader: r}, ranks)
 	return l
 }
 
 // code is a set of ranks; ranks is how many the trace has, which only a reader needs.
 func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 	n := l.Ranks.Len()
-	wire.Int(c, &n, ranks)
+	wire.Bounded(c, &n, ranks)
 	c.Refuse(n == 0, "allocation events of no rank")
 	if c.Failed() {
 		return
@@ -69,10 +69,10 @@ func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 	column.CodeRuns(c, &l.Ranks, n)
 	c.Refuse(!ascending(&l.Ranks, ranks), "allocation events of ranks out of order")
 	var shape []byte
-	if c.R == nil {
+	if c.Reader == nil {
 		shape = l.Shape()
 	}
-	if c.Blob(&shape); c.R != nil {
+	if c.Blob(&shape); c.Reader != nil {
 		c.Check(wire.Read(shape, "shape of allocation events", l.codeShape))
 	}
 	for k := range 3 {
@@ -98,9 +98,9 @@ func ascending(ranks *column.Column, limit int) bool {
 func (l *AllocEvents) Shape() []byte { return wire.Append(nil, l.codeShape) }
 
 func (l *AllocEvents) codeShape(c *wire.Coder) {
-	c.Bool(&l.Cut)
+	c.Bool(&l.Truncated)
 	grammar.CodeAll(c, &l.Streams)
-	if c.R != nil {
+	if c.Reader != nil {
 		n := 0
 		for _, g := range l.Streams {
 			for _, t := range g.Terminals() {
@@ -135,24 +135,24 @@ func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
 	for i := range l.List {
 		x := l.List[i].numbers()[k]
 		if k == allocSize && l.List[i].Free {
-			if c.R != nil {
+			if c.Reader != nil {
 				*x = column.Constant(0, ranks)
 			}
 			continue
 		}
 		of = append(of, x)
-		if c.R == nil && !constant(x) {
+		if c.Reader == nil && !constant(x) {
 			varying = append(varying, i)
 		}
 	}
 	if len(of) > 0 {
 		first := make([]int64, len(of))
 		for i, x := range of {
-			if c.R == nil {
+			if c.Reader == nil {
 				first[i] = x.At(0)
 			}
 		}
-		if column.CodeValues(c, first); c.R != nil {
+		if column.CodeValues(c, first); c.Reader != nil {
 			for i, x := range of {
 				*x = column.Constant(first[i], ranks)
 			}
@@ -160,7 +160,7 @@ func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
 	}
 	next := 0
 	wire.List(c, &varying, 2, func(_ int, i *int) {
-		wire.Int(c, i, len(l.List)-1)
+		wire.Bounded(c, i, len(l.List)-1)
 		if *i < next {
 			c.Refuse(true, "event %d varies after %d", *i, next)
 		}
@@ -201,6 +201,6 @@ func (c *Content) checkAllocs(list []AllocEvents) func() error {
 
 // An AllocTable is the allocation events as read.
 type AllocTable struct {
-	Sets []AllocEvents
-	Of   map[int][2]int // by rank: set and position in it
+	Sets   []AllocEvents
+	ByRank map[int][2]int // by rank: set and position in it
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A file has the asides of each rank, and no mean of all, up to so many ranks, and then
-// so many in all: what the recorder took is told in a few bytes.
+// Limits of the asides in a file: it has those of each rank and no mean of all, up to a number a rank, then up to a
+// number in all.
 const (
-	EachRank = 16
-	inAll    = 32
+	MaxAsidesPerRank = 16
+	inAll            = 32
 )
 
-// AsideBits is how many bits behind the first one the time of an aside keeps.
+// AsideBits is the number of mantissa bits kept of an aside's time, after the leading one.
 const AsideBits = 6
 
 // coarseAsides are those of a rank of many. If they are too many, there is the first, which
@@ -27,7 +27,7 @@ func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 			break
 		}
 	}
-	if len(list) <= max(1, inAll/ranks) && ranks <= EachRank {
+	if len(list) <= max(1, inAll/ranks) && ranks <= MaxAsidesPerRank {
 		return list
 	}
 	var first []model.Aside
@@ -105,8 +105,8 @@ func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 		c.Refuse(i == 0 && len(*lists) > ranks, "asides of %d ranks, there are %d", len(*lists), ranks)
 		n := len(*list)
 		c.Count(&n, 2)
-		if all += n; c.R != nil {
-			c.Refuse(all > c.R.Rest(), "%d asides in %d bytes", all, c.R.Rest())
+		if all += n; c.Reader != nil {
+			c.Refuse(all > c.Reader.Rest(), "%d asides in %d bytes", all, c.Reader.Rest())
 			if c.Failed() || n == 0 {
 				return
 			}
@@ -129,7 +129,7 @@ func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 			last = 0
 		}
 		head := (a.Call-last)<<1 | uint64(bit(a.Off))
-		if wire.Uints(c, &head); c.R != nil {
+		if wire.Uints(c, &head); c.Reader != nil {
 			a.Call, a.Off = last+head>>1, head&1 != 0
 		}
 		last = a.Call
@@ -157,7 +157,7 @@ func (p *Processes) appendAsideSection(finish int64) []byte {
 		return nil
 	}
 	form, lists := byte(asidesOfEach), p.asides
-	if p.Len() > EachRank {
+	if p.Len() > MaxAsidesPerRank {
 		form, lists = asidesOfAll, [][]model.Aside{p.meanAsides()}
 	}
 	return wire.Append(nil, func(c *wire.Coder) { codeAsideSection(c, &form, &lists, &finish, p.Len()) })
@@ -205,7 +205,7 @@ func (p *Processes) meanAsides() []model.Aside {
 // mostMeans is how many means of all ranks a file has.
 const mostMeans = 8
 
-// CompareAsides orders asides by call; what the recorder took stands first.
+// CompareAsides orders asides by call; the recorder's own come first.
 func CompareAsides(a, b model.Aside) int {
 	switch {
 	case a.Call != b.Call && a.Call < b.Call, a.Call == b.Call && !a.Off && b.Off:
@@ -220,7 +220,7 @@ func CompareAsides(a, b model.Aside) int {
 func (p *Processes) ReadAsides(r *wire.Reader, ranks int) {
 	var form byte
 	var lists [][]model.Aside
-	codeAsideSection(&wire.Coder{R: r}, &form, &lists, &p.FinishNs, ranks)
+	codeAsideSection(&wire.Coder{Reader: r}, &form, &lists, &p.FinishNs, ranks)
 	if form == asidesOfEach {
 		p.asides = lists
 		return

@@ -62,7 +62,7 @@ func valueNames(classes []Class) []string {
 // codeValueStats is those of one name, by terminal.
 func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
 	var some []int // the terminals that have any
-	if c.R != nil {
+	if c.Reader != nil {
 		*list = make([]model.ValueStat, terminals)
 	}
 	for i, s := range *list {
@@ -74,18 +74,18 @@ func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
 	wire.List(c, &some, 5, func(_ int, at *int) {
 		wire.Above(c, at, last, max(0, terminals-1-last))
 		var s model.ValueStat
-		if c.Refuse(*at >= terminals, "values of terminal %d of %d", *at, terminals); c.R == nil {
+		if c.Refuse(*at >= terminals, "values of terminal %d of %d", *at, terminals); c.Reader == nil {
 			s = (*list)[*at]
 		}
 		wire.Uints(c, &s.Count)
 		wire.Integers(c, &s.Min)
 		span := uint64(s.Max - s.Min)
-		if wire.Uints(c, &span); c.R != nil {
+		if wire.Uints(c, &span); c.Reader != nil {
 			s.Max = s.Min + int64(span)
 		}
 		wire.Integers(c, &s.Sum)
 		c.Refuse(s.Count == 0 || s.Max < s.Min, "values of terminal %d: %d of them from %d to %d", *at, s.Count, s.Min, s.Max)
-		if last = *at; c.R != nil && !c.Failed() {
+		if last = *at; c.Reader != nil && !c.Failed() {
 			(*list)[last] = s
 		}
 	})
@@ -93,14 +93,14 @@ func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
 
 // DecodeValueStats reads the values of one name.
 func DecodeValueStats(r *wire.Reader, terminals int) (list []model.ValueStat) {
-	codeValueStats(&wire.Coder{R: r}, &list, terminals)
+	codeValueStats(&wire.Coder{Reader: r}, &list, terminals)
 	return list
 }
 
 // DecodeValues reads names, and the blobs of classes as they are.
 func DecodeValues(r *wire.Reader, classes int) *AttachedValues {
 	v := &AttachedValues{Blobs: make([][]byte, classes)}
-	v.code(&wire.Coder{R: r})
+	v.code(&wire.Coder{Reader: r})
 	return v
 }
 
@@ -111,7 +111,7 @@ func (c *Class) checkRanked() error {
 	}
 	sites := c.Terminals.Len()
 	if len(c.RankedValues) > 0 {
-		sites += LeavesOf(c.Streams)
+		sites += CountLeaves(c.Streams)
 	}
 	for name, cols := range c.RankedValues {
 		if err := cols.Check(c.Ranks.Len(), sites); err != nil {
@@ -124,8 +124,8 @@ func (c *Class) checkRanked() error {
 	return nil
 }
 
-// LeavesOf is how many leaves the threads of a class have; see Leaves.
-func LeavesOf(streams []*grammar.Grammar) (n int) {
+// CountLeaves is how many leaves the threads of a class have; see Leaves.
+func CountLeaves(streams []*grammar.Grammar) (n int) {
 	for _, g := range streams {
 		n += len(grammar.Unfold(g, grammar.UnfoldLimit).Terminal)
 	}
@@ -142,7 +142,7 @@ type RankValue struct {
 //
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
 //
-// Behind the call sites stand leaves, as if they were further terminals.
+// Leaves follow the call sites, numbered as if they were further terminals.
 func codeRankValues(c *wire.Coder, list *[]RankValue, names, classes int) {
 	seen := make(map[int]bool)
 	wire.List(c, list, 2, func(_ int, v *RankValue) {
@@ -151,7 +151,7 @@ func codeRankValues(c *wire.Coder, list *[]RankValue, names, classes int) {
 		if c.Failed() {
 			return
 		}
-		if seen[v.Name] = true; c.R != nil {
+		if seen[v.Name] = true; c.Reader != nil {
 			v.Blobs = make([][]byte, classes)
 		}
 		codeBlobs(c, v.Blobs)
@@ -178,13 +178,13 @@ func appendRankValues(classes []Class, rest func() int64) []byte {
 
 // DecodeRankValues reads the values of these numbers of names and classes.
 func DecodeRankValues(r *wire.Reader, names, classes int) (list []RankValue) {
-	codeRankValues(&wire.Coder{R: r}, &list, names, classes)
+	codeRankValues(&wire.Coder{Reader: r}, &list, names, classes)
 	return list
 }
 
-// PlacedValue is what was attached to the calls at one leaf under one name, over all ranks of a class, where that
-// is not what was attached to all calls from the same site; see Leaves.
-type PlacedValue struct {
+// LeafValue is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists only
+// if they differ from those of all calls from the same site; see Leaves.
+type LeafValue struct {
 	Leaf  int    // numbered over all threads, in their order
 	Calls uint64 // at the leaf
 	Count uint64 // of numbers
@@ -199,7 +199,7 @@ type PlacedValue struct {
 func appendPlacedValues(classes []Class) []byte {
 	names, blobs := valueNames(classes), make([][]byte, len(classes))
 	for i := range classes {
-		if m := classes[i].PlacedValues; len(m) > 0 {
+		if m := classes[i].LeafValues; len(m) > 0 {
 			blobs[i] = wire.Append(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 		}
 	}
@@ -207,35 +207,35 @@ func appendPlacedValues(classes []Class) []byte {
 }
 
 // DecodePlacedValues reads the values at the leaves of one class.
-func DecodePlacedValues(r *wire.Reader, names []string) map[string][]PlacedValue {
-	m := make(map[string][]PlacedValue)
-	codePlacedValues(&wire.Coder{R: r}, names, m)
+func DecodePlacedValues(r *wire.Reader, names []string) map[string][]LeafValue {
+	m := make(map[string][]LeafValue)
+	codePlacedValues(&wire.Coder{Reader: r}, names, m)
 	return m
 }
 
-func codePlacedValues(c *wire.Coder, names []string, m map[string][]PlacedValue) {
+func codePlacedValues(c *wire.Coder, names []string, m map[string][]LeafValue) {
 	for _, name := range names {
 		list, last := m[name], 0
-		wire.List(c, &list, 3, func(i int, x *PlacedValue) {
+		wire.List(c, &list, 3, func(i int, x *LeafValue) {
 			head := (x.Leaf-last)<<1 | bit(x.Count != x.Calls)
-			wire.Int(c, &head, 1<<32)
+			wire.Bounded(c, &head, 1<<32)
 			step := head >> 1
 			c.Refuse(step == 0 && i > 0 || last+step >= 1<<31, "leaf %d after leaf %d", last+step, last)
 			last += step
 			wire.Uints(c, &x.Count)
-			wire.From(c, &x.Sum, 0)
+			wire.Relative(c, &x.Sum, 0)
 			calls := x.Calls
 			if head&1 != 0 {
 				wire.Uints(c, &calls)
 			} else {
 				calls = x.Count
 			}
-			if c.R != nil {
+			if c.Reader != nil {
 				x.Leaf, x.Calls = last, calls
 			}
 			c.Refuse(calls == 0, "values of no calls at leaf %d", last)
 		})
-		if c.R != nil && list != nil {
+		if c.Reader != nil && list != nil {
 			m[name] = list
 		}
 	}

@@ -12,14 +12,14 @@ const maxBases = 4
 
 // A timeWriter writes the times of all classes.
 type timeWriter struct {
-	list  []*Pooled // nil of a class without times
+	list  []*ClassPools // nil of a class without times
 	codes []*TimeCodes
 	base  []int // per class: the one that it refers to, or -1
 	ranks int   // of the run
 }
 
-// AppendAll writes the times of all classes. index is the number of each rank in a class.
-func AppendAll(list []*Pooled, codes []*TimeCodes, ranks int, index func(class int) map[int32]uint64) [][]byte {
+// AppendTimes writes the times of all classes. index is the number of each rank in a class.
+func AppendTimes(list []*ClassPools, codes []*TimeCodes, ranks int, index func(class int) map[int32]uint64) [][]byte {
 	w := &timeWriter{list, codes, make([]int, len(list)), ranks}
 	for _, n := range w.choose() {
 		w.unite(n, index)
@@ -29,11 +29,11 @@ func AppendAll(list []*Pooled, codes []*TimeCodes, ranks int, index func(class i
 		if p == nil {
 			continue
 		}
-		t := TimeCoder{Ranks: ranks, Common: codes[i].common[0] != nil}
+		t := TimeCoder{Ranks: ranks, BaseForOthers: codes[i].common[0] != nil}
 		switch n := w.base[i]; {
 		case n >= 0:
 			t.B, t.Base = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
-		case t.Common:
+		case t.BaseForOthers:
 			t.B = append(t.B, 1)
 		default:
 			t.B = append(t.B, 0)
@@ -140,7 +140,7 @@ func (w *timeWriter) common(class int, base *TimeCodes, k int, do func(i, at int
 func ownNumber(i int) int32 { return int32(i) }
 
 // Index makes the class one that others can refer to.
-func (c *TimeCodes) Index(p *Pooled) {
+func (c *TimeCodes) Index(p *ClassPools) {
 	c.byKey, c.byRow, c.bySite = make(map[PoolKey]int, len(p.keys)), make(map[any]int, p.Rows), make(map[any]int, len(p.sites))
 	for i, k := range slices.Backward(p.keys) {
 		c.byKey[k] = i
@@ -158,10 +158,10 @@ func (c *TimeCodes) Index(p *Pooled) {
 
 // Decode reads the times of a class, and returns their numbers too. Of those that others refer to it says whether
 // they are common.
-func (p *Pooled) Decode(t *TimeCoder, ranks []int, took func(what string, n int)) *TimeCodes {
+func (p *ClassPools) Decode(t *TimeCoder, ranks []int, took func(what string, n int)) *TimeCodes {
 	c := newTimeCodes(p)
 	t.code(p, c, took)
-	if t.R.Err() != nil {
+	if t.Reader.Err() != nil {
 		return c
 	}
 	member := func(i int) int32 {
@@ -170,15 +170,15 @@ func (p *Pooled) Decode(t *TimeCoder, ranks []int, took func(what string, n int)
 		}
 		return int32(ranks[i])
 	}
-	if t.Common {
+	if t.BaseForOthers {
 		c.readCommon(p)
 	}
 	for k := range c.Stats {
 		p.Stats[k] = p.decodeStats(c, k, t.Base, member)
-		p.Apart[k] = make([]bool, len(p.Lone))
-		for i := range p.Lone {
+		p.Apart[k] = make([]bool, len(p.OnlyPool))
+		for i := range p.OnlyPool {
 			_, common := t.Base.commonRow(p, k, i)
-			p.Apart[k][i] = common || t.Common
+			p.Apart[k][i] = common || t.BaseForOthers
 		}
 		sums := p.sums(c.Stats[k])
 		for i := range c.spreads[k] {

@@ -11,7 +11,7 @@ import (
 
 // FirstLike is the first terminal with the same function, place and number of
 // values.
-func (c *Decoded) FirstLike(terminal int) int {
+func (c *DecodedClass) FirstLike(terminal int) int {
 	g := c.Terminals[terminal].Group
 	for i := range c.Terminals {
 		if c.Terminals[i].Group == g {
@@ -21,8 +21,7 @@ func (c *Decoded) FirstLike(terminal int) int {
 	return terminal
 }
 
-// A DecodedTerminal is a parametric signature together with what stands with the
-// class.
+// A DecodedTerminal is a parametric signature with the values that the class keeps for it.
 type DecodedTerminal struct {
 	Group *Group
 	Sig   int           // within the group
@@ -30,42 +29,42 @@ type DecodedTerminal struct {
 	Seqs  []*column.Seq // of the values that need one, in order
 }
 
-// Key tells the terminal from others of its class as far as the trace does without columns.
+// Key identifies the terminal in its class, up to values that are in columns.
 func (t *DecodedTerminal) Key() CallKey { return CallKey{t.Group, t.Sig, t.Site} }
 
 // Vals evaluates the signature for a rank, the i-th of its class.
-func (t *DecodedTerminal) Vals(c *Decoded, i, rank, size int) []int64 {
+func (t *DecodedTerminal) Vals(c *DecodedClass, i, rank, size int) []int64 {
 	vals := make([]int64, t.Group.Width)
 	k := 0
 	for p := range vals {
 		list, at := t.Group.List(t.Sig, p)
 		v := column.Value{Form: list.At(at)}
 		switch {
-		case v.Form.Kind == column.Like, v.Form.Kind == column.Local:
+		case v.Form.Kind == column.KindLike, v.Form.Kind == column.KindLocal:
 			c.Refer(&v)
-		case v.Form.Kind.Columns():
+		case v.Form.Kind.NeedsColumn():
 			v.Seq = t.Seqs[k]
 			k++
 		}
 		vals[p] = v.At(i, int64(rank), int64(size))
 	}
 	if f := t.Group.Function; f != nil { // nil: it has no sums
-		FillIn(f, vals)
+		FillSums(f, vals)
 	}
 	return vals
 }
 
 // Refer looks up the columns that a form refers to.
-func (c *Decoded) Refer(v *column.Value) {
+func (c *DecodedClass) Refer(v *column.Value) {
 	of, size := v.Form.Refs()
 	v.Seq = c.Stored[of]
 	if size >= 0 {
-		v.Size = c.Stored[size]
+		v.Sizes = c.Stored[size]
 	}
 }
 
 // StreamsOf returns the streams of a rank, the i-th of the class.
-func (c *Decoded) StreamsOf(i, rank int) ([]*grammar.Grammar, error) {
+func (c *DecodedClass) StreamsOf(i, rank int) ([]*grammar.Grammar, error) {
 	if len(c.Varying) == 0 {
 		return c.Streams, nil
 	}
@@ -73,7 +72,7 @@ func (c *Decoded) StreamsOf(i, rank int) ([]*grammar.Grammar, error) {
 }
 
 // Groups returns the group of each terminal.
-func (c *Decoded) Groups() []*Group {
+func (c *DecodedClass) Groups() []*Group {
 	list := make([]*Group, len(c.Terminals))
 	for i := range list {
 		list[i] = c.Terminals[i].Group
@@ -82,7 +81,7 @@ func (c *Decoded) Groups() []*Group {
 }
 
 // FirstLikes are those of FirstLike.
-func (c *Decoded) FirstLikes() []int {
+func (c *DecodedClass) FirstLikes() []int {
 	known := make(map[*Group]int)
 	list := make([]int, len(c.Terminals))
 	for t := range c.Terminals {
@@ -95,8 +94,8 @@ func (c *Decoded) FirstLikes() []int {
 	return list
 }
 
-// Decoded is a class as read.
-type Decoded struct {
+// DecodedClass is a class as read.
+type DecodedClass struct {
 	Streams   []*grammar.Grammar
 	Varying   []int         // see counted
 	Counts    []*column.Seq // parallel to varying
@@ -121,7 +120,7 @@ func appendLanes(classes []Class) ([]byte, error) {
 			if terminal >= c.Terminals.Len() {
 				return -1
 			}
-			c.Terminals.At(terminal, &t)
+			c.Terminals.Describe(terminal, &t)
 			return len(t.Vals)
 		})
 		if err != nil {
@@ -132,6 +131,6 @@ func appendLanes(classes []Class) ([]byte, error) {
 }
 
 // DecodeLanes reads the lanes of a class whose terminals are known.
-func DecodeLanes(r *wire.Reader, c *Decoded) *lane.Decoded {
+func DecodeLanes(r *wire.Reader, c *DecodedClass) *lane.Decoded {
 	return lane.Decode(r, c.Ranks, len(c.Terminals), func(terminal int) int { return c.Terminals[terminal].Group.Width })
 }

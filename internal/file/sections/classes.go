@@ -16,12 +16,12 @@ type RankMap struct {
 	seq            *column.Seq
 }
 
-// code says which class each rank belongs to; -1 for a rank of which there is no track. Of is that of a writer.
+// code codes the class of each rank; -1 for a rank without a track. Of is that of a writer.
 //
 //	ranks = ranks uvarint, classes uvarint, class of each rank seq
 func (m *RankMap) code(c *wire.Coder, of *column.Column) {
-	wire.Int(c, &m.Ranks, model.MaxRanks)
-	wire.Int(c, &m.Classes, m.Ranks)
+	wire.Bounded(c, &m.Ranks, model.MaxRanks)
+	wire.Bounded(c, &m.Classes, m.Ranks)
 	column.CodeStored(c, &m.seq, of, nil, m.Ranks) // there may be millions of ranks
 }
 
@@ -35,14 +35,14 @@ func appendRanks(b []byte, c *Content) []byte {
 			of[r] = int64(i)
 		}
 	}
-	m, col := RankMap{Ranks: c.Ranks, Classes: len(c.Classes)}, column.Of(of...)
+	m, col := RankMap{Ranks: c.Ranks, Classes: len(c.Classes)}, column.FromValues(of...)
 	return wire.Append(b, func(c *wire.Coder) { m.code(c, &col) })
 }
 
 // DecodeRanks reads which ranks are in which class.
 func DecodeRanks(r *wire.Reader) *RankMap {
 	m := &RankMap{}
-	if m.code(&wire.Coder{R: r}, nil); m.seq == nil {
+	if m.code(&wire.Coder{Reader: r}, nil); m.seq == nil {
 		return nil
 	}
 	return m
@@ -73,8 +73,8 @@ func (m *RankMap) Check(r *wire.Reader) (sizes []int) {
 // A Placement is, by rank, its class and its index there.
 type Placement struct{ Class, Index []int32 }
 
-// Places returns the class of each rank, and its index there.
-func (m *RankMap) Places() *Placement {
+// Placement returns the class of each rank, and its index there.
+func (m *RankMap) Placement() *Placement {
 	p := &Placement{make([]int32, m.Ranks), make([]int32, m.Ranks)}
 	next := make([]int32, m.Classes)
 	for i := range p.Class {
@@ -109,7 +109,7 @@ func appendBlobs(b []byte, blobs [][]byte) []byte {
 // DecodeBlobs reads n blobs.
 func DecodeBlobs(r *wire.Reader, n int) [][]byte {
 	blobs := make([][]byte, n)
-	if codeBlobs(&wire.Coder{R: r}, blobs); r.Err() != nil {
+	if codeBlobs(&wire.Coder{Reader: r}, blobs); r.Err() != nil {
 		return nil
 	}
 	return blobs
@@ -134,10 +134,10 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 // shorter, for parts of their grammars are then alike.
 func codeClass(c *wire.Coder, streams *[]*grammar.Grammar, direct *bool, varying *[]int) {
 	head := len(*streams)<<1 | bit(*direct)
-	wire.Int(c, &head, math.MaxInt32)
+	wire.Bounded(c, &head, math.MaxInt32)
 	n := head >> 1
-	if *direct = head&1 != 0; c.R != nil {
-		c.Refuse(n > c.R.Rest(), "%d streams in %d bytes", n, c.R.Rest())
+	if *direct = head&1 != 0; c.Reader != nil {
+		c.Refuse(n > c.Reader.Rest(), "%d streams in %d bytes", n, c.Reader.Rest())
 	}
 	if grammar.Code(c, streams, n); !c.Failed() {
 		column.CodeVarying(c, varying, *streams)
@@ -219,7 +219,7 @@ func least(ways [][]byte, packed func([]byte) int) []byte {
 	}
 	for _, w := range ways {
 		if len(w) > wire.MixEstimate {
-			packed = wire.Quickly
+			packed = wire.QuickPackedSize
 		}
 	}
 	best, size := ways[0], packed(ways[0])
@@ -244,7 +244,7 @@ func distinct(sigs []int) bool {
 // DecodeClass reads what the ranks of a class have in common.
 func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Grammar, varying, sigs []int) {
 	var direct bool
-	if codeClass(&wire.Coder{R: r}, &streams, &direct, &varying); r.Err() != nil {
+	if codeClass(&wire.Coder{Reader: r}, &streams, &direct, &varying); r.Err() != nil {
 		return nil, nil, nil
 	}
 	known := func(s int64) bool {
@@ -270,7 +270,7 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 		}
 		return streams, varying, sigs
 	}
-	terminals, ok := grammar.Terminals(streams)
+	terminals, ok := grammar.CountTerminals(streams)
 	if !ok {
 		r.Fail("terminals are not numbered by first occurrence")
 		return nil, nil, nil

@@ -11,8 +11,8 @@ import (
 
 // Clocks is the clocks of a run, if there is more than one and they were compared, or if several hosts have one.
 type Clocks struct {
-	List []model.Clock // the first is rank 0's, the zero value
-	Of   column.Column // by rank: number in List
+	List   []model.Clock // the first is rank 0's, the zero value
+	ByRank column.Column // by rank: number in List
 }
 
 // Append and DecodeClocks: the section of clocks. A trace of one host has none.
@@ -25,27 +25,27 @@ func (c *Clocks) Append(b []byte) []byte {
 		l.AtNs[1] = max(l.AtNs[0], l.AtNs[1])
 		codeClock(&x, &l)
 	}
-	return column.EncodeSeq(x.B, &c.Of, nil)
+	return column.EncodeSeq(x.B, &c.ByRank, nil)
 }
 
 func codeClock(c *wire.Coder, l *model.Clock) {
-	wire.From(c, &l.AtNs[0], 0)
+	wire.Relative(c, &l.AtNs[0], 0)
 	wire.Above(c, &l.AtNs[1], l.AtNs[0], math.MaxInt)
-	wire.From(c, &l.OffsetNs[0], 0)
-	wire.From(c, &l.OffsetNs[1], l.OffsetNs[0])
-	wire.Int(c, &l.BoundNs, math.MaxInt)
+	wire.Relative(c, &l.OffsetNs[0], 0)
+	wire.Relative(c, &l.OffsetNs[1], l.OffsetNs[0])
+	wire.Bounded(c, &l.BoundNs, math.MaxInt)
 }
 
 // checkClocks says what makes the table impossible to write.
 func (c *Content) checkClocks() error {
 	t := c.Clocks
-	if t.Of.Len() != c.Ranks {
-		return fmt.Errorf("clocks of %d ranks, there are %d", t.Of.Len(), c.Ranks)
+	if t.ByRank.Len() != c.Ranks {
+		return fmt.Errorf("clocks of %d ranks, there are %d", t.ByRank.Len(), c.Ranks)
 	}
 	if len(t.List) == 0 || t.List[0] != (model.Clock{}) {
 		return fmt.Errorf("%d clocks, but the first is not the reference", len(t.List))
 	}
-	for v := range t.Of.All() {
+	for v := range t.ByRank.All() {
 		if v < 0 || v >= int64(len(t.List)) {
 			return fmt.Errorf("a rank has clock %d of %d", v, len(t.List))
 		}
@@ -55,11 +55,11 @@ func (c *Content) checkClocks() error {
 
 // A ClockTable is Clocks as read.
 type ClockTable struct {
-	List []model.Clock
-	Of   []int32 // by rank
+	List   []model.Clock
+	ByRank []int32 // by rank
 }
 
-// DecodeClocks reads the clocks of so many ranks.
+// DecodeClocks reads the clocks of all ranks.
 func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
 	t := &ClockTable{}
 	n := r.Uvarint()
@@ -70,7 +70,7 @@ func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
 	t.List = make([]model.Clock, 1, n)
 	for range n - 1 {
 		var l model.Clock
-		if codeClock(&wire.Coder{R: r}, &l); l.AtNs[1] < l.AtNs[0] {
+		if codeClock(&wire.Coder{Reader: r}, &l); l.AtNs[1] < l.AtNs[0] {
 			r.Fail("clock %d: compared from %d to %d, within %d", len(t.List), l.AtNs[0], l.AtNs[1], l.BoundNs)
 		}
 		t.List = append(t.List, l)
@@ -79,14 +79,14 @@ func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
 	if r.Err() != nil || seq == nil {
 		return t
 	}
-	t.Of = make([]int32, ranks)
-	for rank := range t.Of {
+	t.ByRank = make([]int32, ranks)
+	for rank := range t.ByRank {
 		v := seq.At(rank, 0)
 		if v < 0 || v >= int64(len(t.List)) {
 			r.Fail("rank %d has clock %d of %d", rank, v, len(t.List))
 			return t
 		}
-		t.Of[rank] = int32(v)
+		t.ByRank[rank] = int32(v)
 	}
 	return t
 }

@@ -13,8 +13,8 @@ import (
 // and puts every time somewhere.
 func FuzzClocks(f *testing.F) {
 	for _, c := range []Clocks{
-		{List: []model.Clock{{}}, Of: column.Of(0, 0, 0, 0)},
-		{List: []model.Clock{{}, {AtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, BoundNs: 9}}, Of: column.Of(0, 1, 1, 0)},
+		{List: []model.Clock{{}}, ByRank: column.FromValues(0, 0, 0, 0)},
+		{List: []model.Clock{{}, {AtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, BoundNs: 9}}, ByRank: column.FromValues(0, 1, 1, 0)},
 	} {
 		f.Add(c.Append(nil), int64(1e18))
 	}
@@ -24,13 +24,13 @@ func FuzzClocks(f *testing.F) {
 		if w.Done() != nil {
 			return
 		}
-		of := make([]int64, len(table.Of))
-		for rank, n := range table.Of {
+		of := make([]int64, len(table.ByRank))
+		for rank, n := range table.ByRank {
 			of[rank] = int64(n)
 			l := table.List[n]
 			l.Own(l.Common(at))
 		}
-		c := Clocks{List: table.List, Of: column.Of(of...)}
+		c := Clocks{List: table.List, ByRank: column.FromValues(of...)}
 		if err := (&Content{Clocks: &c, Ranks: 4}).checkClocks(); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func FuzzClocks(f *testing.F) {
 		if err := w.Done(); err != nil {
 			t.Fatal(err)
 		}
-		if second := (&Clocks{List: again.List, Of: c.Of}).Append(nil); !bytes.Equal(second, b) {
+		if second := (&Clocks{List: again.List, ByRank: c.ByRank}).Append(nil); !bytes.Equal(second, b) {
 			t.Fatalf("%x became %x", b, second)
 		}
 	})

@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// AppendCode and DecodeCode: the section of code. The tables of sites and signatures say which functions are called from where, and
-// through which functions: of that, code has only the order, which is mostly that of addresses. What is known of a place in the
-// code stands where the first vertex is there.
+// AppendCode and DecodeCode: the section of code. The tables of sites and signatures say which functions are called
+// from where, and through which functions. The section adds the order of the calls only, which is mostly that of
+// addresses. Properties of a place in the code are written with the first vertex there.
 //
 //	code    = vertices uvarint, calls, kinds, flags, stated, loops, again, steps, names, starts, files, lines, inlined, strings, [apart]
 //	calls   = count uvarint, those without a context: count uvarint, (number, from the one behind that before) uvarint…,
@@ -109,7 +109,7 @@ func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
 
 // DecodeCode reads what AppendCode wrote.
 func DecodeCode(r *wire.Reader, calls []CodeCall) *model.Code {
-	x := &codeCoder{Coder: wire.Coder{R: r}, c: &model.Code{}, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1)}
+	x := &codeCoder{Coder: wire.Coder{Reader: r}, c: &model.Code{}, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1)}
 	x.c.Vertices = make([]model.Vertex, r.Count(1))
 	x.flags, x.contexts = make([]int, len(x.c.Vertices)), make([][]int, len(x.c.Vertices))
 	x.code()
@@ -140,12 +140,12 @@ func samePlace(v, w *model.Vertex) bool {
 
 // uvarint and varint write a number, or return the one that is there instead.
 func (x *codeCoder) uvarint(v, limit int) int {
-	wire.Int(&x.Coder, &v, limit)
+	wire.Bounded(&x.Coder, &v, limit)
 	return v
 }
 
 func (x *codeCoder) varint(v int64) int64 {
-	wire.From(&x.Coder, &v, 0)
+	wire.Relative(&x.Coder, &v, 0)
 	return v
 }
 
@@ -184,7 +184,7 @@ func (x *codeCoder) imply() {
 
 func (x *codeCoder) offsets() {
 	list := x.c.Vertices
-	if x.R != nil {
+	if x.Reader != nil {
 		x.imply()
 		for i := range list {
 			list[i].Offset = x.implied[i]
@@ -246,11 +246,11 @@ func (x *codeCoder) again() {
 			around = append(around, at)
 		}
 		up := x.uvarint(slices.Index(around, v.Again), len(around))
-		if x.R == nil {
+		if x.Reader == nil {
 			continue
 		}
 		if x.Failed() || up == len(around) || v.Kind != model.FunctionVertex || x.c.Vertices[around[up]].Kind != model.FunctionVertex {
-			x.R.Fail("vertex %d is no function that is called again", i)
+			x.Reader.Fail("vertex %d is no function that is called again", i)
 			return
 		}
 		v.Again = around[up]
@@ -263,31 +263,31 @@ func (x *codeCoder) steps() {
 	from := 0
 	for i := range n {
 		var s model.Step
-		if x.R == nil {
+		if x.Reader == nil {
 			s = x.c.Odd[i]
 		}
 		s.From = int(x.varint(int64(s.From-from))) + from
 		s.To = int(x.varint(int64(s.To-s.From))) + s.From
 		s.Way = model.Way(x.varint(int64(s.Way)))
-		if from = s.From; x.R == nil {
+		if from = s.From; x.Reader == nil {
 			continue
 		}
-		if checkStep(x.R, x.c, s); x.Failed() {
+		if checkStep(x.Reader, x.c, s); x.Failed() {
 			return
 		}
 		x.c.Odd = append(x.c.Odd, s)
 	}
 }
 
-// apart are the vertices of which at most one is reached in a round.
+// apart codes the pairs of vertices that exclude each other in an iteration.
 func (x *codeCoder) apart() {
 	n := len(x.c.Apart)
-	if x.R != nil {
-		if x.R.Rest() == 0 {
+	if x.Reader != nil {
+		if x.Reader.Rest() == 0 {
 			return
 		}
-		if n = x.R.Count(2); n == 0 {
-			x.R.Fail("an empty list of vertices that exclude each other")
+		if n = x.Reader.Count(2); n == 0 {
+			x.Reader.Fail("an empty list of vertices that exclude each other")
 			return
 		}
 		x.c.Apart = make([][2]int, n)
@@ -301,7 +301,7 @@ func (x *codeCoder) apart() {
 		p := &x.c.Apart[i]
 		p[0] = x.uvarint(p[0]-last[0], len(x.c.Vertices)) + last[0]
 		p[1] = x.uvarint(p[1]-p[0], len(x.c.Vertices)) + p[0]
-		if x.R == nil {
+		if x.Reader == nil {
 			last = *p
 			continue
 		}
@@ -309,7 +309,7 @@ func (x *codeCoder) apart() {
 			return
 		}
 		if p[1] >= len(x.c.Vertices) || p[0] == p[1] || p[0] == last[0] && p[1] <= last[1] || x.c.Vertices[p[0]].Parent != x.c.Vertices[p[1]].Parent {
-			x.R.Fail("vertices %d and %d don't exclude each other", p[0], p[1])
+			x.Reader.Fail("vertices %d and %d don't exclude each other", p[0], p[1])
 			return
 		}
 		last = *p

@@ -17,7 +17,8 @@ type CodeCall struct {
 	path     []int32 // places from the outermost to the site
 }
 
-// CodeCalls lists which functions are called from where, in the order of addresses: what a function calls stands where it is called.
+// CodeCalls lists which functions are called from where, in the order of addresses; a function's own calls are listed
+// at its call site.
 func CodeCalls(t *SignatureTable, sites *Sites, schema map[uint16]*model.Function) []CodeCall {
 	type pair struct {
 		function uint16
@@ -73,7 +74,7 @@ type callTree struct {
 	calls []CodeCall
 	nodes []callNode // the first one is the root, of what is outermost
 	below map[placeIn]int32
-	next  []int32 // by call: itself, or one behind it, towards the next that nothing has been said of
+	next  []int32 // by call: itself, or a later one, towards the next that was not coded yet
 
 	// What is learned while calls are gone through in the order that the code has them: a body's order is that which it had
 	// elsewhere. By place: the one that came next in the body; by first, what began it.
@@ -138,7 +139,7 @@ func (t *callTree) free(i int) int {
 
 func (t *callTree) taken(i int) bool { return t.next[i] != int32(i) }
 
-// take says that a call comes next in the order of the code, behind another; -1: it is the first one.
+// take records that a call is next in the order of the code, after before; -1: it is the first one.
 func (t *callTree) take(call, before int) {
 	t.next[call] = int32(call + 1)
 	node := int32(0) // the innermost that both are in
@@ -166,7 +167,7 @@ func (t *callTree) take(call, before int) {
 	}
 }
 
-// expected is the call that comes behind another, as far as can be told: len(calls) if none is left.
+// expected predicts the call that follows another; len(calls) if none is left.
 func (t *callTree) expected(before int) int {
 	if t.free(0) == len(t.calls) {
 		return len(t.calls)

@@ -21,8 +21,8 @@ type codeText struct {
 func (x *codeCoder) text(s string, expected, of int) int {
 	const isNew, isAddress, older = 1, 2, 3
 	last := len(x.texts) - 1
-	if x.R != nil {
-		switch n := x.R.Int(last + older); n {
+	if x.Reader != nil {
+		switch n := x.Reader.Int(last + older); n {
 		case 0:
 			return expected
 		case isNew, isAddress:
@@ -30,7 +30,7 @@ func (x *codeCoder) text(s string, expected, of int) int {
 			if n == isAddress {
 				t.of = of
 				if of == 0 {
-					x.R.Fail("an address for a name")
+					x.Reader.Fail("an address for a name")
 				}
 			}
 			x.texts = append(x.texts, t)
@@ -71,7 +71,7 @@ func (x *codeCoder) beginning(name string, of int) (at uint64, ok bool) {
 	return at, err == nil && fmt.Sprintf(nameless, at) == name
 }
 
-// addresses are where functions begin of which nothing else is known, from the first place in them. Most are multiples of 16.
+// addresses codes where unnamed functions begin, relative to the first known place in them. Most are multiples of 16.
 func (x *codeCoder) addresses() {
 	for i := range x.texts {
 		t := &x.texts[i]
@@ -85,7 +85,7 @@ func (x *codeCoder) addresses() {
 		if units&1 != 0 {
 			low = x.uvarint(int(at%16), 15)
 		}
-		if x.R != nil {
+		if x.Reader != nil {
 			t.s = fmt.Sprintf(nameless, uint64(from>>4-units>>1)<<4+uint64(low))
 		}
 	}
@@ -97,26 +97,26 @@ func (x *codeCoder) strings() {
 		t := &x.texts[i]
 		switch {
 		case t.of != 0:
-		case x.R == nil && strings.IndexByte(t.s, 0) < 0:
+		case x.Reader == nil && strings.IndexByte(t.s, 0) < 0:
 			x.B = append(append(x.B, t.s...), 0)
-		case x.R == nil:
+		case x.Reader == nil:
 			x.B = wire.AppendString(append(x.B, 0), t.s)
 		default:
-			n := bytes.IndexByte(x.R.Remaining(), 0)
-			if t.s = string(x.R.Bytes(n)); n == 0 {
-				x.R.Byte()
-				if t.s = x.R.String(); t.s == "" {
-					x.R.Fail("text %d is empty", i)
+			n := bytes.IndexByte(x.Reader.Remaining(), 0)
+			if t.s = string(x.Reader.Bytes(n)); n == 0 {
+				x.Reader.Byte()
+				if t.s = x.Reader.String(); t.s == "" {
+					x.Reader.Fail("text %d is empty", i)
 				}
 				break
 			}
-			x.R.Byte()
+			x.Reader.Byte()
 		}
 		if x.Failed() {
 			return
 		}
 	}
-	if x.R != nil {
+	if x.Reader != nil {
 		x.give()
 	}
 }
@@ -188,7 +188,7 @@ func (x *codeCoder) names() {
 			x.name[i] = x.text(v.Name, expected, i)
 		case v.Kind == model.CallVertex && x.flags[i]&codeNamed != 0:
 			x.name[i] = x.text(v.Name, 0, 0)
-		case v.Kind == model.CallVertex && x.R != nil:
+		case v.Kind == model.CallVertex && x.Reader != nil:
 			v.Name = x.functionOf(i)
 		}
 		if x.Failed() {
@@ -210,7 +210,7 @@ func (x *codeCoder) anew(i int) bool {
 	return x.c.Vertices[i].Parent >= 0 && (x.like[i] < 0 || x.flags[i]&codeAnew != 0)
 }
 
-// places are files, lines and functions that are inlined.
+// places codes the files, lines and inlined functions of places.
 func (x *codeCoder) places() {
 	list := x.c.Vertices
 	x.files()
@@ -218,12 +218,12 @@ func (x *codeCoder) places() {
 	x.inlined = make([][]int, len(list))
 	for i := range list {
 		v := &list[i]
-		if n := x.like[i]; x.R != nil && n >= 0 && !x.anew(i) {
+		if n := x.like[i]; x.Reader != nil && n >= 0 && !x.anew(i) {
 			x.inlined[i] = x.inlined[n]
 		} else if x.flags[i]&codeInlined != 0 && x.anew(i) {
 			for k := range x.uvarint(len(v.Inlined)-1, maxLevels) + 1 {
 				s := ""
-				if x.R == nil {
+				if x.Reader == nil {
 					s = v.Inlined[k]
 				}
 				x.inlined[i] = append(x.inlined[i], x.text(s, 0, 0))
@@ -273,11 +273,11 @@ func (x *codeCoder) lines() {
 		if x.anew(i) && x.file[i] != 0 {
 			expected := cmp.Or(line[x.in[i]], before)
 			n := x.varint(int64(v.Line-expected)) + int64(expected)
-			if v.Line = int(n); x.R != nil && (n < 0 || n > 1<<31) {
-				x.R.Fail("vertex %d is in line %d", i, n)
+			if v.Line = int(n); x.Reader != nil && (n < 0 || n > 1<<31) {
+				x.Reader.Fail("vertex %d is in line %d", i, n)
 				return
 			}
-		} else if n := x.like[i]; x.R != nil && n >= 0 && !x.anew(i) {
+		} else if n := x.like[i]; x.Reader != nil && n >= 0 && !x.anew(i) {
 			v.Line = list[n].Line
 		}
 		if v.Line > 0 {

@@ -6,7 +6,7 @@ import "github.com/spoor-hpc/spoor/trace/model"
 func (x *codeCoder) called() {
 	count := x.uvarint(len(x.order), len(x.c.Vertices))
 	var alone []int
-	if x.R != nil {
+	if x.Reader != nil {
 		x.order = make([][]int, count)
 	} else {
 		for k := range x.order {
@@ -18,11 +18,11 @@ func (x *codeCoder) called() {
 	without := make([]bool, count)
 	next := 0
 	for k := range x.uvarint(len(alone), count) {
-		if x.R == nil {
+		if x.Reader == nil {
 			x.uvarint(alone[k]-next, count)
 			next = alone[k]
-		} else if next += x.R.Int(count); next >= count {
-			x.R.Fail("no call %d", next)
+		} else if next += x.Reader.Int(count); next >= count {
+			x.Reader.Fail("no call %d", next)
 			return
 		}
 		without[next] = true
@@ -32,13 +32,13 @@ func (x *codeCoder) called() {
 	for k := range x.order {
 		for n, more := 0, !without[k]; more; n++ {
 			expected, at := x.tree.expected(last), 0
-			if x.R == nil {
+			if x.Reader == nil {
 				at, more = x.order[k][n], n+1 < len(x.order[k])
 			}
 			at, more = x.follows(at, expected, more)
-			if x.R != nil {
+			if x.Reader != nil {
 				if at < 0 || at >= len(x.calls) || x.tree.taken(at) {
-					x.R.Fail("no call %d", at)
+					x.Reader.Fail("no call %d", at)
 					return
 				}
 				x.order[k] = append(x.order[k], at)
@@ -68,7 +68,7 @@ func bit(set bool) int {
 // maxLevels bounds how deep vertices are: each frame of a stack has loops around it.
 const maxLevels = 1 << 12
 
-// Kinds of vertices as they stand in a file.
+// Kinds of vertices as encoded in a file.
 const (
 	shapeFunction = iota
 	shapeLoop
@@ -99,15 +99,15 @@ func (x *codeCoder) setShape(v *model.Vertex, shape int) {
 	}
 }
 
-// A shaper tells what a vertex is to be from those before it and the calls that come. A function with a frame, or a call, is an item
-// of the body around it, at the place through which the next call is reached; loops and functions by jumps are on the way there.
-// What there is between two items is what was between the same ones wherever else the function was called from.
+// A shaper predicts a vertex from those before it and the calls that follow. A function with a frame, or a call, is an
+// item of the body around it, at the place through which the next call is reached; loops and functions reached by jumps
+// are on the way there. Between two items the prediction is what was between them the last time the function occurred.
 type shaper struct {
 	t      *callTree
 	around []shapeEntry
 	last   []int32 // by node: the place of the item before, negative if there was none, as in callNode
 	opened int     // on the way to the next item
-	known  map[shapeKey]shape
+	known  map[shapeKey]vertexShape
 }
 
 type shapeEntry struct {
@@ -120,22 +120,22 @@ type shapeKey struct {
 	opened     int
 }
 
-type shape struct {
+type vertexShape struct {
 	levels int // back, beyond what doesn't lead to the next call
 	kind   int
 	flags  bool
 }
 
 // expect returns what comes next on the way to a call, levels back to what leads there, and what that is to be remembered by.
-func (s *shaper) expect(call int) (want shape, back int, key shapeKey) {
+func (s *shaper) expect(call int) (want vertexShape, back int, key shapeKey) {
 	if call < 0 {
-		return shape{kind: shapeCall}, 0, key
+		return vertexShape{kind: shapeCall}, 0, key
 	}
 	for back < len(s.around) && !s.t.has(s.around[len(s.around)-1-back].node, call) {
 		back++
 	}
 	if back == len(s.around) {
-		return shape{kind: shapeFunction}, back, key
+		return vertexShape{kind: shapeFunction}, back, key
 	}
 	node := s.around[len(s.around)-1-back].node
 	key = shapeKey{s.last[node], s.t.placeOf(node, call), s.opened}
@@ -149,7 +149,7 @@ func (s *shaper) expect(call int) (want shape, back int, key shapeKey) {
 }
 
 // put says what it was.
-func (s *shaper) put(vertex, call int, is shape, back int, key shapeKey) {
+func (s *shaper) put(vertex, call int, is vertexShape, back int, key shapeKey) {
 	if key != (shapeKey{}) {
 		s.known[key] = is
 	}
@@ -179,7 +179,7 @@ func (s *shaper) put(vertex, call int, is shape, back int, key shapeKey) {
 
 // shape is the form of the tree, and flags.
 func (x *codeCoder) shape() {
-	s := &shaper{t: x.tree, last: make([]int32, len(x.tree.nodes)), known: make(map[shapeKey]shape)}
+	s := &shaper{t: x.tree, last: make([]int32, len(x.tree.nodes)), known: make(map[shapeKey]vertexShape)}
 	for i := range s.last {
 		s.last[i] = x.tree.nodes[i].first
 	}
@@ -192,13 +192,13 @@ func (x *codeCoder) shape() {
 			call = x.order[calls][0]
 		}
 		want, back, key := s.expect(call)
-		var is shape
-		if x.R == nil {
+		var is vertexShape
+		if x.Reader == nil {
 			levels := 0
 			for len(s.around) > levels && s.around[len(s.around)-1-levels].vertex != v.Parent {
 				levels++
 			}
-			is = shape{levels - back, shapeOf(v), x.flags[i] != 0}
+			is = vertexShape{levels - back, shapeOf(v), x.flags[i] != 0}
 		}
 		n := 0
 		if is != want {
@@ -208,20 +208,20 @@ func (x *codeCoder) shape() {
 			is = want
 		} else {
 			n--
-			is = shape{unzigzag(n >> 1 / shapes), n >> 1 % shapes, n&1 != 0}
+			is = vertexShape{unzigzag(n >> 1 / shapes), n >> 1 % shapes, n&1 != 0}
 		}
-		if flagged[i] = is.flags; x.R != nil && !x.setIn(v, i, is, back, s, calls) {
+		if flagged[i] = is.flags; x.Reader != nil && !x.setIn(v, i, is, back, s, calls) {
 			return
 		}
 		if s.put(i, call, is, back, key); v.Kind == model.CallVertex {
-			if x.R != nil {
+			if x.Reader != nil {
 				x.contexts[i] = x.order[calls]
 			}
 			calls++
 		}
 	}
-	if x.R != nil && calls != len(x.order) {
-		x.R.Fail("%d calls of %d", calls, len(x.order))
+	if x.Reader != nil && calls != len(x.order) {
+		x.Reader.Fail("%d calls of %d", calls, len(x.order))
 		return
 	}
 	for i := range x.c.Vertices {
@@ -234,22 +234,22 @@ func (x *codeCoder) shape() {
 }
 
 // setIn sets what a vertex is and is in, as read; false if that can't be.
-func (x *codeCoder) setIn(v *model.Vertex, i int, is shape, back int, s *shaper, calls int) bool {
+func (x *codeCoder) setIn(v *model.Vertex, i int, is vertexShape, back int, s *shaper, calls int) bool {
 	n := len(s.around) - back - is.levels
 	if x.Failed() || n < 0 || n > len(s.around) || n > maxLevels {
-		x.R.Fail("vertex %d is too deep, or nowhere", i)
+		x.Reader.Fail("vertex %d is too deep, or nowhere", i)
 		return false
 	}
 	x.setShape(v, is.kind)
 	if v.Parent = -1; n > 0 {
 		v.Parent = s.around[n-1].vertex
 		if x.c.Vertices[v.Parent].Kind == model.CallVertex {
-			x.R.Fail("vertex %d is in a call", i)
+			x.Reader.Fail("vertex %d is in a call", i)
 			return false
 		}
 	}
 	if v.Kind == model.CallVertex && calls == len(x.order) {
-		x.R.Fail("vertex %d is one call too many", i)
+		x.Reader.Fail("vertex %d is one call too many", i)
 		return false
 	}
 	return true

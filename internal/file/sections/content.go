@@ -41,28 +41,28 @@ type Class struct {
 	// as Streams says.
 	Counts    []column.Column
 	Terminals Terminals
-	// Lanes, if any, stand in rising order of Terminal. LaneCounts is to their Steps
-	// what Counts is to Streams.
+	// Lanes, if any, are in rising order of Terminal. LaneCounts has the repetition counts of their Steps, as Counts
+	// has those of Streams.
 	Lanes      []lane.Columns
 	LaneCounts []column.Column
-	// Histograms, if any, stand in rising order of Terminal and From.
+	// Histograms, if any, are in rising order of Terminal and From.
 	Histograms []Histogram
 	// Ranked is what each of several ranks spent; of one rank its Times say it.
 	Ranked timing.TotalColumns
 	// RankedValues is the sums of what was attached on each of several ranks, by name: what
 	// is below zero in place of gaps, what is above in place of durations.
 	RankedValues map[string]timing.TotalColumns
-	// Placed, if any, stands in rising order of Leaf.
-	Placed []Placed
-	// Firsts, if any, stands in rising order of Leaf.
+	// LeafTimes, if any, is in rising order of Leaf.
+	LeafTimes []LeafTimes
+	// Firsts, if any, is in rising order of Leaf.
 	Firsts []First
-	// Mixed is the terminals, in rising order, of which it is not known what calls at single places of the first stream took.
+	// Mixed lists, in rising order, the terminals without times of single leaves in the first stream.
 	Mixed []int
 	// Values is what was attached to calls, by name, parallel to Terminals; see
 	// Reader.Values.
 	Values map[string][]model.ValueStat
-	// PlacedValues, by name, stand in rising order of Leaf.
-	PlacedValues map[string][]PlacedValue
+	// LeafValues, by name, are in rising order of Leaf.
+	LeafValues map[string][]LeafValue
 }
 
 // A Terminal is one distinct call of a class: two calls are one terminal if they
@@ -79,25 +79,25 @@ type Terminal struct {
 // all at once: List is where they are.
 type Terminals interface {
 	Len() int
-	// At fills in terminal n but for its times. Its Vals are room to be used again, and hold until the next At.
-	At(n int, t *Terminal)
+	// Describe fills in terminal n but for its times. Its Vals are room to be used again, and hold until the next At.
+	Describe(n int, t *Terminal)
 	// Times returns those of terminal n.
 	Times(n int) model.Times
 }
 
-// A List is Terminals in memory.
-type List []Terminal
+// A TerminalList is Terminals in memory.
+type TerminalList []Terminal
 
 // Len, At and Times are what Terminals asks for.
-func (l List) Len() int { return len(l) }
+func (l TerminalList) Len() int { return len(l) }
 
-// At is described with Terminals.
-func (l List) At(n int, t *Terminal) {
+// Describe is described with Terminals.
+func (l TerminalList) Describe(n int, t *Terminal) {
 	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Vals: append(t.Vals[:0], l[n].Vals...)}
 }
 
 // Times is described with Terminals.
-func (l List) Times(n int) model.Times { return l[n].Times }
+func (l TerminalList) Times(n int) model.Times { return l[n].Times }
 
 // What a file can hold besides model.MaxRanks. Writer and reader both look here: the one refuses, or chooses
 // another coding, where the other would refuse. All else is bounded by the bytes that are

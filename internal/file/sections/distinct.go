@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// Distinct calls of a trace with stacks are a signature and a site each, stack and all. Each stands behind the one that came before it where it came
-// first, the first class going before others. So they are about in the order of the program's code, and signatures
-// come back as they did with the stack before.
+// Distinct calls of a trace with stacks are a signature and a site each, stack and all. Each follows the call that
+// preceded its first occurrence; the first class comes first. So they are about in the order of the program's code, and
+// signatures recur as they did with the stack before.
 //
 //	calls = calls uvarint, per call: site varint, per call: signature uvarint
 //
@@ -28,7 +28,7 @@ type siteOrder struct {
 	sites  []int32
 }
 
-// orderSites needs sites as they are in a table: what is around one comes before it, and those around which there is the same stand in the order of
+// orderSites needs sites in the order of a table: enclosing ones first, and sites with equal callers in the order of
 // their places.
 func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 	n := len(place)
@@ -68,7 +68,7 @@ func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 type signaturesAt struct {
 	groups []*Group
 	first  []int // number of the first signature of each
-	used   []int // so many of each were there
+	used   []int // how many of each have occurred
 	last   int   // the group of the last new one
 	recent []int // signatures, the last one last
 }
@@ -161,7 +161,7 @@ func (p *signaturesAt) came(sig, at int) {
 func byPlaces(groups []*Group, first []int) map[int]*signaturesAt {
 	at := make(map[int]*signaturesAt)
 	for i, g := range groups {
-		p := once.Of(at, g.Site, func() *signaturesAt { return &signaturesAt{} })
+		p := once.Get(at, g.Site, func() *signaturesAt { return &signaturesAt{} })
 		p.groups, p.first, p.used = append(p.groups, g), append(p.first, first[i]), append(p.used, 0)
 	}
 	return at
@@ -227,10 +227,10 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, out
 		}
 		x := &(*calls)[i]
 		p, how := at[place[x.site]], 0
-		if c.R == nil {
+		if c.Reader == nil {
 			how = p.take(int(x.sig))
 		}
-		if wire.Int(c, &how, maxSignatures+recent); c.R != nil {
+		if wire.Bounded(c, &how, maxSignatures+recent); c.Reader != nil {
 			sig, ok := p.find(how)
 			c.Refuse(!ok, "call %d with no signature of its site", i)
 			x.sig = int32(sig)
@@ -240,7 +240,7 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, out
 
 // decodeCalls reads the calls of a trace with stacks.
 func (t *SignatureTable) decodeCalls(r *wire.Reader) {
-	codeCalls(&wire.Coder{R: r}, &t.stacked, t.groups, t.first, t.sites.Outer, t.sites.Place)
+	codeCalls(&wire.Coder{Reader: r}, &t.stacked, t.groups, t.first, t.sites.Outer, t.sites.Place)
 	if t.stacked == nil {
 		t.stacked = []distinctCall{} // there are stacks
 	}

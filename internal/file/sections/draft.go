@@ -21,11 +21,11 @@ import (
 type Encoded struct {
 	head   []byte // up to where the series begins
 	series int64  // size of its pieces
-	index  []byte // behind these
+	index  []byte // after these
 }
 
-// Prepare encodes c.
-func Prepare(c *Content) (*Encoded, error) {
+// PrepareFile encodes c.
+func PrepareFile(c *Content) (*Encoded, error) {
 	e, err := prepare(c)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
@@ -34,7 +34,7 @@ func Prepare(c *Content) (*Encoded, error) {
 }
 
 func prepare(c *Content) (*Encoded, error) {
-	raw, err := Raw(c, wire.Packed, true)
+	raw, err := RawSections(c, wire.PackedSize, true)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ const TokenSize = container.HeadSize
 
 // Draft makes a file beside path that is to become the trace.
 func (e *Encoded) Draft(path string) (*Draft, error) {
-	if err := NoFile(path); err != nil {
+	if err := CheckReplaceable(path); err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+DraftPattern)
@@ -85,7 +85,7 @@ func (e *Encoded) Draft(path string) (*Draft, error) {
 	return d, nil
 }
 
-// DraftPattern is what names of drafts have behind those of their traces.
+// DraftPattern is what the names of drafts add to the names of their traces.
 const DraftPattern = ".draft*"
 
 // Name returns the draft's path, by which other processes can open it too.
@@ -129,18 +129,18 @@ func (d *Draft) finish(path string, overwrite bool) error {
 	if err := d.file.Chmod(0o644); err != nil {
 		return err
 	}
-	if err := Settle(d.file); err != nil {
+	if err := SyncFile(d.file); err != nil {
 		return err
 	}
-	if err := Move(d.Name(), path, overwrite); err != nil {
+	if err := Rename(d.Name(), path, overwrite); err != nil {
 		return err
 	}
 	return d.file.Close()
 }
 
-// Move gives a file another name in its folder. One that another file has is an error unless overwrite is set.
-func Move(from, to string, overwrite bool) error {
-	if err := NoFile(to); err != nil {
+// Rename gives a file another name in its folder. One that another file has is an error unless overwrite is set.
+func Rename(from, to string, overwrite bool) error {
+	if err := CheckReplaceable(to); err != nil {
 		return err
 	}
 	if overwrite {
@@ -161,17 +161,17 @@ func Move(from, to string, overwrite bool) error {
 	return os.Rename(from, to) // this file system has no links
 }
 
-// NoFile returns an error if a path is that of a device, a FIFO or a socket, which a new file must not replace.
-func NoFile(path string) error {
-	if what := Special(path); what != "" {
+// CheckReplaceable returns an error if a path is that of a device, a FIFO or a socket, which a new file must not replace.
+func CheckReplaceable(path string) error {
+	if what := SpecialFile(path); what != "" {
 		return fmt.Errorf("%s is a %s: name a file", path, what)
 	}
 	return nil
 }
 
-// Special is what there is at a path if it is neither a file nor a folder, nor nothing: a device, a FIFO or a socket.
+// SpecialFile is what there is at a path if it is neither a file nor a folder, nor nothing: a device, a FIFO or a socket.
 // Links among devices lead to what others have open, and count as such.
-func Special(path string) string {
+func SpecialFile(path string) string {
 	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") && !strings.HasPrefix(abs, "/dev/shm/") || strings.HasPrefix(abs, "/proc/")) {
 		if _, err := os.Lstat(abs); err == nil {
 			return "device"
@@ -233,10 +233,10 @@ var local = []uint32{
 	0x9123683e, // btrfs
 }
 
-// Settle is called when all of a file is written, before it gets its name. File systems of other hosts may refuse only
+// SyncFile is called when all of a file is written, before it gets its name. File systems of other hosts may refuse only
 // now what they had no room for; a local one begins to write. To wait until it has written takes several milliseconds,
 // and helps only if the machine fails within the next seconds.
-func Settle(f *os.File) error {
+func SyncFile(f *os.File) error {
 	var s syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil || !slices.Contains(local, uint32(s.Type)) {
 		return f.Sync()

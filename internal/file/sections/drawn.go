@@ -28,7 +28,7 @@ func (c *Content) AppendDrawn(b []byte) []byte {
 		last := 0
 		for _, l := range d.Loops[i] {
 			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(l.Symbol-last)), uint64(l.Family))
-			keys := column.Of(l.Keys...)
+			keys := column.FromValues(l.Keys...)
 			b = column.EncodeSeq(b, &keys, &c.Classes[i].Ranks)
 			last = l.Symbol
 		}
@@ -42,7 +42,7 @@ const mostKeys = 1 << 24
 // DecodeDrawn reads it.
 func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *grammar.Drawing {
 	d := &grammar.Drawing{Loops: make([][]grammar.DrawnLoop, len(classes))}
-	if codeFamilies(&wire.Coder{R: r}, d, ranks); r.Err() != nil {
+	if codeFamilies(&wire.Coder{Reader: r}, d, ranks); r.Err() != nil {
 		return nil
 	}
 	keys := 0
@@ -76,12 +76,12 @@ func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *grammar.Drawing {
 func codeFamilies(c *wire.Coder, d *grammar.Drawing, ranks int) {
 	wire.Uints(c, &d.Seed)
 	wire.List(c, &d.Families, 7, func(_ int, x *model.Drawn) {
-		wire.Int(c, &x.Precision, 100)
-		wire.Int(c, &x.Least.Value, math.MaxInt32)
-		wire.Int(c, &x.Least.Rank, ranks-1)
+		wire.Bounded(c, &x.Precision, 100)
+		wire.Bounded(c, &x.Least.Value, math.MaxInt32)
+		wire.Bounded(c, &x.Least.Rank, ranks-1)
 		wire.Above(c, &x.Most.Value, x.Least.Value, math.MaxInt32)
-		wire.Int(c, &x.Most.Rank, ranks-1)
-		if bins(c, &x.Distribution, math.MaxInt32); c.R != nil && !c.Failed() {
+		wire.Bounded(c, &x.Most.Rank, ranks-1)
+		if bins(c, &x.Distribution, math.MaxInt32); c.Reader != nil && !c.Failed() {
 			x.Runs = x.Count()
 			c.Check(checkFamily(x, ranks))
 		}
@@ -138,8 +138,8 @@ func (c *Content) calls(i int, s *column.Streams, terminals int) ([]uint64, erro
 	})
 }
 
-// Draw has the loops of a class run as often as is drawn.
-func (c *Decoded) Draw(d *grammar.Drawing, class int) error {
+// DrawTripCounts has the loops of a class run as often as is drawn.
+func (c *DecodedClass) DrawTripCounts(d *grammar.Drawing, class int) error {
 	loops := d.Loops[class]
 	if len(loops) == 0 {
 		return nil
@@ -158,7 +158,7 @@ func (c *Decoded) Draw(d *grammar.Drawing, class int) error {
 		if from >= 0 {
 			c.Counts = append(c.Counts, before[from])
 		} else {
-			c.Counts = append(c.Counts, column.SeqOf(column.Of(u.Drawn[k]...)))
+			c.Counts = append(c.Counts, column.SeqOf(column.FromValues(u.Drawn[k]...)))
 		}
 	}
 	return nil

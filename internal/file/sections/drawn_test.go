@@ -15,7 +15,7 @@ func end(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank:
 // two is a content of two classes.
 func two(families ...model.Drawn) *Content {
 	return &Content{
-		Ranks: 4, Classes: []Class{{Ranks: column.Of(0, 2)}, {Ranks: column.Of(1, 3)}},
+		Ranks: 4, Classes: []Class{{Ranks: column.FromValues(0, 2)}, {Ranks: column.FromValues(1, 3)}},
 		Drawn: &grammar.Drawing{Seed: 5, Families: families, Loops: make([][]grammar.DrawnLoop, 2)},
 	}
 }

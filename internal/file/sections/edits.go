@@ -6,27 +6,25 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Classes that differ in a few calls have lists of signatures that differ in a
-// few places: a rank at the border of a grid lacks a neighbour, one higher up in
-// a tree has one more child. If there are not too many classes, such lists are written
-// as what has to be done to that of a class before. All grammars are in front of
-// all lists, as that compresses best.
+// Classes that differ in a few calls have lists of signatures that differ in a few places: a rank at the border of a
+// grid lacks a neighbour, one higher up in a tree has one more child. If there are not too many classes, such lists are
+// written as edits of an earlier class's list. All grammars precede all lists, which compresses best.
 //
 //	together = 255 uint8, per class: streams uvarint, grammars…,
 //	           per class: varying counts,
 //	           per class: back uvarint, signatures of the terminals if 0, else edits
 //	edits    = hunks uvarint, per hunk: copied uvarint, left out uvarint, added uvarint, added varint…
 //
-// The list edited is that of the class so far back. What is behind the last hunk is copied,
-// too. Signatures added are differences to the one before them in the list, at first to 0.
+// The edited list is that of the class this far back. The rest after the last hunk is copied, too. Signatures added are
+// differences to the one before them in the list, at first to 0.
 const (
 	Together    = 255
 	maxTogether = 256     // classes; with more, a list's own form is as good
 	maxEditing  = 1 << 14 // places compared to find the least edits
 )
 
-// A Common is what the ranks of a class have in common, once read.
-type Common struct {
+// A ClassCommon is what the ranks of a class have in common, once read.
+type ClassCommon struct {
 	Streams       []*grammar.Grammar
 	Varying, Sigs []int
 
@@ -34,15 +32,16 @@ type Common struct {
 	Edited                  bool
 }
 
-// codeTogether is the classes. Of their lists a writer says how far back that one is out of which each is made, and what their bytes are.
-func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []int, how [][]byte) {
+// codeTogether codes the classes. A writer passes, for each class, the distance back to the one whose list is edited,
+// and the encoded list.
+func codeTogether(c *wire.Coder, list []ClassCommon, table *SignatureTable, back []int, how [][]byte) {
 	tag := byte(Together)
 	wire.Byte(c, &tag)
 	at := func() int {
-		if c.R == nil {
+		if c.Reader == nil {
 			return 0
 		}
-		return -c.R.Rest()
+		return -c.Reader.Rest()
 	}
 	for i := range list {
 		x, from := &list[i], at()
@@ -56,7 +55,7 @@ func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []in
 	}
 	for i := range list {
 		x, from := &list[i], at()
-		if wire.Int(c, &back[i], i); c.R == nil {
+		if wire.Bounded(c, &back[i], i); c.Reader == nil {
 			c.B = append(c.B, how[i]...)
 			continue
 		}
@@ -73,7 +72,7 @@ func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []in
 
 func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	back, how := edited(sigs)
-	all := make([]Common, len(list))
+	all := make([]ClassCommon, len(list))
 	for i := range list {
 		if all[i].Streams, all[i].Varying = list[i].List, list[i].Varying; back[i] == 0 {
 			how[i] = appendList(nil, sigs[i], true, f, packed)
@@ -82,14 +81,14 @@ func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, 
 	return wire.Append(b, func(c *wire.Coder) { codeTogether(c, all, nil, back, how) })
 }
 
-// DecodeTogether reads what n classes have in common.
-func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
+// DecodeClasses reads what n classes have in common.
+func DecodeClasses(r *wire.Reader, n int, table *SignatureTable) []ClassCommon {
 	if n > maxTogether {
 		r.Fail("%d classes together", n)
 		return nil
 	}
-	list := make([]Common, n)
-	if codeTogether(&wire.Coder{R: r}, list, table, make([]int, n), nil); r.Err() != nil {
+	list := make([]ClassCommon, n)
+	if codeTogether(&wire.Coder{Reader: r}, list, table, make([]int, n), nil); r.Err() != nil {
 		return nil
 	}
 	for i := range list {
@@ -101,13 +100,13 @@ func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
 }
 
 // decodeList reads the signatures of the class's terminals, perhaps as edits of another list.
-func (x *Common) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
-	terminals, ok := grammar.Terminals(x.Streams)
+func (x *ClassCommon) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
+	terminals, ok := grammar.CountTerminals(x.Streams)
 	if c.Refuse(!ok, "terminals are not numbered by first occurrence"); !ok {
 		return
 	}
 	if !x.Edited {
-		x.Sigs = decodeList(c.R, terminals, table)
+		x.Sigs = decodeList(c.Reader, terminals, table)
 	} else {
 		var hunks []hunk
 		if codeEdits(c, of, &hunks); c.Failed() {
@@ -116,7 +115,7 @@ func (x *Common) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
 		x.Sigs = edit(of, hunks)
 		c.Refuse(len(x.Sigs) != terminals, "%d signatures for %d terminals", len(x.Sigs), terminals)
 	}
-	listed(c.R, x.Sigs, table)
+	listed(c.Reader, x.Sigs, table)
 }
 
 type hunk struct {
@@ -185,21 +184,21 @@ func edits(from, list []int) []hunk {
 func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	at, last := 0, 0
 	wire.List(c, hunks, 3, func(_ int, h *hunk) {
-		wire.Int(c, &h.copied, len(from)-at)
+		wire.Bounded(c, &h.copied, len(from)-at)
 		if at += h.copied; h.copied > 0 {
 			last = from[at-1]
 		}
-		wire.Int(c, &h.left, len(from)-at)
+		wire.Bounded(c, &h.left, len(from)-at)
 		at += h.left
 		wire.List(c, &h.added, 1, func(_ int, s *int) {
-			wire.From(c, s, last)
+			wire.Relative(c, s, last)
 			c.Refuse(*s < 0 || *s >= maxSignatures, "signature %d", *s)
 			last = *s
 		})
 	})
 }
 
-// edit makes the list of which hunks are the edits of from.
+// edit applies hunks to a list.
 func edit(from []int, hunks []hunk) (list []int) {
 	for _, h := range hunks {
 		list = append(append(list, from[:h.copied]...), h.added...)

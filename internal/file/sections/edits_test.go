@@ -60,10 +60,10 @@ func TestTogether(t *testing.T) {
 		}
 		list, sigs = append(list, column.Streams{List: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
-	b := appendTogether(nil, list, sigs, nil, wire.Quickly)
+	b := appendTogether(nil, list, sigs, nil, wire.QuickPackedSize)
 	table := &SignatureTable{Total: 100, Calls: 100}
 	r := wire.NewReader(b, "classes")
-	got := DecodeTogether(r, len(list), table)
+	got := DecodeClasses(r, len(list), table)
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +81,12 @@ func TestTogether(t *testing.T) {
 	}
 	for n := range b {
 		r := wire.NewReader(b[:n], "classes")
-		if DecodeTogether(r, len(list), table); r.Done() == nil {
+		if DecodeClasses(r, len(list), table); r.Done() == nil {
 			t.Errorf("%d of %d bytes are taken for all", n, len(b))
 		}
 	}
 	r = wire.NewReader(b, "classes")
-	if DecodeTogether(r, len(list), &SignatureTable{Total: 10}); r.Err() == nil {
+	if DecodeClasses(r, len(list), &SignatureTable{Total: 10}); r.Err() == nil {
 		t.Error("signatures that are not in the table")
 	}
 }
@@ -95,7 +95,7 @@ func FuzzTogether(f *testing.F) {
 	f.Add([]byte{Together, 1, 1, 0, 1, 1, 0, 0, 0, 0, column.EncodePlain(nil, &column.Column{})[0], 2, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "fuzz")
-		list := DecodeTogether(r, 2, &SignatureTable{Total: 50})
+		list := DecodeClasses(r, 2, &SignatureTable{Total: 50})
 		if (list == nil) != (r.Err() != nil) {
 			t.Fatalf("%v with error %v", list, r.Err())
 		}

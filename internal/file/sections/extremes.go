@@ -17,7 +17,7 @@ type callRow struct {
 // two reports whether the row is two times of one pool.
 func (r *callRow) two() bool { return r.pools == 1 && r.count == 2 }
 
-func (p *Pooled) rowsOf(codes []statCode) []callRow {
+func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 	rows := make([]callRow, p.Rows)
 	for i := range codes {
 		if x := &codes[i]; x.count > 0 {
@@ -51,8 +51,8 @@ type Extremes struct {
 	common           bool // of several classes
 }
 
-// Extremes returns what the stats of pools come to.
-func (p *Pooled) Extremes(stats []model.Stat) []Extremes {
+// Extremes returns the extremes of pools by their stats.
+func (p *ClassPools) Extremes(stats []model.Stat) []Extremes {
 	list := make([]Extremes, p.Rows)
 	for i := range stats {
 		s := &stats[i]
@@ -96,8 +96,8 @@ type extremeCode struct {
 // kept is what a file has of the extremes of a row.
 type kept struct{ least, most, minRank, maxRank bool }
 
-// keeps tells what a file has of a row. The rest follows from the means.
-func (p *Pooled) keeps(r *callRow, common bool) kept {
+// keeps returns which extremes of a row are in a file. The others follow from the means.
+func (p *ClassPools) keeps(r *callRow, common bool) kept {
 	several := p.Ranks > 1
 	switch {
 	case r.count == 0:
@@ -111,7 +111,7 @@ func (p *Pooled) keeps(r *callRow, common bool) kept {
 }
 
 // bits is how many bits extremes keep. Where each rank made one call, they are two ranks' own times.
-func (p *Pooled) bits(r *callRow, common bool) int {
+func (p *ClassPools) bits(r *callRow, common bool) int {
 	switch {
 	case common:
 		return commonBits
@@ -123,15 +123,15 @@ func (p *Pooled) bits(r *callRow, common bool) int {
 
 // around are the numbers of the mean that those of extremes are differences to.
 func (r *callRow) around(keep int, common bool) (below, above int) {
-	if below = Rounded(math.Floor(r.mean), keep); common {
+	if below = RoundedNumber(math.Floor(r.mean), keep); common {
 		return below, roundedDown(math.Floor(r.mean), keep)
 	}
-	return below, Rounded(math.Ceil(r.mean), keep)
+	return below, RoundedNumber(math.Ceil(r.mean), keep)
 }
 
 // roundedDown is the number of the greatest that is not above one: totals are held against what is longest in several classes.
 func roundedDown(f float64, keep int) int {
-	n := Rounded(f, keep)
+	n := RoundedNumber(f, keep)
 	if n > 0 && unrounded(n, keep) > f {
 		n--
 	}
@@ -139,19 +139,19 @@ func roundedDown(f float64, keep int) int {
 }
 
 // extremeCode rounds extremes, those of several classes if they are common: then ranks are those of the run.
-func (p *Pooled) extremeCode(r *callRow, e *Extremes, common bool, index map[int32]uint64) (x extremeCode) {
+func (p *ClassPools) extremeCode(r *callRow, e *Extremes, common bool, index map[int32]uint64) (x extremeCode) {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
 	if has.least {
-		x.least = max(below-Rounded(float64(e.Min), keep), 0)
+		x.least = max(below-RoundedNumber(float64(e.Min), keep), 0)
 	}
 	if has.most {
-		most := Rounded(float64(e.Max), keep)
+		most := RoundedNumber(float64(e.Max), keep)
 		if common {
 			most = roundedDown(float64(e.Max), keep)
 		}
 		x.most = max(most-above, 0)
-		x.dev = max(above+x.most-Rounded(e.Deviation, keep), 0)
+		x.dev = max(above+x.most-RoundedNumber(e.Deviation, keep), 0)
 	}
 	if common {
 		x.minRank, x.maxRank = int(e.MinRank), int(e.MaxRank)
@@ -166,15 +166,15 @@ func (p *Pooled) extremeCode(r *callRow, e *Extremes, common bool, index map[int
 	return x
 }
 
-// atMost makes the longest call, as it is read, no longer than what calls come to.
-func (x *extremeCode) atMost(sum uint64, p *Pooled, r *callRow) {
+// atMost limits the longest call, as it is read, to the sum of the calls.
+func (x *extremeCode) atMost(sum uint64, p *ClassPools, r *callRow) {
 	for x.most > 0 && x.read(p, r, true, ownNumber).Max > sum {
 		x.most, x.dev = x.most-1, max(x.dev-1, 0)
 	}
 }
 
 // read is the reverse.
-func (x *extremeCode) read(p *Pooled, r *callRow, common bool, member func(i int) int32) Extremes {
+func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i int) int32) Extremes {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
 	e := Extremes{Min: math.MaxUint64, common: common, MinRank: member(x.minRank)}
@@ -191,8 +191,8 @@ func (x *extremeCode) read(p *Pooled, r *callRow, common bool, member func(i int
 	return e
 }
 
-// read returns the extremes of the rows of a class. Those that its base has stand there.
-func (p *Pooled) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []Extremes {
+// read returns the extremes of the rows of a class. It takes those that the base has from there.
+func (p *ClassPools) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []Extremes {
 	if c.common[k] != nil {
 		return c.common[k]
 	}
@@ -203,15 +203,15 @@ func (p *Pooled) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) i
 			continue
 		}
 		list[i] = c.extremes[k][i].read(p, &c.rows[k][i], false, member)
-		if p.Ranks == 1 { // none is longer than what the calls of the rank come to
+		if p.Ranks == 1 { // none is longer than the sum of the rank's calls
 			list[i].Max = min(list[i].Max, sums[i])
 		}
 	}
 	return list
 }
 
-// commonRow tells which row of a base a class's row has its extremes in common with.
-func (c *TimeCodes) commonRow(p *Pooled, k, i int) (int, bool) {
+// commonRow returns the row of a base that has the extremes of a class's row, too.
+func (c *TimeCodes) commonRow(p *ClassPools, k, i int) (int, bool) {
 	if c == nil {
 		return 0, false
 	}
@@ -220,7 +220,7 @@ func (c *TimeCodes) commonRow(p *Pooled, k, i int) (int, bool) {
 }
 
 // readCommon sets what others refer to: ranks are those of the run.
-func (c *TimeCodes) readCommon(p *Pooled) {
+func (c *TimeCodes) readCommon(p *ClassPools) {
 	for k := range c.common {
 		c.common[k] = make([]Extremes, p.Rows)
 		for i := range c.common[k] {
@@ -229,15 +229,15 @@ func (c *TimeCodes) readCommon(p *Pooled) {
 	}
 }
 
-// Agree makes what is told twice agree: extremes of single calls are rounded in another way than those of
-// ranks' totals. No rank's total is less than its longest call; where each rank
-// made one call, that is its total. apart tells of which sites extremes are those of other classes, too: the writer held
-// totals against them, and what is known of the class's own calls is what they took in the mean.
-func Agree(times []model.Times, groups []int32, ranks int, apart [2][]bool) {
+// ReconcileExtremes makes redundant numbers consistent: extremes of single calls are rounded otherwise than those of ranks' totals.
+// No rank's total is less than its longest call; if each rank made one call, that is its total. apart marks the sites
+// whose extremes include other classes': the writer compared totals with those, and of the class's own calls only the
+// mean is known.
+func ReconcileExtremes(times []model.Times, groups []int32, ranks int, apart [2][]bool) {
 	if ranks < 2 {
 		return
 	}
-	first, sites := Firsts(groups, func(n int) model.Times { return times[n] })
+	first, sites := FirstOfGroups(groups, func(n int) model.Times { return times[n] })
 	own := [2][]uint64{make([]uint64, len(first)), make([]uint64, len(first))}
 	number := make([]int, countGroups(groups))
 	for i, t := range first {

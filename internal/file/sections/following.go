@@ -8,15 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A program first makes its calls about in the order in which they stand in its code, and new ones from a site in the order in
-// which the table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
+// A program first makes its calls about in the order of its code, and new ones from a site in the order in which the
+// table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
 //
 //	following = 250 uint8, per call: site varint, per call: call varint
 //
-// Sites are in the order of their places: of each call it says how many further its site is than that of the call before, at first
-// the first; and how many further the call is, among those of its site, than the one behind that which came last from there.
-// Tables of calls with stacks are in the order of the code. Then the first is left out, and it says how many further each call is than
-// the one behind the call before.
+// Sites are in the order of their places: of each call it has two differences: from the site of the call before, at
+// first the first one; and, among the calls of its site, from the successor of the last call there. Tables of calls
+// with stacks are in the order of the code. Then the first is left out, and each call is written as the difference from
+// the successor of the call before.
 const (
 	following     = 250
 	fewFollowing  = 32      // calls: a shorter list is no shorter so
@@ -82,7 +82,7 @@ func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	sites := make([]int, len(list))
 	last := 0
 	for i, n := range list {
-		if c.R == nil {
+		if c.Reader == nil {
 			sites[i] = int(f.site[n])
 		}
 		if codeFurther(c, &sites[i], last, len(f.calls)); c.Failed() {
@@ -93,7 +93,7 @@ func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	next := make([]int, len(f.calls))
 	for i, s := range sites {
 		at := 0
-		if c.R == nil {
+		if c.Reader == nil {
 			at = int(f.at[list[i]])
 		}
 		if codeFurther(c, &at, next[s], len(f.calls[s])); c.Failed() {
@@ -118,7 +118,7 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 		return nil
 	}
 	list := make([]int, n)
-	if f.code(&wire.Coder{R: r}, list, calls); r.Err() != nil {
+	if f.code(&wire.Coder{Reader: r}, list, calls); r.Err() != nil {
 		return nil
 	}
 	return list
@@ -126,9 +126,9 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 
 // codeFurther is a number below a limit by how much more it is than another.
 func codeFurther(c *wire.Coder, v *int, than, limit int) {
-	wire.From(c, v, than)
-	if c.R != nil && (*v < 0 || *v >= limit) {
-		c.R.Fail("number %d and %d more of %d", than, *v-than, limit)
+	wire.Relative(c, v, than)
+	if c.Reader != nil && (*v < 0 || *v >= limit) {
+		c.Reader.Fail("number %d and %d more of %d", than, *v-than, limit)
 		*v = 0
 	}
 }

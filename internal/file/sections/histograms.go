@@ -22,9 +22,9 @@ func AppendHistograms(b []byte, list []Histogram) []byte {
 	return wire.Append(b, func(c *wire.Coder) { codeHistograms(c, &list, 0, 0) })
 }
 
-// DecodeHistograms reads those of a class with so many terminals and places.
+// DecodeHistograms reads the histograms of a class.
 func DecodeHistograms(r *wire.Reader, terminals, places int) (list []Histogram) {
-	if codeHistograms(&wire.Coder{R: r}, &list, terminals, places); r.Err() != nil {
+	if codeHistograms(&wire.Coder{Reader: r}, &list, terminals, places); r.Err() != nil {
 		return nil
 	}
 	return list
@@ -36,16 +36,16 @@ func codeHistograms(c *wire.Coder, list *[]Histogram, terminals, places int) {
 		wire.Above(c, &h.Terminal, last.Terminal, terminals-1-last.Terminal)
 		wire.Above(c, &h.From, model.FromStart, places)
 		c.Refuse(h.Terminal == last.Terminal && h.From <= last.From, "histograms of terminal %d out of order", h.Terminal)
-		if last = h; c.R != nil {
-			h.Duration, h.Gap = hist.Decode(c.R), hist.Decode(c.R)
+		if last = h; c.Reader != nil {
+			h.Duration, h.Gap = hist.Decode(c.Reader), hist.Decode(c.Reader)
 		} else {
 			c.B = h.Gap.AppendBinary(h.Duration.AppendBinary(c.B))
 		}
 	})
 }
 
-// PlacesOf numbers the places of a class's terminals.
-func PlacesOf(groups []*Group) (of []int, n int) {
+// NumberPlaces numbers the places of a class's terminals.
+func NumberPlaces(groups []*Group) (of []int, n int) {
 	type place struct {
 		call uint16
 		site int

@@ -35,8 +35,8 @@ type nameRun struct {
 // code is a run; the argument is how many names may follow the first.
 func (x *nameRun) code(c *wire.Coder, most int) {
 	c.String(&x.first)
-	if wire.Int(c, &x.more, most); x.more > 0 {
-		wire.Int(c, &x.at, len(x.first))
+	if wire.Bounded(c, &x.more, most); x.more > 0 {
+		wire.Bounded(c, &x.at, len(x.first))
 		wire.Integers(c, &x.step)
 	}
 }
@@ -73,7 +73,7 @@ func nameRuns(list []string) (runs []nameRun) {
 
 // codeNames is a list of no more names than a limit.
 func codeNames(c *wire.Coder, list *[]string, limit int) {
-	if c.R == nil {
+	if c.Reader == nil {
 		runs := nameRuns(*list)
 		wire.List(c, &runs, 2, func(_ int, x *nameRun) { x.code(c, 0) })
 		return
@@ -83,9 +83,9 @@ func codeNames(c *wire.Coder, list *[]string, limit int) {
 	start := 0
 	wire.List(c, &runs, 2, func(i int, x *nameRun) {
 		if i == 0 {
-			start = c.R.Rest()
+			start = c.Reader.Rest()
 		}
-		worth := manyNames + namesPerByte*(start-c.R.Rest())
+		worth := manyNames + namesPerByte*(start-c.Reader.Rest())
 		x.code(c, max(min(limit, worth)-len(*list)-1, 0))
 		*list = x.names(c, *list)
 	})
@@ -114,7 +114,7 @@ func numberedAt(name string, at int) (x hostNumber, ok bool) {
 	return hostNumber{before: name[:at], after: name[end:], number: n, width: end - at}, err == nil
 }
 
-// name is the i-th behind the first.
+// name is the name i after the first.
 func (x *hostNumber) name(i int64) (string, bool) {
 	const most = 1_000_000_000_000_000 // what has more digits than maxDigits
 	if x.step > most/model.MaxRanks || x.step < -most/model.MaxRanks {

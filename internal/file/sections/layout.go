@@ -11,10 +11,10 @@ import (
 )
 
 // layoutOf returns what the values of a function's signatures are. room is for the parts.
-func layoutOf(f *model.Function, room []signature.Part) signature.Layout {
+func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
-		room = append(room, signature.Part{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out, Request: p.Type == model.Request})
+		room = append(room, signature.ParamLayout{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out, Request: p.Type == model.Request})
 	}
 	l := signature.Layout{Result: widthOf(f.Result), Params: room}
 	switch {
@@ -30,27 +30,26 @@ func layoutOf(f *model.Function, room []signature.Part) signature.Layout {
 func widthOf(t model.Type) signature.Width {
 	switch t {
 	case model.None:
-		return signature.Nothing
+		return signature.WidthNone
 	case model.Address:
-		return signature.Place
+		return signature.WidthAddress
 	case model.Status:
-		return signature.Status
+		return signature.WidthStatus
 	case model.Int, model.Time, model.Handle, model.Request, model.Object, model.FunctionRef, model.String:
-		return signature.Word
+		return signature.WidthOne
 	}
 	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no such
 }
 
-// Few functions have more parameters, and few signatures more spans: for so many there is
-// room on the stack.
+// Few functions have more parameters, and few signatures more spans: this much is kept on the stack.
 const (
-	someParams = 16
-	SomeSpans  = 24
+	someParams   = 16
+	TypicalSpans = 24
 )
 
 // SpansOf takes the values of a signature apart. room is for the list.
 func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
-	var parts [someParams]signature.Part
+	var parts [someParams]signature.ParamLayout
 	l := layoutOf(f, parts[:0])
 	list, err := l.Spans(room, vals)
 	if err != nil {
@@ -59,9 +58,9 @@ func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signatur
 	return list, nil
 }
 
-// DefOf returns what the values of a span are.
-func DefOf(f *model.Function, s *signature.Span) *model.ParamDef {
-	if s.Param == signature.Result {
+// ParamOf returns what the values of a span are.
+func ParamOf(f *model.Function, s *signature.Span) *model.ParamDef {
+	if s.Param == signature.ParamResult {
 		return &model.ParamDef{Kind: f.Returns, Type: f.Result}
 	}
 	return &f.Params[s.Param]
@@ -69,35 +68,35 @@ func DefOf(f *model.Function, s *signature.Span) *model.ParamDef {
 
 // markRanks finds the values of a signature that are ranks, and those that say where these are.
 func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, err error) {
-	var room [SomeSpans]signature.Span
+	var room [TypicalSpans]signature.Span
 	spans, err := SpansOf(f, room[:0], vals)
 	if err != nil {
 		return nil, err
 	}
 	for i := range spans {
 		s := &spans[i]
-		if s.Param == signature.Made {
+		if s.Param == signature.ParamMade {
 			continue
 		}
 		if s.Summed(vals) { // and could not be filled in
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
-		switch p := DefOf(f, s); {
+		switch p := ParamOf(f, s); {
 		case p.Type == model.Status && s.Filled(vals):
-			ranks[s.At+signature.StatusSource] = true
+			ranks[s.First+signature.StatusSource] = true
 		case p.Type == model.Status && s.Dims > 0:
 			for e := range s.Elements(vals) {
 				if e.Filled(vals) {
-					ranks[e.At+signature.StatusSource] = true
+					ranks[e.First+signature.StatusSource] = true
 				}
 			}
 		case p.Type == model.Int && p.Kind == mpi.KindRank:
-			for at := s.At + min(s.Dims, 1); at < s.End; at++ {
+			for at := s.First + min(s.Dims, 1); at < s.End; at++ {
 				ranks[at] = true
 			}
 		}
 	}
-	var m lane.Moves
+	var m lane.Movable
 	m.Find(&signature.Layout{}, spans, vals)
 	return m.Forms, nil
 }
@@ -105,8 +104,8 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 // Displacements that are the sums of counts are left out of signatures (see
 // signature.LeaveOut), and filled in wherever values leave this package.
 
-// maySum reports whether a parameter may be filled in: an array of integers right
-// behind another one.
+// maySum reports whether a parameter's values can be computed: those of an array of integers that directly follows
+// another one.
 func maySum(f *model.Function, i int) bool {
 	return i > 0 && isNumbers(&f.Params[i]) && isNumbers(&f.Params[i-1])
 }
@@ -126,25 +125,25 @@ func haveSums(f *model.Function) bool {
 func SumsOf(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
 	return func(yield func(counts, displs *signature.Span) bool) {
 		for i := range spans {
-			if n := spans[i].Param; n != signature.Made && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
+			if n := spans[i].Param; n != signature.ParamMade && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
 				return
 			}
 		}
 	}
 }
 
-// FillIn fills in displacements that were left out. Values that don't fit the
+// FillSums fills in displacements that were left out. Values that don't fit the
 // function stay as they are: who reads them finds that.
-func FillIn(f *model.Function, vals []int64) {
+func FillSums(f *model.Function, vals []int64) {
 	if len(vals) == 0 || !haveSums(f) {
 		return
 	}
-	var room [SomeSpans]signature.Span
+	var room [TypicalSpans]signature.Span
 	spans, err := SpansOf(f, room[:0], vals)
 	if err != nil {
 		return
 	}
 	for counts, displs := range SumsOf(f, spans) {
-		signature.FillIn(vals[counts.At:counts.End], vals[displs.At:displs.End])
+		signature.FillSums(vals[counts.First:counts.End], vals[displs.First:displs.End])
 	}
 }

@@ -20,21 +20,21 @@ func (c *Content) appendPartners(b []byte) []byte {
 
 // DecodePartners reads it.
 func DecodePartners(r *wire.Reader, ranks int) (list []model.Partners) {
-	codePartners(&wire.Coder{R: r}, &list, ranks)
+	codePartners(&wire.Coder{Reader: r}, &list, ranks)
 	return list
 }
 
 func codePartners(c *wire.Coder, list *[]model.Partners, ranks int) {
 	wire.List(c, list, 27, func(_ int, p *model.Partners) {
 		wire.Uints(c, &p.Seed, &p.Intervals, &p.Rounds)
-		wire.Int(c, &p.Exchanges, math.MaxInt32)
+		wire.Bounded(c, &p.Exchanges, math.MaxInt32)
 		c.Bool(&p.Ring)
-		wire.Int(c, &p.Sent, math.MaxInt32)
-		wire.Int(c, &p.Received, math.MaxInt32)
+		wire.Bounded(c, &p.Sent, math.MaxInt32)
+		wire.Bounded(c, &p.Received, math.MaxInt32)
 		for _, d := range distributions(p) {
 			distribution(c, d, ranks)
 		}
-		if c.R != nil && !c.Failed() {
+		if c.Reader != nil && !c.Failed() {
 			c.Check(checkPartners(p, ranks))
 		}
 	})

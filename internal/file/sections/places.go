@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Placed is the mean times of the calls at one leaf, in nanoseconds, where they are not
+// LeafTimes is the mean times of the calls at one leaf, in nanoseconds, where they are not
 // those of all calls that look alike. It is of the first thread of a class; see Leaves.
-type Placed struct {
+type LeafTimes struct {
 	Leaf          int
 	Gap, Duration float64
 	Entry         float64 // gap before a call with which a loop is entered; NaN: as the others
@@ -19,24 +19,24 @@ type Placed struct {
 	Outer []float64
 }
 
-// A placesBlob is what leaves of a class have of their own, as a file has it.
+// A placesBlob is the encoded times of a class's leaves.
 //
 //	places = per class blob
 //	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
 //	         (2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
 //	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
-// A mean has eight significant bits. What a terminal has is that of all of its leaves, but for those that stand there themselves.
+// A mean has eight significant bits. A terminal's mean is that of its leaves without means of their own.
 type placesBlob struct {
 	common map[int32]leafMeans // by terminal
-	own    []Placed
+	own    []LeafTimes
 }
 
 // leafMeans are means as a file has them.
 type leafMeans struct{ gap, duration int }
 
-func meansOf(p *Placed) leafMeans {
-	return leafMeans{Rounded(p.Gap, meanBits), Rounded(p.Duration, meanBits)}
+func meansOf(p *LeafTimes) leafMeans {
+	return leafMeans{RoundedNumber(p.Gap, meanBits), RoundedNumber(p.Duration, meanBits)}
 }
 
 // code is the blob of a class; leaves is how many that has.
@@ -44,21 +44,21 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 	next := int32(0)
 	wire.Map(c, x.common, 3, func(t *int32, m *leafMeans) {
 		wire.Above(c, t, next, int(math.MaxInt32-next))
-		wire.Int(c, &m.gap, mostRounded(meanBits))
-		wire.Int(c, &m.duration, mostRounded(meanBits))
+		wire.Bounded(c, &m.gap, mostRounded(meanBits))
+		wire.Bounded(c, &m.duration, mostRounded(meanBits))
 		next = *t + 1
 	})
-	if c.R != nil {
-		x.own = make([]Placed, 0, c.R.Rest()/8) // most take as much
+	if c.Reader != nil {
+		x.own = make([]LeafTimes, 0, c.Reader.Rest()/8) // most take as much
 	}
 	last := 0
-	for i := 0; i < len(x.own) || c.R != nil && c.R.Rest() > 0; i++ {
-		if c.R != nil {
-			x.own = append(x.own, Placed{Entry: math.NaN()})
+	for i := 0; i < len(x.own) || c.Reader != nil && c.Reader.Rest() > 0; i++ {
+		if c.Reader != nil {
+			x.own = append(x.own, LeafTimes{Entry: math.NaN()})
 		}
 		p := &x.own[i]
 		head := (p.Leaf-last)<<1 | bit(!math.IsNaN(p.Entry))
-		wire.Int(c, &head, math.MaxInt)
+		wire.Bounded(c, &head, math.MaxInt)
 		if head>>1 == 0 && i > 0 || head>>1 >= leaves-last || c.Failed() {
 			c.Refuse(true, "leaf %d and %d more of %d", last, head>>1, leaves)
 			return
@@ -71,19 +71,19 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 			continue
 		}
 		codeMean(c, &p.Entry)
-		for k := 0; k < len(p.Outer) || c.R != nil && c.R.Rest() > 0 && c.R.Remaining()[0] == 0; k++ {
-			if c.R != nil {
+		for k := 0; k < len(p.Outer) || c.Reader != nil && c.Reader.Rest() > 0 && c.Reader.Remaining()[0] == 0; k++ {
+			if c.Reader != nil {
 				p.Outer = append(p.Outer, 0)
 			}
 			loop := 0
-			wire.Int(c, &loop, 0)
+			wire.Bounded(c, &loop, 0)
 			codeMean(c, &p.Outer[k])
 		}
 	}
 }
 
 // appendPlacesOf is of a class whose leaves are of these terminals.
-func appendPlacesOf(b []byte, list []Placed, terminals []int32) ([]byte, error) {
+func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, error) {
 	if len(list) == 0 {
 		return b, nil
 	}
@@ -112,37 +112,37 @@ func appendPlacesOf(b []byte, list []Placed, terminals []int32) ([]byte, error) 
 }
 
 // DecodePlaces reads the blob of a class whose leaves are of these terminals.
-func DecodePlaces(r *wire.Reader, terminals []int32) (list []Placed) {
+func DecodePlaces(r *wire.Reader, terminals []int32) (list []LeafTimes) {
 	if r.Rest() == 0 {
 		return nil
 	}
 	x := placesBlob{common: make(map[int32]leafMeans)}
-	if x.code(&wire.Coder{R: r}, len(terminals)); r.Err() != nil {
+	if x.code(&wire.Coder{Reader: r}, len(terminals)); r.Err() != nil {
 		return nil
 	}
 	if len(x.common) == 0 {
 		return x.own
 	}
-	list = make([]Placed, 0, len(x.own)+len(x.common))
+	list = make([]LeafTimes, 0, len(x.own)+len(x.common))
 	for leaf, t := range terminals {
 		if len(x.own) > 0 && x.own[0].Leaf == leaf {
 			list, x.own = append(list, x.own[0]), x.own[1:]
 		} else if m, known := x.common[t]; known {
-			list = append(list, Placed{Leaf: leaf, Gap: unrounded(m.gap, meanBits), Duration: unrounded(m.duration, meanBits), Entry: math.NaN()})
+			list = append(list, LeafTimes{Leaf: leaf, Gap: unrounded(m.gap, meanBits), Duration: unrounded(m.duration, meanBits), Entry: math.NaN()})
 		}
 	}
 	return list
 }
 
-// Leaves are the terminals of the leaves of a class's first thread.
-func Leaves(streams []*grammar.Grammar) []int32 {
+// LeafTerminals are the terminals of the leaves of a class's first thread.
+func LeafTerminals(streams []*grammar.Grammar) []int32 {
 	if len(streams) == 0 {
 		return nil
 	}
 	return grammar.Unfold(streams[0], grammar.UnfoldLimit).Terminal
 }
 
-// meanBits is how many bits behind the first one a mean keeps.
+// meanBits is the number of mantissa bits kept of a mean, after the leading one.
 const meanBits = 7
 
 func codeMean(c *wire.Coder, f *float64) { codeRounded(c, f, meanBits) }
@@ -167,7 +167,7 @@ func appendFirsts(classes []Class) []byte {
 
 // DecodeFirsts reads those of a class with that number of leaves.
 func DecodeFirsts(r *wire.Reader, leaves int) (list []First) {
-	if codeFirsts(&wire.Coder{R: r}, &list, leaves); r.Err() != nil {
+	if codeFirsts(&wire.Coder{Reader: r}, &list, leaves); r.Err() != nil {
 		return nil
 	}
 	return list
@@ -175,8 +175,8 @@ func DecodeFirsts(r *wire.Reader, leaves int) (list []First) {
 
 func codeFirsts(c *wire.Coder, list *[]First, leaves int) {
 	next := 0
-	for i := 0; !c.Failed() && (i < len(*list) || c.R != nil && c.R.Rest() > 0); i++ {
-		if c.R != nil {
+	for i := 0; !c.Failed() && (i < len(*list) || c.Reader != nil && c.Reader.Rest() > 0); i++ {
+		if c.Reader != nil {
 			*list = append(*list, First{})
 		}
 		x := &(*list)[i]
@@ -188,7 +188,7 @@ func codeFirsts(c *wire.Coder, list *[]First, leaves int) {
 	}
 }
 
-// appendMixed and DecodeMixed: the terminals of which it is not known what their calls at single places took.
+// appendMixed and DecodeMixed: the terminals without times of single leaves.
 //
 //	mixed = per class blob
 func appendMixed(classes []Class) []byte {
@@ -201,7 +201,7 @@ func appendMixed(classes []Class) []byte {
 
 // DecodeMixed reads the terminals of a class, which are below limit.
 func DecodeMixed(r *wire.Reader, limit int) (list []int) {
-	if codeMixed(&wire.Coder{R: r}, &list, limit); r.Err() != nil {
+	if codeMixed(&wire.Coder{Reader: r}, &list, limit); r.Err() != nil {
 		return nil
 	}
 	return list
@@ -212,9 +212,9 @@ func DecodeMixed(r *wire.Reader, limit int) (list []int) {
 //	blob = (terminals between this run and the one before, terminals in the run - 1)…
 func codeMixed(c *wire.Coder, list *[]int, limit int) {
 	left, end := *list, uint64(0) // when writing
-	for !c.Failed() && (len(left) > 0 || c.R != nil && c.R.Rest() > 0) {
+	for !c.Failed() && (len(left) > 0 || c.Reader != nil && c.Reader.Rest() > 0) {
 		var first, more uint64
-		if c.R == nil {
+		if c.Reader == nil {
 			first = uint64(left[0]) - end
 			for more++; more < uint64(len(left)) && left[more] == left[0]+int(more); more++ {
 			}
@@ -224,7 +224,7 @@ func codeMixed(c *wire.Coder, list *[]int, limit int) {
 		wire.Uints(c, &first, &more)
 		c.Refuse(first > uint64(limit) || more >= uint64(limit) || end+first+more >= uint64(limit), "terminals %d to %d of %d", end+first, end+first+more, limit)
 		c.Refuse(first == 0 && end > 0, "two runs of terminals meet at %d", end)
-		if end += first; c.R != nil && !c.Failed() {
+		if end += first; c.Reader != nil && !c.Failed() {
 			for n := range more + 1 {
 				*list = append(*list, int(end+n))
 			}

@@ -15,12 +15,12 @@ func TestPlaces(t *testing.T) {
 	mean := rapid.SampledFrom([]float64{0, 1, 17, 1000, 123456789})
 	rapid.Check(t, func(t *rapid.T) {
 		terminals := rapid.SliceOfN(rapid.Int32Range(0, 5), 1, 40).Draw(t, "leaves")
-		var list []Placed
+		var list []LeafTimes
 		for leaf := range terminals {
 			if rapid.IntRange(0, 3).Draw(t, "there") == 0 {
 				continue
 			}
-			p := Placed{leaf, mean.Draw(t, "gap"), mean.Draw(t, "duration"), math.NaN(), nil}
+			p := LeafTimes{leaf, mean.Draw(t, "gap"), mean.Draw(t, "duration"), math.NaN(), nil}
 			if rapid.IntRange(0, 5).Draw(t, "entered") == 0 {
 				p.Entry = mean.Draw(t, "entry")
 				p.Outer = rapid.SliceOfN(mean, 0, 3).Draw(t, "outer")
@@ -41,7 +41,7 @@ func TestPlaces(t *testing.T) {
 		}
 		for i, p := range list {
 			g := got[i]
-			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.Entry) != math.IsNaN(p.Entry) || Rounded(g.Entry, meanBits) != Rounded(p.Entry, meanBits) || !slices.EqualFunc(g.Outer, p.Outer, func(a, b float64) bool { return Rounded(a, meanBits) == Rounded(b, meanBits) }) {
+			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.Entry) != math.IsNaN(p.Entry) || RoundedNumber(g.Entry, meanBits) != RoundedNumber(p.Entry, meanBits) || !slices.EqualFunc(g.Outer, p.Outer, func(a, b float64) bool { return RoundedNumber(a, meanBits) == RoundedNumber(b, meanBits) }) {
 				t.Fatalf("%v, want %v", g, p)
 			}
 		}
@@ -49,7 +49,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("written again: %v, %v, was %v", again, err, b)
 		}
 	})
-	if _, err := appendPlacesOf(nil, []Placed{{Leaf: 2}}, []int32{0, 1}); err == nil {
+	if _, err := appendPlacesOf(nil, []LeafTimes{{Leaf: 2}}, []int32{0, 1}); err == nil {
 		t.Error("a leaf that is none was written")
 	}
 }
@@ -57,10 +57,10 @@ func TestPlaces(t *testing.T) {
 // The same times at many leaves of a terminal are there once.
 func TestPlacesOfATerminal(t *testing.T) {
 	terminals := make([]int32, 1000)
-	var list []Placed
+	var list []LeafTimes
 	for i := range terminals {
 		if terminals[i] = int32(i % 2); i%2 == 1 {
-			list = append(list, Placed{i, 5e6, 7e6, math.NaN(), nil})
+			list = append(list, LeafTimes{i, 5e6, 7e6, math.NaN(), nil})
 		}
 	}
 	list[3].Gap = 9e6

@@ -15,14 +15,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Processes is a table of Process, in columns over the ranks. Names stand in
-// the order in which the ranks first have them, so that it does not matter in
-// which order parts of the table were put together.
+// Processes is a table of Process, in columns over the ranks. Names are in order of the first rank that has them, so
+// that the order in which parts of the table were joined does not matter.
 type Processes struct {
 	hosts, ends names
 	folders     names // templates, see signature.Template
 	cols        [processColumns]column.Column
-	asides      [][]model.Aside // by rank; those behind the last have none
+	asides      [][]model.Aside // by rank; missing at the end: none
 	FinishNs    int64           // see Reader.FinishNs
 }
 
@@ -48,13 +47,13 @@ func (p *Processes) Len() int { return p.cols[0].Len() }
 // the span.
 const manyRanks = 256
 
-// extraDigits is how many bits more come to rank 0, which so has a choice of what to round to.
+// extraDigits is how many more bits rank 0's clock keeps, whose values then can be rounded in several ways.
 const extraDigits = 4
 
-// Coarse returns a process with as much as goes to rank 0: what is left out is cut off, so that
+// RoundProcess returns a process with as much as goes to rank 0: what is left out is cut off, so that
 // rounding the rest is rounding the whole. The process id stays only where the process did not
 // finish: else nobody finds it any more.
-func Coarse(x model.Process, ranks int) model.Process {
+func RoundProcess(x model.Process, ranks int) model.Process {
 	digits := digitsFor(ranks) + extraDigits
 	end := x.StartNs + x.SpanNs
 	end -= mod(end, endUnit(x.SpanNs, ranks)>>extraDigits)
@@ -71,7 +70,7 @@ func Coarse(x model.Process, ranks int) model.Process {
 
 func mod(v, unit int64) int64 { return (v%unit + unit) % unit }
 
-// digitsFor is how many significant bits durations keep in a trace of so many ranks.
+// digitsFor is how many significant bits durations keep in a trace with this number of ranks.
 func digitsFor(ranks int) int {
 	digits := 10
 	for n := 64; n < ranks && digits > 5; n *= 3 {
@@ -80,9 +79,9 @@ func digitsFor(ranks int) int {
 	return digits
 }
 
-// RoundedBy is how far a duration of a process may be from the true one, in a trace of so
+// RoundingError is how far a duration of a process may be from the true one, in a trace of so
 // many ranks.
-func RoundedBy(ns int64, ranks int) int64 {
+func RoundingError(ns int64, ranks int) int64 {
 	by := unitOf(ns, digitsFor(ranks)) / 2
 	if ranks > manyRanks {
 		by = max(by, int64(totalsWithin*float64(ns))) // see followsForm
@@ -90,7 +89,7 @@ func RoundedBy(ns int64, ranks int) int64 {
 	return by
 }
 
-// unitOf is what a number is rounded to for so many significant bits.
+// unitOf is the unit to which a number is rounded to keep this many significant bits.
 func unitOf(v int64, digits int) int64 {
 	if v < 1<<digits {
 		return 1
@@ -163,7 +162,7 @@ func (p *Processes) Append(x model.Process) {
 	}
 }
 
-// AppendNone adds entries of ranks of which nothing is known.
+// AppendNone adds entries of unknown ranks.
 func (p *Processes) AppendNone(ranks int) {
 	for i := range p.cols {
 		v := int64(0)
@@ -269,9 +268,9 @@ func (p *Processes) AppendBinary(b []byte) []byte {
 // DecodeProcesses reads a table of n entries.
 func DecodeProcesses(r *wire.Reader, n int) Processes {
 	var p Processes
-	(&wire.Coder{R: r}).Strings(&p.hosts.list, &p.ends.list, &p.folders.list)
+	(&wire.Coder{Reader: r}).Strings(&p.hosts.list, &p.ends.list, &p.folders.list)
 	p = p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
-	codeAsides(&wire.Coder{R: r}, &p.asides, n)
+	codeAsides(&wire.Coder{Reader: r}, &p.asides, n)
 	return p
 }
 

@@ -29,7 +29,7 @@ func TestProcessSection(t *testing.T) {
 		var p Processes
 		var calls column.Column
 		var truth []model.Process
-		totals := RankedOf(n)
+		totals := NewRankTotals(n)
 		for rank := range n {
 			host := rank / 64
 			if cyclic {
@@ -45,7 +45,7 @@ func TestProcessSection(t *testing.T) {
 				x.MPINs = int64(noise.Float64() * float64(x.SpanNs) * float64(x.Threads))
 			}
 			truth = append(truth, x)
-			p.Append(Coarse(x, n))
+			p.Append(RoundProcess(x, n))
 			calls.Append(x.Calls)
 			if told != "no" && noise.IntN(10) > 0 {
 				totals.Ns[rank], totals.Known[rank] = float64(x.MPINs)*(0.995+0.01*noise.Float64()), true
@@ -55,7 +55,7 @@ func TestProcessSection(t *testing.T) {
 			}
 		}
 		r := wire.NewReader(p.AppendSection(nil, totals), "process")
-		q := DecodeProcessSection(r, n, calls, func() (Ranked, error) { return totals, nil })
+		q := DecodeProcessSection(r, n, calls, func() (RankTotals, error) { return totals, nil })
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -66,12 +66,12 @@ func TestProcessSection(t *testing.T) {
 		}
 		for rank, y := range q.All() {
 			x := truth[rank]
-			within(rank, "span", y.SpanNs, x.SpanNs, RoundedBy(y.SpanNs, n)+1)
+			within(rank, "span", y.SpanNs, x.SpanNs, RoundingError(y.SpanNs, n)+1)
 			within(rank, "end", y.StartNs+y.SpanNs, x.StartNs+x.SpanNs, endUnit(x.SpanNs, n)/2)
 			if most := y.SpanNs * int64(y.Threads); y.MPINs < most {
-				within(rank, "time in MPI", y.MPINs, x.MPINs, RoundedBy(y.MPINs, n)+1)
+				within(rank, "time in MPI", y.MPINs, x.MPINs, RoundingError(y.MPINs, n)+1)
 			} else {
-				within(rank, "time in MPI", y.MPINs, x.MPINs, 2*RoundedBy(most, n))
+				within(rank, "time in MPI", y.MPINs, x.MPINs, 2*RoundingError(most, n))
 			}
 			if (y.PID == 0) != (x.End == "finished") {
 				t.Fatalf("rank %d, %s: process id %d", rank, x.End, y.PID)
@@ -89,7 +89,7 @@ func numbered(list []string) []byte {
 }
 
 func namesIn(r *wire.Reader, limit int) (list []string) {
-	codeNames(&wire.Coder{R: r}, &list, limit)
+	codeNames(&wire.Coder{Reader: r}, &list, limit)
 	return list
 }
 
@@ -157,7 +157,7 @@ func TestManyProcesses(t *testing.T) {
 	} {
 		for _, run := range []int64{5e9, 60e9, 3600e9} {
 			var p Processes
-			totals := RankedOf(ranks)
+			totals := NewRankTotals(ranks)
 			noise := rand.New(rand.NewPCG(1, 2))
 			for rank := range ranks {
 				start := int64(1_700_000_000_000_000_000) + int64(host(rank))*20_000_000 + noise.Int64N(50_000_000)
@@ -165,7 +165,7 @@ func TestManyProcesses(t *testing.T) {
 				in := int64(float64(end-start) * (0.1 + 0.2*noise.Float64()))
 				totals.Ns[rank], totals.Known[rank] = float64(in), true
 				x := model.Process{Host: fmt.Sprintf("node%04d", host(rank)), PID: 4000 + rank, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: in}
-				p.Append(Coarse(x, ranks))
+				p.Append(RoundProcess(x, ranks))
 			}
 			stored, _ := container.Pack(container.Process, p.AppendSection(nil, totals))
 			if t.Logf("%s, %d s: %d bytes", name, run/1e9, len(stored)); len(stored) > 1024 {

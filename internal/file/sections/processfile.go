@@ -32,7 +32,7 @@ const totalsWithin = 0.0102
 //	steady    = units, per run of ranks in the order of hosts: ranks uvarint, how many units more uvarint
 //	units     = least varint, unit uvarint
 //	follows   = per rank of which section totals says nothing: ns uvarint
-func (p *Processes) AppendSection(b []byte, totals Ranked) []byte {
+func (p *Processes) AppendSection(b []byte, totals RankTotals) []byte {
 	b = wire.Append(b, func(c *wire.Coder) { p.codeNames(c, p.Len()) })
 	for i := range callsColumn {
 		b = append(b, p.shortest(i, totals)...)
@@ -46,7 +46,7 @@ func (p *Processes) codeNames(c *wire.Coder, ranks int) {
 }
 
 // shortest returns a column in the form in which it takes least.
-func (p *Processes) shortest(i int, totals Ranked) []byte {
+func (p *Processes) shortest(i int, totals RankTotals) []byte {
 	if i != untilColumn && i != spanColumn && i != mpiColumn {
 		return exactly(&p.cols[i])
 	}
@@ -57,7 +57,7 @@ func (p *Processes) shortest(i int, totals Ranked) []byte {
 	}
 	best := exactly(&rounded)
 	try := func(form byte, code func(c *wire.Coder)) {
-		if b := wire.Append([]byte{form}, code); wire.Quickly(b) < wire.Quickly(best) {
+		if b := wire.Append([]byte{form}, code); wire.QuickPackedSize(b) < wire.QuickPackedSize(best) {
 			best = b
 		}
 	}
@@ -126,10 +126,10 @@ func (x *units) code(c *wire.Coder) {
 // value is one of the values.
 func (x *units) value(c *wire.Coder, v *int64) {
 	n := uint64(0)
-	if c.R == nil {
+	if c.Reader == nil {
 		n = x.above(*v) / x.unit
 	}
-	if wire.Uints(c, &n); c.R != nil {
+	if wire.Uints(c, &n); c.Reader != nil {
 		*v = int64(uint64(x.least) + x.unit*n)
 	}
 }
@@ -137,7 +137,7 @@ func (x *units) value(c *wire.Coder, v *int64) {
 // codeLevels is a column as multiples of a unit above its least value.
 func codeLevels(c *wire.Coder, vals []int64) {
 	var x units
-	if c.R == nil {
+	if c.Reader == nil {
 		x = unitsOf(vals)
 	}
 	x.code(c)
@@ -155,7 +155,7 @@ type steadyRun struct {
 // codeSteady is runs of n ranks.
 func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 	var x units
-	if c.R == nil {
+	if c.Reader == nil {
 		means := make([]int64, len(*runs))
 		for i, r := range *runs {
 			means[i] = r.ns
@@ -164,7 +164,7 @@ func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 	}
 	x.code(c)
 	for i, left := 0, uint64(n); left > 0 && !c.Failed(); i++ {
-		if c.R != nil {
+		if c.Reader != nil {
 			*runs = append(*runs, steadyRun{})
 		}
 		r := &(*runs)[i]
@@ -176,13 +176,13 @@ func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 }
 
 // codeFollowing is the times in MPI that the totals don't have.
-func codeFollowing(c *wire.Coder, vals []int64, totals Ranked) {
+func codeFollowing(c *wire.Coder, vals []int64, totals RankTotals) {
 	for rank := range vals {
 		if totals.Known[rank] {
 			continue
 		}
 		ns := uint64(max(0, round(vals[rank], unitOf(vals[rank], digitsFor(len(vals))))))
-		if wire.Uints(c, &ns); c.R != nil {
+		if wire.Uints(c, &ns); c.Reader != nil {
 			vals[rank] = int64(ns)
 		}
 	}
@@ -203,7 +203,7 @@ func (p *Processes) steady(vals, units []int64) []steadyRun {
 		cut := unit >> extraDigits // by which the time may be more than v
 		near := unit
 		if v-unit/2 > 0 && unitOf(v-unit/2, digitsFor(len(vals))) < unit {
-			near /= 2 // it would be told as one that is known better
+			near /= 2 // otherwise it would look like a more precise one
 		}
 		x := run{1, v + cut - near/2, v + near/2, float64(v) + float64(cut)/2, max(1, near>>extraDigits)}
 		if unit == 1 {
@@ -248,7 +248,7 @@ func (p *Processes) byHost() []int32 {
 }
 
 // follow reports whether the times in MPI are those of the totals, as far as these have them.
-func follow(vals []int64, totals Ranked) bool {
+func follow(vals []int64, totals RankTotals) bool {
 	if len(totals.Ns) != len(vals) {
 		return false
 	}
@@ -262,9 +262,9 @@ func follow(vals []int64, totals Ranked) bool {
 }
 
 // DecodeProcessSection reads the table of n ranks.
-func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals func() (Ranked, error)) Processes {
+func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals func() (RankTotals, error)) Processes {
 	var p Processes
-	c := &wire.Coder{R: r}
+	c := &wire.Coder{Reader: r}
 	p.codeNames(c, n)
 	next := -1
 	return p.decode(r, func() column.Column {
@@ -279,19 +279,19 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals fun
 }
 
 // decodeForm reads a column. Those before it are there.
-func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (Ranked, error)) (x column.Column) {
-	switch form := c.R.Byte(); {
+func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTotals, error)) (x column.Column) {
+	switch form := c.Reader.Byte(); {
 	case form == seqForm:
 		column.CodeSeq(c, &x, n)
 		return x
 	case form == levelsForm:
-		if n > c.R.Rest() {
-			c.R.Fail("%d processes in %d bytes", n, c.R.Rest())
+		if n > c.Reader.Rest() {
+			c.Reader.Fail("%d processes in %d bytes", n, c.Reader.Rest())
 			return x
 		}
 		vals := make([]int64, n)
 		codeLevels(c, vals)
-		return column.Of(vals...)
+		return column.FromValues(vals...)
 	case form == steadyForm && col > hostColumn:
 		var runs []steadyRun
 		if codeSteady(c, &runs, n); c.Failed() {
@@ -304,26 +304,26 @@ func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (Ranked,
 			}
 			order = order[run.ranks:]
 		}
-		return column.Of(vals...)
+		return column.FromValues(vals...)
 	case form == followsForm && col == mpiColumn:
 		if known, err := totals(); err != nil {
-			c.R.Fail("time in MPI: %v", err)
+			c.Reader.Fail("time in MPI: %v", err)
 		} else if len(known.Ns) != n {
-			c.R.Fail("process table: totals of %d ranks, there are %d", len(known.Ns), n)
+			c.Reader.Fail("process table: totals of %d ranks, there are %d", len(known.Ns), n)
 		} else {
 			vals := p.following(known)
 			codeFollowing(c, vals, known)
-			return column.Of(vals...)
+			return column.FromValues(vals...)
 		}
 	default:
-		c.R.Fail("process table: unknown form %d", form)
+		c.Reader.Fail("process table: unknown form %d", form)
 	}
 	return x
 }
 
 // following takes the times in MPI from the totals. They are known better than the span, which
 // they don't exceed.
-func (p *Processes) following(totals Ranked) []int64 {
+func (p *Processes) following(totals RankTotals) []int64 {
 	vals := make([]int64, len(totals.Ns))
 	spans, threads := p.cols[spanColumn].Reader(), p.cols[threadsColumn].Reader()
 	for rank := range vals {

@@ -18,7 +18,7 @@ func Rewrite(path string, src io.ReaderAt, size int64, meta func(map[string]stri
 }
 
 func rewritten(src io.ReaderAt, size int64, meta func(map[string]string), times *Series) (*Encoded, error) {
-	list, err := container.Read(src, size)
+	list, err := container.ReadDirectory(src, size)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func FunctionOf(c *mpi.Call) model.Function {
 		f.Attrs |= model.Large
 	}
 	if c.ReturnsValue() {
-		// A handle that comes out of a conversion has no request behind it.
+		// A handle that a conversion returns is no request.
 		if f.Result = typeOf(c.Returns); f.Result == model.Request {
 			f.Result = model.Int
 		}
@@ -93,7 +93,7 @@ func codeFunction(c *wire.Coder, f *model.Function) {
 	unknown := f.Unknown
 	codeKind(c, &f.Returns, &unknown)
 	wire.Byte(c, &f.Result)
-	wire.Int(c, &f.Attrs, math.MaxUint32)
+	wire.Bounded(c, &f.Attrs, math.MaxUint32)
 	c.Refuse(f.Result > model.Status || f.Result == model.Array, "function %q: unknown result type %d", f.Name, f.Result)
 	wire.List(c, &f.Params, 5, func(_ int, p *model.ParamDef) {
 		c.String(&p.Name)
@@ -103,7 +103,7 @@ func codeFunction(c *wire.Coder, f *model.Function) {
 		wire.Byte(c, &d)
 		flags := byte(bit(p.In)*flagIn | bit(p.Out)*flagOut | bit(p.OnlyRoot)*flagOnlyRoot | bit(p.If != "")*flagIf)
 		wire.Byte(c, &flags)
-		if c.R != nil {
+		if c.Reader != nil {
 			p.Dir, p.Dims = model.Dir(d&15), int(d>>4)
 			p.In, p.Out, p.OnlyRoot = flags&flagIn != 0, flags&flagOut != 0, flags&flagOnlyRoot != 0
 		}
@@ -113,7 +113,7 @@ func codeFunction(c *wire.Coder, f *model.Function) {
 		c.Refuse(p.Type > model.Status || p.Type == model.Array || p.Dir > model.DirFree || p.Dims > 2 || flags >= flagIf<<1,
 			"function %q: parameter %q: unknown type, direction or flag", f.Name, p.Name)
 	})
-	if c.R != nil {
+	if c.Reader != nil {
 		f.Unknown = unknown
 	}
 }
@@ -121,11 +121,11 @@ func codeFunction(c *wire.Coder, f *model.Function) {
 // codeKind: a kind by its name. A newer release may know more kinds; their names are read into unknown, and written from it.
 func codeKind(c *wire.Coder, k *mpi.Kind, unknown *[]string) {
 	name := k.Name()
-	if c.R == nil && *k == mpi.KindUnknown {
+	if c.Reader == nil && *k == mpi.KindUnknown {
 		name, *unknown = (*unknown)[0], (*unknown)[1:]
 	}
 	c.String(&name)
-	if c.R == nil {
+	if c.Reader == nil {
 		return
 	}
 	var ok bool
@@ -164,7 +164,7 @@ var entries = sync.OnceValue(func() [][]byte {
 	return table
 })
 
-// known is the entry of a function, nil if there is none.
+// known is the entry of a function; nil if none.
 func known(id uint16) []byte {
 	if list := entries(); int(id) < len(list) {
 		return list[id]
@@ -180,28 +180,28 @@ func codeSchema(c *wire.Coder, list *[]*model.Function) {
 	wire.List(c, list, 1, func(_ int, f **model.Function) {
 		var entry []byte
 		head := 0
-		if c.R == nil {
+		if c.Reader == nil {
 			entry = wire.Append(nil, func(c *wire.Coder) { codeFunction(c, *f) })
 			head = (int((*f).ID)-max(last, 0))<<1 | bit(!bytes.Equal(known((*f).ID), entry))
 		}
-		wire.Int(c, &head, 2<<16-1)
+		wire.Bounded(c, &head, 2<<16-1)
 		id, described := max(last, 0)+head>>1, head&1 != 0
 		c.Refuse(id > math.MaxUint16 || id <= last, "function %d out of order", id)
 		if c.Failed() {
 			return
 		}
-		if last = id; c.R != nil {
+		if last = id; c.Reader != nil {
 			*f = &model.Function{ID: uint16(id)}
 		}
 		switch from := known(uint16(id)); {
-		case described && c.R == nil:
+		case described && c.Reader == nil:
 			c.B = append(c.B, entry...)
 		case described:
 			codeFunction(c, *f)
-		case c.R != nil && from == nil:
-			c.R.Fail("no function has the number %d", id)
-		case c.R != nil:
-			codeFunction(&wire.Coder{R: wire.NewReader(from, "schema.table")}, *f)
+		case c.Reader != nil && from == nil:
+			c.Reader.Fail("no function has the number %d", id)
+		case c.Reader != nil:
+			codeFunction(&wire.Coder{Reader: wire.NewReader(from, "schema.table")}, *f)
 		}
 	})
 }
@@ -216,7 +216,7 @@ func appendSchema(b []byte, schema []model.Function) []byte {
 
 // DecodeSchema reads a schema.
 func DecodeSchema(r *wire.Reader) (list []*model.Function) {
-	if codeSchema(&wire.Coder{R: r}, &list); r.Err() != nil {
+	if codeSchema(&wire.Coder{Reader: r}, &list); r.Err() != nil {
 		return nil
 	}
 	return list

@@ -42,20 +42,20 @@ func SeriesFile() (*os.File, error) {
 	return f, nil
 }
 
-// Index is what stands behind the pieces.
+// Index is the trailer after the pieces.
 //
 //	series = piece of each rank…, index, size of index uint32, crc uint32 of index
 //	index  = seq of ranks: sizes of the pieces in bytes
 func (s *Series) Index() []byte {
-	col := column.Of(s.Sizes...)
+	col := column.FromValues(s.Sizes...)
 	b := column.EncodeSeq(nil, &col, nil)
 	sum := crc32.Checksum(b, wire.Castagnoli)
 	b = wire.AppendUint32(b, uint32(len(b)))
 	return wire.AppendUint32(b, sum)
 }
 
-// SeriesTail is how many bytes end a series: size and checksum of its index.
-const SeriesTail = 8
+// SeriesTailSize is how many bytes end a series: size and checksum of its index.
+const SeriesTailSize = 8
 
 // pieces reads the data.
 func (s *Series) pieces() io.Reader { return io.NewSectionReader(s.Data, 0, s.size()) }
@@ -73,7 +73,7 @@ func (s *Series) CopyTo(w io.Writer) error {
 }
 
 // tail says how large the section is, and what its checksum.
-func (s *Series) tail() (*container.Tail, error) {
+func (s *Series) tail() (*container.AppendedSection, error) {
 	if s == nil {
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func (s *Series) tail() (*container.Tail, error) {
 	}
 	index := s.Index()
 	sum = wire.JoinSums(sum, crc32.Checksum(index, wire.Castagnoli), int64(len(index)))
-	return &container.Tail{Size: uint64(s.size()) + uint64(len(index)), Sum: sum}, nil
+	return &container.AppendedSection{Size: uint64(s.size()) + uint64(len(index)), Sum: sum}, nil
 }
 
 // A SeriesIndex finds the pieces in a file.

@@ -8,16 +8,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A SignatureTable is shared by all classes. A signature is parametric:
-// each of its values is a form, evaluated for the rank at hand. Signatures of
-// the same function, call site and number of values make a group; within it,
-// the forms stand in lists: one for each value, over the signatures, so that a
-// series of similar calls takes no more room than its rule; or a single one of
-// all values of all signatures, so that a long array does.
+// A SignatureTable is shared by all classes. A signature is parametric: each of its values is a form, evaluated for the
+// rank at hand. Signatures of the same function, call site and number of values make a group; within it, the forms are
+// in lists: one for each value, over the signatures, so that a series of similar calls takes no more room than its
+// rule; or a single one of all values of all signatures, so that a long array does.
 //
-// Where calls were recorded with their stacks, groups are of the innermost frame alone: what a call is told
-// from does not depend on who called the function around it. Then the distinct calls follow, each a signature
-// with one of its stacks, and classes number these.
+// Where calls were recorded with their stacks, groups are by the innermost frame alone: how calls are predicted does
+// not depend on the callers of the function around them. Then the distinct calls follow, each a signature with one of
+// its stacks, and classes number these.
 //
 //	signatures = number of groups
 //	             calls seq, sites seq, values seq, sizes seq, orders seq, over the groups
@@ -61,19 +59,19 @@ func (x *groupColumns) code(c *wire.Coder) {
 	n := len(x.calls)
 	c.Count(&n, 1)
 	for _, list := range []*[]int64{&x.calls, &x.sites, &x.values, &x.sizes, &x.orders} {
-		if c.R != nil {
+		if c.Reader != nil {
 			*list = make([]int64, n)
 		}
 		column.CodeValues(c, *list)
 	}
 }
 
-// DecodeSignatures reads the table. note, if not nil, is told how many bytes the
-// coefficients of a kind of forms in a list of a group take.
+// DecodeSignatures reads the table. note, if not nil, is called with the bytes that the coefficients of a kind of forms
+// take in a list of a group.
 func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
 	limit := MaxValues + valuesPerByte*r.Rest()
 	var groups groupColumns
-	if groups.code(&wire.Coder{R: r}); r.Err() != nil {
+	if groups.code(&wire.Coder{Reader: r}); r.Err() != nil {
 		return nil
 	}
 	t := &SignatureTable{sites: sites}
@@ -128,7 +126,7 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 				g.forms[i].DecodeCoefficients(r)
 				continue
 			}
-			g.forms[i].DecodeCoefficientsOf(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
+			g.forms[i].DecodeNotedCoefficients(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
 		}
 	}
 	if t.Calls = t.Total; r.Rest() > 0 && r.Err() == nil {
@@ -147,7 +145,7 @@ func (t *SignatureTable) Call(n int) (g *Group, sig, site int) {
 	return g, sig, int(t.stacked[n].site)
 }
 
-// Stacked reports whether distinct calls are told apart by stacks, too.
+// Stacked reports whether distinct calls differ by their stacks, too.
 func (t *SignatureTable) Stacked() bool { return t.stacked != nil }
 
 // Signature is the number of a distinct call's signature.
@@ -171,7 +169,7 @@ func (t *SignatureTable) find(sig int) (*Group, int) {
 	return t.groups[lo], sig - t.first[lo]
 }
 
-// List returns where the form of a value stands.
+// List returns the list with the form of a value, and its index there.
 func (g *Group) List(sig, value int) (*column.Forms, int) {
 	if g.Flat {
 		return &g.forms[0], sig*g.Width + value
@@ -179,18 +177,18 @@ func (g *Group) List(sig, value int) (*column.Forms, int) {
 	return &g.forms[value], sig
 }
 
-// Sample is the values of a group's first signature on rank 0 where they are
-// known. What tells values apart, lengths and forms of statuses, are constants.
+// Sample is the values of a group's first signature on rank 0, where known. The values that determine the layout,
+// lengths and forms of statuses, are constants.
 func (g *Group) Sample(ranks int) []int64 {
 	vals := make([]int64, g.Width)
 	for i := range vals {
 		list, at := g.List(0, i)
-		if f := list.At(at); (f.Kind &^ column.Masked).Closed() {
+		if f := list.At(at); (f.Kind &^ column.KindMasked).Closed() {
 			vals[i] = f.Eval(0, int64(ranks))
 		}
 	}
 	if g.Function != nil {
-		FillIn(g.Function, vals)
+		FillSums(g.Function, vals)
 	}
 	return vals
 }

@@ -103,7 +103,7 @@ func (w *signatureWriter) begin(terminals int) {
 	w.left = terminals
 }
 
-// group returns the number of a terminal's group, a new one if there is none so far.
+// group returns the number of a terminal's group, which it creates if necessary.
 func (w *signatureWriter) group(t *Terminal, site int, f *model.Function) int32 {
 	key := skeleton{t.Call, site, len(t.Vals)}
 	n, fresh := once.Number(w.index, key)
@@ -113,8 +113,8 @@ func (w *signatureWriter) group(t *Terminal, site int, f *model.Function) int32 
 	return n
 }
 
-// add returns the number of a terminal's signature within its group. What stands with
-// the class of each value that has no closed form goes to stored.
+// add returns the number of a terminal's signature within its group. Values without a closed form go to stored, the
+// class's own data.
 func (w *signatureWriter) add(g *Group, f *column.Fitter, t *Terminal, ranks []bool, stored *[]byte) (uint32, error) {
 	alone := len(t.Vals) == 0 || t.Vals[0].Len() == 1
 	for i, c := range g.candidates {
@@ -152,13 +152,13 @@ func (w *signatureWriter) add(g *Group, f *column.Fitter, t *Terminal, ranks []b
 	return n, nil
 }
 
-// manySignatures is from how many on it can be told how long those to come are.
+// manySignatures is the number of signatures from which on their average length predicts that of later ones.
 const manySignatures = 1 << 12
 
 var seed = maphash.MakeSeed()
 
-// number returns the number of the signature with a packed key, a new one if there is none.
-// left is how many more there may be.
+// number returns the number of the signature with a packed key, a new one if necessary. left is the most that may
+// follow.
 func (g *Group) number(key []byte, left int) (n uint32, known bool) {
 	if 4*len(g.start) > 3*len(g.slots) {
 		g.rehash()
@@ -170,8 +170,7 @@ func (g *Group) number(key []byte, left int) (n uint32, known bool) {
 	n = uint32(len(g.start) - 1)
 	g.slots[at] = n + 1
 	if n := len(g.start); n > manySignatures && len(g.keys)+len(key) > cap(g.keys) {
-		// At once for all to come, as they have been so far: what is left behind by growing
-		// would be as much again.
+		// Room for all that may follow, by the average length: growing step by step would leave as much garbage.
 		g.keys = slices.Grow(g.keys, len(key)+len(g.keys)/n*max(left, 0)*9/8)
 		g.start = slices.Grow(g.start, max(left, 0)+1)
 	}
@@ -207,7 +206,7 @@ func (w *writing) signatures() int { return max(0, len(w.start)-1) }
 
 func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
 	for i := range forms {
-		if forms[i].Kind == column.Like || forms[i].Kind == column.Local || forms[i].Kind.Columns() || !f.Holds(&forms[i], &vals[i]) {
+		if forms[i].Kind == column.KindLike || forms[i].Kind == column.KindLocal || forms[i].Kind.NeedsColumn() || !f.Reproduces(&forms[i], &vals[i]) {
 			return false
 		}
 	}
@@ -321,8 +320,8 @@ func (w *signatureWriter) sort(calls []signatureRef) {
 	}
 }
 
-// formed is where the ranks of a signature stand, and what that follows from: most
-// signatures of a group have the same.
+// formed says which values of a signature are ranks, with the values that determine this: most signatures of a group
+// agree.
 type formed struct {
 	at    []int32 // positions of values that say what follows them
 	vals  []int64 // these
@@ -330,7 +329,7 @@ type formed struct {
 	known bool
 }
 
-// ranks tells which of a signature's values are ranks.
+// ranks marks those of a signature's values that are ranks.
 func (x *formed) ranks(f *model.Function, vals []int64) ([]bool, error) {
 	if x.known && x.fits(vals) {
 		return x.rank, nil
@@ -338,7 +337,7 @@ func (x *formed) ranks(f *model.Function, vals []int64) ([]bool, error) {
 	x.rank = make([]bool, len(vals))
 	x.known = !haveSums(f)
 	if !x.known {
-		FillIn(f, vals)
+		FillSums(f, vals)
 	}
 	forms, err := markRanks(f, vals, x.rank)
 	if err != nil {

@@ -46,8 +46,8 @@ func newSiteTable(sites map[uint64]model.Site, outer map[uint64]uint64) *siteTab
 	return t
 }
 
-// addStacks numbers the sites that have an outer one, level by level. What
-// stands in a circle, which only damage can make, stays without.
+// addStacks numbers the sites that have an outer one, level by level. Sites in a circle, which only damage can make,
+// are left out.
 func (t *siteTable) addStacks(hashes []uint64, sites map[uint64]model.Site, outer map[uint64]uint64) {
 	var level, rest []uint64
 	known := func(h uint64) bool { _, ok := sites[h]; return ok }
@@ -119,7 +119,7 @@ func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
 		offsets  []uint64
 	}
 	var modules []module
-	if c.R == nil {
+	if c.Reader == nil {
 		for _, s := range (*places)[1:] {
 			if n := len(modules); n == 0 || modules[n-1].path != s.Module || modules[n-1].id != s.BuildID {
 				modules = append(modules, module{path: s.Module, id: s.BuildID})
@@ -141,7 +141,7 @@ func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
 			*offset = last
 		})
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		*places = []model.Site{{}}
 		for _, m := range modules {
 			for _, offset := range m.offsets {
@@ -189,13 +189,13 @@ func codeBuildID(c *wire.Coder, id *string) {
 		b, isHex = raw, 1
 	}
 	n, most := len(b)<<1|isHex, 0
-	if c.R != nil {
-		most = 2*c.R.Rest() + 1
+	if c.Reader != nil {
+		most = 2*c.Reader.Rest() + 1
 	}
-	wire.Int(c, &n, most)
+	wire.Bounded(c, &n, most)
 	c.Bytes(&b, n>>1)
 	switch {
-	case c.R == nil:
+	case c.Reader == nil:
 	case n&1 != 0:
 		*id = hex.EncodeToString(b)
 	default:
@@ -210,7 +210,7 @@ type Sites struct {
 	Place   []int                 // number of each without what is around it
 	Phases  map[int]string        // the phases that begin with calls from a site
 	Threads map[int]model.Site    // the first functions of threads whose first call is from a site
-	Turns   map[int]int           // which loop went round before calls from a site, see TurnMark
+	Turns   map[int]int           // the loop that began another iteration before calls from a site, see TurnMark
 	Values  map[uint64]model.Site // by hash, those that occur as values
 
 	once    sync.Once
@@ -221,7 +221,7 @@ type Sites struct {
 func DecodeSites(r *wire.Reader) *Sites {
 	t := &Sites{Values: make(map[uint64]model.Site)}
 	var values []siteValue
-	codePlaces(&wire.Coder{R: r}, &t.List, &values)
+	codePlaces(&wire.Coder{Reader: r}, &t.List, &values)
 	for _, v := range values {
 		t.Values[v.hash] = t.List[v.place]
 	}
@@ -263,7 +263,7 @@ func DecodeSites(r *wire.Reader) *Sites {
 	return t
 }
 
-// marks reports whether a site is none, but stands for a phase, a thread or a turn.
+// marks reports whether a site is the entry for a phase, a thread or a turn instead of a call site.
 func marks(s *model.Site) bool {
 	return s.BuildID == model.PhaseMark || s.BuildID == model.TurnMark || strings.HasPrefix(s.BuildID, model.ThreadMark)
 }
@@ -302,10 +302,10 @@ func (t *Sites) mark(n, outer int, o *model.Site) {
 	}
 }
 
-// maxTurn stands for what isn't known.
+// maxTurn encodes an unknown turn.
 const maxTurn = 255
 
-// Number is the number that stands for all sites with the same frames, before calls from which the same loop went round: that of the last of them.
+// Number is one number for all sites with the same frames and the same turn before: that of the last of them.
 func (t *Sites) Number(site int) int {
 	t.once.Do(func() {
 		last := make(map[turned]int, len(t.List))
@@ -325,7 +325,7 @@ type turned struct {
 	turn int
 }
 
-// Thread is the first function of threads whose first call is from a site, nil if there is none.
+// Thread is the start function of threads whose first call is from a site; nil if none.
 func (t *Sites) Thread(site int) *model.Site {
 	s, first := t.Threads[site]
 	if !first {

@@ -15,9 +15,9 @@ type spreadCode struct {
 
 // spread rounds the totals of the ranks in the i-th group. stats are those of the class alone, own the same
 // as they are read.
-func (p *Pooled) spread(i int, s *model.Spread, stats, own []model.Stat, index map[int32]uint64) (x spreadCode) {
+func (p *ClassPools) spread(i int, s *model.Spread, stats, own []model.Stat, index map[int32]uint64) (x spreadCode) {
 	if p.mayBeAlone(i, stats) {
-		t, read, mean := &stats[p.Lone[i]], &own[p.Lone[i]], s.Mean()
+		t, read, mean := &stats[p.OnlyPool[i]], &own[p.OnlyPool[i]], s.Mean()
 		// As near as a spread of its own would be, a part of the distance to the mean.
 		near := func(got, want uint64) bool {
 			return math.Abs(float64(got)-float64(want)) <= 1+math.Abs(float64(want)-mean)/(2<<CoarseBits)
@@ -32,11 +32,11 @@ func (p *Pooled) spread(i int, s *model.Spread, stats, own []model.Stat, index m
 }
 
 // spreadApart does so where totals are not read off the calls.
-func (p *Pooled) spreadApart(s *model.Spread, index map[int32]uint64) (x spreadCode) {
+func (p *ClassPools) spreadApart(s *model.Spread, index map[int32]uint64) (x spreadCode) {
 	mean := s.Mean()
-	x.most = Rounded(float64(s.Max)-mean, CoarseBits)
-	x.least = Rounded(mean-float64(s.Min), CoarseBits)
-	x.dev = Rounded(s.Deviation(), CoarseBits)
+	x.most = RoundedNumber(float64(s.Max)-mean, CoarseBits)
+	x.least = RoundedNumber(mean-float64(s.Min), CoarseBits)
+	x.dev = RoundedNumber(s.Deviation(), CoarseBits)
 	x.maxRank, x.minRank = int(index[s.MaxRank]), int(index[s.MinRank])
 	if p.Ranks == 2 {
 		x.followed()
@@ -45,7 +45,7 @@ func (p *Pooled) spreadApart(s *model.Spread, index map[int32]uint64) (x spreadC
 }
 
 // atLeast makes the largest total, as it is read, no less than a call that it is of.
-func (x *spreadCode) atLeast(ns uint64, p *Pooled, sum uint64) {
+func (x *spreadCode) atLeast(ns uint64, p *ClassPools, sum uint64) {
 	for x.most < maxCode && float64(ns) > (model.Spread{Ranks: p.Ranks, Sum: sum}).Mean()+unrounded(x.most, CoarseBits)+0.5 {
 		x.most++
 	}
@@ -63,15 +63,15 @@ func (x *spreadCode) followed() {
 }
 
 // mayBeAlone reports whether a group is one pool with as many times as there are ranks.
-func (p *Pooled) mayBeAlone(i int, stats []model.Stat) bool {
-	return p.Lone[i] >= 0 && stats[p.Lone[i]].Count == uint64(p.Ranks)
+func (p *ClassPools) mayBeAlone(i int, stats []model.Stat) bool {
+	return p.OnlyPool[i] >= 0 && stats[p.OnlyPool[i]].Count == uint64(p.Ranks)
 }
 
 // spreadOf is the reverse of spread.
-func (x *spreadCode) spreadOf(p *Pooled, i int, sum uint64, stats []model.Stat, member func(i int) int32) model.Spread {
+func (x *spreadCode) spreadOf(p *ClassPools, i int, sum uint64, stats []model.Stat, member func(i int) int32) model.Spread {
 	s := model.Spread{Ranks: p.Ranks, Sum: sum}
 	if x.alone {
-		t := &stats[p.Lone[i]]
+		t := &stats[p.OnlyPool[i]]
 		s.Min, s.Max, s.MinRank, s.MaxRank, s.Squares = t.Min, t.Max, t.MinRank, t.MaxRank, t.Squares
 		return s
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// The sites that have one site around them are calls in one function, and where that is called from the same place again, it mostly
-// makes the same ones. So sites with stacks are lists of places, one for each site. A list begins where the places of a function do, as
-// a rule, and is all of these, or what it was where the function was called from elsewhere:
+// The sites that have one site around them are calls in one function, and where that is called from the same place
+// again, it mostly makes the same ones. So sites with stacks are lists of places, one for each site. As a rule a list
+// begins with the first place of a function. It has all places of the function, or those it had for another caller:
 //
 //	stacks = stacks uvarint, bodies uvarint, per body: places behind the beginning of that before uvarint,
 //	         per site, these too: list uvarint, per new list: body uvarint, per new list: extent
@@ -19,7 +19,7 @@ import (
 //	extent = 0: as with the new list before that began there, at first up to the next body; else places uvarint,
 //	         per place but the first: (place - the one behind that before) varint
 //
-// The sites that this makes are numbered as they come, behind the places.
+// The resulting sites are numbered in this order, after the places.
 
 // childLists are the lists at each place, the last one last.
 type childLists map[int][][]int
@@ -31,7 +31,7 @@ func (x childLists) of(place int) [][]int {
 	return [][]int{nil}
 }
 
-// came makes a list the last one of a place; it was n-th last, from 0, or is new if there are no so many.
+// came makes a list the last one of a place; it was n-th last, from 0, or is new if n exceeds their number.
 func (x childLists) came(place, n int, list []int) {
 	l := x.of(place)
 	if at := len(l) - 1 - n; at >= 0 {
@@ -45,10 +45,10 @@ func (x childLists) came(place, n int, list []int) {
 // bodies are the places where functions begin, and which of them lists began with lately.
 type bodies struct {
 	starts []int
-	end    int     // behind the last place
+	end    int     // after the last place
 	lists  [][]int // the last one that began there
 	lately []int   // the last one last
-	others *order
+	others *fenwick
 	at     int
 }
 
@@ -64,7 +64,7 @@ func (x *bodies) code(body int) int {
 	return 2*zigzag(x.others.before(body)-x.others.before(x.at)) + 1
 }
 
-// body is the reverse; -1: there is none.
+// body is the inverse of number; -1 for an invalid code.
 func (x *bodies) body(code int) int {
 	if code%2 == 0 {
 		if n := code/2 - 1; n > 0 && n <= len(x.lately) {
@@ -110,18 +110,18 @@ func (x *bodies) usual(body int) []int {
 // codeExtent is a new list of up to most places, from a body on.
 func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	usual, n := x.usual(body), 0
-	if c.R == nil && !slices.Equal(*list, usual) {
+	if c.Reader == nil && !slices.Equal(*list, usual) {
 		n = len(*list)
 	}
-	wire.Int(c, &n, most)
-	if c.R != nil {
+	wire.Bounded(c, &n, most)
+	if c.Reader != nil {
 		if *list = usual; n > 0 {
-			*list = append(make([]int, 0, min(n, c.R.Rest()+1)), x.starts[body])
+			*list = append(make([]int, 0, min(n, c.Reader.Rest()+1)), x.starts[body])
 		}
 	}
 	for i := 1; i < n && !c.Failed(); i++ {
 		after := (*list)[i-1] + 1
-		if c.R != nil {
+		if c.Reader != nil {
 			*list = append(*list, 0)
 		}
 		codeFurther(c, &(*list)[i], after, x.end)
@@ -140,8 +140,8 @@ type stackCode struct {
 // code is that of stacks; places is how many of these there are.
 func (x *stackCode) code(c *wire.Coder, places int) {
 	c.Count(&x.stacks, 1)
-	if c.R != nil {
-		if c.Refuse(x.stacks > c.R.Rest()-places, "%d places and %d stacks in %d bytes", places, x.stacks, c.R.Rest()); c.Failed() {
+	if c.Reader != nil {
+		if c.Refuse(x.stacks > c.Reader.Rest()-places, "%d places and %d stacks in %d bytes", places, x.stacks, c.Reader.Rest()); c.Failed() {
 			return
 		}
 		x.lists = make([]int, places+x.stacks)
@@ -155,15 +155,15 @@ func (x *stackCode) code(c *wire.Coder, places int) {
 		last = *start
 	})
 	for i := range x.lists {
-		if wire.Int(c, &x.lists[i], recent); x.lists[i] == 0 {
+		if wire.Bounded(c, &x.lists[i], recent); x.lists[i] == 0 {
 			lists++
 		}
 	}
-	if c.R != nil && !c.Failed() {
+	if c.Reader != nil && !c.Failed() {
 		x.bodies = make([]int, lists)
 	}
 	for i := range x.bodies {
-		wire.Int(c, &x.bodies[i], 4*len(x.starts)+2*recent+2)
+		wire.Bounded(c, &x.bodies[i], 4*len(x.starts)+2*recent+2)
 	}
 }
 
@@ -211,7 +211,7 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 // decodeStacks reads them: the number of the site around each and its place, the sites that are places among them.
 func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	var code stackCode
-	c := &wire.Coder{R: r}
+	c := &wire.Coder{Reader: r}
 	if code.code(c, places); c.Failed() {
 		return nil, nil
 	}
@@ -258,14 +258,15 @@ func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	return outer, place
 }
 
-// An order is a set of numbers below n, at first all of them, of which the k-th is found in logarithmic time: a Fenwick tree.
-type order struct {
+// A fenwick is a set of numbers below n, at first all of them, with access to the k-th in logarithmic time: a Fenwick
+// tree.
+type fenwick struct {
 	sums []int32 // at i: of the i & -i numbers below i
 	n    int
 }
 
-func newOrder(n int) *order {
-	o := &order{sums: make([]int32, n+1), n: n}
+func newOrder(n int) *fenwick {
+	o := &fenwick{sums: make([]int32, n+1), n: n}
 	for i := 1; i <= n; i++ {
 		o.sums[i] = int32(i & -i)
 	}
@@ -273,7 +274,7 @@ func newOrder(n int) *order {
 }
 
 // set puts a number in that isn't there, or takes one out that is.
-func (o *order) set(i int, in bool) {
+func (o *fenwick) set(i int, in bool) {
 	by := int32(1)
 	if !in {
 		by = -1
@@ -285,15 +286,15 @@ func (o *order) set(i int, in bool) {
 }
 
 // before is how many of them are less than i.
-func (o *order) before(i int) (n int) {
+func (o *fenwick) before(i int) (n int) {
 	for ; i > 0; i -= i & -i {
 		n += int(o.sums[i])
 	}
 	return n
 }
 
-// at is the k-th, from 0; -1: there are no so many.
-func (o *order) at(k int) int {
+// at is the k-th, from 0; -1 if there are fewer.
+func (o *fenwick) at(k int) int {
 	if k < 0 || k >= o.n {
 		return -1
 	}

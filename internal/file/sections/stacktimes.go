@@ -8,12 +8,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// far is how much of all time may stand with calls through other callers than those that took it.
+// far is the largest share of all time that may be credited to other callers.
 const far = 1e-3
 
 // placeStacks adds to what leaves of a class, of these terminals, have of their own. Calls may share a summary with others that differ from
 // them in their stacks alone: where its means would be far off, they get their own.
-func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []Placed {
+func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafTimes {
 	of, _ := pools(groups, like)
 	total := 0.0
 	for k := range p.Stats {
@@ -22,7 +22,7 @@ func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts 
 		}
 	}
 	placed := make([]bool, len(leaves))
-	for _, x := range class.Placed {
+	for _, x := range class.LeafTimes {
 		placed[x.Leaf] = true
 	}
 	// What the others leave over is a call's own where all ranks made as many, and nothing else takes from it or adds to it.
@@ -38,7 +38,7 @@ func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts 
 	alike := make(map[int32]*stackless)
 	for i, n := range of {
 		t := class.Terminals.Times(i)
-		s := once.Of(alike, like[i], func() *stackless { return &stackless{left: true} })
+		s := once.Get(alike, like[i], func() *stackless { return &stackless{left: true} })
 		x := stackCalls{
 			terminal: i, calls: float64(counts[i]),
 			pooled: callTime{p.Stats[1][n].Mean(), p.Stats[0][n].Mean()}, own: callTime{t.Gap.Mean(), t.Duration.Mean()},
@@ -58,16 +58,16 @@ func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts 
 		}
 	}
 	if !some {
-		return class.Placed
+		return class.LeafTimes
 	}
-	list := slices.Clone(class.Placed)
+	list := slices.Clone(class.LeafTimes)
 	for leaf, t := range leaves {
 		if wanted[t] && !placed[leaf] {
 			x := class.Terminals.Times(int(t))
-			list = append(list, Placed{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
+			list = append(list, LeafTimes{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
 		}
 	}
-	slices.SortFunc(list, func(a, b Placed) int { return cmp.Compare(a.Leaf, b.Leaf) })
+	slices.SortFunc(list, func(a, b LeafTimes) int { return cmp.Compare(a.Leaf, b.Leaf) })
 	return list
 }
 
@@ -91,8 +91,9 @@ func (a callTime) from(b callTime) float64 {
 	return math.Abs(a.gap-b.gap) + math.Abs(a.duration-b.duration)
 }
 
-// apart lists the terminals that need means of their own, lest more than so much time is where it wasn't spent. Those without have the
-// rest of what all took: so of two that differ it is enough to know one, that of which less is lost by rounding.
+// apart lists the terminals that need means of their own so that at most this much time is credited to wrong callers.
+// Terminals without share the rest of their group's time: of two that differ one is enough, the one that loses less by
+// rounding.
 func (s *stackless) apart(enough float64) (list []int) {
 	own := make([]bool, len(s.calls))
 	var rest callTime // of those without, in all
@@ -139,5 +140,5 @@ func (a *callTime) add(b callTime, calls float64) {
 
 // rounded is what a reader has of it.
 func (a callTime) rounded() callTime {
-	return callTime{unrounded(Rounded(a.gap, meanBits), meanBits), unrounded(Rounded(a.duration, meanBits), meanBits)}
+	return callTime{unrounded(RoundedNumber(a.gap, meanBits), meanBits), unrounded(RoundedNumber(a.duration, meanBits), meanBits)}
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// The times of a class in a file. All are rounded: means to FineBits bits behind the first one,
-// so that what they add up to over the pools of a class stays what it was; extremes
-// and deviations to CoarseBits, or FineBits where there are as many times as ranks, as
-// differences of their numbers to that of the mean, which are small whatever the unit of the times.
+// The times of a class in a file. All are rounded. Means keep FineBits bits after the leading one, so that their sums
+// over the pools of a class stay equal. Extremes and deviations keep CoarseBits, or FineBits if each rank has one time.
+// They are written as differences of their numbers to that of the mean, which are small whatever the unit of the times.
 //
 // Each pool has a mean of its own. Extremes and the deviation are of a row: all pools of a call site, and if
 // other classes refer to this one, theirs as well.
@@ -28,11 +27,11 @@ import (
 //	        of two ranks: rank of max uvarint,
 //	        else ((max - mean) - (mean - min)); ((max - mean) - deviation); rank of max uvarint; rank of min uvarint
 //
-// A base of 0 says that numbers stand as they are, 1 too, and that others refer to them: high bits of mean uint8, or
-// 255 and a uvarint where they are more, the others as uvarint, those of spreads as varint. Else it is 2 + the number of another class.
-// Means and spreads are then differences to those of the pool or group with the same signature there, as
-// varint, means without their low bits apart; what is not there counts as if it had none.
-// That class has base 1, so that two pieces are all that is read for one.
+// With a base of 0 or 1 numbers are absolute; 1 says that other classes refer to them: high bits of mean are a uint8,
+// or 255 and a uvarint if larger, the others uvarint, those of spreads varint. Else it is 2 + the number of another
+// class. Means and spreads are then differences to those of the pool or group with the same signature there, as varint,
+// means without their low bits apart; missing pools count as without deviation. That class has base 1, so that two
+// pieces are all that is read for one.
 //
 // apart is 0 where totals of ranks are the calls. Sums are counts times means.
 const (
@@ -43,9 +42,9 @@ const (
 	lowBits    = 7
 )
 
-// SumWithin is how far the sum of a Stat that was read, or of a Spread, may be from the true one, as a part of
+// SumError is how far the sum of a Stat that was read, or of a Spread, may be from the true one, as a part of
 // it: less than a step of the mean. Sums of all calls of a class are nearer.
-const SumWithin = 1.0 / (1 << FineBits)
+const SumError = 1.0 / (1 << FineBits)
 
 // A statCode is what a pool has of its own, as its numbers in a file.
 type statCode struct {
@@ -59,7 +58,7 @@ type TimeCodes struct {
 	Stats    [2][]statCode
 	extremes [2][]extremeCode // per row
 	spreads  [2][]spreadCode
-	rows     [2][]callRow // what stats come to
+	rows     [2][]callRow // sums of the stats
 	// What others refer to that have this one as base.
 	byKey  map[PoolKey]int
 	byRow  map[any]int
@@ -68,20 +67,20 @@ type TimeCodes struct {
 	common [2][]Extremes // per row
 }
 
-func newTimeCodes(p *Pooled) *TimeCodes {
+func newTimeCodes(p *ClassPools) *TimeCodes {
 	c := &TimeCodes{}
 	for k := range c.Stats {
 		c.Stats[k] = make([]statCode, len(p.Calls))
 		c.extremes[k] = make([]extremeCode, p.Rows)
 		if p.Ranks > 1 {
-			c.spreads[k] = make([]spreadCode, len(p.Lone))
+			c.spreads[k] = make([]spreadCode, len(p.OnlyPool))
 		}
 	}
 	return c
 }
 
 // Encode rounds the times of a class that no other refers to. index is the number of each rank in the class, nil if it is one.
-func (p *Pooled) Encode(index map[int32]uint64) *TimeCodes {
+func (p *ClassPools) Encode(index map[int32]uint64) *TimeCodes {
 	c := newTimeCodes(p)
 	for k, stats := range p.Stats {
 		p.roundMeans(c.Stats[k], stats)
@@ -103,7 +102,7 @@ func (p *Pooled) Encode(index map[int32]uint64) *TimeCodes {
 
 // roundMeans rounds the means, those of the largest sums first: what one loses the next
 // makes up for, by a step of its own at most.
-func (p *Pooled) roundMeans(codes []statCode, stats []model.Stat) {
+func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 	order := make([]int, len(stats))
 	for i := range order {
 		order[i] = i
@@ -118,8 +117,8 @@ func (p *Pooled) roundMeans(codes []statCode, stats []model.Stat) {
 		}
 		n := float64(s.Count)
 		own := s.Mean() * meanParts
-		x.mean = Rounded(own+lost/n*meanParts, FineBits)
-		nearest := Rounded(own, FineBits)
+		x.mean = RoundedNumber(own+lost/n*meanParts, FineBits)
+		nearest := RoundedNumber(own, FineBits)
 		switch low := unrounded(nearest, FineBits); {
 		case low == own:
 			x.mean = nearest // it is exact, and whoever reads it would find it off
@@ -166,7 +165,7 @@ func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 }
 
 // decodeStats returns what a file says of the pools. base is the class that this one refers to, if any.
-func (p *Pooled) decodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []model.Stat {
+func (p *ClassPools) decodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []model.Stat {
 	read := p.read(c, k, base, member)
 	stats := make([]model.Stat, len(c.Stats[k]))
 	for i := range stats {
@@ -176,8 +175,8 @@ func (p *Pooled) decodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i
 }
 
 // sums are those of the calls of groups, as they are read.
-func (p *Pooled) sums(codes []statCode) []uint64 {
-	sums := make([]uint64, len(p.Lone))
+func (p *ClassPools) sums(codes []statCode) []uint64 {
+	sums := make([]uint64, len(p.OnlyPool))
 	for i := range codes {
 		if codes[i].count > 0 {
 			sums[p.Site[i]] += codes[i].sum()
@@ -186,15 +185,15 @@ func (p *Pooled) sums(codes []statCode) []uint64 {
 	return sums
 }
 
-// means are the numbers of the means over the ranks of what the calls of groups come to.
-func (p *Pooled) means(codes []statCode) []int {
-	sums := make([]float64, len(p.Lone))
+// means are the codes of the means over ranks of each group's total.
+func (p *ClassPools) means(codes []statCode) []int {
+	sums := make([]float64, len(p.OnlyPool))
 	for i := range codes {
 		sums[p.Site[i]] += float64(codes[i].MeanNs() * float64(codes[i].count)) // apart, so that all machines round alike
 	}
 	list := make([]int, len(sums))
 	for i, s := range sums {
-		list[i] = Rounded(s/float64(p.Ranks), CoarseBits)
+		list[i] = RoundedNumber(s/float64(p.Ranks), CoarseBits)
 	}
 	return list
 }

@@ -7,7 +7,7 @@ import "github.com/spoor-hpc/spoor/internal/file/wire"
 //	meta = count, (key string, value string)…
 func DecodeMeta(r *wire.Reader) map[string]string {
 	meta := make(map[string]string)
-	codeMeta(&wire.Coder{R: r}, meta)
+	codeMeta(&wire.Coder{Reader: r}, meta)
 	return meta
 }
 
@@ -22,12 +22,12 @@ func codeMeta(c *wire.Coder, meta map[string]string) {
 	})
 }
 
-// DecodeStrings reads texts by the hashes that stand for them in signatures.
+// DecodeStrings reads texts by the hashes that signatures have for them.
 //
 //	strings = count, (hash uint64, text string)… by hash
 func DecodeStrings(r *wire.Reader) map[uint64]string {
 	table := make(map[uint64]string)
-	codeStrings(&wire.Coder{R: r}, table)
+	codeStrings(&wire.Coder{Reader: r}, table)
 	return table
 }
 

@@ -20,7 +20,7 @@ func (c *Content) appendThinned(b []byte) []byte {
 
 // DecodeThinned reads it.
 func DecodeThinned(r *wire.Reader, ranks int) (list []model.Thinned) {
-	codeThinned(&wire.Coder{R: r}, &list, ranks)
+	codeThinned(&wire.Coder{Reader: r}, &list, ranks)
 	return list
 }
 
@@ -36,19 +36,19 @@ func codeThinned(c *wire.Coder, list *[]model.Thinned, ranks int) {
 			if t.Tags != nil {
 				n = len(t.Tags) + 1
 			}
-			if c.Count(&n, 1); c.R != nil && n > 0 {
+			if c.Count(&n, 1); c.Reader != nil && n > 0 {
 				t.Tags = make([]int64, n-1)
 			}
 			before := int64(0)
 			for j := range t.Tags {
-				wire.From(c, &t.Tags[j], before)
+				wire.Relative(c, &t.Tags[j], before)
 				before = t.Tags[j]
 			}
 		}
-		wire.Int(c, &t.Precision, 100)
+		wire.Bounded(c, &t.Precision, 100)
 		wire.Uints(c, &t.Kept)
 		distribution(c, &t.Distribution, ranks)
-		if c.R != nil && !c.Failed() {
+		if c.Reader != nil && !c.Failed() {
 			err := checkDistribution(&t.Distribution, ranks)
 			c.Refuse(err != nil, "family %d: %v", i, err)
 		}
@@ -66,26 +66,26 @@ func (c *Content) checkThinned() error {
 	return nil
 }
 
-// A distribution is what values were, before they were merged or given up.
+// A distribution is that of the original values, before they were merged or became synthetic.
 //
 //	distribution = least varint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
 //	bin          = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
 func distribution(c *wire.Coder, d *model.Distribution, ranks int) {
-	wire.From(c, &d.Least.Value, 0)
-	wire.Int(c, &d.Least.Rank, ranks-1)
+	wire.Relative(c, &d.Least.Value, 0)
+	wire.Bounded(c, &d.Least.Rank, ranks-1)
 	wire.Above(c, &d.Most.Value, d.Least.Value, math.MaxInt)
-	wire.Int(c, &d.Most.Rank, ranks-1)
+	wire.Bounded(c, &d.Most.Rank, ranks-1)
 	bins(c, d, math.MaxInt)
 }
 
-// bins are those of which no number is above most.
+// bins codes the bins whose numbers are at most most.
 func bins(c *wire.Coder, d *model.Distribution, most int) {
 	last := d.Least.Value
 	wire.List(c, &d.Bins, 4, func(_ int, x *model.Bin) {
 		wire.Above(c, &x.Low, last, most)
 		wire.Above(c, &x.High, x.Low, most)
 		wire.Above(c, &x.Value, x.Low, most)
-		wire.Int(c, &x.Count, most)
+		wire.Bounded(c, &x.Count, most)
 		last = x.High
 	})
 }

@@ -10,17 +10,17 @@ import (
 // same way.
 type TimeCoder struct {
 	wire.Coder
-	Base   *TimeCodes // nil: none
-	Common bool       // others refer to this class
-	Ranks  int        // of the run
+	Base          *TimeCodes // nil: none
+	BaseForOthers bool       // others refer to this class
+	Ranks         int        // of the run
 }
 
-func (t *TimeCoder) uvarint(v *int, limit int) { wire.Int(&t.Coder, v, limit) }
+func (t *TimeCoder) uvarint(v *int, limit int) { wire.Bounded(&t.Coder, v, limit) }
 
 func (t *TimeCoder) varint(v *int) {
 	n := *v
-	if wire.From(&t.Coder, &n, 0); t.R != nil && (n < -1<<20 || n > 1<<20) {
-		t.R.Fail("a difference of %d", n)
+	if wire.Relative(&t.Coder, &n, 0); t.Reader != nil && (n < -1<<20 || n > 1<<20) {
+		t.Reader.Fail("a difference of %d", n)
 		return
 	}
 	*v = n
@@ -37,8 +37,8 @@ func (t *TimeCoder) number(v *int, base int, signed bool) {
 	}
 	d := *v - base
 	t.varint(&d)
-	if *v = d + base; t.R != nil && (*v > maxCode || *v < -maxCode || !signed && *v < 0) {
-		t.R.Fail("%d is no number of a time", *v)
+	if *v = d + base; t.Reader != nil && (*v > maxCode || *v < -maxCode || !signed && *v < 0) {
+		t.Reader.Fail("%d is no number of a time", *v)
 		*v = 0
 	}
 }
@@ -46,7 +46,7 @@ func (t *TimeCoder) number(v *int, base int, signed bool) {
 // high are the upper bits of a number.
 func (t *TimeCoder) high(v *int) {
 	const more = 255
-	if t.R == nil {
+	if t.Reader == nil {
 		if *v < more {
 			t.B = append(t.B, byte(*v))
 		} else {
@@ -54,24 +54,24 @@ func (t *TimeCoder) high(v *int) {
 		}
 		return
 	}
-	if *v = int(t.R.Byte()); *v == more {
-		*v += t.R.Int(maxCode>>lowBits - more)
+	if *v = int(t.Reader.Byte()); *v == more {
+		*v += t.Reader.Int(maxCode>>lowBits - more)
 	}
 }
 
 // low are its lower bits.
 func (t *TimeCoder) low(v *int) {
 	const mask = 1<<lowBits - 1
-	if t.R == nil {
+	if t.Reader == nil {
 		t.B = append(t.B, byte(*v&mask))
 	} else {
-		*v = *v<<lowBits | int(t.R.Byte()&mask)
+		*v = *v<<lowBits | int(t.Reader.Byte()&mask)
 	}
 }
 
 func (t *TimeCoder) flag(v *bool) {
-	if t.R != nil {
-		*v = t.R.Byte() == 0
+	if t.Reader != nil {
+		*v = t.Reader.Byte() == 0
 	} else if *v {
 		t.B = append(t.B, 0)
 	} else {
@@ -80,7 +80,7 @@ func (t *TimeCoder) flag(v *bool) {
 }
 
 // code writes or reads the times of a class, p having its pools.
-func (t *TimeCoder) code(p *Pooled, c *TimeCodes, took func(what string, n int)) {
+func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n int)) {
 	for k, what := range []string{"durations of a distinct call or of many equal ones", "gaps before these"} {
 		t.stats(p, c, k)
 		took(what, len(p.Calls))
@@ -91,7 +91,7 @@ func (t *TimeCoder) code(p *Pooled, c *TimeCodes, took func(what string, n int))
 		for k := range c.spreads {
 			t.spreads(p, c, k)
 		}
-		took(SpreadsCost, 2*len(p.Lone))
+		took(SpreadsCost, 2*len(p.OnlyPool))
 	}
 }
 
@@ -101,11 +101,11 @@ const (
 	SpreadsCost  = "how ranks differ in a call site's"
 )
 
-func (t *TimeCoder) stats(p *Pooled, c *TimeCodes, k int) {
+func (t *TimeCoder) stats(p *ClassPools, c *TimeCodes, k int) {
 	list := c.Stats[k]
 	for i := range list {
 		x := &list[i]
-		if wire.From(&t.Coder, &x.missing, 0); t.R != nil {
+		if wire.Relative(&t.Coder, &x.missing, 0); t.Reader != nil {
 			x.count = p.Calls[i] + uint64(x.missing)
 		}
 	}
@@ -129,22 +129,22 @@ func (t *TimeCoder) stats(p *Pooled, c *TimeCodes, k int) {
 	} else {
 		each(func(x, _ *statCode) {
 			high := x.mean >> lowBits
-			if t.high(&high); t.R != nil {
+			if t.high(&high); t.Reader != nil {
 				x.mean = high
 			}
 		})
 		each(func(x, _ *statCode) { t.low(&x.mean) })
 	}
-	if t.R != nil {
+	if t.Reader != nil {
 		c.rows[k] = p.rowsOf(list)
 	}
 }
 
-func (t *TimeCoder) extremes(p *Pooled, c *TimeCodes, k int) {
+func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 	each := func(has func(x kept) bool, code func(x, base *extremeCode)) {
 		var none extremeCode
 		for i := range c.extremes[k] {
-			if t.Failed() || !has(p.keeps(&c.rows[k][i], t.Common)) {
+			if t.Failed() || !has(p.keeps(&c.rows[k][i], t.BaseForOthers)) {
 				continue
 			}
 			base := &none
@@ -156,24 +156,24 @@ func (t *TimeCoder) extremes(p *Pooled, c *TimeCodes, k int) {
 			code(&c.extremes[k][i], base)
 		}
 	}
-	// Only rows that the base doesn't have stand here: nothing is known of them.
+	// This has only rows that the base lacks: nothing is known of them.
 	number := func(v *int) { t.uvarint(v, maxCode) }
 	each(func(x kept) bool { return x.least }, func(x, base *extremeCode) { number(&x.least) })
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.dev) })
 	ranks := p.Ranks
-	if t.Common {
+	if t.BaseForOthers {
 		ranks = t.Ranks
 	}
 	each(func(x kept) bool { return x.minRank }, func(x, _ *extremeCode) { t.uvarint(&x.minRank, ranks-1) })
 	each(func(x kept) bool { return x.maxRank }, func(x, _ *extremeCode) { t.uvarint(&x.maxRank, ranks-1) })
 }
 
-func (t *TimeCoder) spreads(p *Pooled, c *TimeCodes, k int) {
+func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 	list, means := c.spreads[k], p.means(c.Stats[k])
-	if t.Base == nil && !t.Common {
+	if t.Base == nil && !t.BaseForOthers {
 		for i := range list {
-			if n := p.Lone[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
+			if n := p.OnlyPool[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
 				t.flag(&list[i].alone)
 			}
 		}
@@ -197,8 +197,8 @@ func (t *TimeCoder) spreads(p *Pooled, c *TimeCodes, k int) {
 	below := func(v *int, of, base int) {
 		d := of - *v
 		t.number(&d, base, true)
-		if *v = of - d; t.R != nil && (*v < 0 || *v > maxCode) {
-			t.R.Fail("%d is no number of a total", *v)
+		if *v = of - d; t.Reader != nil && (*v < 0 || *v > maxCode) {
+			t.Reader.Fail("%d is no number of a total", *v)
 			*v = 0
 		}
 	}
@@ -218,7 +218,7 @@ func (t *TimeCoder) spreads(p *Pooled, c *TimeCodes, k int) {
 }
 
 // cost is about how many bits the numbers of a class take with a base, nil for none.
-func (p *Pooled) cost(c, base *TimeCodes) int {
+func (p *ClassPools) cost(c, base *TimeCodes) int {
 	t := TimeCoder{Base: base}
 	t.code(p, c, func(string, int) {})
 	n := 0

@@ -10,15 +10,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// PoolFrom is how many calls of a class that differ in nothing but values share
+// MinPool is how many calls of a class that differ in nothing but values share
 // one summary of their times. A program that sends from a thousand places of an
 // array has a thousand terminals; what it knows of each is a few samples, and
 // to keep them apart would take more room than all the rest of the trace.
-const PoolFrom = 32
+const MinPool = 32
 
-// pools tells which summary each terminal of a class goes into, and how many
-// there are. groups is the number of each terminal's signature group. Calls that differ
-// in nothing but their stacks share one, too: the first of them is what likes says.
+// pools returns the summary that each terminal of a class goes into, and the number of summaries. groups is the number
+// of each terminal's signature group. Calls that differ only in their stacks share a summary, too: like has the first
+// of them.
 func pools(groups, like []int32) (of []int32, n int) {
 	members := make([]int, countGroups(groups))
 	for i, g := range groups {
@@ -29,7 +29,7 @@ func pools(groups, like []int32) (of []int32, n int) {
 	of = make([]int32, len(groups))
 	shared := make([]int32, len(members)) // 1 + pool
 	for i, g := range groups {
-		if members[g] < PoolFrom {
+		if members[g] < MinPool {
 			if like != nil && int(like[i]) != i {
 				of[i] = of[like[i]]
 				continue
@@ -47,15 +47,15 @@ func pools(groups, like []int32) (of []int32, n int) {
 	return of, n
 }
 
-// A CallKey is a distinct call of a class but for the values that stand in columns.
+// A CallKey is a distinct call of a class without the values that are in columns.
 type CallKey struct {
 	group any
 	sig   int
 	site  int // with its stack
 }
 
-// Likes tells for each terminal the first one that differs from it in its stack alone. The n-th of those that have the
-// same key is like the n-th of those with another stack: what tells them apart is in columns.
+// Likes returns for each terminal the first one that differs from it only in its stack. The n-th of those with the same
+// key is like the n-th of those with another stack, as the values that distinguish them are in columns.
 func Likes(n int, key func(i int) CallKey) []int32 {
 	type base struct {
 		group any
@@ -68,13 +68,13 @@ func Likes(n int, key func(i int) CallKey) []int32 {
 		k := key(i)
 		b := base{k.group, k.sig, again[k]}
 		again[k]++
-		list[i] = once.Of(first, b, func() int32 { return int32(i) })
+		list[i] = once.Get(first, b, func() int32 { return int32(i) })
 	}
 	return list
 }
 
-// NumbersOf numbers groups by first occurrence.
-func NumbersOf(list []*Group) []int32 {
+// NumberGroups numbers groups by first occurrence.
+func NumberGroups(list []*Group) []int32 {
 	number := make(map[*Group]int32)
 	of := make([]int32, len(list))
 	for i, g := range list {
@@ -96,21 +96,21 @@ func countGroups(groups []int32) int {
 	return int(n)
 }
 
-// Pooled are the times of a class as they are put together for a file: a Stat of durations and
+// ClassPools are the times of a class as they are put together for a file: a Stat of durations and
 // one of gaps for each pool, and spreads of both for each group.
-type Pooled struct {
-	Stats   [2][]model.Stat
-	spreads [2][]model.Spread
-	Lone    []int    // per group: its pool if it has but one, else -1
-	sites   []any    // per group: which it is
-	Site    []int    // per pool: the number of its group
-	Calls   []uint64 // per pool: how often the class's ranks made the calls
-	keys    []PoolKey
-	Ranks   int
-	Row     []int // per pool: what it has its extremes in common with
-	Rows    int
-	exact   [2][]Extremes // per row: those of the class alone, when writing
-	Apart   [2][]bool     // per group: extremes are those of other classes, too
+type ClassPools struct {
+	Stats    [2][]model.Stat
+	spreads  [2][]model.Spread
+	OnlyPool []int    // per group: its pool if it has but one, else -1
+	sites    []any    // per group: which it is
+	Site     []int    // per pool: the number of its group
+	Calls    []uint64 // per pool: how often the class's ranks made the calls
+	keys     []PoolKey
+	Ranks    int
+	Row      []int // per pool: what it has its extremes in common with
+	Rows     int
+	exact    [2][]Extremes // per row: those of the class alone, when writing
+	Apart    [2][]bool     // per group: extremes are those of other classes, too
 }
 
 // A PoolKey is what a pool is of: one signature, or, where sig is shared, all of a group.
@@ -123,7 +123,7 @@ const shared = -1
 
 // poolTimes puts times together. groups is the number of each terminal's signature group,
 // like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
-func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *Pooled {
+func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *ClassPools {
 	of, p := NewPooled(groups, like, key, counts, ranks)
 	for k := range p.Stats {
 		p.Stats[k] = make([]model.Stat, len(p.Calls))
@@ -133,7 +133,7 @@ func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n i
 		p.Stats[0][n].Merge(t.Duration)
 		p.Stats[1][n].Merge(t.Gap)
 	}
-	first, sites := Firsts(groups, times)
+	first, sites := FirstOfGroups(groups, times)
 	for i, t := range first {
 		x := times(t)
 		x.DurationTotals.Ranks, x.DurationTotals.Sum = ranks, sites[i].Duration.Sum
@@ -144,9 +144,9 @@ func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n i
 }
 
 // NewPooled returns the pools without their times, and which one each terminal is in.
-func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) ([]int32, *Pooled) {
+func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) ([]int32, *ClassPools) {
 	of, n := pools(groups, like)
-	p := &Pooled{Calls: make([]uint64, n), keys: make([]PoolKey, n), Site: make([]int, n), Ranks: ranks}
+	p := &ClassPools{Calls: make([]uint64, n), keys: make([]PoolKey, n), Site: make([]int, n), Ranks: ranks}
 	for i := range p.keys {
 		p.keys[i].Sig = shared - 1
 	}
@@ -160,34 +160,34 @@ func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, r
 		p.keys[pool] = k
 		switch at := &site[groups[i]]; {
 		case *at == 0:
-			p.Lone, p.sites = append(p.Lone, int(pool)), append(p.sites, k.Group)
-			*at = len(p.Lone)
-		case p.Lone[*at-1] != int(pool):
-			p.Lone[*at-1] = -1
+			p.OnlyPool, p.sites = append(p.OnlyPool, int(pool)), append(p.sites, k.Group)
+			*at = len(p.OnlyPool)
+		case p.OnlyPool[*at-1] != int(pool):
+			p.OnlyPool[*at-1] = -1
 		}
 		p.Site[pool] = site[groups[i]] - 1
 	}
-	p.Row, p.Rows = p.Site, len(p.Lone)
+	p.Row, p.Rows = p.Site, len(p.OnlyPool)
 	return of, p
 }
 
 // rowKey is by which the row of another class is found that is like one.
-func (p *Pooled) rowKey(i int) any {
+func (p *ClassPools) rowKey(i int) any {
 	return p.sites[i]
 }
 
 // Unpool gives each terminal its share of the times of its pool.
-func (p *Pooled) Unpool(of, groups []int32, counts []uint64, ranks []int) []model.Times {
+func (p *ClassPools) Unpool(of, groups []int32, counts []uint64, ranks []int) []model.Times {
 	times := make([]model.Times, len(counts))
 	done := make([]uint64, len(p.Calls))
 	for i, n := range of {
 		from, to := done[n], done[n]+counts[i]
 		times[i] = model.Times{
-			Duration: Share(p.Stats[0][n], from, to, p.Calls[n]), Gap: Share(p.Stats[1][n], from, to, p.Calls[n]),
+			Duration: PoolShare(p.Stats[0][n], from, to, p.Calls[n]), Gap: PoolShare(p.Stats[1][n], from, to, p.Calls[n]),
 		}
 		done[n] = to
 	}
-	first, sites := Firsts(groups, func(n int) model.Times { return times[n] })
+	first, sites := FirstOfGroups(groups, func(n int) model.Times { return times[n] })
 	for i, t := range first {
 		if len(ranks) == 1 {
 			times[t].DurationTotals = model.SpreadOf(sites[i].Duration.Sum, ranks[0])
@@ -199,9 +199,9 @@ func (p *Pooled) Unpool(of, groups []int32, counts []uint64, ranks []int) []mode
 	return times
 }
 
-// Firsts returns the first terminal of each group, in order, and the times of the
+// FirstOfGroups returns the first terminal of each group, in order, and the times of the
 // whole group.
-func Firsts(groups []int32, times func(n int) model.Times) (first []int, sums []model.Times) {
+func FirstOfGroups(groups []int32, times func(n int) model.Times) (first []int, sums []model.Times) {
 	at := make([]int, countGroups(groups)) // 1 + number
 	for i, g := range groups {
 		if at[g] == 0 {
@@ -215,9 +215,9 @@ func Firsts(groups []int32, times func(n int) model.Times) (first []int, sums []
 	return first, sums
 }
 
-// Share is what a terminal has of a pooled summary if its calls are those from
+// PoolShare is what a terminal has of a pooled summary if its calls are those from
 // one number to another, of all. Shares add up to the whole.
-func Share(s model.Stat, from, to, all uint64) model.Stat {
+func PoolShare(s model.Stat, from, to, all uint64) model.Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s
 	}
@@ -250,19 +250,19 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 
 // codeRounded is a number with keep bits after the leading one: a small one as it is, others with an exponent.
 func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
-	if c.R != nil {
-		*v = T(unrounded(c.R.Int(mostRounded(keep)), keep))
+	if c.Reader != nil {
+		*v = T(unrounded(c.Reader.Int(mostRounded(keep)), keep))
 	} else {
-		c.B = wire.AppendUvarint(c.B, uint64(Rounded(float64(*v), keep)))
+		c.B = wire.AppendUvarint(c.B, uint64(RoundedNumber(float64(*v), keep)))
 	}
 }
 
 // mostRounded is the largest number that Rounded returns.
 func mostRounded(keep int) int { return 62<<keep - 1 }
 
-// Rounded is the number of the nearest of those that have so many bits behind the first
-// one, unrounded the reverse. Greater numbers have greater ones.
-func Rounded(f float64, keep int) int {
+// RoundedNumber is the number of the nearest value with this many mantissa bits after the leading one; unrounded is the
+// inverse. Greater values have greater numbers.
+func RoundedNumber(f float64, keep int) int {
 	if !(f > 0) {
 		return 0
 	}

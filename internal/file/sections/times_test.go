@@ -29,10 +29,10 @@ func TestTimesRoundTrip(t *testing.T) {
 			for _, m := range classes[i].members {
 				of = append(of, int64(m))
 			}
-			c := column.Of(of...)
+			c := column.FromValues(of...)
 			return indexes(&c)
 		}
-		var list []*Pooled
+		var list []*ClassPools
 		var codes []*TimeCodes
 		for i, x := range classes {
 			p := x.pool()
@@ -42,7 +42,7 @@ func TestTimesRoundTrip(t *testing.T) {
 		for i, p := range list {
 			stats[i] = p.Stats
 		}
-		blobs := AppendAll(list, codes, 10, index)
+		blobs := AppendTimes(list, codes, 10, index)
 		read := make([]*TimeCodes, len(list))
 		var decode func(i int) *TimeCodes
 		decode = func(i int) *TimeCodes {
@@ -50,9 +50,9 @@ func TestTimesRoundTrip(t *testing.T) {
 				return read[i]
 			}
 			x, r := classes[i], wire.NewReader(blobs[i], "test")
-			c := TimeCoder{Coder: wire.Coder{R: r}, Ranks: 10}
+			c := TimeCoder{Coder: wire.Coder{Reader: r}, Ranks: 10}
 			x.base = r.Int(len(list)+1) - 2
-			if c.Common = x.base == -1; x.base >= 0 {
+			if c.BaseForOthers = x.base == -1; x.base >= 0 {
 				c.Base = decode(x.base)
 			}
 			of, q := NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members))
@@ -93,7 +93,7 @@ func TestTimesRoundTrip(t *testing.T) {
 				}
 			}
 			x.check(t, together)
-			Agree(x.got, x.numbers(), len(x.members), x.apart)
+			ReconcileExtremes(x.got, x.numbers(), len(x.members), x.apart)
 		}
 		// No call of the classes together is longer than what some rank spent on all of its calls.
 		for _, of := range []func(x *model.Times) (model.Stat, model.Spread){
@@ -140,7 +140,7 @@ type testClass struct {
 
 func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 	x := &testClass{members: members}
-	n := rapid.IntRange(0, 2*PoolFrom).Draw(t, "similar")
+	n := rapid.IntRange(0, 2*MinPool).Draw(t, "similar")
 	draw := func(g *Group) {
 		c := rapid.Uint64Range(1, 1000).Draw(t, "count")
 		var s, gap model.Stat
@@ -173,7 +173,7 @@ func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 		}
 		return s
 	}
-	first, sums := Firsts(x.numbers(), func(n int) model.Times { return x.times[n] })
+	first, sums := FirstOfGroups(x.numbers(), func(n int) model.Times { return x.times[n] })
 	for i, k := range first {
 		d, g := sums[i].Duration, sums[i].Gap
 		x.times[k].DurationTotals, x.times[k].GapTotals = spread(d.Sum, d.Max, members[0]), spread(g.Sum, g.Max, members[len(members)-1])
@@ -181,11 +181,11 @@ func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 	return x
 }
 
-func (x *testClass) numbers() []int32 { return NumbersOf(x.groups) }
+func (x *testClass) numbers() []int32 { return NumberGroups(x.groups) }
 
 func (x *testClass) key(n int) PoolKey { return PoolKey{Group: x.groups[n], Sig: n} }
 
-func (x *testClass) pool() *Pooled {
+func (x *testClass) pool() *ClassPools {
 	return poolTimes(func(n int) model.Times { return x.times[n] }, x.numbers(), nil, x.key, x.counts, len(x.members))
 }
 
@@ -206,7 +206,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 			}
 			var want Extremes
 			for _, y := range list {
-				pooled := y.numbersIn(g) >= PoolFrom
+				pooled := y.numbersIn(g) >= MinPool
 				var all model.Stat
 				for i := range y.times {
 					if y.groups[i] == g {
@@ -231,7 +231,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 				}
 				all.Merge(*was)
 				sum.Merge(*got)
-				if members < PoolFrom && !similarStats(*got, *was, &want, x.apart[k][n]) {
+				if members < MinPool && !similarStats(*got, *was, &want, x.apart[k][n]) {
 					t.Fatalf("%s of terminal %d: %v, want %v within %v", kind, i, *got, *was, want)
 				}
 			}
@@ -257,7 +257,7 @@ func (x *testClass) numbersIn(g *Group) (n int) {
 }
 
 func extremesOf(s *model.Stat) *Extremes {
-	p := &Pooled{Row: []int{0}, Rows: 1}
+	p := &ClassPools{Row: []int{0}, Rows: 1}
 	return &p.Extremes([]model.Stat{*s})[0]
 }
 
@@ -310,7 +310,7 @@ func TestRounded(t *testing.T) {
 		if again := wire.Append(nil, func(c *wire.Coder) { codeRounded(c, &got, keep) }); !bytes.Equal(again, b) {
 			t.Fatalf("%x, again %x", b, again)
 		}
-		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); Rounded(w, keep) < Rounded(v, keep) {
+		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); RoundedNumber(w, keep) < RoundedNumber(v, keep) {
 			t.Fatalf("%v has a lower number than %v", w, v)
 		}
 	})
@@ -324,7 +324,7 @@ func TestDeviationsPass(t *testing.T) {
 		base := rapid.SampledFrom([]uint64{0, 3, 1000, 1 << 33}).Draw(t, "base")
 		width := rapid.SampledFrom([]uint64{0, 1, 2, 5, 200, 1 << 20}).Draw(t, "width")
 		rate := rapid.Float64Range(0.5, 5).Draw(t, "ticks per ns")
-		ranks := column.Of(0, 1, 2, 3)
+		ranks := column.FromValues(0, 1, 2, 3)
 		var all model.Stat
 		for rank := range rapid.IntRange(1, 4).Draw(t, "ranks") {
 			var s model.Stat
@@ -338,10 +338,10 @@ func TestDeviationsPass(t *testing.T) {
 			if s.Count == 0 {
 				continue
 			}
-			p := &Pooled{Stats: [2][]model.Stat{{s}}, Calls: []uint64{s.Count}, Site: []int{0}, Row: []int{0}, Rows: 1, Lone: []int{0}, Ranks: 4}
+			p := &ClassPools{Stats: [2][]model.Stat{{s}}, Calls: []uint64{s.Count}, Site: []int{0}, Row: []int{0}, Rows: 1, OnlyPool: []int{0}, Ranks: 4}
 			c := p.Encode(indexes(&ranks))
 			got := p.decodeStats(c, 0, nil, ownNumber)[0]
-			for _, x := range []model.Stat{got, Share(got, 0, 1, 2), Share(got, 1, 2, 2)} {
+			for _, x := range []model.Stat{got, PoolShare(got, 0, 1, 2), PoolShare(got, 1, 2, 2)} {
 				if err := CheckStat(x, s.Count); err != nil && x.Count > 0 {
 					t.Fatal(err)
 				}

@@ -18,21 +18,23 @@ func appendTotals(classes []Class, rest func() int64) []byte {
 	return appendBlobs(nil, blobs)
 }
 
-// Ranked is what ranks spent in MPI as the section says, and whether it says that of them.
-type Ranked struct {
+// RankTotals is what ranks spent in MPI as the section says, and whether it says that of them.
+type RankTotals struct {
 	Ns    []float64
 	Known []bool
 }
 
-// RankedOf returns a table of so many ranks of which nothing is known yet.
-func RankedOf(ranks int) Ranked { return Ranked{make([]float64, ranks), make([]bool, ranks)} }
+// NewRankTotals returns a table for this many ranks, all unknown.
+func NewRankTotals(ranks int) RankTotals {
+	return RankTotals{make([]float64, ranks), make([]bool, ranks)}
+}
 
 // ranked returns what the section will say, but for its rounding.
-func (c *Content) ranked() Ranked {
+func (c *Content) ranked() RankTotals {
 	if c.Timeless {
-		return Ranked{}
+		return RankTotals{}
 	}
-	out := RankedOf(c.Ranks)
+	out := NewRankTotals(c.Ranks)
 	for i := range c.Classes {
 		x := &c.Classes[i]
 		if len(x.Ranked.Duration) < 2 || len(x.Ranked.Duration) != x.Ranks.Len() {

@@ -28,13 +28,13 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-func written(names []string, m map[string][]PlacedValue) []byte {
+func written(names []string, m map[string][]LeafValue) []byte {
 	return wire.Append(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 }
 
 func FuzzPlacedValues(f *testing.F) {
 	names := []string{"a", "b", "c"}
-	f.Add(written(names, map[string][]PlacedValue{"a": {{Leaf: 3, Calls: 4, Count: 4, Sum: -9}, {Leaf: 1000, Calls: 4, Count: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, Count: 1, Sum: 1 << 60}}}))
+	f.Add(written(names, map[string][]LeafValue{"a": {{Leaf: 3, Calls: 4, Count: 4, Sum: -9}, {Leaf: 1000, Calls: 4, Count: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, Count: 1, Sum: 1 << 60}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "values")
 		m := DecodePlacedValues(r, names)

@@ -39,7 +39,7 @@ type WaitBounds struct{ Ranks, Functions, Sites, Kinds int }
 
 // DecodeWaits reads what AppendWaits wrote.
 func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
-	x, w := waitCoder{Coder: wire.Coder{R: r}, n: n}, &model.Waits{}
+	x, w := waitCoder{Coder: wire.Coder{Reader: r}, n: n}, &model.Waits{}
 	x.waits(w)
 	return w
 }
@@ -53,7 +53,7 @@ type waitCoder struct {
 func (x *waitCoder) steps(list ...*int64) {
 	for _, ns := range list {
 		step := timing.StepOf(uint64(max(0, *ns)))
-		if wire.Int(&x.Coder, &step, timing.MaxStep); x.R != nil {
+		if wire.Bounded(&x.Coder, &step, timing.MaxStep); x.Reader != nil {
 			*ns = int64(math.Round(step.Ns()))
 		}
 	}
@@ -61,22 +61,22 @@ func (x *waitCoder) steps(list ...*int64) {
 
 func (x *waitCoder) share(v *float64) {
 	part := byte(math.Round(max(0, min(1, *v)) * wholeShare))
-	if wire.Byte(&x.Coder, &part); x.R != nil {
+	if wire.Byte(&x.Coder, &part); x.Reader != nil {
 		*v = float64(part) / wholeShare
 	}
 	x.Refuse(part > wholeShare, "a share of %d/%d", part, wholeShare)
 }
 
-func (x *waitCoder) rank(v *int) { wire.Int(&x.Coder, v, x.n.Ranks-1) }
+func (x *waitCoder) rank(v *int) { wire.Bounded(&x.Coder, v, x.n.Ranks-1) }
 
 func (x *waitCoder) place(p *model.WaitPlace) {
 	if wire.Above(&x.Coder, &p.Function, -1, x.n.Functions); p.Function >= 0 {
-		wire.Int(&x.Coder, &p.Site, x.n.Sites)
+		wire.Bounded(&x.Coder, &p.Site, x.n.Sites)
 	}
 }
 
 func (x *waitCoder) times(all *int, list *[]model.WaitRankNs, waited int64) {
-	wire.Int(&x.Coder, all, math.MaxInt32)
+	wire.Bounded(&x.Coder, all, math.MaxInt32)
 	wire.List(&x.Coder, list, 2, func(_ int, r *model.WaitRankNs) {
 		x.rank(&r.Rank)
 		if !x.shares {
@@ -95,7 +95,7 @@ func (x *waitCoder) waits(w *model.Waits) {
 	if w.Left == model.WaitsKnown {
 		left = knownSteps
 	}
-	if wire.Int(c, &left, knownSteps); x.R != nil {
+	if wire.Bounded(c, &left, knownSteps); x.Reader != nil {
 		x.shares = left == int(model.WaitsKnown)
 		w.Left = model.WaitsLeft(left % knownSteps)
 	}
@@ -108,13 +108,13 @@ func (x *waitCoder) waits(w *model.Waits) {
 		return
 	}
 	x.share(&w.Part)
-	wire.Int(c, &w.Threads, math.MaxInt32)
+	wire.Bounded(c, &w.Threads, math.MaxInt32)
 	x.steps(&w.RunNs, &w.MPINs)
 	wire.Naturals(c, &w.Messages, &w.Backwards)
-	x.steps(&w.OffNs)
+	x.steps(&w.ClockErrorNs)
 	wire.List(c, &w.Sites, 8, func(_ int, s *model.WaitSite) {
 		x.place(&s.WaitPlace)
-		wire.Int(c, &s.Kind, n.Kinds-1)
+		wire.Bounded(c, &s.Kind, n.Kinds-1)
 		wire.Naturals(c, &s.Count)
 		x.steps(&s.WaitedNs)
 		x.times(&s.Waiting, &s.Ranks, s.WaitedNs)
@@ -133,7 +133,7 @@ func (x *waitCoder) waits(w *model.Waits) {
 		x.steps(&r.RunNs, &r.MPINs, &r.WaitedNs, &r.CausedNs)
 	})
 	wire.List(c, &w.Other, 2, func(_ int, o *model.WaitOther) {
-		wire.Int(c, &o.Function, n.Functions-1)
+		wire.Bounded(c, &o.Function, n.Functions-1)
 		x.steps(&o.Ns)
 	})
 	wire.List(c, &w.Losses, 2, func(_ int, l *model.WaitLoss) {
@@ -144,7 +144,7 @@ func (x *waitCoder) waits(w *model.Waits) {
 	if p != nil {
 		hops = p.Hops + 1
 	}
-	if wire.Int(c, &hops, math.MaxInt32); hops == 0 || x.Failed() {
+	if wire.Bounded(c, &hops, math.MaxInt32); hops == 0 || x.Failed() {
 		return
 	}
 	if p == nil {

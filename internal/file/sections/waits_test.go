@@ -16,7 +16,7 @@ func FuzzWaits(f *testing.F) {
 		{Left: model.LeftTime, NeedsNs: 100},
 		{Left: model.LeftLog},
 		{
-			Part: 1, Threads: 2, RunNs: 99, MPINs: 50, Messages: 7, Backwards: 1, OffNs: 3,
+			Part: 1, Threads: 2, RunNs: 99, MPINs: 50, Messages: 7, Backwards: 1, ClockErrorNs: 3,
 			Sites: []model.WaitSite{
 				{WaitPlace: model.WaitPlace{Function: 1, Site: 2}, Kind: 3, Count: 4, WaitedNs: 40, Ranks: ranks, Late: ranks[:1], Waiting: 2, Awaited: 3,
 					Causes: []model.WaitCause{{WaitPlace: model.WaitPlace{Function: 0, Site: 1}, Share: 1, Compute: 0.5}}},

@@ -31,7 +31,7 @@ func AppendWhen(b []byte, w *model.When) []byte {
 
 // DecodeWhen reads what AppendWhen wrote. n.Kinds are those of findings.
 func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
-	x, w := whenCoder{waitCoder{Coder: wire.Coder{R: r}, n: n}}, &model.When{}
+	x, w := whenCoder{waitCoder{Coder: wire.Coder{Reader: r}, n: n}}, &model.When{}
 	x.when(w)
 	return w
 }
@@ -45,7 +45,7 @@ const (
 
 type whenCoder struct{ waitCoder }
 
-// WidthOf is the width of a column that is kept of one: a time that an even step stands for.
+// WidthOf is the width of a stored column: the time that an even step encodes.
 func WidthOf(ns float64) float64 {
 	return (widthSteps(int64(max(0, ns))) * 2).Ns()
 }
@@ -63,15 +63,15 @@ func (x *whenCoder) when(w *model.When) {
 			w.Loop = &model.WhenLoop{Iterations: iterations}
 		}
 		x.place(&w.Loop.Begins)
-		wire.Int(c, &w.Loop.Without, x.n.Ranks)
+		wire.Bounded(c, &w.Loop.Without, x.n.Ranks)
 	}
-	wire.Int(c, &w.Before, whenColumns)
-	wire.Int(c, &w.After, whenColumns)
-	wire.Int(c, &w.Parts, whenColumns)
+	wire.Bounded(c, &w.Before, whenColumns)
+	wire.Bounded(c, &w.After, whenColumns)
+	wire.Bounded(c, &w.Parts, whenColumns)
 	wire.Uints(c, &w.Each)
 	columns := len(w.WidthNs)
-	if wire.Int(c, &columns, whenColumns); x.R != nil {
-		x.Refuse(columns > x.R.Rest(), "%d columns in %d bytes", columns, x.R.Rest())
+	if wire.Bounded(c, &columns, whenColumns); x.Reader != nil {
+		x.Refuse(columns > x.Reader.Rest(), "%d columns in %d bytes", columns, x.Reader.Rest())
 		x.Refuse(w.Before+w.After > columns, "%d columns of %d are outside of the loop", w.Before+w.After, columns)
 		if w.Loop != nil {
 			x.inside(w, columns-w.Before-w.After)
@@ -90,16 +90,16 @@ func (x *whenCoder) when(w *model.When) {
 		if x.Failed() {
 			return
 		}
-		if before = timing.Step(to); x.R != nil {
+		if before = timing.Step(to); x.Reader != nil {
 			w.WidthNs[i] = int64((2 * before).Ns())
 		}
 	}
 	x.steps(&w.LevelNs)
 	x.Refuse(w.LevelNs == 0, "levels of no time")
 	rows := len(w.Rows)
-	if wire.Int(c, &rows, whenRows); x.R != nil {
+	if wire.Bounded(c, &rows, whenRows); x.Reader != nil {
 		x.Refuse(rows*columns*model.WhenStates > whenCells, "%d rows of %d columns", rows, columns)
-		x.Refuse(rows > x.R.Rest(), "%d rows in %d bytes", rows, x.R.Rest())
+		x.Refuse(rows > x.Reader.Rest(), "%d rows in %d bytes", rows, x.Reader.Rest())
 		if x.Failed() {
 			return
 		}
@@ -122,8 +122,8 @@ func (x *whenCoder) when(w *model.When) {
 		x.levels(w, &h.Ns)
 	})
 	wire.List(c, &w.Findings, 11, func(_ int, f *model.WhenFinding) { x.finding(f) })
-	ready := x.R == nil && hasReady(w)
-	if x.R != nil && x.R.Rest() == 0 || x.R == nil && len(w.Exemplars) == 0 && !ready {
+	ready := x.Reader == nil && hasReady(w)
+	if x.Reader != nil && x.Reader.Rest() == 0 || x.Reader == nil && len(w.Exemplars) == 0 && !ready {
 		x.neverReady(w, columns)
 		return
 	}
@@ -139,8 +139,8 @@ func (x *whenCoder) when(w *model.When) {
 		})
 	})
 	x.Refuse(len(w.Exemplars) > 0 && w.Loop == nil, "exemplars of no loop")
-	if x.R != nil {
-		ready = x.R.Rest() > 0
+	if x.Reader != nil {
+		ready = x.Reader.Rest() > 0
 		x.Refuse(len(w.Exemplars) == 0 && !ready, "no exemplars")
 	}
 	if !ready {
@@ -148,7 +148,7 @@ func (x *whenCoder) when(w *model.When) {
 		return
 	}
 	x.planes(w, columns, model.WhenReady, model.WhenStates)
-	x.Refuse(x.R != nil && !x.Failed() && !hasReady(w), "planes of nothing")
+	x.Refuse(x.Reader != nil && !x.Failed() && !hasReady(w), "planes of nothing")
 }
 
 // hasReady reports whether ranks were without a processor in any column.
@@ -165,7 +165,7 @@ func hasReady(w *model.When) bool {
 // neverReady makes planes of nothing, which aren't written.
 func (x *whenCoder) neverReady(w *model.When, columns int) {
 	for i := range w.Rows {
-		if x.R != nil && !x.Failed() {
+		if x.Reader != nil && !x.Failed() {
 			w.Rows[i].Planes[model.WhenReady].Levels = make([]int64, columns)
 		}
 	}
@@ -194,8 +194,8 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 	wire.Integers(c, &from)
 	x.Refuse(from < -mostLevel || from > mostLevel, "a beginning of %d", from)
 	calls := len(t.Gaps)
-	if wire.Int(c, &calls, *left); x.R != nil {
-		if x.Refuse(calls > x.R.Rest(), "%d calls in %d bytes", calls, x.R.Rest()); x.Failed() {
+	if wire.Bounded(c, &calls, *left); x.Reader != nil {
+		if x.Refuse(calls > x.Reader.Rest(), "%d calls in %d bytes", calls, x.Reader.Rest()); x.Failed() {
 			return
 		}
 		t.FromNs = from * unit
@@ -218,7 +218,7 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 			if x.Refuse(to < 0 || to > timing.MaxStep/2, "a time of %d steps", to); x.Failed() {
 				return
 			}
-			if before = timing.Step(to); x.R != nil {
+			if before = timing.Step(to); x.Reader != nil {
 				list[i] = int64((2 * before).Ns())
 			}
 		}
@@ -240,7 +240,7 @@ func (x *whenCoder) levels(w *model.When, ns *int64) {
 	n := *ns / max(1, w.LevelNs)
 	wire.Naturals(&x.Coder, &n)
 	x.Refuse(n > math.MaxInt64/max(1, w.LevelNs), "%d levels", n)
-	if x.R != nil {
+	if x.Reader != nil {
 		*ns = n * w.LevelNs
 	}
 }
@@ -255,14 +255,14 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 		for i := range w.Rows {
 			plane := &w.Rows[i].Planes[p]
 			wire.Integers(c, &plane.Base)
-			if x.Refuse(plane.Base < -mostLevel || plane.Base > mostLevel, "a base of %d", plane.Base); x.R != nil && !x.Failed() {
+			if x.Refuse(plane.Base < -mostLevel || plane.Base > mostLevel, "a base of %d", plane.Base); x.Reader != nil && !x.Failed() {
 				plane.Levels = make([]int64, columns)
 			}
 		}
 	}
 	left := 0 // of the run, when reading; of equal levels so far, when writing
-	if x.R != nil {
-		wire.Int(c, &left, whenCells)
+	if x.Reader != nil {
+		wire.Bounded(c, &left, whenCells)
 	}
 	for p := first; p < end; p++ {
 		for i := range w.Rows {
@@ -274,10 +274,10 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 				v := &w.Rows[i].Planes[p].Levels[j]
 				d := *v - level
 				switch {
-				case x.R == nil && d == 0:
+				case x.Reader == nil && d == 0:
 					left++
-				case x.R == nil:
-					wire.Int(c, &left, whenCells)
+				case x.Reader == nil:
+					wire.Bounded(c, &left, whenCells)
 					wire.Integers(c, &d)
 					level, left = *v, 0
 				case left > 0:
@@ -289,13 +289,13 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 					level += d
 					x.Refuse(level < -mostLevel || level > mostLevel, "a level of %d", level)
 					*v = level
-					wire.Int(c, &left, whenCells)
+					wire.Bounded(c, &left, whenCells)
 				}
 			}
 		}
 	}
-	if x.R == nil {
-		wire.Int(c, &left, whenCells)
+	if x.Reader == nil {
+		wire.Bounded(c, &left, whenCells)
 	} else {
 		x.Refuse(left != 0, "%d levels too many", left)
 	}
@@ -303,9 +303,9 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 
 func (x *whenCoder) finding(f *model.WhenFinding) {
 	c := &x.Coder
-	wire.Int(c, &f.Kind, x.n.Kinds-1)
+	wire.Bounded(c, &f.Kind, x.n.Kinds-1)
 	wire.Uints(c, &f.From, &f.Every)
-	wire.Int(c, &f.Of, x.n.Ranks)
+	wire.Bounded(c, &f.Of, x.n.Ranks)
 	wire.List(c, &f.Ranks, 1, func(_ int, r *int) { x.rank(r) })
 	x.steps(&f.BeforeNs, &f.AfterNs, &f.LongerNs, &f.CostNs)
 	x.place(&f.Place)

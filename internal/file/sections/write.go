@@ -33,11 +33,11 @@ func Encode(c *Content) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Plain returns a file that holds c without the times of single calls, and without compression: for a reader at once.
-func Plain(c *Content) ([]byte, error) {
+// EncodeUntimed returns a file that holds c without the times of single calls, and without compression: for a reader at once.
+func EncodeUntimed(c *Content) ([]byte, error) {
 	untimed := *c
 	untimed.Series = nil
-	raw, err := Raw(&untimed, wire.Quickly, true)
+	raw, err := RawSections(&untimed, wire.QuickPackedSize, true)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
@@ -47,14 +47,14 @@ func Plain(c *Content) ([]byte, error) {
 // Estimate returns about how many bytes of c's file say what was called, in less
 // time than writing it takes.
 func Estimate(c *Content) (int, error) {
-	return sizeOfCalls(c, wire.Quickly)
+	return sizeOfCalls(c, wire.QuickPackedSize)
 }
 
-// Size is Estimate in the time that writing takes: exact but for sections of more than 32 KiB.
-func Size(c *Content) (int, error) { return sizeOfCalls(c, wire.Packed) }
+// EstimateSize is Estimate in the time that writing takes: exact but for sections of more than 32 KiB.
+func EstimateSize(c *Content) (int, error) { return sizeOfCalls(c, wire.PackedSize) }
 
 func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
-	raw, err := Raw(c, packed, false)
+	raw, err := RawSections(c, packed, false)
 	if err != nil {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
@@ -65,9 +65,9 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 	return n, nil
 }
 
-// Raw returns the raw sections by id. What has several ways of being written
+// RawSections returns the raw sections by id. What has several ways of being written
 // is in the one for which packed gives the least. Times may be left out.
-func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]byte, err error) {
+func RawSections(c *Content, packed func([]byte) int, times bool) (raw [container.End][]byte, err error) {
 	if c.Ranks < 0 || c.Ranks > model.MaxRanks {
 		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, model.MaxRanks)
 	}
@@ -145,7 +145,7 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 			}
 			for id, b := range raw {
 				if id != container.Totals {
-					n += int64(wire.Quickly(b))
+					n += int64(wire.QuickPackedSize(b))
 				}
 			}
 			return n
@@ -165,7 +165,7 @@ func schemaOf(c *Content) ([]model.Function, error) {
 	last := -1
 	for i := range c.Classes {
 		for k := range c.Classes[i].Terminals.Len() {
-			if c.Classes[i].Terminals.At(k, &t); int(t.Call) != last {
+			if c.Classes[i].Terminals.Describe(k, &t); int(t.Call) != last {
 				last = int(t.Call)
 				used[t.Call] = true
 			}
@@ -200,7 +200,7 @@ type encoder struct {
 	refs      [][]signatureRef // per class, per terminal
 	counts    []column.Streams // per class
 	stored    [][]byte         // per class
-	pooled    []*Pooled        // per class: what times are of
+	pooled    []*ClassPools    // per class: what times are of
 	codes     []*TimeCodes     // per class
 	places    [][]byte         // per class
 	timeless  bool
@@ -292,7 +292,7 @@ func (e *encoder) classes() error {
 	n := len(e.c.Classes)
 	e.counts = make([]column.Streams, n)
 	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
-	e.pooled, e.codes, e.places = make([]*Pooled, n), make([]*TimeCodes, n), make([][]byte, n)
+	e.pooled, e.codes, e.places = make([]*ClassPools, n), make([]*TimeCodes, n), make([][]byte, n)
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -326,12 +326,12 @@ func (e *encoder) class(i int, taken []bool) error {
 			return err
 		}
 	}
-	terminals, ok := grammar.Terminals(class.Streams)
+	terminals, ok := grammar.CountTerminals(class.Streams)
 	if !ok || terminals != class.Terminals.Len() {
 		return fmt.Errorf("streams don't have the %d terminals by first occurrence", class.Terminals.Len())
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
-	fitter.Plain = e.plain
+	fitter.NoBlocks = e.plain
 	var err error
 	if e.counts[i], err = column.StreamsOf(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
 		return err
@@ -343,12 +343,12 @@ func (e *encoder) class(i int, taken []bool) error {
 	e.refs[i] = make([]signatureRef, terminals)
 	var t Terminal
 	for k := range terminals {
-		class.Terminals.At(k, &t)
+		class.Terminals.Describe(k, &t)
 		if e.refs[i][k], err = e.terminal(fitter, &t, class.Ranks.Len(), &e.stored[i]); err != nil {
 			return fmt.Errorf("terminal %d: %w", k, err)
 		}
 	}
-	e.shares = e.shares || fitter.Shares()
+	e.shares = e.shares || fitter.FoundBlocks()
 	if e.timeless {
 		return nil
 	}
@@ -366,7 +366,7 @@ func (e *encoder) class(i int, taken []bool) error {
 		for k, n := range groups {
 			list[k] = e.table.groups[n]
 		}
-		_, places = PlacesOf(list)
+		_, places = NumberPlaces(list)
 	}
 	for _, h := range class.Histograms {
 		if h.Terminal < 0 || h.Terminal >= terminals || h.From < model.FromStart || h.From >= places {
@@ -382,9 +382,9 @@ func (e *encoder) class(i int, taken []bool) error {
 		})
 	}
 	e.pooled[i] = poolTimes(class.Terminals.Times, groups, like, key, calls, class.Ranks.Len())
-	placed := class.Placed
+	placed := class.LeafTimes
 	if len(placed) > 0 || like != nil {
-		leaves := Leaves(class.Streams)
+		leaves := LeafTerminals(class.Streams)
 		if like != nil {
 			placed = e.pooled[i].placeStacks(class, leaves, groups, like, calls)
 		}
@@ -399,7 +399,7 @@ func (e *encoder) class(i int, taken []bool) error {
 
 // times returns the section of times.
 func (e *encoder) times() []byte {
-	blobs := AppendAll(e.pooled, e.codes, e.c.Ranks, func(class int) map[int32]uint64 { return indexes(&e.c.Classes[class].Ranks) })
+	blobs := AppendTimes(e.pooled, e.codes, e.c.Ranks, func(class int) map[int32]uint64 { return indexes(&e.c.Classes[class].Ranks) })
 	if !e.timeless {
 		for i := range blobs {
 			blobs[i] = AppendHistograms(blobs[i], e.c.Classes[i].Histograms)
@@ -408,8 +408,7 @@ func (e *encoder) times() []byte {
 	return appendBlobs(nil, blobs)
 }
 
-// terminal checks a terminal and enters its signature. What stands with the class goes
-// to stored.
+// terminal checks a terminal and enters its signature. Values that the class keeps go to stored.
 func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[]byte) (signatureRef, error) {
 	e.vals = e.vals[:0]
 	for i := range t.Vals {
@@ -423,8 +422,7 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	site := e.sites.number[t.Site]
 	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
 	g := e.table.groups[n]
-	// One member's values tell the kinds; were another's to lie elsewhere, the
-	// forms would only be less apt.
+	// One member's values determine the kinds; if another's lengths differ, the forms only fit worse.
 	ranks, err := g.shape.ranks(g.Function, e.vals)
 	if err != nil {
 		return signatureRef{}, err
@@ -433,8 +431,8 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	return signatureRef{n, sig, int32(site)}, err
 }
 
-// callbacks notes the values that are hashes of sites. Hashes are large and
-// have nothing in common, so a run of more than two is none.
+// callbacks notes the values that are hashes of sites. Hashes are large and unrelated, so a run of more than two is not
+// hashes.
 func (e *encoder) callbacks(c *column.Column) {
 	for _, r := range c.Runs() {
 		for k := range min(r.Count, 2) {

@@ -10,8 +10,8 @@ import (
 // A Coder writes something or reads it, so that one description does for both. Its functions take pointers to what
 // there is: writing leaves it alone, reading sets it.
 type Coder struct {
-	R *Reader // nil when writing
-	B []byte
+	Reader *Reader // nil when writing
+	B      []byte
 }
 
 // Append appends what code writes to b.
@@ -23,15 +23,15 @@ func Append(b []byte, code func(c *Coder)) []byte {
 
 // Read has code read all of b; what names the data in errors.
 func Read(b []byte, what string, code func(c *Coder)) error {
-	c := Coder{R: NewReader(b, what)}
+	c := Coder{Reader: NewReader(b, what)}
 	code(&c)
-	return c.R.Done()
+	return c.Reader.Done()
 }
 
 // ReadEach has code read all of b, one item after another.
 func ReadEach(b []byte, what string, code func(c *Coder)) error {
 	return Read(b, what, func(c *Coder) {
-		for c.R.Rest() > 0 && !c.Failed() {
+		for c.Reader.Rest() > 0 && !c.Failed() {
 			code(c)
 		}
 	})
@@ -43,29 +43,29 @@ type Number interface {
 }
 
 // Failed reports whether what is read is damaged.
-func (c *Coder) Failed() bool { return c.R != nil && c.R.err != nil }
+func (c *Coder) Failed() bool { return c.Reader != nil && c.Reader.err != nil }
 
 // Refuse fails if what was read is not as it should be.
 func (c *Coder) Refuse(is bool, format string, args ...any) {
-	if is && c.R != nil {
-		c.R.Fail(format, args...)
+	if is && c.Reader != nil {
+		c.Reader.Fail(format, args...)
 	}
 }
 
 // Check refuses what an error was found in.
 func (c *Coder) Check(err error) {
-	if c.R != nil {
-		c.R.Check(err)
+	if c.Reader != nil {
+		c.Reader.Check(err)
 	}
 }
 
-// Int is a number from 0 to most.
-func Int[T Number](c *Coder, v *T, most int) { Above(c, v, 0, most) }
+// Bounded is a number from 0 to most.
+func Bounded[T Number](c *Coder, v *T, most int) { Above(c, v, 0, most) }
 
 // Above is a number from base to most above it.
 func Above[T Number](c *Coder, v *T, base T, most int) {
-	if c.R != nil {
-		*v = base + T(c.R.Int(most))
+	if c.Reader != nil {
+		*v = base + T(c.Reader.Int(most))
 	} else {
 		c.B = AppendUvarint(c.B, uint64(*v-base))
 	}
@@ -77,9 +77,9 @@ func Naturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, list)
 // Uints are numbers of 64 bits.
 func Uints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
 
-// unsigned is numbers, of which the bits of a mask are read.
+// unsigned codes numbers. It reads only the bits in mask.
 func unsigned[T Number](c *Coder, mask uint64, list []*T) {
-	if c.R == nil {
+	if c.Reader == nil {
 		b := c.B
 		for _, v := range list {
 			b = AppendUvarint(b, uint64(*v))
@@ -88,19 +88,19 @@ func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 		return
 	}
 	for _, v := range list {
-		*v = T(c.R.Uvarint() & mask)
+		*v = T(c.Reader.Uvarint() & mask)
 	}
 }
 
 // Index is a number below n.
 func Index[T Number](c *Coder, v *T, n int) {
 	c.Refuse(n <= 0, "index into nothing")
-	Int(c, v, n-1)
+	Bounded(c, v, n-1)
 }
 
 // Integers are numbers of either sign.
 func Integers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
-	if c.R == nil {
+	if c.Reader == nil {
 		b := c.B
 		for _, v := range list {
 			b = AppendVarint(b, int64(*v))
@@ -109,14 +109,14 @@ func Integers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
 		return
 	}
 	for _, v := range list {
-		*v = T(c.R.Varint())
+		*v = T(c.Reader.Varint())
 	}
 }
 
-// From is a number by how far it is from another one.
-func From[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
-	if c.R != nil {
-		*v = base + T(c.R.Varint())
+// Relative is a number by how far it is from another one.
+func Relative[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
+	if c.Reader != nil {
+		*v = base + T(c.Reader.Varint())
 	} else {
 		c.B = AppendVarint(c.B, int64(*v-base))
 	}
@@ -124,8 +124,8 @@ func From[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
 
 // Byte is a byte.
 func Byte[T ~uint8](c *Coder, v *T) {
-	if c.R != nil {
-		*v = T(c.R.Byte())
+	if c.Reader != nil {
+		*v = T(c.Reader.Byte())
 	} else {
 		c.B = append(c.B, byte(*v))
 	}
@@ -133,7 +133,7 @@ func Byte[T ~uint8](c *Coder, v *T) {
 
 // Uint64 are eight bytes each.
 func (c *Coder) Uint64(list ...*uint64) {
-	if c.R == nil {
+	if c.Reader == nil {
 		b := c.B
 		for _, v := range list {
 			b = AppendUint64(b, *v)
@@ -142,7 +142,7 @@ func (c *Coder) Uint64(list ...*uint64) {
 		return
 	}
 	for _, v := range list {
-		*v = c.R.Uint64()
+		*v = c.Reader.Uint64()
 	}
 }
 
@@ -152,14 +152,14 @@ func (c *Coder) Bool(v *bool) {
 	if *v {
 		n = 1
 	}
-	Int(c, &n, 1)
+	Bounded(c, &n, 1)
 	*v = n == 1
 }
 
 // String is counted bytes.
 func (c *Coder) String(v *string) {
-	if c.R != nil {
-		*v = c.R.String()
+	if c.Reader != nil {
+		*v = c.Reader.String()
 	} else {
 		c.B = AppendString(c.B, *v)
 	}
@@ -174,8 +174,8 @@ func (c *Coder) Strings(lists ...*[]string) {
 
 // Blob is counted bytes; those read are the input's.
 func (c *Coder) Blob(b *[]byte) {
-	if c.R != nil {
-		*b = c.R.Blob()
+	if c.Reader != nil {
+		*b = c.Reader.Blob()
 	} else {
 		c.B = append(AppendUvarint(c.B, uint64(len(*b))), *b...)
 	}
@@ -183,8 +183,8 @@ func (c *Coder) Blob(b *[]byte) {
 
 // Bytes is n bytes; those read are the input's.
 func (c *Coder) Bytes(b *[]byte, n int) {
-	if c.R != nil {
-		*b = c.R.Bytes(n)
+	if c.Reader != nil {
+		*b = c.Reader.Bytes(n)
 	} else {
 		c.B = append(c.B, *b...)
 	}
@@ -193,13 +193,13 @@ func (c *Coder) Bytes(b *[]byte, n int) {
 // Integers are counted numbers of either sign.
 func (c *Coder) Integers(list *[]int64) {
 	n := len(*list)
-	if c.Count(&n, 1); c.R != nil {
+	if c.Count(&n, 1); c.Reader != nil {
 		*list = make([]int64, n)
 	}
 	b := c.B
 	for i, v := range *list {
-		if c.R != nil {
-			(*list)[i] = c.R.Varint()
+		if c.Reader != nil {
+			(*list)[i] = c.Reader.Varint()
 		} else {
 			b = AppendVarint(b, v)
 		}
@@ -207,19 +207,19 @@ func (c *Coder) Integers(list *[]int64) {
 	c.B = b
 }
 
-// Count is how many items follow, each of which takes at least size bytes.
+// Count codes how many items follow, each of at least size bytes.
 func (c *Coder) Count(n *int, size int) {
-	if c.R != nil {
-		*n = c.R.Count(size)
+	if c.Reader != nil {
+		*n = c.Reader.Count(size)
 	} else {
 		c.B = AppendUvarint(c.B, uint64(*n))
 	}
 }
 
-// List is counted items, each of which takes at least size bytes.
+// List codes a counted list of items, each of at least size bytes.
 func List[T any](c *Coder, list *[]T, size int, each func(i int, x *T)) {
 	n := len(*list)
-	if c.Count(&n, size); c.R != nil {
+	if c.Count(&n, size); c.Reader != nil {
 		if *list = nil; n > 0 {
 			*list = make([]T, n)
 		}
@@ -237,7 +237,7 @@ func Map[K cmp.Ordered, V any](c *Coder, m map[K]V, size int, pair func(k *K, v 
 	keys := slices.Sorted(maps.Keys(m))
 	List(c, &keys, size, func(i int, k *K) {
 		v := m[*k]
-		if pair(k, &v); c.R != nil {
+		if pair(k, &v); c.Reader != nil {
 			m[*k] = v
 		}
 		c.Refuse(i > 0 && keys[i-1] >= *k, "keys out of order")

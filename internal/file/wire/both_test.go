@@ -22,9 +22,9 @@ type coded struct {
 
 func (x *coded) code(c *Coder) {
 	Byte(c, &x.kind)
-	Int(c, &x.small, 9)
+	Bounded(c, &x.small, 9)
 	Naturals(c, &x.count)
-	From(c, &x.time, 7)
+	Relative(c, &x.time, 7)
 	Uints(c, &x.whole)
 	c.Bool(&x.sure)
 	c.String(&x.name)
@@ -35,7 +35,7 @@ func (x *coded) code(c *Coder) {
 	})
 	Map(c, x.times, 2, func(k *string, v *int64) {
 		c.String(k)
-		From(c, v, 0)
+		Relative(c, v, 0)
 	})
 }
 
@@ -44,9 +44,9 @@ func TestCoder(t *testing.T) {
 	var c Coder
 	x.code(&c)
 	y := coded{times: make(map[string]int64)}
-	r := Coder{R: NewReader(c.B, "test")}
+	r := Coder{Reader: NewReader(c.B, "test")}
 	y.code(&r)
-	if err := r.R.Done(); err != nil || !slices.Equal(x.list, y.list) || !maps.Equal(x.times, y.times) || x.whole != y.whole || x.time != y.time {
+	if err := r.Reader.Done(); err != nil || !slices.Equal(x.list, y.list) || !maps.Equal(x.times, y.times) || x.whole != y.whole || x.time != y.time {
 		t.Errorf("%+v became %+v: %v", x, y, err)
 	}
 	var again Coder
@@ -55,7 +55,7 @@ func TestCoder(t *testing.T) {
 	}
 	for n := range c.B {
 		z := coded{times: make(map[string]int64)}
-		short := Coder{R: NewReader(c.B[:n], "test")}
+		short := Coder{Reader: NewReader(c.B[:n], "test")}
 		if z.code(&short); !short.Failed() {
 			t.Errorf("%d bytes of %d are enough", n, len(c.B))
 		}

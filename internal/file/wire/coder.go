@@ -77,8 +77,8 @@ func MixAfter(known, data []byte) ([]byte, bool) {
 
 var errMixed = errors.New("data longer than mixing takes")
 
-// Unmix returns the size bytes that Mix made a frame of. Any frame stands for
-// some data, so only a checksum tells whether it is intact.
+// Unmix returns the size bytes that Mix made a frame of. Any frame decodes to some data, so only a checksum detects
+// damage.
 func Unmix(frame []byte, size uint64) ([]byte, error) { return UnmixAfter(nil, frame, size) }
 
 // UnmixAfter returns what MixAfter made a frame of, given the same data that were known.

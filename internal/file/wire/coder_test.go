@@ -80,13 +80,13 @@ func TestLearnAhead(t *testing.T) {
 	if !ok {
 		t.Fatal("not smaller")
 	}
-	Learn(known, len(data))
+	PrimeMix(known, len(data))
 	for range 2 {
 		if got, _ := MixAfter(known, data); !bytes.Equal(got, want) {
 			t.Fatalf("got %x, want %x", got, want)
 		}
 	}
-	Learn(known, 0)
+	PrimeMix(known, 0)
 	if got, err := UnmixAfter([]byte("else"), want, uint64(len(data))); err == nil && bytes.Equal(got, data) {
 		t.Error("a model that knows other data was used")
 	}

@@ -9,11 +9,9 @@ import (
 	"sync"
 )
 
-// A model predicts data bit by bit: each of several contexts (the last bytes,
-// what followed the last time a longer context was the same) has a probability
-// for the next bit, and a mixer weighs them by how well they did. Small data,
-// of which dictionary coders make little, take a fifth less this way. It costs
-// about a microsecond a byte.
+// A model predicts data bit by bit: each of several contexts (the last bytes, or the continuation of the last longer
+// match) has a probability for the next bit, and a mixer weights them by past success. Small data, which dictionary
+// coders hardly compress, takes a fifth less this way. It costs about a microsecond a byte.
 //
 // Everything is integers, so that all machines predict the same.
 type model struct {
@@ -32,7 +30,7 @@ type model struct {
 	p      int32    // the prediction
 
 	past    []byte
-	partial uint32 // the bits of this byte so far, behind a 1
+	partial uint32 // the bits of this byte so far, after a 1
 
 	matches []int32 // by hash: where a context of minMatch bytes ended last
 	ptr     int     // position of the predicted byte, 0 for none
@@ -98,11 +96,11 @@ func bitsFor(size int) int {
 	return n
 }
 
-// ahead are models that Learn made, by where what they know stands.
+// ahead are models that Learn made, by the address of their training data.
 var ahead sync.Map
 
-// Learn prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
-func Learn(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
+// PrimeMix prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
+func PrimeMix(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 
 // learned returns a model that has learned known, for data of this size.
 func learned(known []byte, size int) *model {

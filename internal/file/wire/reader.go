@@ -96,8 +96,8 @@ func (r *Reader) Int(limit int) int {
 	return int(v)
 }
 
-// Count reads how many items follow, each of which takes at least size bytes,
-// so that what a caller allocates is bounded by the size of its input.
+// Count reads how many items follow, each of at least size bytes, so that the size of the input limits what a caller
+// allocates.
 func (r *Reader) Count(size int) int {
 	v := r.Uvarint()
 	if r.err == nil && v > uint64(len(r.buf)-r.pos)/uint64(max(size, 1)) {
@@ -185,7 +185,7 @@ func UvarintLen(v uint64) int {
 	return n
 }
 
-// A BitWriter writes bits, least significant first, behind what is in Out.
+// A BitWriter writes bits, least significant first, after the bytes in Out.
 type BitWriter struct {
 	Out  []byte
 	word uint64
@@ -216,7 +216,7 @@ func (w *BitWriter) Finish() []byte {
 	return w.Out
 }
 
-// A BitReader reads what a BitWriter wrote, and zeros behind the end.
+// A BitReader reads what a BitWriter wrote, and zeros after the end.
 type BitReader struct {
 	In   []byte
 	at   int

@@ -65,18 +65,18 @@ func Compress(data []byte, thorough bool) ([]byte, bool) {
 	return compress(e, data)
 }
 
-// Packed returns about how long data get when compressed.
-func Packed(data []byte) int {
+// PackedSize returns about how long data get when compressed.
+func PackedSize(data []byte) int {
 	if len(data) <= MixEstimate {
 		if frame, ok := Mix(data); ok {
 			return len(frame)
 		}
 	}
-	return Quickly(data)
+	return QuickPackedSize(data)
 }
 
-// Quickly returns the same, less exactly but in less time.
-func Quickly(data []byte) int {
+// QuickPackedSize returns the same, less exactly but in less time.
+func QuickPackedSize(data []byte) int {
 	if frame, ok := Compress(data, false); ok {
 		return len(frame)
 	}

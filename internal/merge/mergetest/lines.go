@@ -13,7 +13,7 @@ import (
 // that.
 func WithoutTimes(t TB, file []byte, w *trace.When) *trace.Reader {
 	t.Helper()
-	list, err := container.Read(bytes.NewReader(file), int64(len(file)))
+	list, err := container.ReadDirectory(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}

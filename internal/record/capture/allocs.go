@@ -12,9 +12,8 @@ import (
 // a program whose every block has another size would fill the memory.
 const maxAllocs = 1 << 16
 
-// allocs numbers allocation events: where segments begin, which is where a call first uses them, and
-// where they end. A stream has the sequence of them in a grammar of its own, so
-// that a loop which allocates and frees is a loop there too, and calls cost no more
+// allocs numbers allocation events: the beginning of a segment, which is its first use by a call, and its end. Each
+// stream has a grammar of its events. A loop that allocates and frees thus is a loop there too, and calls cost no more
 // than without.
 type allocs struct {
 	number map[track.AllocEvent]uint32
@@ -34,7 +33,7 @@ func (c *Capture) alloc(s *stream, l track.AllocEvent) {
 	c.note(&c.allocs, &s.allocStream, s.begun(), l)
 }
 
-// note takes in an event of a stream, of which so many calls had begun.
+// note adds an event of a stream, in which begun calls had begun.
 func (c *Capture) note(v *allocs, l *allocStream, begun uint64, e track.AllocEvent) {
 	if v.cut {
 		return
@@ -107,14 +106,14 @@ func (c *Capture) trackAllocs(v *allocs, of func(*stream) *allocStream) *track.A
 func (v *allocs) code(c *wire.Coder, first int) {
 	c.Bool(&v.cut)
 	var list []track.AllocEvent
-	if c.R == nil {
+	if c.Reader == nil {
 		list = v.list[first:]
 	}
 	wire.List(c, &list, 4, func(_ int, l *track.AllocEvent) {
 		c.Bool(&l.Free)
 		wire.Uints(c, &l.Calls)
 		wire.Integers(c, &l.Segment)
-		if wire.Uints(c, &l.Size); c.R != nil {
+		if wire.Uints(c, &l.Size); c.Reader != nil {
 			v.add(*l)
 		}
 	})

@@ -34,12 +34,12 @@ func TestAllocs(t *testing.T) {
 	}
 	for i := range uint64(rounds) {
 		s.commRank()
-		s.w.Write(0, event.Segment, 0, []uint64{1 + i, 4096, 0, event.ClassHeap})
+		s.w.Write(0, event.KindSegment, 0, []uint64{1 + i, 4096, 0, event.ClassHeap})
 		send(1 + i)
 		send(1 + i)
-		s.w.Write(0, event.Freed, 0, []uint64{1 + i})
+		s.w.Write(0, event.KindFreed, 0, []uint64{1 + i})
 	}
-	s.w.Write(0, event.Freed, 0, []uint64{7}) // nobody used it
+	s.w.Write(0, event.KindFreed, 0, []uint64{7}) // nobody used it
 	got := tracked(t, s)
 	if len(got.Sigs) != 2 || got.Streams[0].Grammar.Len() != 3*rounds || len(got.Allocs.Streams[0].Rules) > 2 {
 		t.Errorf("%d signatures, %d calls, %v", len(got.Sigs), got.Streams[0].Grammar.Len(), got.Allocs.Streams[0])

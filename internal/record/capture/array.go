@@ -9,7 +9,7 @@ import (
 )
 
 // array reads the length of an array and its elements.
-func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int, error) {
+func (c *Capture) array(s *stream, f *frame, st *instruction, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	p++
 	before := f.array
@@ -20,7 +20,7 @@ func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int
 			return p, fmt.Errorf("array of %d", n)
 		}
 		if st.element == codeRequest && f.prog.leaves && !f.muted() {
-			s.left.Lose()
+			s.left.Forget()
 		}
 		return p, nil
 	}
@@ -31,7 +31,7 @@ func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int
 	case codeInt, codeTable, codeIndex:
 		p, err := c.numbers(f, st, rec, p, int(n))
 		if st.adds && err == nil {
-			signature.LeaveOut(f.key[before:f.array], f.key[f.array:])
+			signature.LeaveOutSums(f.key[before:f.array], f.key[f.array:])
 		}
 		return p, err
 	case codeRequest, codeRequestFree:
@@ -46,8 +46,8 @@ func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int
 	return c.elements(s, f, st, st.element, rec, p, int(n))
 }
 
-func (c *Capture) elements(s *stream, f *frame, st *step, code code, rec []uint64, p, n int) (int, error) {
-	one := [1]step{*st}
+func (c *Capture) elements(s *stream, f *frame, st *instruction, code opcode, rec []uint64, p, n int) (int, error) {
+	one := [1]instruction{*st}
 	one[0].code, one[0].gate = code, -1
 	for range n {
 		var err error
@@ -58,7 +58,7 @@ func (c *Capture) elements(s *stream, f *frame, st *step, code code, rec []uint6
 	return p, nil
 }
 
-func (c *Capture) numbers(f *frame, st *step, rec []uint64, p, n int) (int, error) {
+func (c *Capture) numbers(f *frame, st *instruction, rec []uint64, p, n int) (int, error) {
 	words := n
 	narrow := f.prog.call.Width(&mpi.Param{Kind: st.kind}) == mpi.Width32
 	if narrow {
@@ -117,12 +117,12 @@ func (c *Capture) pass(s *stream, f *frame, handles []uint64) {
 		r, ok := c.requests.Left(i, handles[k], s.thread)
 		if !ok {
 			f.passes = 0
-			s.left.Lose()
+			s.left.Forget()
 			return
 		}
 		c.passed = append(c.passed, r)
 	}
-	made := c.requests.Made(s.thread)
+	made := c.requests.CountMade(s.thread)
 	f.leftOut = s.left.LeavesOut(c.passed, made)
 	if s.left.Pass(c.passed, made, f.leftOut); f.leftOut {
 		f.key = append(f.key[:f.array], signature.AsLeft)

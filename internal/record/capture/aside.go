@@ -13,9 +13,8 @@ type aside struct {
 	off   bool
 }
 
-// mostAsides is how many places of each kind are kept apart. Where there are more, neighbours become one, which
-// stands where the first of them was: that of a recorder that drains for the thousandth
-// time is known to a thousandth of the run.
+// mostAsides is how many asides of each kind are kept. Beyond that neighbours are merged, at the position of the first:
+// the time of a recorder that drains for the thousandth time is known to a thousandth of the run.
 const mostAsides = 32
 
 // asides are those of the first thread, in order.
@@ -79,15 +78,14 @@ func (a *asides) sum() (ticks uint64) {
 	return ticks
 }
 
-// spend takes in time of a stream's that is no gap, of which it will have been outside calls
-// since it was last inside one.
+// spend adds time that a stream's gaps do not include. It was spent outside of calls since the last one.
 func (c *Capture) spend(s *stream, ticks uint64, off bool) {
 	if s.thread == 0 && c.first != 0 && !c.timeless {
 		c.asides.add(s.grammar.Len()+uint64(len(s.held)), ticks, off)
 	}
 }
 
-// spent leaves ticks out of the gap before the stream's next call. Before its first one there is none.
+// spent subtracts ticks from the gap before the stream's next call. The first call has no gap.
 func (s *stream) spent(ticks uint64) {
 	if s.last != 0 {
 		s.last += ticks

@@ -30,7 +30,7 @@ func (c *Capture) name(rec event.Record) error {
 		return err
 	}
 	for _, s := range c.streams {
-		if s.phases == nil && (s.thread == 0 || s.prev == signature.None) { // the first one is in MPI_Init, or behind it
+		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) { // the first one is in MPI_Init, or after it
 			s.phases = c.phasesOf(s.thread)
 		}
 	}
@@ -139,7 +139,7 @@ func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[st
 
 func (a *attached) code(c *wire.Coder, terminals int) {
 	wire.List(c, &a.names, 2, func(id int, name *string) {
-		if c.R != nil {
+		if c.Reader != nil {
 			a.stats = append(a.stats, nil)
 		}
 		c.String(name)

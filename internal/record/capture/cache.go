@@ -12,13 +12,12 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Most calls of most programs repeat a record: the same words as when the same call
-// came at the same place before, save for the ticks and for handles that stand for the
-// same. Then the terminal is known without reading them part by part.
+// Most calls of most programs repeat a record: they have the words of an earlier call at the same place, except for the
+// ticks, and for handles with equal meaning. Then the terminal is known without decoding them.
 
 // cached is how a terminal's records looked last time.
 type cached struct {
-	words       []uint64     // both records, one behind the other
+	words       []uint64     // both records in a row
 	handleWords []handleWord // in their order
 	names       uint64       // epoch of the names when they were read
 	handles     uint64       // of the names of handles
@@ -47,7 +46,7 @@ type cachedMore struct {
 	named    []namedRequest // where requests are named, ended or freed
 	ended    []int          // which of these
 	lane     *cachedLane    // nil: no lane
-	follow   []statusOrigin // of each status, behind outEnd if some are of receives
+	follow   []statusOrigin // for each status after outEnd, if some are of receives
 	made     int64          // name of a new persistent request
 	leaves   bool           // an array of requests is left,
 	leftOut  bool           // which isn't in the key,
@@ -115,15 +114,15 @@ func (p *program) makesNames() bool {
 	if p.newComm || p.newType || p.persistent || p.use == uncacheable || p.use == freesRequest {
 		return true
 	}
-	return slices.ContainsFunc(p.in, func(s step) bool { return s.code == codeFree || s.element == codeFree }) ||
-		slices.ContainsFunc(p.out, func(s step) bool {
+	return slices.ContainsFunc(p.in, func(s instruction) bool { return s.code == codeFree || s.element == codeFree }) ||
+		slices.ContainsFunc(p.out, func(s instruction) bool {
 			return s.code == codeMade || s.code == codeUpdated || s.element == codeMade || s.element == codeUpdated
 		})
 }
 
 // hasAddress reports whether the program's addresses are in the records.
 func (p *program) hasAddress() bool {
-	is := func(s step) bool { return s.code == codeAddress || s.element == codeAddress }
+	is := func(s instruction) bool { return s.code == codeAddress || s.element == codeAddress }
 	return slices.ContainsFunc(p.in, is) || slices.ContainsFunc(p.out, is)
 }
 
@@ -131,10 +130,9 @@ func (p *program) hasAddress() bool {
 // of handles.
 func (c *Capture) epoch() uint64 { return c.altered + c.modules.Version }
 
-// fromCache takes in calls of a stream, its next records, for as long as each looks as one
-// did before, the one that is expected or another, and does to names what the calls do.
-// What it goes by is where the records would be if they did: their sizes, which the
-// records themselves tell as well, would have to be waited for, one after the other.
+// fromCache handles calls of a stream, its next records, as long as each equals a cached one, the expected one or
+// another, and updates names as the calls do. It locates the records by the cached sizes: reading their own would mean
+// waiting for memory, one record after the other.
 func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	if s.last == 0 {
 		return // no gap before a thread's first call
@@ -155,7 +153,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 					break
 				}
 				n = e.terminal
-				c.sigs.Came(s.prev, n)
+				c.sigs.NoteOrder(s.prev, n)
 			}
 			epoch = c.epoch()
 			if e.inLane && c.checkpoints.chunks {
@@ -291,7 +289,7 @@ func (c *Capture) postedAgain(e *cached, enter event.Record) signature.Envelope 
 	if !e.inLane || e.posted.Bytes < 0 {
 		return e.posted
 	}
-	return e.posted.Tagged(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.Receive.Tag]))) // behind 3 words, one a value
+	return e.posted.Tagged(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.Receive.Tag]))) // after 3 words, one a value
 }
 
 // followAgain reports whether the statuses of a call like e, whose requests are found, are like those of e:
@@ -338,7 +336,7 @@ func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 		if k >= len(named) || c.requests.Name(i, handle, s.thread) != named[k].name {
 			return false
 		}
-		if i != symbol.None && c.requests.Kind(i) != named[k].kind {
+		if i != symbol.NoRequest && c.requests.Kind(i) != named[k].kind {
 			return false
 		}
 		if len(c.streams) > 1 {
@@ -366,11 +364,11 @@ func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, strid
 		place += stride
 	}
 	for _, k := range e.more.ended {
-		if i := c.found[k]; i != symbol.None && c.requests.Kind(i) != named[k].kind {
+		if i := c.found[k]; i != symbol.NoRequest && c.requests.Kind(i) != named[k].kind {
 			return false
 		}
 	}
-	return s.left.LeavesOut(c.passed, c.requests.Made(s.thread)) == e.more.leftOut
+	return s.left.LeavesOut(c.passed, c.requests.CountMade(s.thread)) == e.more.leftOut
 }
 
 // leaveAgain does to what is left what a call like e does, whose requests are found.
@@ -378,8 +376,8 @@ func (c *Capture) leaveAgain(s *stream, e *cached) {
 	if !e.more.leaves {
 		return
 	}
-	s.left.Pass(c.passed, c.requests.Made(s.thread), e.more.leftOut)
-	s.left.Leave(signature.Ending{Told: e.more.told, Numbers: e.more.ended})
+	s.left.Pass(c.passed, c.requests.CountMade(s.thread), e.more.leftOut)
+	s.left.Leave(signature.EndedRequests{Known: e.more.told, Numbers: e.more.ended})
 }
 
 // requestWords finds the handles in an ENTER record, the address of the first

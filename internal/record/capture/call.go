@@ -23,7 +23,7 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 	if f.place = (making{stream: int32(s.thread), index: s.begun()}); f.muted() {
 		f.place = unseenMaking
 	}
-	if len(s.begins) > 0 && rec.Flags()&event.Muted == 0 {
+	if len(s.begins) > 0 && rec.Flags()&event.FlagMuted == 0 {
 		f.key[1], f.opaque = int64(c.sites.Thread(rec[2], s.begins)), true
 		s.begins = s.begins[:0]
 	} else {
@@ -48,7 +48,7 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 	at := 2
 	flags := rec.Flags()
 	f.rc = 0
-	if flags&event.RC != 0 {
+	if flags&event.FlagRC != 0 {
 		if len(rec) < 3 {
 			return fmt.Errorf("%s: %w", p.call.Name, errShort)
 		}
@@ -58,7 +58,7 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 		at = 3
 	}
 	f.key[rcAt] = f.rc
-	if flags&event.NoOut == 0 {
+	if flags&event.FlagNoOut == 0 {
 		end, err := c.decode(s, f, p.out, rec, at, at)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.call.Name, err)
@@ -68,10 +68,10 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 		}
 	}
 	if p.completes {
-		c.complete(f, flags&event.NoOut == 0)
+		c.complete(f, flags&event.FlagNoOut == 0)
 	}
-	if f.told = f.passes > 0 && f.rc == 0 && flags&event.NoOut == 0; f.told && f.passes == s.passes {
-		s.left.Leave(signature.Ending{Told: true, Numbers: f.ended})
+	if f.told = f.passes > 0 && f.rc == 0 && flags&event.FlagNoOut == 0; f.told && f.passes == s.passes {
+		s.left.Leave(signature.EndedRequests{Known: true, Numbers: f.ended})
 	}
 	if len(f.handleWords) > 0 && !f.muted() {
 		c.prepares(s, f.handleWords, f.entered, f.place.index)
@@ -96,12 +96,12 @@ func (c *Capture) aux(f *frame, words []uint64) {
 		for i := range info {
 			info[i] = int64(words[i])
 		}
-	case !f.prog.delayed || f.newComm == symbol.Unknown:
+	case !f.prog.delayed || f.newComm == symbol.UnknownHandle:
 		// No part for this rank, but it counts: see Ordinal.
 		c.comms.Ordinal(f.parent, f.prog.call.ID, symbol.CommInfo{})
 		return
 	}
-	if f.newComm != symbol.Unknown {
+	if f.newComm != symbol.UnknownHandle {
 		c.comms.Describe(f.newComm, info)
 	}
 	f.key = append(f.key, c.comms.Ordinal(f.parent, f.prog.call.ID, info))
@@ -112,8 +112,7 @@ func (c *Capture) aux(f *frame, words []uint64) {
 func (c *Capture) complete(f *frame, outputs bool) {
 	switch n := len(f.requests); {
 	case !outputs:
-		// It failed. One request is gone nevertheless in most libraries; of
-		// several nobody can tell.
+		// It failed. Most libraries have freed a single request nevertheless; of several it is unknown which.
 		if n == 1 || f.rc == 0 {
 			f.endAll()
 		}

@@ -22,7 +22,7 @@ type ordering struct {
 	spans []signature.Span
 }
 
-// order tells which of the values as recorded stands at each place of a signature.
+// order returns, for each value of a signature, its index among the values as recorded.
 func (p *program) order(o *ordering, vals []int64) ([]int, error) {
 	spans, err := p.layout.Recorded(o.spans[:0], vals)
 	if err != nil {
@@ -31,7 +31,7 @@ func (p *program) order(o *ordering, vals []int64) ([]int, error) {
 	slices.SortStableFunc(spans, func(a, b signature.Span) int { return cmp.Compare(a.Param, b.Param) })
 	out := append(o.out[:0], 0)
 	for i := range spans {
-		for at := spans[i].At; at < spans[i].End; at++ {
+		for at := spans[i].First; at < spans[i].End; at++ {
 			out = append(out, at)
 		}
 	}

@@ -33,26 +33,25 @@ type Config struct {
 	Context
 	// Dir is the process directory, where checkpoints go; "" for none.
 	Dir string
-	// Live is from how many bytes on a grammar is put aside; 0: MaxLive.
-	Live int
+	// MaxLive is from how many bytes on a grammar is put aside; 0: MaxLive.
+	MaxLive int
 	// Ticks reads the clock of the records; needed with several threads only.
 	Ticks func() uint64
 	// Maps returns the text of /proc/self/maps as it is now.
 	Maps func() []byte
 	// Timing is what to keep of times.
 	Timing timing.Options
-	// Address finds predefined handles that are objects of the MPI library,
+	// SymbolAddress finds predefined handles that are objects of the MPI library,
 	// for flavours that have such and a Context that doesn't list them.
-	Address func(symbol string) (uint64, bool)
+	SymbolAddress func(symbol string) (uint64, bool)
 }
 
-// NeverReturned stands for the return code of a call that was under way when
-// the process died.
+// NeverReturned is the return code of a call that was under way when the process died.
 const NeverReturned = -1 << 31
 
-// Left stands for the return code of a call that a longjmp or an exception left: out of an
-// error handler, a callback or a signal handler.
-const Left = NeverReturned + 1
+// LeftByJump is the return code of a call that was left by a longjmp or an exception: out of an error handler, a callback or
+// a signal handler.
+const LeftByJump = NeverReturned + 1
 
 // A Capture follows one rank.
 type Capture struct {
@@ -73,11 +72,11 @@ type Capture struct {
 	altered  uint64 // counts changes of what a signature is
 
 	sigs    lane.Table
-	may     lane.May    // mayLane
-	words   []int32     // that it returned last
-	lanes   int         // how many there were when it was last looked
-	hists   *histograms // nil: none
-	phases  *phases     // of the first thread; nil: none
+	may     lane.LaneWords // mayLane
+	words   []int32        // that it returned last
+	lanes   int            // how many there were when it was last looked
+	hists   *histograms    // nil: none
+	phases  *phases        // of the first thread; nil: none
 	cache   recordCache
 	batch   *batch
 	ticks   []int   // room for laps
@@ -86,7 +85,7 @@ type Capture struct {
 	found   []int   // requests of the call at hand
 	passed  []int64 // the same, as signature.Left has them
 	streams []*stream
-	turns   []turn // to be used again
+	turns   []streamHead // to be used again
 
 	attached  attached
 	allocs    allocs
@@ -95,7 +94,7 @@ type Capture struct {
 	released  bool // see Release
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
-	came      uint64 // ticks when all ranks had come to it; 0: not known
+	came      uint64 // ticks when all ranks had reached it; 0: unknown
 	first     uint64 // ticks of the first call; 0: none yet
 	latest    uint64
 	until     int64 // when a dead process ended, ns since 1970; 0: not known
@@ -105,7 +104,7 @@ type Capture struct {
 	checkpoints checkpoints
 
 	spans []signature.Span // room for mayLane and varyingWords
-	moves lane.Moves
+	moves lane.Movable
 	path  []byte // room for the name of a file
 }
 
@@ -118,7 +117,7 @@ type stream struct {
 	grammar sequence
 	prev    uint32   // last terminal
 	last    uint64   // ticks when the thread was last inside MPI
-	owed    uint64   // ticks that are no gap, told of while a call was under way
+	owed    uint64   // ticks to subtract from the gap, noted while a call was under way
 	begins  []uint64 // outermost frames of a thread that makes its first call; nil: none does
 	off     uint64   // ticks when tracing was switched off; 0: it is on
 	phases  *phases  // how the times of its calls go on; nil: none
@@ -128,7 +127,7 @@ type stream struct {
 	times   []callTimes // of held, if there is a log
 	log     *streamLog  // nil: none
 	round   int         // length of the sequence of calls that repeats; 0: not known
-	left    signature.Left
+	left    signature.LeftRequests
 	passes  uint64 // calls that left an array of requests, or are to
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
@@ -137,7 +136,7 @@ type stream struct {
 }
 
 func (c *Capture) newStream(thread int) *stream {
-	return &stream{thread: thread, grammar: c.newGrammar(thread), prev: signature.None, log: c.newLog(thread), phases: c.phasesOf(thread)}
+	return &stream{thread: thread, grammar: c.newGrammar(thread), prev: signature.NoTerminal, log: c.newLog(thread), phases: c.phasesOf(thread)}
 }
 
 // promoteAfter is signature.Table's; tests set it.
@@ -193,8 +192,8 @@ func (c *Capture) defineHandles() {
 		for _, v := range mpi.Constants(mpi.Kind(k)) {
 			if raw, ok := v.Raw(c.cfg.Flavour); ok {
 				c.predefine(mpi.Kind(k), rawHandle(c.cfg.Flavour, mpi.Kind(k), raw), v.Value)
-			} else if s := v.Symbol(c.cfg.Flavour); s != "" && c.cfg.Address != nil {
-				if raw, ok := c.cfg.Address(s); ok {
+			} else if s := v.Symbol(c.cfg.Flavour); s != "" && c.cfg.SymbolAddress != nil {
+				if raw, ok := c.cfg.SymbolAddress(s); ok {
 					c.predefine(mpi.Kind(k), raw, v.Value)
 				}
 			}
@@ -221,8 +220,8 @@ func (c *Capture) predefine(k mpi.Kind, raw uint64, number int64) {
 
 var errGone = errors.New("records are gone")
 
-// Attach gives the capture the ring of a thread. Threads come in order of
-// their numbers; giving a ring anew tells that it has moved.
+// Attach gives the capture the ring of a thread. Threads come in order of their numbers; a second call for a ring means
+// that it has moved.
 func (c *Capture) Attach(thread int, ring *event.Ring) error {
 	if thread < 0 || thread > len(c.streams) {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))

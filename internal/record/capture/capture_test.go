@@ -67,7 +67,7 @@ func TestValues(t *testing.T) {
 	s.commRank()
 	s.allreduce()
 	s.iprobe()
-	s.enter("MPI_Recv", cat([]uint64{event.ClassSpecial << 56, event.Bottom}, 4, typeInt, anySource, ^uint64(0), commWorld)...)
+	s.enter("MPI_Recv", cat([]uint64{event.ClassSpecial << 56, event.AddressBottom}, 4, typeInt, anySource, ^uint64(0), commWorld)...)
 	s.leave("MPI_Recv", statusOf(2, 9, 12)...)
 	s.enter("MPI_Barrier", commWorld)
 	s.fail("MPI_Barrier", 5) // MPI_ERR_COMM is 5 in MPICH, too
@@ -113,7 +113,7 @@ func TestAside(t *testing.T) {
 	s.w.Now = 1100
 	s.commRank()
 	s.w.Now += 90
-	if err := s.w.Write(0, event.Values, 0, []uint64{aside}); err != nil {
+	if err := s.w.Write(0, event.KindValues, 0, []uint64{aside}); err != nil {
 		t.Fatal(err)
 	}
 	s.commRank()
@@ -143,13 +143,13 @@ func TestAsidesOfAllKinds(t *testing.T) {
 	s.w.Now = 1100
 	s.commRank()
 	s.w.Now += 1000
-	write(event.Values, 0, 400) // told of before an ENTER
+	write(event.KindValues, 0, 400) // told of before an ENTER
 	s.commRank()
 	s.w.Now += 30
-	write(event.Switch, 0, 0)
+	write(event.KindSwitch, 0, 0)
 	s.w.Now += 500
-	write(event.Values, 0, 100) // within the time below
-	write(event.Switch, 0, 1)
+	write(event.KindValues, 0, 100) // within the time below
+	write(event.KindSwitch, 0, 1)
 	s.w.Now += 20
 	s.commRank()
 	got := tracked(t, s)
@@ -303,11 +303,11 @@ func names(tb testing.TB, t *track.Track, stream int) []string {
 func TestMuted(t *testing.T) {
 	s := newSynth(t, 0, 1<<16)
 	s.commRank()
-	s.w.Write(0, event.Switch, 0, []uint64{0})
-	s.w.Enter(id(t, "MPI_Comm_dup"), event.Muted, 0x401000, commWorld)
+	s.w.Write(0, event.KindSwitch, 0, []uint64{0})
+	s.w.Enter(id(t, "MPI_Comm_dup"), event.FlagMuted, 0x401000, commWorld)
 	s.leave("MPI_Comm_dup", cat(0x84000001, 0, 1, 4, -1, 0, 0)...)
 	s.w.Now += 1000
-	s.w.Write(0, event.Switch, 0, []uint64{1})
+	s.w.Write(0, event.KindSwitch, 0, []uint64{1})
 	s.enter("MPI_Comm_rank", 0x84000001)
 	s.leave("MPI_Comm_rank", 1)
 	got := tracked(t, s)

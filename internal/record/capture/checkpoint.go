@@ -14,14 +14,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Checkpoints. A state file holds the capture's whole state at one moment;
-// state.a and state.b are written in turn. While one is being written the other
-// is whole, and the rings still hold all that came after it.
+// Checkpoints. A state file holds the capture's whole state at one moment; state.a and state.b are written in turn.
+// While one is being written the other is complete, and the rings still hold all later records.
 //
-// Where the state is large, because the program does not repeat itself, most of
-// it is the same as before: then a checkpoint is a chunk of what came since,
-// behind the state in the same file, until the chunks outweigh the state some times. So
-// what is written stays in proportion to what was recorded.
+// Where the state is large, because the program does not repeat itself, most of it is the same as before: a checkpoint
+// then appends a chunk with the changes to the file, until the chunks are some times larger than the state. So what is
+// written stays in proportion to what was recorded.
 //
 // State and chunks have the same frame:
 //
@@ -36,11 +34,11 @@ const (
 	headBytes  = 24
 	tailBytes  = 4
 
-	muchBuffer = 1 << 20   // of which no memory is kept for the next checkpoint
+	muchBuffer = 1 << 20   // larger buffers are not kept for the next checkpoint
 	smallState = 64 << 10  // states up to this size are written anew each time
 	smallHists = 64 << 10  // and up to so much more of histograms
 	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
-	manyChunks = 6         // and up to so many times its size, but for small histograms
+	manyChunks = 6         // and up to this multiple of its size, without small histograms
 )
 
 var stateNames = [2]string{"state.a", "state.b"}
@@ -74,7 +72,7 @@ func (c *Capture) saveIfNeeded() {
 	for _, s := range c.streams {
 		if c.cfg.Dir == "" {
 			s.ring.SetKept(s.pos)
-		} else if s.ring.Full(s.pos) {
+		} else if s.ring.AlmostFull(s.pos) {
 			c.Checkpoint()
 			return
 		}
@@ -144,7 +142,7 @@ func (k *checkpoints) noteTimes(n, prev uint32, duration, gap uint64) {
 	}
 }
 
-// A counted call is what noteTimes was told of it.
+// A counted call is the arguments of noteTimes.
 type counted struct {
 	n, prev       uint32
 	duration, gap uint64
@@ -266,8 +264,7 @@ func (c *Capture) Close() {
 	}
 }
 
-// CloseLogs gives up the files with parts of grammars and the times of calls. The track can't be asked for
-// them any more.
+// CloseLogs closes the files with parts of grammars and the times of calls. The track is no longer available then.
 func (c *Capture) CloseLogs() {
 	for _, s := range c.streams {
 		s.grammar.parts.close()
@@ -297,7 +294,7 @@ func unframe(b []byte, magic string) (sequence uint64, body, rest []byte, ok boo
 	return sequence, b[headBytes:end], b[end+tailBytes:], true
 }
 
-// A savedState is what a state file holds: a state, and the chunks behind it.
+// A savedState is the content of a state file: a state, and the chunks after it.
 type savedState struct {
 	sequence uint64 // of the last chunk, or of the state
 	state    []byte

@@ -26,7 +26,7 @@ func TestNoteTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := range terminals {
-				c.sigs.Number(signature.None, signature.Key{0, int64(n), 0})
+				c.sigs.Number(signature.NoTerminal, signature.Key{0, int64(n), 0})
 			}
 			both[i] = c
 		}

@@ -15,22 +15,22 @@ import (
 // A Context is what the shim writes about a process into the file "context" of
 // its process directory; shim/context.c describes it.
 type Context struct {
-	Flavour     mpi.Flavour
-	Library     string // first line of MPI_Get_library_version
-	Rank, Ranks int
-	Spawned     bool // this world was started by MPI_Comm_spawn
-	Alone       bool // sessions only, no MPI_COMM_WORLD
-	Host        string
-	PID         int
-	Namespace   uint64 // of process numbers; 0: not known
-	Lives       string // the file that the process locks while it runs, if its numbers are not those of the host
-	Exe, Cwd    string
-	Args        []string
-	Layers      []string // files of other libraries that wrap MPI functions, below the recorder
-	TicksPerNs  float64
-	StartTicks  uint64
-	StartNs     int64 // wall clock at StartTicks, ns since 1970
-	Handles     []Predefined
+	Flavour      mpi.Flavour
+	Library      string // first line of MPI_Get_library_version
+	Rank, Ranks  int
+	Spawned      bool // this world was started by MPI_Comm_spawn
+	SessionsOnly bool // sessions only, no MPI_COMM_WORLD
+	Host         string
+	PID          int
+	Namespace    uint64 // of process numbers; 0: not known
+	LockFile     string // the file that the process locks while it runs, if its numbers are not those of the host
+	Exe, Cwd     string
+	Args         []string
+	Layers       []string // files of other libraries that wrap MPI functions, below the recorder
+	TicksPerNs   float64
+	StartTicks   uint64
+	StartNs      int64 // wall clock at StartTicks, ns since 1970
+	Handles      []Predefined
 }
 
 // A Predefined is the value of a predefined handle in one process.
@@ -49,7 +49,7 @@ func ReadContext(dir string) (*Context, error) {
 	defer f.Close()
 	c, err := ParseContext(f)
 	if err == nil {
-		c.Lives = filepath.Join(dir, "lives")
+		c.LockFile = filepath.Join(dir, "lives")
 	}
 	return c, err
 }
@@ -102,7 +102,7 @@ func (c *Context) set(key, value string) (err error) {
 	case "spawned":
 		c.Spawned = value == "1"
 	case "alone":
-		c.Alone = value == "1"
+		c.SessionsOnly = value == "1"
 	case "host":
 		c.Host = unescape(value)
 	case "pid":

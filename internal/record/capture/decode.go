@@ -13,10 +13,9 @@ import (
 
 var errShort = errors.New("parts exceed the record")
 
-// decode reads the parts of a record that the steps tell of, from rec[p:], and
-// appends their values to the frame's key. It returns where the parts end.
-// base is where the LEAVE record's outputs start.
-func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, base int) (int, error) {
+// decode reads the parts of a record that the steps describe, from rec[p:], and appends their values to the frame's
+// key. It returns where the parts end. base is where the LEAVE record's outputs start.
+func (c *Capture) decode(s *stream, f *frame, steps []instruction, rec []uint64, p, base int) (int, error) {
 	for i := range steps {
 		st := &steps[i]
 		if p >= len(rec) {
@@ -73,9 +72,8 @@ func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, bas
 	return p, nil
 }
 
-// gated handles an output that is valid only if a flag came out true. If it
-// is not, the part is passed over and zeros stand for it.
-func (c *Capture) gated(f *frame, st *step, rec []uint64, p, base int) (int, bool) {
+// gated handles an output that is valid only if a flag is true. Otherwise the part is skipped and replaced by zeros.
+func (c *Capture) gated(f *frame, st *instruction, rec []uint64, p, base int) (int, bool) {
 	at := base + int(st.gate)
 	if at < len(rec) && rec[at] != 0 {
 		return p, true
@@ -94,7 +92,7 @@ func (c *Capture) gated(f *frame, st *step, rec []uint64, p, base int) (int, boo
 }
 
 // decodePart reads one part that decode has no short way for.
-func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uint64, p int) (int, error) {
+func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, rec []uint64, p int) (int, error) {
 	if p >= len(rec) {
 		return p, errShort
 	}
@@ -103,7 +101,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	case codeFree:
 		name := st.handles.Name(w)
 		if name >= mpi.FirstHandleID {
-			st.handles.Dies(w)
+			st.handles.BeginFree(w)
 			f.frees = append(f.frees, freed{st.kind, w})
 		}
 		f.noteHandle(p, handleFreed, st.kind, st.handles, name)
@@ -114,7 +112,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 		return p + 1, nil
 	case codeUpdated: // nearly always the handle that went in: no reference more
 		name := st.handles.Name(w)
-		if name == symbol.Unknown {
+		if name == symbol.UnknownHandle {
 			name = c.made(f, st, w, p)
 		} else {
 			f.noteHandle(p, handleNamed, st.kind, st.handles, name)
@@ -147,20 +145,20 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	return p, fmt.Errorf("no way to read part %d", code)
 }
 
-func (st *step) abi(w uint64) int64 {
+func (st *instruction) abi(w uint64) int64 {
 	if st.table == nil {
 		return int64(w)
 	}
 	return st.table.ABI(int64(w))
 }
 
-func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p int) (int, error) {
+func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p int) (int, error) {
 	if p+2 > len(rec) {
 		return p, errShort
 	}
 	handle, place := rec[p], rec[p+1]
 	if code == codeRequestMade {
-		name := int64(symbol.Unknown)
+		name := int64(symbol.UnknownHandle)
 		f.posted = f.prog.layout.Envelope(f.key.Values())
 		if f.muted() {
 			f.posted = signature.NoEnvelope // who reads the trace doesn't see it
@@ -189,7 +187,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p in
 func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	i := c.requests.Find(handle, place)
 	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
-	if i != symbol.None {
+	if i != symbol.NoRequest {
 		r.kind = c.requests.Kind(i)
 	}
 	if len(c.streams) > 1 && !f.muted() {
@@ -215,7 +213,7 @@ func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	return p + int(n+7)/8, nil
 }
 
-// fileName reads the name of a file, in which the rank's own number is told apart.
+// fileName reads the name of a file, in which it replaces the rank's own number.
 func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	if n <= 0 || n > int64(len(rec)-p-1)*8 {
@@ -227,7 +225,7 @@ func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	for _, v := range rec[p:end] {
 		c.path = binary.LittleEndian.AppendUint64(c.path, v)
 	}
-	f.key = append(f.key, c.strings.NameOf(signature.Template(c.path[:n], c.cfg.Rank)))
+	f.key = append(f.key, c.strings.NameOf(signature.FileTemplate(c.path[:n], c.cfg.Rank)))
 	return end, nil
 }
 
@@ -247,14 +245,14 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	f.error = failure
 	transfer := f.prog.transfer
 	if f.prog.hasRequests && form != event.StatusAbsent {
-		if i := f.requestOf(array); i != symbol.None {
+		if i := f.requestOf(array); i != symbol.NoRequest {
 			kind := c.requests.Kind(i)
-			transfer = kind == symbol.Transfer
-			if kind == symbol.Send && f.rc != mpi.ErrInStatus {
+			transfer = kind == symbol.RequestTransfer
+			if kind == symbol.RequestSend && f.rc != mpi.ErrInStatus {
 				f.key = append(f.key, signature.StatusOfSend, cancelled)
 				return p, nil
 			}
-			if kind == symbol.Send {
+			if kind == symbol.RequestSend {
 				form, source, tag, count = event.StatusFilled, 0, 0, 0
 			}
 		}
@@ -300,7 +298,7 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 		return apart
 	case f.prog.completes:
 		i := f.requestOf(array)
-		if i == symbol.None {
+		if i == symbol.NoRequest {
 			return apart
 		}
 		posted = c.requests.Posted(i, s.thread, source, tag, count, cancelled)
@@ -316,17 +314,17 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 	return differs
 }
 
-// made names a handle that the MPI handed out, which stands at p.
-func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
+// made names a handle at p that the MPI returned.
+func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
 		if st.kind.IsFile() {
-			// What it stood for is closed, by something that nobody saw; or it still stands for that.
+			// Its object was freed without being seen, or it still means the same.
 			name := st.handles.Name(raw)
 			switch {
 			case name >= mpi.FirstHandleID && st.fresh:
 				st.handles.Forget(raw)
 				c.renamed++
-			case name != symbol.Unknown:
+			case name != symbol.UnknownHandle:
 				f.noteHandle(p, handleNamed, st.kind, st.handles, name)
 				return name
 			}
@@ -342,11 +340,11 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 		return name
 	}
 	f.opaque = true // what it is depends on more than its handle
-	if c.comms.Die(raw) {
+	if c.comms.StillDying(raw) {
 		c.release(mpi.KindComm, &c.comms.Handles, raw)
 	}
 	known := c.comms.Name(raw)
-	if f.prog.call.Index("parent") >= 0 && known != symbol.Unknown {
+	if f.prog.call.Index("parent") >= 0 && known != symbol.UnknownHandle {
 		return known // asking for the parent twice doesn't make two of it
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
@@ -371,7 +369,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 // freesEnd gives back what a call freed, now that it has ended.
 func (c *Capture) freesEnd(f *frame) {
 	for _, x := range f.frees {
-		if t := c.handles[x.kind]; t.Die(x.raw) {
+		if t := c.handles[x.kind]; t.StillDying(x.raw) {
 			c.release(x.kind, t, x.raw)
 		}
 	}

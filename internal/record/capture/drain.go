@@ -14,7 +14,7 @@ func (c *Capture) Drain() error {
 	if c.released {
 		return nil
 	}
-	c.modules.Allow()
+	c.modules.AllowReload()
 	var err error
 	if len(c.streams) == 1 {
 		var head uint64
@@ -50,7 +50,7 @@ func (c *Capture) interleave() error {
 		if err != nil {
 			return fmt.Errorf("thread %d: %w", i, err)
 		}
-		turns = append(turns, turn{stream: s, head: head})
+		turns = append(turns, streamHead{stream: s, head: head})
 	}
 	c.turns = turns
 	for i := range turns {
@@ -60,7 +60,7 @@ func (c *Capture) interleave() error {
 	}
 	for {
 		// The stream with the oldest record goes on until another one's is older.
-		var best *turn
+		var best *streamHead
 		limit := until
 		for i := range turns {
 			switch t := &turns[i]; {
@@ -86,8 +86,8 @@ func (c *Capture) interleave() error {
 	}
 }
 
-// A turn is where a stream is while several are read.
-type turn struct {
+// A streamHead is where a stream is while several are read.
+type streamHead struct {
 	*stream
 	head  uint64 // of the ring
 	ticks uint64 // of the next record
@@ -95,14 +95,14 @@ type turn struct {
 }
 
 // peek looks at the stream's next record, skipping padding.
-func (t *turn) peek() error {
+func (t *streamHead) peek() error {
 	s := t.stream
 	for s.pos < t.head {
 		rec := s.ring.Record(s.pos, t.head)
 		if rec == nil {
 			return s.corrupt(t.head)
 		}
-		if rec.Kind() != event.Skip {
+		if rec.Kind() != event.KindSkip {
 			t.ticks, t.more = rec.Ticks(), true
 			return nil
 		}
@@ -130,18 +130,18 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 		}
 		next := s.pos + uint64(len(rec))*8
 		kind := rec.Kind()
-		if kind != event.Skip && rec.Ticks() > limit {
+		if kind != event.KindSkip && rec.Ticks() > limit {
 			return nil
 		}
-		if kind == event.Enter && s.depth == 0 && len(s.begins) == 0 {
+		if kind == event.KindEnter && s.depth == 0 && len(s.begins) == 0 {
 			// A cached call may be taken in although it ends later than another thread's
 			// next record: calls that overlap in time don't depend on each other.
 			at := s.pos
 			if c.fromCache(s, head, limit); s.pos != at {
 				continue
 			}
-			// Nearly always the call's LEAVE comes right behind.
-			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
+			// Nearly always the call's LEAVE follows directly.
+			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.KindLeave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
 				if err := c.whole(s, rec, end); err != nil {
 					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
 				}
@@ -160,42 +160,42 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 // record takes in one record.
 func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	switch kind {
-	case event.Enter:
+	case event.KindEnter:
 		return c.begin(s, rec)
-	case event.Leave:
+	case event.KindLeave:
 		return c.end(s, rec)
-	case event.Segment:
+	case event.KindSegment:
 		if name, ok := c.memory.Open(rec[2], int64(rec[4]), segmentClass(rec[5])); ok {
 			c.alloc(s, track.AllocEvent{Segment: name, Size: rec[3]})
 		}
-	case event.Freed:
+	case event.KindFreed:
 		if name, ok := c.memory.Close(rec[2]); ok {
 			c.alloc(s, track.AllocEvent{Free: true, Segment: name})
 		}
-	case event.Switch:
+	case event.KindSwitch:
 		c.switched(s, rec[2] != 0, rec.Ticks())
-	case event.Lost:
+	case event.KindLost:
 		c.lost += rec[2]
-	case event.Name:
+	case event.KindName:
 		return c.name(rec)
-	case event.Values:
+	case event.KindValues:
 		return c.attach(s, rec)
-	case event.Delay:
+	case event.KindDelay:
 		if s.log != nil && s.depth == 0 {
 			s.log.delayed(rec[2], rec[3])
 		}
-	case event.Left:
+	case event.KindLeft:
 		c.left(s, rec[2])
-	case event.Stack:
+	case event.KindStack:
 		if !event.IsStackKey(rec[2]) {
 			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)
 		}
 		c.sites.Stack(rec[2], rec[3:])
-	case event.Source:
+	case event.KindSource:
 		return c.source(rec)
-	case event.Phase:
+	case event.KindPhase:
 		return c.phaseBegins(rec)
-	case event.Thread:
+	case event.KindThread:
 		s.begins = append(s.begins[:0], rec[2:]...)
 	}
 	return nil
@@ -217,7 +217,7 @@ func (c *Capture) phaseBegins(rec event.Record) error {
 	if n := rec[4]; !event.IsStackKey(rec[2]) || n > uint64(len(rec)-5)*8 {
 		return fmt.Errorf("phase with the key %#x, text of %d bytes: %w", rec[2], n, event.ErrCorrupt)
 	}
-	c.sites.Phase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
+	c.sites.NamePhase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
 	return nil
 }
 
@@ -289,16 +289,15 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 func (c *Capture) left(s *stream, n uint64) {
 	for uint64(s.depth) > n {
 		f := &s.frames[s.depth-1]
-		f.key[rcAt] = Left
+		f.key[rcAt] = LeftByJump
 		c.freesEnd(f)
 		c.finish(s, f, max(f.begin, s.last))
 	}
 }
 
-// lone returns the ENTER record of a call that ends, if it could be cached for next time
-// although calls of other threads overlap it: its LEAVE, at which the stream is, stands
-// behind it, and it changes no names. Where calls of several threads overlap all the
-// time, there are no others.
+// lone returns the ENTER record of a call that ends, if it may be cached although calls of other threads overlap it:
+// the current record is its LEAVE, which follows the ENTER directly, and it changes no names. If calls of several
+// threads overlap all the time, all calls are such.
 func (c *Capture) lone(s *stream, f *frame) event.Record {
 	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.use != noRequests || f.from < s.ring.Kept() {
 		return nil
@@ -389,8 +388,7 @@ func (c *Capture) phase(s *stream, n, prev uint32, duration, gap uint64) {
 	}
 }
 
-// since is the time between two readings of the clock. A thread may have moved to a
-// processor whose clock is behind.
+// since is the time between two clock readings. A thread may have moved to a processor whose clock is late.
 func since(begin, end uint64) uint64 { return max(begin, end) - begin }
 
 func (c *Capture) append(s *stream, n uint32) {
@@ -412,8 +410,7 @@ func (s *stream) note(n uint32) {
 	}
 }
 
-// whole takes in a call whose two records stand side by side, while no other
-// call of the thread is under way.
+// whole handles a call whose two records are adjacent, while no other call of the thread is under way.
 func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	if len(s.frames) == 0 {
 		s.frames = append(s.frames, frame{})

@@ -40,8 +40,7 @@ type frame struct {
 	frees    []freed            // handles that go when it ends
 	error    int64              // of the status read last
 
-	// Where the ENTER record stands, and the epoch of the names behind it, of a call
-	// whose LEAVE did not follow at once.
+	// Position of the ENTER record of a call whose LEAVE did not follow at once, and the epoch of the names after it.
 	from, names uint64
 
 	handleWords []handleWord
@@ -65,7 +64,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 		f.gap = ticks - last
 	}
 	f.key = append(f.key[:0], int64(p.call.ID), 0, NeverReturned)
-	f.parent, f.flag, f.index, f.newComm = 0, -1, -1, symbol.Unknown
+	f.parent, f.flag, f.index, f.newComm = 0, -1, -1, symbol.UnknownHandle
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
 	f.statuses, f.rc, f.passes, f.leftOut, f.frees = 0, 0, 0, false, f.frees[:0]
@@ -73,7 +72,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 
-// statusAt notes where a status stands in the record.
+// statusAt notes the position of a status in the record.
 func (f *frame) statusAt(at int) {
 	if len(f.follow) == 0 {
 		f.status = at
@@ -81,7 +80,7 @@ func (f *frame) statusAt(at int) {
 	f.follow = append(f.follow, apart)
 }
 
-func (f *frame) muted() bool { return f.flags&event.Muted != 0 }
+func (f *frame) muted() bool { return f.flags&event.FlagMuted != 0 }
 
 // requestOf is the request that the next status of the call belongs to.
 func (f *frame) requestOf(array bool) int {
@@ -89,7 +88,7 @@ func (f *frame) requestOf(array bool) int {
 	switch {
 	case array && len(f.indices) > 0:
 		if f.statuses >= len(f.indices) {
-			return symbol.None
+			return symbol.NoRequest
 		}
 		i = int(f.indices[f.statuses])
 	case array:
@@ -98,7 +97,7 @@ func (f *frame) requestOf(array bool) int {
 		i = int(f.index)
 	}
 	if i < 0 || i >= len(f.requests) {
-		return symbol.None
+		return symbol.NoRequest
 	}
 	return f.requests[i]
 }

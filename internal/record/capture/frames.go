@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Frames are what is noted of every call of a stream, compressed a frame at a time. They go to a file in the process
-// directory, or stay in memory where there is none.
+// Frames are notes of every call of a stream, compressed a frame at a time. They go to a file in the process directory,
+// or stay in memory without one.
 //
 //	file  = frame…
 //	frame = items uint32, size of data uint32, raw size uint32, crc uint32 of data,
@@ -29,7 +29,7 @@ type frames struct {
 
 	plain int64 // up to this size they are written as they are: compressing takes more time than all else
 
-	memory  []byte // frames behind those of the file
+	memory  []byte // frames after those of the file
 	pending []byte
 	count   int // items in pending
 }
@@ -75,8 +75,7 @@ func (f *frames) keep(frame []byte) {
 	f.memory = append(f.memory, frame...)
 }
 
-// resume makes the frames go on behind what another process wrote, which stays as
-// it is.
+// resume continues the frames of another process, which stay unchanged.
 func (f *frames) resume(path string) error {
 	if f.size == 0 {
 		return nil
@@ -101,17 +100,17 @@ func (f *frames) close() {
 
 func (f *frames) code(c *wire.Coder) {
 	wire.Naturals(c, &f.size, &f.from)
-	if c.Blob(&f.memory); c.R != nil { // empty unless the file can't be written
+	if c.Blob(&f.memory); c.Reader != nil { // empty unless the file can't be written
 		f.memory, f.pending, f.count = bytes.Clone(f.memory), f.pending[:0], 0
 	}
 }
 
-// drop gives up all that was noted. The file stays as it is: the last checkpoint may refer to it.
+// drop discards all notes. The file stays: the last checkpoint may refer to it.
 func (f *frames) drop() {
 	f.size, f.from, f.memory, f.pending, f.count = 0, 0, nil, nil, 0
 }
 
-// forget gives up what stands before a place in the file, and the room that it takes.
+// forget discards what precedes a position in the file, and frees the space.
 func (f *frames) forget(to int64) error {
 	const keepSize, punchHole = 1, 2
 	if err := syscall.Fallocate(int(f.file.Fd()), keepSize|punchHole, f.from, to-f.from); err != nil {

@@ -39,7 +39,7 @@ func TestFreedAtTheEnd(t *testing.T) {
 			}
 		}
 	}
-	check(t, barriers, []int64{mpi.FirstHandleID, mpi.FirstHandleID, symbol.Unknown})
+	check(t, barriers, []int64{mpi.FirstHandleID, mpi.FirstHandleID, symbol.UnknownHandle})
 	if got.Handovers == nil || got.Handovers.Streams[0].Len() != 1 {
 		t.Errorf("the second object is not noted as the other thread's: %+v", got.Handovers)
 	}

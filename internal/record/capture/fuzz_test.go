@@ -22,7 +22,7 @@ func FuzzDrain(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(s.w.Bytes()[event.Page : event.Page+head])
+		f.Add(s.w.Bytes()[event.HeaderPage : event.HeaderPage+head])
 	}
 	p := newProgram(f, 1, 1<<16)
 	for i := range 60 {
@@ -32,16 +32,16 @@ func FuzzDrain(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(p.threads[0].w.Bytes()[event.Page : event.Page+head])
+	f.Add(p.threads[0].w.Bytes()[event.HeaderPage : event.HeaderPage+head])
 	f.Fuzz(func(t *testing.T, records []byte) {
 		w, err := event.NewWriter(0, 1<<16)
 		if err != nil {
 			t.Fatal(err)
 		}
 		file := w.Bytes()
-		n := copy(file[event.Page:], records) &^ 7
+		n := copy(file[event.HeaderPage:], records) &^ 7
 		binary.LittleEndian.PutUint64(file[event.OffHead:], uint64(n))
-		ring, err := event.Parse(file)
+		ring, err := event.ParseRing(file)
 		if err != nil {
 			t.Fatal(err)
 		}

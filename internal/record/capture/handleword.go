@@ -5,10 +5,9 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A handleWord is a word of a call's records that is not compared with the one of last
-// time: what counts is what it stands for.
+// A handleWord is a word of a call's records whose meaning is compared instead of its value.
 type handleWord struct {
-	at      int32 // in both records, one behind the other
+	at      int32 // index in both records in a row
 	act     act
 	kind    mpi.Kind
 	handles *symbol.Handles
@@ -37,7 +36,7 @@ func (f *frame) noteHandle(p int, a act, k mpi.Kind, h *symbol.Handles, name int
 	switch {
 	case name >= mpi.FirstHandleID:
 		f.handleWords = append(f.handleWords, handleWord{int32(f.entered + p), a, k, h, name})
-	case name == symbol.Unknown:
+	case name == symbol.UnknownHandle:
 		f.opaque = true // the next time it may be known
 	}
 }
@@ -75,8 +74,7 @@ func (f *frame) handleUse() (how handleUse, late, ok bool) {
 	return how, late, changes == 0 || changes == 1 && references == 0
 }
 
-// sameHandles reports whether records look like cached ones, though handles may have
-// other values: they stand for the same.
+// sameHandles reports whether records equal cached ones, up to handles with other values but the same meaning.
 func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 	enter := int(e.enter)
 	from, end := 2, int(e.inEnd)
@@ -99,7 +97,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 			}
 		case noHandle:
 		default:
-			if m.act == handleShared && m.handles.Dying(rec[at]) {
+			if m.act == handleShared && m.handles.IsDying(rec[at]) {
 				return false // the MPI has it back already, and it is a new one
 			}
 			if rec[at] != e.words[at] || e.handles != c.renamed {

@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A number stands for one object after the other. Which one a thread means is clear from its own calls as long
-// as it made the object itself. Where another thread did, a handover says which call that was. Who reads the trace so knows it
-// without the times of calls.
+// A handle means one object after the other. A thread's own calls determine which one, as long as it made the object
+// itself. If another thread did, a handover names that thread's call. Readers of the trace then need no times of calls
+// to resolve handles.
 
 // A making is the call that made an object, or the one by which its maker made it ready for use.
 type making struct {
@@ -33,8 +33,8 @@ type handovers struct {
 // A handoverStream is what one thread got.
 type handoverStream struct {
 	events allocStream
-	told   [][]making // by kind and number of the handle: what it was told last
-	from   []uint64   // by maker: index of the call that was told of last
+	told   [][]making // by kind and number of the handle: the last object announced
+	from   []uint64   // by creator: index of the call last announced
 }
 
 // at returns the place for a kind and a number, which is made.
@@ -57,7 +57,7 @@ func of(list [][]making, k mpi.Kind, number int64) making {
 	return list[k][number]
 }
 
-// madeAt notes which call made the object that a number stands for from now on.
+// madeAt notes which call made the object that a number means from now on.
 func (c *Capture) madeAt(k mpi.Kind, number int64, m making) {
 	if number >= 0 && !k.IsFile() {
 		*at(&c.handovers.makers, k, number) = m
@@ -123,7 +123,7 @@ func codeMakings(x *wire.Coder, list *[][]making, streams int) {
 	})
 }
 
-// codeNames is who made what, and what threads were told of it.
+// codeNames codes who made which object, and what was announced to threads.
 func (h *handovers) codeNames(x *wire.Coder, streams []*stream) {
 	codeMakings(x, &h.makers, len(streams))
 	for _, s := range streams {

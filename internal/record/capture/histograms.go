@@ -29,7 +29,7 @@ type histograms struct {
 	room    []timeBuffer // to be handed out
 }
 
-// A head is a terminal's list of buffers; the one used last stands first.
+// A head is a terminal's list of buffers, the last used one first.
 type head struct {
 	from    uint32 // that of the first buffer, or nowhere
 	waiting uint32 // its times that wait
@@ -153,8 +153,7 @@ func (h *histograms) after(f *timeBuffer) *timeBuffer {
 	return h.buffers[f.next-1]
 }
 
-// find moves the buffer of a place to the beginning of a terminal's list, a new one if
-// there is none.
+// find moves the buffer of a place to the beginning of a terminal's list. It adds one if necessary.
 func (h *histograms) find(d *head, from uint32) {
 	var before *timeBuffer
 	for f := d.first; f != nil; before, f = f, h.after(f) {
@@ -207,7 +206,7 @@ func (h *histograms) code(c *wire.Coder) {
 	if c.Refuse(n > h.sigs.Len(), "histograms of terminals that there aren't"); c.Failed() {
 		return
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		h.grow()
 	} else {
 		c.B = slices.Grow(c.B, len(h.pairs)*hist.PairState+2*len(h.heads))
@@ -218,7 +217,7 @@ func (h *histograms) code(c *wire.Coder) {
 			count++
 		}
 		c.Count(&count, 3)
-		if c.R == nil {
+		if c.Reader == nil {
 			for f := range h.of(i) {
 				wire.Naturals(c, &f.from)
 				h.pairs[f.number].Save(c, &f.Buffer)
@@ -227,19 +226,18 @@ func (h *histograms) code(c *wire.Coder) {
 		}
 		for range count {
 			var from uint32
-			wire.Int(c, &from, len(h.sites.known))
+			wire.Bounded(c, &from, len(h.sites.known))
 			f := h.put(&h.heads[i], from)
-			if h.pairs[f.number] = hist.LoadPair(c.R, &f.Buffer); c.Failed() {
+			if h.pairs[f.number] = hist.LoadPair(c.Reader, &f.Buffer); c.Failed() {
 				return
 			}
 		}
 	}
 }
 
-// track returns the histograms of a track whose terminals stand in order, in
-// rising order of terminals and of what came before. more returns others whose
-// calls a terminal has. ns is how many nanoseconds a tick has. The histograms must be up
-// to date.
+// track returns the histograms of a track whose terminals are in this order, in rising order of terminals and of the
+// call before. more returns other terminals with a terminal's calls. ns is nanoseconds per tick. The histograms must be
+// up to date.
 func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Hist {
 	if h == nil {
 		return nil

@@ -33,9 +33,9 @@ func (c *Capture) mayLane(k signature.Key) []int32 {
 type varyingWord struct {
 	at    int // in the record
 	of    int // which value of the lane
-	code  code
+	code  opcode
 	table *mpi.Table
-	seg   int64 // of an address, which stands in two words
+	seg   int64 // of an address, which takes two words
 }
 
 // varyingValue returns what a record has in such a word.
@@ -64,8 +64,7 @@ type varyingWalk struct {
 	bad     bool
 }
 
-// varyingWords finds where the records of a call have the values of a lane; false if it
-// can't be told for all of them.
+// varyingWords finds the words of a call's records with the values of a lane; false if one cannot be found.
 func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
 	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
 	if err != nil {
@@ -77,7 +76,7 @@ func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *
 	in = w.varying
 	if spans = spans[len(p.in):]; len(spans) > 0 {
 		w.rec, w.pos, w.varying = leave, 2, out
-		if event.Record(leave).Flags()&event.RC != 0 {
+		if event.Record(leave).Flags()&event.FlagRC != 0 {
 			w.pos = 3
 		}
 		w.steps(p.out, spans)
@@ -102,13 +101,13 @@ func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *
 	return in, out, true
 }
 
-func (w *varyingWalk) steps(steps []step, spans []signature.Span) {
+func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 	for i := range steps {
 		if w.bad || w.pos >= len(w.rec) {
 			w.bad = true
 			return
 		}
-		s, at := &steps[i], spans[i].At
+		s, at := &steps[i], spans[i].First
 		switch s.code {
 		case codeAddress:
 			w.found(at+1, varyingWord{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
@@ -125,7 +124,7 @@ func (w *varyingWalk) steps(steps []step, spans []signature.Span) {
 	}
 }
 
-// found notes where a value stands if it is one of the lane.
+// found notes the position of a value if it is one of the lane.
 func (w *varyingWalk) found(at int, h varyingWord) {
 	if len(w.lane) > 0 && int(w.lane[0]) == at+rcAt {
 		h.of = w.taken
@@ -136,7 +135,7 @@ func (w *varyingWalk) found(at int, h varyingWord) {
 }
 
 // array looks at an array of statuses; others have nothing in lanes.
-func (w *varyingWalk) array(s *step, of *signature.Span) {
+func (w *varyingWalk) array(s *instruction, of *signature.Span) {
 	if s.element != codeStatus {
 		return
 	}
@@ -147,14 +146,14 @@ func (w *varyingWalk) array(s *step, of *signature.Span) {
 			return
 		}
 		if e.Filled(w.vals) {
-			w.found(e.At+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
+			w.found(e.First+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
 		}
 		pos += event.StatusWords
 	}
 }
 
 // words returns how many words of the record a part takes.
-func (w *varyingWalk) words(s *step) int {
+func (w *varyingWalk) words(s *instruction) int {
 	n := int(int64(w.rec[w.pos]))
 	switch s.code {
 	case codeString:
@@ -180,7 +179,7 @@ func (w *varyingWalk) words(s *step) int {
 		w.bad = true // of varying size
 		return 1
 	}
-	one := step{code: s.element}
+	one := instruction{code: s.element}
 	return 1 + n*one.words()
 }
 
@@ -201,8 +200,8 @@ func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, l
 	return sameWords(words[from:end], rec[from:end])
 }
 
-// rememberLane notes where the records of a call have the values of its lane; false
-// if that can't be told for all of them, or is not among the words that are compared.
+// rememberLane notes which words of a call's records have the values of its lane; false if one cannot be found, or is
+// not among the compared words.
 func (c *Capture) rememberLane(e *cached, l *lane.Builder, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
 		e.more.lane = new(cachedLane)
@@ -225,7 +224,7 @@ func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	enter, leave := rec[:e.enter], rec[e.enter:]
 	lane := e.more.lane
 	step := lane.Expected()
-	if step == signature.None {
+	if step == signature.NoTerminal {
 		return false
 	}
 	if e.handles != c.renamed && !c.stillNamed(e) {

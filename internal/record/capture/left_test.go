@@ -10,7 +10,7 @@ import (
 // left writes that n calls are under way, and those inside of them have been left.
 func (s *synth) left(n uint64) {
 	s.tb.Helper()
-	if err := s.w.Write(0, event.Left, 0, []uint64{n}); err != nil {
+	if err := s.w.Write(0, event.KindLeft, 0, []uint64{n}); err != nil {
 		s.tb.Fatal(err)
 	}
 }
@@ -43,7 +43,7 @@ func TestLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	rank := []int64{0, abiWorld, 0}
-	check(t, vals(tr, 0), [][]int64{rank, {0, abiWorld}, {Left, abiWorld}, rank, rank, {Left, abiWorld}, rank})
+	check(t, vals(tr, 0), [][]int64{rank, {0, abiWorld}, {LeftByJump, abiWorld}, rank, rank, {LeftByJump, abiWorld}, rank})
 	// up to the end of the call inside, 20 ticks at 2 a ns, and one in which nothing happened
 	times := tr.Times[2]
 	if times.Duration.Count != 2 || times.Duration.Sum != 10 {

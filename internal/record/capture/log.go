@@ -18,13 +18,13 @@ import (
 //
 //	duration uvarint, 2·gap + 1 if jump is not 0 uvarint, if so: jump varint
 //
-// A gap that does not fit there is longGap, and stands behind the jump.
+// A gap that does not fit is written as longGap, and follows the jump.
 //
-// Unless the trace is to have all times, of a log that becomes large only the end is kept.
+// Only the end of a large log is kept, unless the trace is to have all times.
 type streamLog struct {
 	frames
 	limit  int64  // bytes; 0: none
-	over   bool   // it was given up
+	over   bool   // it was discarded
 	marks  []mark // where frames begin, if there is a limit
 	begins mark   // where what is kept does
 	calls  uint64
@@ -123,7 +123,7 @@ func (l *streamLog) delayed(before, within uint64) {
 	}
 }
 
-// shed gives up the older half of the log, or all of it where that can't be.
+// shed discards the older half of the log, or all of it if that fails.
 func (l *streamLog) shed() {
 	i := slices.IndexFunc(l.marks, func(m mark) bool { return m.offset > l.size-l.limit/2 })
 	if i < 0 || len(l.memory) > 0 || l.forget(l.marks[i].offset) != nil {
@@ -140,7 +140,7 @@ var mostLog int64 = 64 << 20
 
 const inMemory = 8
 
-// resume makes the log go on behind that of a thread of a dead process.
+// resume continues the log of a dead process's thread.
 func (l *streamLog) resume(dir string, thread int) error {
 	if err := l.frames.resume(logPath(dir, thread)); err != nil {
 		return fmt.Errorf("times of calls: %w", err)
@@ -165,7 +165,7 @@ func (l *streamLog) close() {
 }
 
 func (l *streamLog) code(c *wire.Coder) {
-	if c.R != nil {
+	if c.Reader != nil {
 		l.marks, l.begins = nil, mark{}
 	}
 	l.frames.code(c)
@@ -226,7 +226,7 @@ func logPath(dir string, thread int) string {
 	return filepath.Join(dir, fmt.Sprintf("times.%d", thread))
 }
 
-// Log returns the times of every call; nil if they were not kept, or given up.
+// Log returns the times of every call; nil if they were not kept, or discarded.
 func (c *Capture) Log() *track.Log {
 	log := &track.Log{Options: c.cfg.Timing, TicksPerNs: c.cfg.TicksPerNs, StartNs: c.cfg.StartNs}
 	attached := false
@@ -235,7 +235,7 @@ func (c *Capture) Log() *track.Log {
 		if s.log == nil || s.log.over {
 			return nil
 		}
-		log.Skipped = append(log.Skipped, track.Skipped{Calls: s.log.begins.calls, Tick: s.log.begins.end})
+		log.Skipped = append(log.Skipped, track.DroppedTimes{Calls: s.log.begins.calls, Tick: s.log.begins.end})
 		log.Delays = append(log.Delays, s.log.delays)
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())

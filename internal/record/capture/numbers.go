@@ -64,7 +64,7 @@ func (p *phases) newNumbers() *timing.PhaseNumbers {
 
 // codeNumbers is what is of attached values, when the courses are there.
 func (p *phases) codeNumbers(c *wire.Coder) {
-	if c.R != nil {
+	if c.Reader != nil {
 		p.numbers = 0
 	}
 	c.Bool(&p.blind)
@@ -77,7 +77,7 @@ func (p *phases) codeNumbers(c *wire.Coder) {
 		for x := h.first; x != nil && !c.Failed(); x = x.next {
 			wire.List(c, &x.values, 1, func(_ int, v **timing.PhaseNumbers) {
 				has := *v != nil
-				if c.Bool(&has); has && c.R != nil {
+				if c.Bool(&has); has && c.Reader != nil {
 					*v = p.newNumbers()
 				}
 				if has {
@@ -89,8 +89,8 @@ func (p *phases) codeNumbers(c *wire.Coder) {
 	}
 }
 
-// trackNumbers returns how what was attached under a name went on over the run, of a track whose terminals
-// stand in order; see track.
+// trackNumbers returns the courses of the numbers attached under a name, for a track with the terminals in this order;
+// see track.
 func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, more func(uint32) []uint32) []track.Course {
 	if p == nil || p.over || p.blind {
 		return nil
@@ -118,7 +118,7 @@ func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, m
 	return out
 }
 
-// has tells whether something was attached under a name to calls of terminal n.
+// has reports whether numbers under a name were attached to calls of terminal n.
 func (p *phases) has(n uint32, id int) bool {
 	if int(n) >= len(p.heads) {
 		return false

@@ -33,7 +33,7 @@ func newAttaching(t *testing.T, s *synth) *attaching {
 // name tells the names of values, as the first thread does before anything else.
 func (p *attaching) name() {
 	for id, name := range valueNames {
-		p.write(event.Name, uint64(id), 1, uint64(name[0]))
+		p.write(event.KindName, uint64(id), 1, uint64(name[0]))
 	}
 }
 
@@ -46,7 +46,7 @@ func (p *attaching) write(kind event.Kind, words ...uint64) {
 
 // probe is a call at a place with numbers; "" is a fence.
 func (p *attaching) probe(place string, a ...int64) {
-	p.write(event.Values, 0)
+	p.write(event.KindValues, 0)
 	if place == "" {
 		p.s.commRank()
 	} else {
@@ -60,7 +60,7 @@ func (p *attaching) probe(place string, a ...int64) {
 		p.has[key]++
 		p.sums[key] += v
 	}
-	p.write(event.Values, words...)
+	p.write(event.KindValues, words...)
 	p.place = append(p.place, place)
 	p.calls[place]++
 }
@@ -261,10 +261,10 @@ func BenchmarkAttached(b *testing.B) {
 						}
 					}
 					for id := range uint64(3) {
-						write(event.Name, id, 1, 'a'+id)
+						write(event.KindName, id, 1, 'a'+id)
 					}
 					for i := range uint64(calls) {
-						write(event.Values, 0)
+						write(event.KindValues, 0)
 						if i%3 == 0 {
 							s.iprobe()
 						} else {
@@ -274,7 +274,7 @@ func BenchmarkAttached(b *testing.B) {
 						for id := range uint64(numbers) {
 							words = append(words, id, 1000+i*2654435761%100*id)
 						}
-						write(event.Values, words...)
+						write(event.KindValues, words...)
 					}
 					cfg := testConfig()
 					cfg.Timing.Mode = mode

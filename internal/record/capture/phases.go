@@ -38,7 +38,7 @@ const (
 type phaseHead struct {
 	first *course
 	from  uint32 // of first
-	count int16  // maxFrom + 1: given up
+	count int16  // maxFrom + 1: discarded
 	blind bool   // to values
 }
 
@@ -120,10 +120,10 @@ func (p *phases) find(n, from uint32) *course {
 type siteNumbers struct {
 	sigs  *signature.Table
 	of    []uint32 // by terminal
-	known map[site]uint32
+	known map[callSite]uint32
 }
 
-type site struct {
+type callSite struct {
 	call uint16
 	site uint64
 }
@@ -140,7 +140,7 @@ func (s *siteNumbers) from(n uint32) uint32 {
 //
 //go:noinline
 func (s *siteNumbers) fromSlowly(n uint32) uint32 {
-	if n == signature.None {
+	if n == signature.NoTerminal {
 		return 0
 	}
 	s.grow()
@@ -150,11 +150,11 @@ func (s *siteNumbers) fromSlowly(n uint32) uint32 {
 // grow numbers all terminals that there are now.
 func (s *siteNumbers) grow() {
 	if s.known == nil {
-		s.known = make(map[site]uint32)
+		s.known = make(map[callSite]uint32)
 	}
 	for n := len(s.of); n < s.sigs.Len(); n++ {
 		k := s.sigs.Key(uint32(n))
-		at := site{k.Call(), k.Site()}
+		at := callSite{k.Call(), k.Site()}
 		number, ok := s.known[at]
 		if !ok {
 			number = uint32(len(s.known))
@@ -164,7 +164,7 @@ func (s *siteNumbers) grow() {
 	}
 }
 
-// stands returns the lowest terminal of a track at each site, which stands for it.
+// stands returns the lowest terminal of a track at each site, which represents it.
 func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 	s.grow()
 	m := make(map[uint32]int)
@@ -180,13 +180,13 @@ func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 func (p *phases) code(c *wire.Coder) {
 	c.Bool(&p.over)
 	n := len(p.heads)
-	if wire.Int(c, &n, maxPhased); c.R != nil {
+	if wire.Bounded(c, &n, maxPhased); c.Reader != nil {
 		p.heads, p.list = make([]phaseHead, n), nil
 		p.sites.grow()
 	}
 	for i := range p.heads {
 		h := &p.heads[i]
-		if wire.Int(c, &h.count, maxFrom+1); c.R != nil && h.count <= maxFrom {
+		if wire.Bounded(c, &h.count, maxFrom+1); c.Reader != nil && h.count <= maxFrom {
 			last := &h.first
 			for range h.count {
 				x := &course{terminal: uint32(i)}
@@ -195,7 +195,7 @@ func (p *phases) code(c *wire.Coder) {
 			}
 		}
 		for x := h.first; x != nil && !c.Failed(); x = x.next {
-			wire.Int(c, &x.from, len(p.sites.known))
+			wire.Bounded(c, &x.from, len(p.sites.known))
 			x.times.Code(c)
 		}
 		if h.first != nil {
@@ -204,8 +204,8 @@ func (p *phases) code(c *wire.Coder) {
 	}
 }
 
-// track returns the phases of a track whose terminals stand in order; more is as for
-// histograms: those calls came before the others that a terminal has.
+// track returns the phases of a track whose terminals are in this order; more is as for histograms: those calls precede
+// the others of a terminal.
 func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Course {
 	if p == nil || p.over {
 		return nil
@@ -224,8 +224,8 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 	return out
 }
 
-// coursesOf puts the courses of some signatures together, which are one terminal of a track, in order of
-// where calls came from; whole is false if some were given up. add appends the phases of a course.
+// coursesOf joins the courses of the signatures that are one terminal of a track, in order of the sites before; whole
+// is false if some were discarded. add appends the phases of a course.
 func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int, add func(*track.Course, *course)) (list []track.Course, whole bool) {
 	for _, m := range members {
 		if m >= maxPhased {
@@ -270,8 +270,8 @@ func scaled(list []timing.Phase, ns float64) []timing.Phase {
 	return list
 }
 
-// maxChunked is how many bytes of phases a checkpoint writes again though all else in it
-// is what is new. More are given up.
+// maxChunked is the most bytes of phases that a checkpoint rewrites although it otherwise has changes only. Beyond that
+// phases are discarded.
 const maxChunked = 64 << 10
 
 // codePhases is the phases p: those read, new ones if p is nil, or none. A thread that had none has none now either:
@@ -314,8 +314,8 @@ func (c *Capture) codeFurther(x *wire.Coder) {
 	}
 }
 
-// phasesOf returns what a thread that has made no calls so far begins with: those behind the first have phases
-// only for what is attached to their calls.
+// phasesOf returns the initial state of a thread without calls. Threads after the first have phases only of the numbers
+// attached to their calls.
 func (c *Capture) phasesOf(thread int) *phases {
 	switch {
 	case thread == 0:

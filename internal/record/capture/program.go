@@ -10,14 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A program says how to read the records of one call: a list of steps for the
-// ENTER record and one for the LEAVE record, compiled from the table of calls
-// once, so that nothing is looked up while records stream by.
+// A program says how to read the records of one call: a list of steps for the ENTER record and one for the LEAVE
+// record, compiled from the table of calls once, so that reading needs no look-ups.
 type program struct {
 	call   *mpi.Call
 	layout signature.Layout
-	in     []step
-	out    []step
+	in     []instruction
+	out    []instruction
 
 	completes  bool
 	leaves     bool // an array of requests, see signature.Left
@@ -39,19 +38,19 @@ type program struct {
 	requestArray bool
 	requestAt    int
 
-	// How many words of the records tell most of one such call from another: those that
-	// are as likely to be other words each time are left out.
-	tellIn, tellOut int
+	// The number of leading words that best distinguish such calls from one another: words that likely differ each time
+	// are left out.
+	hashIn, hashOut int
 
 	hasIndex    bool
 	hasIndices  bool
 	hasRequests bool
 }
 
-// A step reads one part of a record.
-type step struct {
-	code    code
-	element code     // of an array
+// An instruction reads one field of a record.
+type instruction struct {
+	code    opcode
+	element opcode   // of an array
 	kind    mpi.Kind // of the parameter
 	first   bool     // the communicator that a new one is made from
 	adds    bool     // displacements, perhaps the sums of the array before
@@ -61,10 +60,10 @@ type step struct {
 	handles *symbol.Handles
 }
 
-type code uint8
+type opcode uint8
 
 const (
-	codeInt code = iota
+	codeInt opcode = iota
 	codeTable
 	codeTime
 	codeHandle
@@ -85,7 +84,7 @@ const (
 )
 
 // words is how many words a part has; 0: it varies.
-func (s *step) words() int {
+func (s *instruction) words() int {
 	switch s.code {
 	case codeAddress, codeRequest, codeRequestFree, codeRequestMade:
 		return 2
@@ -162,20 +161,20 @@ func (c *Capture) compile(call *mpi.Call) *program {
 // returns reports whether the function returns something else than an error code.
 func (p *program) returns() bool { return p.call.ReturnsValue() }
 
-// requestKind tells what the status of a request that a call makes is good for.
+// requestKind returns what is known from the status of a request that a call makes.
 func requestKind(call *mpi.Call) symbol.RequestKind {
 	switch {
 	case meaning.WaitingOf(call).Receives, call.Has(mpi.Nonblocking) && call.Index("query_fn") >= 0: // which fills it in
-		return symbol.Receive
+		return symbol.RequestReceive
 	case call.Files():
-		return symbol.Transfer
+		return symbol.RequestTransfer
 	}
-	return symbol.Send // and collectives and one-sided operations: nothing but cancelled is defined
+	return symbol.RequestSend // and collectives and one-sided operations: nothing but cancelled is defined
 }
 
-func (c *Capture) result(call *mpi.Call) step {
+func (c *Capture) result(call *mpi.Call) instruction {
 	k := call.Returns
-	s := step{kind: k, gate: -1, handles: c.handles[k]}
+	s := instruction{kind: k, gate: -1, handles: c.handles[k]}
 	s.code = c.plain(&s)
 	if call.Has(mpi.Opens) {
 		s.code, s.fresh = codeMade, !call.Has(mpi.Shares)
@@ -190,7 +189,7 @@ func (c *Capture) result(call *mpi.Call) step {
 }
 
 // plain is the code of a kind's scalar as an input.
-func (c *Capture) plain(s *step) code {
+func (c *Capture) plain(s *instruction) opcode {
 	switch s.kind.Form() {
 	case mpi.FormDouble:
 		return codeTime
@@ -222,8 +221,8 @@ func (c *Capture) plain(s *step) code {
 	return codeInt
 }
 
-func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) step {
-	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind]}
+func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) instruction {
+	s := instruction{kind: q.Kind, gate: -1, handles: c.handles[q.Kind]}
 	s.code = c.plain(&s)
 	switch {
 	case s.kind == mpi.KindRequest:
@@ -261,8 +260,7 @@ func hasIndices(call *mpi.Call) bool {
 	return slices.ContainsFunc(call.Params, func(q mpi.Param) bool { return q.Array && q.Kind == mpi.KindIndex })
 }
 
-// setGates finds, for outputs that are valid only if a flag is true, where the
-// flag stands. All parts before it have a fixed size.
+// setGates finds the positions of flags on which outputs depend. All parts before a flag have a fixed size.
 func (p *program) setGates() {
 	word, at := 0, make(map[string]int)
 	i := 0
@@ -293,8 +291,7 @@ func (p *program) setGates() {
 	}
 }
 
-// setRequests finds where the requests stand in ENTER: behind nothing but
-// single words, and at the end.
+// setRequests finds the position of the requests in ENTER: after single words only, and at the end.
 func (p *program) setRequests() {
 	n := len(p.in)
 	if n == 0 {
@@ -312,7 +309,7 @@ func (p *program) setRequests() {
 }
 
 // receives reports whether the call gets a message that its parameters name, and is through with it.
-func (p *program) receives() bool { return p.layout.Receive != signature.Receive{} && !p.makes }
+func (p *program) receives() bool { return p.layout.Receive != signature.ReceiveParams{} && !p.makes }
 
 // stays reports whether a call is under way until the track is asked for: recorders end its record early, and its end is known later.
 func (p *program) stays() bool { return p != nil && p.call.Has(mpi.Ends) }

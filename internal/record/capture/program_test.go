@@ -69,13 +69,13 @@ func (p *synthProgram) step(i, what int) {
 		if *serial == 0 {
 			p.serials++
 			*serial = p.serials
-			s.w.Write(0, event.Segment, 0, []uint64{*serial, 4096, 0, event.ClassHeap})
+			s.w.Write(0, event.KindSegment, 0, []uint64{*serial, 4096, 0, event.ClassHeap})
 		}
 		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|*serial, 8, 4, typeInt, 1, 3, commWorld)...)
 		s.leave("MPI_Send")
 	case what == 6:
 		if serial := &p.blocks[p.next%5]; *serial != 0 {
-			s.w.Write(0, event.Freed, 0, []uint64{*serial})
+			s.w.Write(0, event.KindFreed, 0, []uint64{*serial})
 			*serial = 0
 		}
 		p.next++
@@ -218,9 +218,9 @@ func TestStepsAndLayout(t *testing.T) {
 		}
 		for _, call := range mpi.Calls() {
 			p := c.program(call.ID)
-			var in, out []signature.Part
-			if p.layout.Result != signature.Nothing {
-				out = append(out, signature.Part{Width: p.layout.Result})
+			var in, out []signature.ParamLayout
+			if p.layout.Result != signature.WidthNone {
+				out = append(out, signature.ParamLayout{Width: p.layout.Result})
 			}
 			for _, q := range p.layout.Params {
 				if q.In {
@@ -231,8 +231,8 @@ func TestStepsAndLayout(t *testing.T) {
 				}
 			}
 			for _, x := range []struct {
-				steps []step
-				parts []signature.Part
+				steps []instruction
+				parts []signature.ParamLayout
 			}{{p.in, in}, {p.out, out}} {
 				if len(x.steps) != len(x.parts) {
 					t.Fatalf("%s: %d steps, %d parts", call.Name, len(x.steps), len(x.parts))
@@ -247,7 +247,7 @@ func TestStepsAndLayout(t *testing.T) {
 	}
 }
 
-func partOf(s *step) (p signature.Part) {
+func partOf(s *instruction) (p signature.ParamLayout) {
 	code := s.code
 	if code == codeArray {
 		p.Dims, code = 1, s.element
@@ -257,11 +257,11 @@ func partOf(s *step) (p signature.Part) {
 	}
 	switch code {
 	case codeAddress:
-		p.Width = signature.Place
+		p.Width = signature.WidthAddress
 	case codeStatus:
-		p.Width = signature.Status
+		p.Width = signature.WidthStatus
 	default:
-		p.Width = signature.Word
+		p.Width = signature.WidthOne
 	}
 	return p
 }

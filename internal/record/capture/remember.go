@@ -14,13 +14,13 @@ const cachedWords = 512
 // records say. There is one place for a terminal, so that memory is bounded: a program
 // with many distinct calls has some of them here.
 type recordCache struct {
-	slots []cached // a power of two; place n of them is terminal n's, modulo their number
-	index []tell   // by the leading bits of the hash; twice as many
+	slots []cached     // a power of two; place n of them is terminal n's, modulo their number
+	index []remembered // by the leading bits of the hash; twice as many
 	shift uint8
 }
 
-// A tell is the terminal of the call that hashed to so much last time.
-type tell struct{ hash, terminal uint32 }
+// A remembered is the terminal of the last call with this hash.
+type remembered struct{ hash, terminal uint32 }
 
 const (
 	firstCached = 64
@@ -50,7 +50,7 @@ func (x *recordCache) take(n uint32) *cached {
 func (x *recordCache) grow() {
 	old := x.slots
 	x.slots = make([]cached, max(firstCached, 2*len(old)))
-	x.index = make([]tell, 2*len(x.slots))
+	x.index = make([]remembered, 2*len(x.slots))
 	x.shift = 64
 	for n := len(x.index); n > 1; n /= 2 {
 		x.shift--
@@ -62,7 +62,7 @@ func (x *recordCache) grow() {
 
 // enter makes a terminal the one that is found by a hash.
 func (x *recordCache) enter(hash uint64, n uint32) {
-	x.index[hash>>x.shift] = tell{uint32(hash), n}
+	x.index[hash>>x.shift] = remembered{uint32(hash), n}
 }
 
 // find returns the terminal of the call that hashed to so much last time.
@@ -74,11 +74,11 @@ func (x *recordCache) find(hash uint64) (uint32, bool) {
 	return t.terminal, t.hash == uint32(hash)
 }
 
-// tellWords is how many words of a record are looked at to tell calls apart.
-const tellWords = 24
+// hashWords is the most words of a record that are hashed to recognise a call.
+const hashWords = 24
 
 // tellFactors are odd numbers without any pattern.
-var tellFactors = func() (f [2*tellWords + 2]uint64) {
+var tellFactors = func() (f [2*hashWords + 2]uint64) {
 	x := uint64(0x9e3779b97f4a7c15)
 	for i := range f {
 		x ^= x >> 30
@@ -94,29 +94,29 @@ var tellFactors = func() (f [2*tellWords + 2]uint64) {
 // setTelling sets which words are looked at: not those of requests, and not those of
 // what comes out where that is a new handle.
 func (p *program) setTelling() {
-	p.tellIn, p.tellOut = tellWords, tellWords
+	p.hashIn, p.hashOut = hashWords, hashWords
 	if p.requestAt > 0 {
-		p.tellIn = min(p.tellIn, p.requestAt)
+		p.hashIn = min(p.hashIn, p.requestAt)
 	}
 	if p.binds || p.makes {
-		p.tellOut = 0
+		p.hashOut = 0
 	}
 	for i := range p.out {
 		if p.out[i].code == codeTime {
-			p.tellOut = 0
+			p.hashOut = 0
 		}
 	}
 }
 
-// tell is a number that two calls seldom have in common.
-func (p *program) tell(enter, leave []uint64) uint64 {
+// hash is a hash of a call's words.
+func (p *program) hash(enter, leave []uint64) uint64 {
 	h := enter[0]*tellFactors[0] + leave[0]*tellFactors[1]
-	f := tellFactors[2 : 2+tellWords]
-	for i, w := range enter[2:max(2, min(len(enter), p.tellIn))] {
+	f := tellFactors[2 : 2+hashWords]
+	for i, w := range enter[2:max(2, min(len(enter), p.hashIn))] {
 		h += w * f[i]
 	}
-	f = tellFactors[2+tellWords:]
-	for i, w := range leave[2:max(2, min(len(leave), p.tellOut))] {
+	f = tellFactors[2+hashWords:]
+	for i, w := range leave[2:max(2, min(len(leave), p.hashOut))] {
 		h += w * f[i]
 	}
 	return h ^ h>>32*tellFactors[0]
@@ -125,7 +125,7 @@ func (p *program) tell(enter, leave []uint64) uint64 {
 // seenBefore returns the cached call that a stream's next records are, if it isn't the one that
 // was expected, and does to names what their call does.
 func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit uint64) *cached {
-	if event.Record(rest).Kind() != event.Enter {
+	if event.Record(rest).Kind() != event.KindEnter {
 		return nil
 	}
 	enter := uint64(uint32(rest[0]))
@@ -134,7 +134,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 	}
 	leave := event.Record(rest[enter:])
 	size, call := uint64(uint32(leave[0])), leave.Call()
-	if leave.Kind() != event.Leave || size < 2 || size > uint64(len(leave)) || int(call) >= len(c.programs) {
+	if leave.Kind() != event.KindLeave || size < 2 || size > uint64(len(leave)) || int(call) >= len(c.programs) {
 		return nil
 	}
 	p := c.programs[call]
@@ -142,7 +142,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 		return nil
 	}
 	find := func(leave event.Record) *cached {
-		n, ok := c.cache.find(p.tell(rest[:enter], leave))
+		n, ok := c.cache.find(p.hash(rest[:enter], leave))
 		if !ok {
 			return nil
 		}
@@ -159,10 +159,10 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 	return e
 }
 
-// statusesAt returns where the statuses begin in the LEAVE record of a call that completes requests. They stand at its end.
+// statusesAt returns where the statuses begin, which end the LEAVE record of a call that completes requests.
 func (p *program) statusesAt(leave event.Record) int {
 	at := 2
-	if leave.Flags()&event.RC != 0 {
+	if leave.Flags()&event.FlagRC != 0 {
 		at = 3
 	}
 	for i := range p.out {
@@ -192,7 +192,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	switch kind {
 	case makesRequest:
-		if cut = 2; c.requests.Version == requests || leave.Flags()&event.NoOut != 0 {
+		if cut = 2; c.requests.Version == requests || leave.Flags()&event.FlagNoOut != 0 {
 			return // no request was made
 		}
 	case namesRequests:
@@ -256,6 +256,6 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		if e.follows && slices.Contains(f.follow, follows) {
 			leave = leave[:p.statusesAt(leave)]
 		}
-		c.cache.enter(p.tell(enter, leave), n)
+		c.cache.enter(p.hash(enter, leave), n)
 	}
 }

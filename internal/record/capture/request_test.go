@@ -150,7 +150,7 @@ func TestRequestsPending(t *testing.T) {
 	s.enter("MPI_Waitall", cat(2, 2, uint64(0x5000), 4, uint64(0x98000001), uint64(0x98000002))...)
 	first, second := statusOf(1, 3, 16), statusOf(1, 3, 0)
 	second[5] = pending
-	s.w.Leave(id(t, "MPI_Waitall"), event.RC, cat(inStatus, 2, first, second)...)
+	s.w.Leave(id(t, "MPI_Waitall"), event.FlagRC, cat(inStatus, 2, first, second)...)
 	s.wait(0x98000002, 0x5004)
 	s.wait(0x98000001, 0x5000)
 	v := vals(tracked(t, s), 0)

@@ -11,18 +11,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A Remainder is what could be read of a dead process.
-type Remainder struct {
+// A Recovered is what could be read of a dead process.
+type Recovered struct {
 	Context *Context
 	Track   *track.Track
 	// Damage says where reading had to stop; nil if all records were read.
 	Damage error
 }
 
-// Resume reads a process directory: the newest whole checkpoint and the records
-// behind it. A process that neither called MPI_Finalize nor closed its last
-// session has a track that ends as crashed.
-func Resume(dir string) (*Remainder, error) {
+// Resume reads a process directory: the newest complete checkpoint and the records after it. The track of a process
+// that neither called MPI_Finalize nor closed its last session ends as crashed.
+func Resume(dir string) (*Recovered, error) {
 	ctx, err := ReadContext(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
@@ -56,7 +55,7 @@ func Resume(dir string) (*Remainder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	rest := &Remainder{Context: ctx}
+	rest := &Recovered{Context: ctx}
 	if rest.Damage = c.catchUp(rings); rest.Damage != nil && len(c.streams) == 0 {
 		return nil, fmt.Errorf("%s: %w", dir, rest.Damage)
 	}
@@ -77,7 +76,7 @@ func Resume(dir string) (*Remainder, error) {
 func readRings(dir string) ([]*event.Ring, error) {
 	var rings []*event.Ring
 	for i := 0; ; i++ {
-		r, err := event.ReadFile(filepath.Join(dir, fmt.Sprintf("ring.%d", i)))
+		r, err := event.ReadRing(filepath.Join(dir, fmt.Sprintf("ring.%d", i)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return rings, nil
 		}
@@ -88,8 +87,8 @@ func readRings(dir string) ([]*event.Ring, error) {
 	}
 }
 
-// catchUp reads what stands in the rings behind the state. Where the state
-// doesn't reach them, because it could not be saved, it goes on where they begin.
+// catchUp reads the records in the rings after the state. If the state could not be saved, and the rings begin later,
+// it continues where they begin.
 func (c *Capture) catchUp(rings []*event.Ring) error {
 	var damage error
 	for i, r := range rings {

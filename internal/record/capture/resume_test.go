@@ -132,7 +132,7 @@ func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 	dir := t.TempDir()
 	whole, parted := newProgram(t, p.threads, 1<<20), newProgram(t, p.threads, max(p.ring, 1<<13))
 	cfg := testConfig()
-	cfg.Dir, cfg.Live = dir, live
+	cfg.Dir, cfg.MaxLive = dir, live
 	cfg.Timing.Mode, cfg.Timing.Waits = p.mode, timing.Auto
 	if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestResumeDamagedRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b[event.Page+head+6] = 99 // no such kind
+	b[event.HeaderPage+head+6] = 99 // no such kind
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -338,14 +338,14 @@ func TestRelease(t *testing.T) {
 			}
 		}
 	}
-	held := c.Held()
+	held := c.HeldBytes()
 	c.Checkpoint()
 	want, err := c.Track(track.Finished)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Release()
-	if left := c.Held(); 10*left > held {
+	if left := c.HeldBytes(); 10*left > held {
 		t.Errorf("%d bytes held, %d before", left, held)
 	}
 	s.enter("MPI_Barrier", commWorld) // its record stays in the ring

@@ -14,8 +14,8 @@ import (
 // the lap several times in its trace. MaxLive are some 260,000 symbols; LeanLive, for who would rather have little
 // memory used than all repetition found, some 40,000.
 const (
-	MaxLive  = 16 << 20
-	LeanLive = 2 << 20
+	MaxLive     = 16 << 20
+	LeanMaxLive = 2 << 20
 )
 
 // A sequence is the terminals of a stream.
@@ -26,14 +26,14 @@ type sequence struct {
 	most             int    // see MaxLive
 }
 
-// newSequence makes an empty one, of which parts go to the file with a name, or stay in memory if that is "".
+// newSequence makes an empty sequence. Its parts go to the file at path, or stay in memory if path is "".
 func newSequence(path string, most int) sequence {
 	return sequence{Builder: grammar.NewBuilder(), parts: frames{path: path}, most: most}
 }
 
 // newGrammar makes the sequence of a thread.
 func (c *Capture) newGrammar(thread int) sequence {
-	most := cmp.Or(c.cfg.Live, MaxLive)
+	most := cmp.Or(c.cfg.MaxLive, MaxLive)
 	if c.cfg.Dir == "" {
 		return newSequence("", most)
 	}
@@ -67,7 +67,7 @@ func (q *sequence) settle() {
 func (q *sequence) Grammar(n int, last bool) (*grammar.Grammar, error) {
 	rest := q.Builder.Grammar
 	if last {
-		rest = q.Builder.Last
+		rest = q.Builder.TakeGrammar
 	}
 	if q.before == 0 {
 		return rest(), nil

@@ -13,7 +13,7 @@ func TestLogSheds(t *testing.T) {
 	before := mostLog
 	defer func() { mostLog = before }()
 	const calls = 6 * frameItems
-	entries := func(most int64, resumed bool) (track.Skipped, []timing.Entry) {
+	entries := func(most int64, resumed bool) (track.DroppedTimes, []timing.Entry) {
 		mostLog = most
 		dir := t.TempDir()
 		cfg := testConfig()

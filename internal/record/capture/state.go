@@ -15,7 +15,7 @@ import (
 // and the names whole.
 
 func (c *Capture) codeState(x *wire.Coder) {
-	if x.R == nil {
+	if x.Reader == nil {
 		c.pauseTimes()
 	}
 	c.sigs.Code(x, c.may)
@@ -44,7 +44,7 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	codeNoted(x, k.steps.B, c.sigs.Replay)
 	c.sigs.CheckLanes(x)
 	times := k.times
-	if x.Blob(&times); x.R != nil {
+	if x.Blob(&times); x.Reader != nil {
 		c.replayTimes(x, times)
 	}
 	c.phases = c.codePhases(x, c.phases)
@@ -66,9 +66,9 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	c.codeNames(x)
 }
 
-// codeNoted is what was noted since a checkpoint, items one after another, each of which replay takes in.
+// codeNoted codes the notes since a checkpoint, items in a row, for which replay is called in turn.
 func codeNoted(c *wire.Coder, noted []byte, replay func(x *wire.Coder)) {
-	if c.Blob(&noted); c.R != nil {
+	if c.Blob(&noted); c.Reader != nil {
 		c.Check(wire.ReadEach(noted, "checkpoint", replay))
 	}
 }
@@ -98,7 +98,7 @@ func (c *Capture) checkKey(k signature.Key) error {
 
 // checkKeys does so from signature number first on, if they were read.
 func (c *Capture) checkKeys(x *wire.Coder, first int) {
-	for i := first; i < c.sigs.Len() && x.R != nil && !x.Failed(); i++ {
+	for i := first; i < c.sigs.Len() && x.Reader != nil && !x.Failed(); i++ {
 		if err := c.checkKey(c.sigs.Key(uint32(i))); err != nil {
 			x.Check(fmt.Errorf("signature %d: %w", i, err))
 		}
@@ -132,7 +132,7 @@ func (c *Capture) codeNames(x *wire.Coder) {
 
 func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 	wire.Uints(x, &s.pos)
-	wire.Above(x, &s.prev, signature.None, c.sigs.Len())
+	wire.Above(x, &s.prev, signature.NoTerminal, c.sigs.Len())
 	wire.Uints(x, &s.last, &s.owed)
 	wire.List(x, &s.begins, 1, func(_ int, pc *uint64) { wire.Uints(x, pc) })
 	wire.Uints(x, &s.off, &s.passes)
@@ -147,7 +147,7 @@ func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 		s.log = &streamLog{limit: mostLog}
 	}
 	if s.log != nil {
-		if x.R != nil {
+		if x.Reader != nil {
 			s.times = make([]callTimes, len(s.held))
 		}
 		for i := range s.times {
@@ -160,20 +160,20 @@ func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 		c.codeFrame(x, f)
 		x.Refuse(!f.muted() && f.slot >= len(s.held), "call under way: place %d of %d", f.slot, len(s.held))
 	})
-	if x.R != nil {
+	if x.Reader != nil {
 		s.frames, s.depth = under, len(under)
 	}
 }
 
 // codeFrame is a call under way. What its LEAVE record will bring isn't there.
 func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
-	if x.R != nil {
+	if x.Reader != nil {
 		f.key = make(signature.Key, signature.KeyHeader, 16)
 	}
 	call, site, values := f.key.Call(), f.key.Site(), f.key.Values()
-	wire.Int(x, &call, math.MaxUint16)
+	wire.Bounded(x, &call, math.MaxUint16)
 	x.Uint64(&site)
-	if x.Integers(&values); x.R != nil {
+	if x.Integers(&values); x.Reader != nil {
 		f.key.SetHeader(call, site)
 		f.key = append(f.key, values...)
 		if err := c.checkKey(f.key); err != nil {
@@ -181,10 +181,10 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 			return
 		}
 		f.prog = c.program(call)
-		f.from = ^uint64(0) // where the record stood is another ring's business
-		f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
+		f.from = ^uint64(0) // the record's position was in another ring
+		f.flag, f.index, f.newComm = -1, -1, symbol.UnknownHandle
 	}
-	wire.Int(x, &f.flags, math.MaxUint8)
+	wire.Bounded(x, &f.flags, math.MaxUint8)
 	wire.Uints(x, &f.begin, &f.gap, &f.left, &f.passes)
 	wire.List(x, &f.values, 4, func(_ int, rec *[]uint64) {
 		wire.List(x, rec, 1, func(_ int, w *uint64) { wire.Uints(x, w) })

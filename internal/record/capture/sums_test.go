@@ -86,7 +86,7 @@ func TestSums(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n, summed := signature.Length(event.LenIgnored); summed || n != event.LenIgnored {
+	if n, summed := signature.ArrayLength(event.LenIgnored); summed || n != event.LenIgnored {
 		t.Error("what stands for no array reads as one with sums")
 	}
 }

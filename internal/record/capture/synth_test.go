@@ -64,7 +64,7 @@ func (s *synth) leave(name string, out ...uint64) {
 // fail ends a call with an error code and no outputs.
 func (s *synth) fail(name string, rc int64) {
 	s.tb.Helper()
-	if err := s.w.Leave(id(s.tb, name), event.RC|event.NoOut, uint64(rc)); err != nil {
+	if err := s.w.Leave(id(s.tb, name), event.FlagRC|event.FlagNoOut, uint64(rc)); err != nil {
 		s.tb.Fatal(err)
 	}
 }
@@ -99,7 +99,7 @@ func (s *synth) from(addrs ...uint64) {
 	s.tb.Helper()
 	s.stacks++
 	s.site = event.StackKey(s.w.Ring.Thread(), s.stacks)
-	if err := s.w.Write(0, event.Stack, 0, append([]uint64{s.site}, addrs...)); err != nil {
+	if err := s.w.Write(0, event.KindStack, 0, append([]uint64{s.site}, addrs...)); err != nil {
 		s.tb.Fatal(err)
 	}
 }
@@ -108,10 +108,10 @@ func (s *synth) from(addrs ...uint64) {
 func (s *synth) attach(id uint64, v int64) {
 	s.tb.Helper()
 	name := uint64('a' + id)
-	if err := s.w.Write(0, event.Name, 0, []uint64{id, 1, name}); err != nil {
+	if err := s.w.Write(0, event.KindName, 0, []uint64{id, 1, name}); err != nil {
 		s.tb.Fatal(err)
 	}
-	if err := s.w.Write(0, event.Values, 0, []uint64{3, id, uint64(v), id, 7}); err != nil {
+	if err := s.w.Write(0, event.KindValues, 0, []uint64{3, id, uint64(v), id, 7}); err != nil {
 		s.tb.Fatal(err)
 	}
 }

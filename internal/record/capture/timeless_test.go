@@ -33,7 +33,7 @@ func TestTimeless(t *testing.T) {
 					if v&31 == 3 {
 						s.w.Now += pace
 						for on := range uint64(2) {
-							if err := s.w.Write(0, event.Switch, 0, []uint64{on}); err != nil {
+							if err := s.w.Write(0, event.KindSwitch, 0, []uint64{on}); err != nil {
 								r.Fatal(err)
 							}
 							s.w.Now += pace

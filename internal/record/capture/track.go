@@ -38,15 +38,15 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	return t, nil
 }
 
-// AllCame says when all ranks had come to MPI_Finalize, by the clock of the records. The call is under way: it lasts until then.
+// AllCame notes when all ranks had reached MPI_Finalize, by the records' clock. The call is under way: it lasts until
+// then.
 func (c *Capture) AllCame(ticks uint64) { c.came = ticks }
 
-// LeanTrack does the same but leaves the distinct calls in the capture. A capture that
-// holds much is saved first, and given up when the track's calls are released: it must
-// not be in memory beside what is made of it. Should the merge fail, it is in the process
-// directory.
+// LeanTrack does the same but leaves the distinct calls in the capture. A large capture is saved first, and freed when
+// the track's calls are released: it must not be in memory next to the result. Should the merge fail, it is in the
+// process directory.
 func (c *Capture) LeanTrack(end string) (*track.Track, error) {
-	large := c.Held() > muchHeld
+	large := c.HeldBytes() > muchHeld
 	if large {
 		c.Checkpoint()
 	}
@@ -122,8 +122,8 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	return t, nil
 }
 
-// Held is about how many bytes of memory the calls take that were taken in.
-func (c *Capture) Held() int {
+// HeldBytes is about how many bytes of memory the calls take that were taken in.
+func (c *Capture) HeldBytes() int {
 	n := c.sigs.Size() + cap(c.checkpoints.buffer)
 	for _, s := range c.streams {
 		n += s.grammar.Size() + cap(s.terminals)
@@ -131,8 +131,8 @@ func (c *Capture) Held() int {
 	return n
 }
 
-// Release gives up what was taken in, for who has a track of it. The capture is good for
-// nothing more: records that come later stay in their rings.
+// Release frees the recorded calls, after a track was made of them. The capture is useless then: later records stay in
+// their rings.
 func (c *Capture) Release() {
 	c.close()
 	c.sigs, c.hists, c.phases, c.checkpoints.buffer, c.checkpoints.times = lane.Table{}, nil, nil, nil, nil
@@ -142,7 +142,7 @@ func (c *Capture) Release() {
 	}
 }
 
-// close gives up what takes in calls.
+// close frees what is only needed to record calls.
 func (c *Capture) close() {
 	c.released = true
 	c.sigs.Close()
@@ -165,12 +165,12 @@ type distinct struct {
 func (d *distinct) Len() int { return len(d.order) }
 
 func (d *distinct) Skeleton(i int) (call uint16, site uint64, width int) {
-	k := d.c.sigs.Look(d.order[i])
+	k := d.c.sigs.Peek(d.order[i])
 	return k.Call(), k.Site(), len(k.Values())
 }
 
 func (d *distinct) At(i int, s *signature.Signature) error {
-	k := d.c.sigs.Look(d.order[i])
+	k := d.c.sigs.Peek(d.order[i])
 	s.Call, s.Site = k.Call(), k.Site()
 	if vals, ok := d.firsts[i]; ok {
 		s.Vals = append(s.Vals[:0], vals...)
@@ -221,9 +221,8 @@ func (c *Capture) process(end string) track.Process {
 	return p
 }
 
-// Calibrate sets the clock's rate from a second look at both clocks, if it is
-// far enough from the first to be the better measurement and near enough to it
-// in value to be believed: somebody may have set the wall clock.
+// Calibrate sets the clock's rate from a second reading of both clocks. It has to be far enough from the first to be
+// the better measurement, and near enough to it in value to be plausible: the wall clock may have been set.
 func (c *Capture) Calibrate(ticks uint64, ns int64) {
 	const enough = 1e9
 	elapsed := float64(ns - c.cfg.StartNs)

@@ -55,7 +55,7 @@ func (l *valueLog) flush() {
 }
 
 func (l *valueLog) code(c *wire.Coder) {
-	if c.R != nil {
+	if c.Reader != nil {
 		l.last = 0
 	}
 	l.frames.code(c)

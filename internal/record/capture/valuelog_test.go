@@ -29,7 +29,7 @@ func TestValuesOfCalls(t *testing.T) {
 				want[call] = append(want[call], v)
 				words = append(words, uint64(v.Name), uint64(v.Value))
 			}
-			write(event.Values, words...)
+			write(event.KindValues, words...)
 		}
 		cfg := testConfig()
 		cfg.Timing.Mode = timing.Lossless
@@ -65,13 +65,13 @@ func TestValuesOfCalls(t *testing.T) {
 				c = d
 			}
 		}
-		write(event.Name, 0, 1, 'a')
-		write(event.Name, 1, 1, 'b')
+		write(event.KindName, 0, 1, 'a')
+		write(event.KindName, 1, 1, 'b')
 		var call func(depth int)
 		call = func(depth int) {
 			n := len(want)
 			want = append(want, nil)
-			write(event.Values, 0)
+			write(event.KindValues, 0)
 			s.enter("MPI_Comm_rank", commWorld)
 			drain()
 			if depth < 3 {

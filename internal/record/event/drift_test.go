@@ -13,13 +13,13 @@ import (
 
 // The constants of shim/record.h and ours.
 var constants = map[string]uint64{
-	"SP_RING_MAGIC": Magic, "SP_RING_VERSION": Version, "SP_RING_PAGE": Page,
-	"SP_ENTER": uint64(Enter), "SP_LEAVE": uint64(Leave), "SP_SKIP": uint64(Skip), "SP_SEGMENT": uint64(Segment),
-	"SP_FREED": uint64(Freed), "SP_SWITCH": uint64(Switch), "SP_LOST": uint64(Lost), "SP_STACK": uint64(Stack), "SP_NAME": uint64(Name), "SP_VALUES": uint64(Values), "SP_LEFT": uint64(Left), "SP_SOURCE": uint64(Source), "SP_PHASE": uint64(Phase), "SP_THREAD": uint64(Thread), "SP_DELAY": uint64(Delay),
+	"SP_RING_MAGIC": Magic, "SP_RING_VERSION": Version, "SP_RING_PAGE": HeaderPage,
+	"SP_ENTER": uint64(KindEnter), "SP_LEAVE": uint64(KindLeave), "SP_SKIP": uint64(KindSkip), "SP_SEGMENT": uint64(KindSegment),
+	"SP_FREED": uint64(KindFreed), "SP_SWITCH": uint64(KindSwitch), "SP_LOST": uint64(KindLost), "SP_STACK": uint64(KindStack), "SP_NAME": uint64(KindName), "SP_VALUES": uint64(KindValues), "SP_LEFT": uint64(KindLeft), "SP_SOURCE": uint64(KindSource), "SP_PHASE": uint64(KindPhase), "SP_THREAD": uint64(KindThread), "SP_DELAY": uint64(KindDelay),
 	"SP_STACK_KEY(3, 5)": StackKey(3, 5), "SP_SOURCE_KEY(3, 5)": SourceKey(3, 5), "SP_PHASE_KEY(3, 5)": PhaseKey(3, 5), "SP_TURN_KEY(SP_STACK_KEY(3, 5), 2)": TurnKey(StackKey(3, 5), 2), "SP_TURN_UNKNOWN": TurnUnknown,
-	"SP_FORTRAN_FLAG": Fortran, "SP_MUTED_FLAG": Muted, "SP_RC_FLAG": RC, "SP_NOOUT_FLAG": NoOut,
+	"SP_FORTRAN_FLAG": FlagFortran, "SP_MUTED_FLAG": FlagMuted, "SP_RC_FLAG": FlagRC, "SP_NOOUT_FLAG": FlagNoOut,
 	"SP_RAW": ClassRaw, "SP_SPECIAL": ClassSpecial, "SP_HEAP": ClassHeap, "SP_DEVICE": ClassDevice, "SP_MPIMEM": ClassMPIMem,
-	"SP_BOTTOM": Bottom, "SP_IN_PLACE": InPlace, "SP_BUFFER_AUTOMATIC": BufferAutomatic,
+	"SP_BOTTOM": AddressBottom, "SP_IN_PLACE": AddressInPlace, "SP_BUFFER_AUTOMATIC": AddressBufferAutomatic,
 	"SP_LEN_NULL": minus(LenNull), "SP_LEN_UNWEIGHTED": minus(LenUnweighted), "SP_LEN_WEIGHTS_EMPTY": minus(LenWeightsEmpty),
 	"SP_LEN_ABSENT": minus(LenAbsent), "SP_LEN_IGNORED": minus(LenIgnored),
 	"SP_STATUS_ABSENT": StatusAbsent, "SP_STATUS_FILLED": StatusFilled, "SP_STATUS_IGNORED": StatusIgnored,

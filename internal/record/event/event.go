@@ -15,9 +15,9 @@ package event
 
 // Layout of a ring and of its header, in bytes.
 const (
-	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 9
-	Page    = 4096 // of header before the data
+	Magic      = 0x474e52524f4f5053 // "SPOORRNG"
+	Version    = 9
+	HeaderPage = 4096 // of header before the data
 
 	OffVersion    = 8
 	OffThread     = 12
@@ -34,39 +34,39 @@ const (
 	HeaderSize    = 96
 )
 
-// A Kind says what a record tells.
+// A Kind is the type of a record.
 type Kind uint8
 
 // The kinds of record.
 const (
-	Enter   Kind = 1  // ticks, return address or key, input parts
-	Leave   Kind = 2  // ticks, [return code], output parts, aux words
-	Skip    Kind = 3  // nothing, to the end of the ring
-	Segment Kind = 4  // ticks, serial, size, device, class
-	Freed   Kind = 5  // ticks, serial
-	Switch  Kind = 6  // ticks, 1 on or 0 off
-	Lost    Kind = 7  // ticks, number of records dropped
-	Stack   Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
-	Name    Kind = 9  // ticks, number, length, text
-	Values  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
-	Left    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
-	Source  Kind = 12 // ticks, key, line, lengths of file and function, both texts
-	Phase   Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
-	Thread  Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
-	Delay   Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
+	KindEnter   Kind = 1  // ticks, return address or key, input parts
+	KindLeave   Kind = 2  // ticks, [return code], output parts, aux words
+	KindSkip    Kind = 3  // nothing, to the end of the ring
+	KindSegment Kind = 4  // ticks, serial, size, device, class
+	KindFreed   Kind = 5  // ticks, serial
+	KindSwitch  Kind = 6  // ticks, 1 on or 0 off
+	KindLost    Kind = 7  // ticks, number of records dropped
+	KindStack   Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
+	KindName    Kind = 9  // ticks, number, length, text
+	KindValues  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
+	KindLeft    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
+	KindSource  Kind = 12 // ticks, key, line, lengths of file and function, both texts
+	KindPhase   Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
+	KindThread  Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
+	KindDelay   Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
 	kindEnd
 )
 
 // Flags of an Enter record.
 const (
-	Fortran = 1 // called through a Fortran binding
-	Muted   = 2 // tracing is switched off: only the handles matter
+	FlagFortran = 1 // called through a Fortran binding
+	FlagMuted   = 2 // tracing is switched off: only the handles matter
 )
 
 // Flags of a Leave record.
 const (
-	RC    = 1 // the word after ticks is the non-zero return code
-	NoOut = 2 // no output parts
+	FlagRC    = 1 // the word after ticks is the non-zero return code
+	FlagNoOut = 2 // no output parts
 )
 
 // Classes of an address, in the top byte of its first word.
@@ -80,9 +80,9 @@ const (
 
 // Special addresses.
 const (
-	Bottom          = 0 // NULL and MPI_BOTTOM
-	InPlace         = 1
-	BufferAutomatic = 2
+	AddressBottom          = 0 // NULL and MPI_BOTTOM
+	AddressInPlace         = 1
+	AddressBufferAutomatic = 2
 )
 
 // Array lengths that are not lengths.
@@ -108,38 +108,38 @@ func Word0(words int, call uint16, kind Kind, flags uint8) uint64 {
 	return uint64(uint32(words)) | uint64(call)<<32 | uint64(kind)<<48 | uint64(flags)<<56
 }
 
-// StackKey stands for the return address in Enter records of calls with a stack
-// that a Stack record of the same thread told of. No address has the highest bit.
+// StackKey replaces the return address in Enter records of calls with a stack, which an earlier Stack record of the
+// same thread has. No address has the highest bit.
 func StackKey(thread, number int) uint64 { return 1<<63 | uint64(thread)<<32 | uint64(number) }
 
-// SourceKey is the same for lines of a language with an interpreter, that Source records told of, and stacks of such.
+// SourceKey is the same for lines of interpreted languages, which Source records have, and stacks of such.
 func SourceKey(thread, number int) uint64 { return StackKey(thread, 1<<31|number) }
 
-// PhaseKey is the same for calls with which a phase begins, that Phase records told of.
+// PhaseKey is the same for calls with which a phase begins, which Phase records name.
 func PhaseKey(thread, number int) uint64 { return StackKey(thread, 1<<30|number) }
 
-// TurnUnknown is the turn of a call of which it isn't known which loop went round since the call before.
+// TurnUnknown is the turn of a call when it is unknown which loop began another iteration since the call before.
 const TurnUnknown = 255
 
-// TurnKey is the same for calls with a stack before which another loop went round than the order of the code has one think: which of those
-// around it and the call before, counted outwards from 1.
+// TurnKey adds the turn to the key of a call with a stack, if another loop began an iteration than the order of the
+// code implies. Turns number the loops around the call and the one before, outwards from 1.
 func TurnKey(key uint64, turn int) uint64 { return key | uint64(turn)<<20 }
 
-// Turn takes a key apart that TurnKey made; the turn of others is 0.
-func Turn(key uint64) (stack uint64, turn int) {
+// SplitTurnKey takes a key apart that TurnKey made; the turn of others is 0.
+func SplitTurnKey(key uint64) (stack uint64, turn int) {
 	if !IsStackKey(key) || key&(3<<30) != 0 {
 		return key, 0
 	}
 	return key &^ (0xff << 20), int(key >> 20 & 0xff)
 }
 
-// IsStackKey tells a key from an address.
+// IsStackKey reports whether v is a key, not an address.
 func IsStackKey(v uint64) bool { return v>>63 != 0 }
 
 // A Record is the words of one record; the first is its Word0.
 type Record []uint64
 
-// Kind tells what the record is about.
+// Kind is the record's type.
 func (r Record) Kind() Kind { return Kind(r[0] >> 48) }
 
 // Call is the id of the function, in Enter and Leave records.
@@ -152,4 +152,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3, Source: 6, Phase: 5, Thread: 3, Delay: 4}
+var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindFreed: 3, KindSwitch: 3, KindLost: 3, KindStack: 4, KindName: 4, KindValues: 3, KindLeft: 3, KindSource: 6, KindPhase: 5, KindThread: 3, KindDelay: 4}

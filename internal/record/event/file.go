@@ -6,21 +6,20 @@ import (
 	"os"
 )
 
-// ReadFile opens the ring that a process left in a file.
-func ReadFile(path string) (*Ring, error) {
+// ReadRing opens the ring that a process left in a file.
+func ReadRing(path string) (*Ring, error) {
 	bytes, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("ring: %w", err)
 	}
-	r, err := Parse(bytes)
+	r, err := ParseRing(bytes)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }
 
-// HeadOf returns how many bytes of records a ring in a file has taken so far: of one that is still
-// written to it tells whether its thread goes on.
+// HeadOf returns how many bytes of records were written to a ring in a file. While that grows, its thread is running.
 func HeadOf(path string) (uint64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -34,11 +33,11 @@ func HeadOf(path string) (uint64, error) {
 	return binary.LittleEndian.Uint64(word[:]), nil
 }
 
-// Parse opens a ring in its file form.
-func Parse(file []byte) (*Ring, error) {
+// ParseRing opens a ring in its file form.
+func ParseRing(file []byte) (*Ring, error) {
 	words := make([]uint64, len(file)/8)
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint64(file[i*8:])
 	}
-	return Open(words)
+	return OpenRing(words)
 }

@@ -15,10 +15,10 @@ type Ring struct {
 	mask   uint64 // of word numbers
 }
 
-// Open checks a ring's header. mem is the whole ring, header page included; it
+// OpenRing checks a ring's header. mem is the whole ring, header page included; it
 // may be longer than the ring.
-func Open(mem []uint64) (*Ring, error) {
-	if len(mem) < Page/8 {
+func OpenRing(mem []uint64) (*Ring, error) {
+	if len(mem) < HeaderPage/8 {
 		return nil, fmt.Errorf("ring: %d bytes are too short for a header", len(mem)*8)
 	}
 	if mem[0] != Magic {
@@ -31,24 +31,24 @@ func Open(mem []uint64) (*Ring, error) {
 	if bits.OnesCount64(capacity) != 1 || capacity < 64 || capacity > 1<<40 {
 		return nil, fmt.Errorf("ring: bad capacity %d", capacity)
 	}
-	if uint64(len(mem)-Page/8) < capacity/8 {
-		return nil, fmt.Errorf("ring: capacity %d, but only %d bytes of data", capacity, (len(mem)-Page/8)*8)
+	if uint64(len(mem)-HeaderPage/8) < capacity/8 {
+		return nil, fmt.Errorf("ring: capacity %d, but only %d bytes of data", capacity, (len(mem)-HeaderPage/8)*8)
 	}
-	r := &Ring{header: mem[:Page/8], data: mem[Page/8 : Page/8+capacity/8], mask: capacity/8 - 1}
+	r := &Ring{header: mem[:HeaderPage/8], data: mem[HeaderPage/8 : HeaderPage/8+capacity/8], mask: capacity/8 - 1}
 	if _, err := r.Head(); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// Size is the number of bytes that a ring with this header needs, for callers
+// RingSize is the number of bytes that a ring with this header needs, for callers
 // that have nothing but a pointer to it. 0 if the header makes no sense.
-func Size(header []uint64) uint64 {
+func RingSize(header []uint64) uint64 {
 	capacity := header[OffCapacity/8]
 	if header[0] != Magic || capacity > 1<<40 {
 		return 0
 	}
-	return Page + capacity
+	return HeaderPage + capacity
 }
 
 // Thread is the number of the thread the ring belongs to.
@@ -69,14 +69,14 @@ func (r *Ring) Head() (uint64, error) {
 // Kept is the position up to which records may be overwritten.
 func (r *Ring) Kept() uint64 { return atomic.LoadUint64(&r.header[OffKept/8]) }
 
-// Full reports whether the owner thread would have too little room if all up to pos were read
+// AlmostFull reports whether the owner thread would have too little room if all up to pos were read
 // and nothing more kept: less than it waits for, or than an eighth of the ring.
-func (r *Ring) Full(pos uint64) bool {
+func (r *Ring) AlmostFull(pos uint64) bool {
 	wanted := atomic.LoadUint64(&r.header[OffWanted/8])
 	return pos-r.Kept() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
 }
 
-// SetDrained tells the owner thread how far the reader is.
+// SetDrained publishes to the owner thread how far the reader is.
 func (r *Ring) SetDrained(pos uint64) { atomic.StoreUint64(&r.header[OffDrained/8], pos) }
 
 // SetKept lets the owner thread overwrite what is before pos.
@@ -91,8 +91,7 @@ func (r *Ring) Stack() (lo, hi, ref uint64) {
 // ErrCorrupt is what Check returns, wrapped, for a record that can't be.
 var ErrCorrupt = errors.New("corrupt record")
 
-// Record returns the record at pos, or nil if what is there is none; Check
-// tells why. head is what Head returned.
+// Record returns the record at pos, or nil if none is valid there; Check says why. head is what Head returned.
 func (r *Ring) Record(pos, head uint64) Record {
 	i := pos / 8 & r.mask
 	if i >= uint64(len(r.data)) || pos >= head {

@@ -22,7 +22,7 @@ func TestWrap(t *testing.T) {
 			for k := range rest {
 				rest[k] = uint64(i*100 + k)
 			}
-			if err := w.Write(uint16(i), Leave, 1, rest); err != nil {
+			if err := w.Write(uint16(i), KindLeave, 1, rest); err != nil {
 				t.Fatal(err)
 			}
 			head, err := w.Ring.Head()
@@ -30,14 +30,14 @@ func TestWrap(t *testing.T) {
 				t.Fatal(err)
 			}
 			rec := w.Ring.Record(pos, head)
-			if rec != nil && rec.Kind() == Skip {
+			if rec != nil && rec.Kind() == KindSkip {
 				pos += uint64(len(rec)) * 8
 				rec = w.Ring.Record(pos, head)
 			}
 			if rec == nil {
 				t.Fatal(w.Ring.Check(pos, head))
 			}
-			if rec.Kind() != Leave || rec.Call() != uint16(i) || rec.Flags() != 1 || len(rec) != n+2 || rec[n+1] != rest[n-1] {
+			if rec.Kind() != KindLeave || rec.Call() != uint16(i) || rec.Flags() != 1 || len(rec) != n+2 || rec[n+1] != rest[n-1] {
 				t.Fatalf("record %d reads as %v", i, rec)
 			}
 			if pos += uint64(len(rec)) * 8; pos != head {
@@ -55,11 +55,11 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 8 {
-		if err := w.Write(1, Leave, 0, make([]uint64, 2)); err != nil {
+		if err := w.Write(1, KindLeave, 0, make([]uint64, 2)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if w.Write(1, Leave, 0, nil) == nil {
+	if w.Write(1, KindLeave, 0, nil) == nil {
 		t.Error("a full ring took another record")
 	}
 }
@@ -84,11 +84,11 @@ func TestOpenRefuses(t *testing.T) {
 		"short":       func(m []uint64) []uint64 { return m[:len(m)-1] },
 		"header":      func(m []uint64) []uint64 { return m[:100] },
 	} {
-		if _, err := Open(spoil(whole())); err == nil {
+		if _, err := OpenRing(spoil(whole())); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := Open(whole()); err != nil {
+	if _, err := OpenRing(whole()); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,15 +101,15 @@ func FuzzRing(f *testing.F) {
 	}
 	w.Enter(1, 0, 2, 3, 4)
 	w.Leave(1, 0, 5)
-	f.Add(w.Bytes()[Page:], uint64(64), uint64(0))
+	f.Add(w.Bytes()[HeaderPage:], uint64(64), uint64(0))
 	f.Fuzz(func(t *testing.T, data []byte, head, kept uint64) {
 		w, err := NewWriter(0, 256)
 		if err != nil {
 			t.Fatal(err)
 		}
 		file := w.Bytes()
-		copy(file[Page:], data)
-		r, err := Parse(file)
+		copy(file[HeaderPage:], data)
+		r, err := ParseRing(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestWanted(t *testing.T) {
 		full        bool
 	}{{0, 800 + 896, false}, {0, 800 + 904, true}, {64, 800 + 896, false}, {512, 800 + 512, false}, {512, 800 + 520, true}, {5000, 800, false}, {5000, 808, true}} {
 		w.Ring.header[OffWanted/8] = tc.wanted
-		if got := w.Ring.Full(tc.pos); got != tc.full {
+		if got := w.Ring.AlmostFull(tc.pos); got != tc.full {
 			t.Errorf("at %d with %d wanted: %v", tc.pos-800, tc.wanted, got)
 		}
 	}

@@ -16,11 +16,11 @@ type Writer struct {
 
 // NewWriter makes a ring in memory. The capacity is in bytes, a power of two.
 func NewWriter(thread int, capacity uint64) (*Writer, error) {
-	mem := make([]uint64, (Page+capacity)/8)
+	mem := make([]uint64, (HeaderPage+capacity)/8)
 	mem[0] = Magic
 	mem[OffVersion/8] = Version | uint64(thread)<<32
 	mem[OffCapacity/8] = capacity
-	r, err := Open(mem)
+	r, err := OpenRing(mem)
 	if err != nil {
 		return nil, err
 	}
@@ -34,12 +34,12 @@ func (w *Writer) SetStack(lo, hi, ref uint64) {
 
 // Enter appends an Enter record.
 func (w *Writer) Enter(call uint16, flags uint8, site uint64, parts ...uint64) error {
-	return w.Write(call, Enter, flags, append([]uint64{site}, parts...))
+	return w.Write(call, KindEnter, flags, append([]uint64{site}, parts...))
 }
 
 // Leave appends a Leave record.
 func (w *Writer) Leave(call uint16, flags uint8, parts ...uint64) error {
-	return w.Write(call, Leave, flags, parts)
+	return w.Write(call, KindLeave, flags, parts)
 }
 
 // Write appends a record: word 0 and ticks before the given rest.
@@ -54,7 +54,7 @@ func (w *Writer) Write(call uint16, kind Kind, flags uint8, rest []uint64) error
 		return fmt.Errorf("ring: no room for %d words", n)
 	}
 	if left < n {
-		w.Ring.data[w.head/8&w.Ring.mask] = Word0(int(left), 0, Skip, 0)
+		w.Ring.data[w.head/8&w.Ring.mask] = Word0(int(left), 0, KindSkip, 0)
 		w.head += left * 8
 	}
 	at := w.Ring.data[w.head/8&w.Ring.mask:]
@@ -68,7 +68,7 @@ func (w *Writer) Write(call uint16, kind Kind, flags uint8, rest []uint64) error
 
 // Bytes is the ring in its file form.
 func (w *Writer) Bytes() []byte {
-	b := make([]byte, 0, Page+w.Ring.Capacity())
+	b := make([]byte, 0, HeaderPage+w.Ring.Capacity())
 	for _, part := range [][]uint64{w.Ring.header, w.Ring.data} {
 		for _, word := range part {
 			for s := 0; s < 64; s += 8 {

@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// None is the step before the first one.
-const None = signature.None
+// NoStep is the step before the first one.
+const NoStep = signature.NoTerminal
 
 // A Builder makes a lane from the values of call after call.
 type Builder struct {
@@ -30,7 +30,7 @@ type Builder struct {
 }
 
 func newBuilder(words []int32) *Builder {
-	return &Builder{words: words, delta: make([]int64, len(words)), prev: None, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
+	return &Builder{words: words, delta: make([]int64, len(words)), prev: NoStep, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
 }
 
 // Words returns which words of plain keys the lane has, in rising order.
@@ -48,10 +48,10 @@ func (b *Builder) Step(n uint32) []int64 {
 	return b.steps[int(n)*w : int(n+1)*w : int(n+1)*w]
 }
 
-// Expected returns the step that is likely to come next, None if there is none.
+// Expected returns the most likely next step, None if unknown.
 func (b *Builder) Expected() uint32 {
-	if b.prev == None {
-		return None
+	if b.prev == NoStep {
+		return NoStep
 	}
 	return b.after[b.prev]
 }
@@ -61,7 +61,7 @@ func (b *Builder) Advance(n uint32) {
 	for i, d := range b.Step(n) {
 		b.last[i] += d
 	}
-	if b.prev != None {
+	if b.prev != NoStep {
 		b.after[b.prev] = n
 	}
 	b.prev = n
@@ -82,7 +82,7 @@ func (b *Builder) add(k signature.Key) {
 		b.delta[i] = k[w] - b.last[i]
 	}
 	n := b.Expected()
-	if n == None || !slices.Equal(b.Step(n), b.delta) {
+	if n == NoStep || !slices.Equal(b.Step(n), b.delta) {
 		n = b.number(b.delta)
 	}
 	b.Advance(n)
@@ -96,9 +96,9 @@ func (b *Builder) number(step []int64) uint32 {
 	}
 	first, ok := b.known[h]
 	if !ok {
-		first = None
+		first = NoStep
 	}
-	for n := first; n != None; n = b.chain[n] {
+	for n := first; n != NoStep; n = b.chain[n] {
 		if slices.Equal(b.Step(n), step) {
 			return n
 		}
@@ -130,15 +130,14 @@ func (b *Builder) Size() int {
 	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.Size()
 }
 
-// Lane returns what was made. The values of the lane are put into those of a signature, of
-// which each stands where it does in a key but for order: order names, for each value of
-// the signature, which of the key's it is; nil if they stand in that order, too.
+// Lane returns the result. The values of the lane are put into those of a signature, each at its place in the key but
+// for order: order names, for each value of the signature, which of the key's it is; nil if the orders are equal.
 func (b *Builder) Lane(terminal int, vals []int64, order []int) Lane {
 	of := make([]int, len(vals)) // by value of the key: which value of the lane, + 1
 	for i, w := range b.words {
 		of[int(w)-signature.KeyHeader] = i + 1
 	}
-	l := Lane{Terminal: terminal, Steps: b.order.Grammar(), By: make([][]int64, b.Kinds())}
+	l := Lane{Terminal: terminal, Steps: b.order.Grammar(), StepValues: make([][]int64, b.Kinds())}
 	for at := range vals {
 		from := at
 		if order != nil {
@@ -150,8 +149,8 @@ func (b *Builder) Lane(terminal int, vals []int64, order []int) Lane {
 		}
 		l.Values = append(l.Values, at)
 		vals[at] = b.first[i]
-		for n := range l.By {
-			l.By[n] = append(l.By[n], b.Step(uint32(n))[i])
+		for n := range l.StepValues {
+			l.StepValues[n] = append(l.StepValues[n], b.Step(uint32(n))[i])
 		}
 	}
 	return l

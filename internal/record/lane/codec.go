@@ -12,10 +12,10 @@ import (
 // Columns are a lane of the ranks of a class. The terminal's own values are those of its
 // first call.
 type Columns struct {
-	Terminal int
-	Values   []int             // which of the terminal's values, rising
-	Steps    *grammar.Grammar  // numbers of steps, one less than the terminal has calls
-	By       [][]column.Column // by number of the step, by value: what each rank adds
+	Terminal    int
+	Values      []int             // which of the terminal's values, rising
+	Steps       *grammar.Grammar  // numbers of steps, one less than the terminal has calls
+	StepColumns [][]column.Column // by number of the step, by value: what each rank adds
 }
 
 // Steps, and how often they are repeated, are columns over the ranks of the class.
@@ -57,14 +57,14 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 	x := &Decoded{varying: streams.Varying}
 	for i := range lanes {
 		l := &lanes[i]
-		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.By))})
+		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.StepColumns))})
 	}
 	return wire.Append(b, func(c *wire.Coder) {
 		x.codeHead(c, 0, nil, nil)
 		x.columns(func(lane, value, n int) bool {
 			of := &streams.Columns
 			if lane >= 0 {
-				of = &lanes[lane].By[n]
+				of = &lanes[lane].StepColumns[n]
 				n = value
 			}
 			column.CodeStored(c, nil, &(*of)[n], ranks, 0)
@@ -81,7 +81,7 @@ func (l *Columns) alike() []int {
 	var key []byte
 	for k := range list {
 		key = key[:0]
-		for _, step := range l.By {
+		for _, step := range l.StepColumns {
 			key = step[k].AppendRuns(key)
 		}
 		if list[k] = known[string(key)]; list[k] == 0 {
@@ -96,10 +96,10 @@ func (l *Columns) check(width, members int) error {
 	if err := l.Steps.Check(); err != nil {
 		return err
 	}
-	if err := Check(l.Values, width, l.Steps, len(l.By)); err != nil {
+	if err := CheckLane(l.Values, width, l.Steps, len(l.StepColumns)); err != nil {
 		return err
 	}
-	for _, step := range l.By {
+	for _, step := range l.StepColumns {
 		if len(step) != len(l.Values) {
 			return errTerminal
 		}
@@ -128,14 +128,13 @@ type DecodedLane struct {
 	by       [][]*column.Seq // by step, by value that is like none
 }
 
-// Decode reads the lanes of a class of some ranks that has so many terminals; width is as
-// with Append. Nil: it has none.
+// Decode reads the lanes of a class with this number of ranks and terminals; width is as with Append. Nil: it has none.
 func Decode(r *wire.Reader, ranks int, terminals int, width func(terminal int) int) *Decoded {
 	if r.Rest() == 0 {
 		return nil
 	}
 	x := &Decoded{}
-	if x.codeHead(&wire.Coder{R: r}, terminals, width, nil); r.Err() != nil {
+	if x.codeHead(&wire.Coder{Reader: r}, terminals, width, nil); r.Err() != nil {
 		return nil
 	}
 	x.counts = make([]*column.Seq, len(x.varying))
@@ -169,20 +168,20 @@ func (x *Decoded) codeHead(c *wire.Coder, terminals int, width func(terminal int
 		kinds := len(l.by)
 		c.Count(&kinds, 1)
 		rest, steps := 0, []*grammar.Grammar{l.steps}
-		if c.R != nil {
-			rest = c.R.Rest()
+		if c.Reader != nil {
+			rest = c.Reader.Rest()
 		}
 		if grammar.Code(c, &steps, 1); c.Failed() {
 			return
 		}
 		grammars = append(grammars, steps...)
-		if c.R == nil {
+		if c.Reader == nil {
 			return
 		}
 		l.steps, l.by = steps[0], make([][]*column.Seq, kinds)
-		c.Check(Check(l.Values, width(l.Terminal), l.steps, kinds))
+		c.Check(CheckLane(l.Values, width(l.Terminal), l.steps, kinds))
 		if order != nil {
-			order(i, rest-c.R.Rest())
+			order(i, rest-c.Reader.Rest())
 		}
 	})
 	if !c.Failed() {
@@ -193,12 +192,12 @@ func (x *Decoded) codeHead(c *wire.Coder, terminals int, width func(terminal int
 // codeValues is which of the terminal's values move, and what each is like.
 func (l *DecodedLane) codeValues(c *wire.Coder) {
 	n, last := len(l.Values), 0
-	if c.Count(&n, 2); c.R != nil {
+	if c.Count(&n, 2); c.Reader != nil {
 		l.Values, l.like = make([]int, n), make([]int, n)
 	}
 	for k := range l.Values {
 		wire.Above(c, &l.Values[k], last, math.MaxInt32)
-		wire.Int(c, &l.like[k], k)
+		wire.Bounded(c, &l.like[k], k)
 		last = l.Values[k]
 		of := l.like[k]
 		if c.Refuse(of > 0 && l.like[of-1] > 0, "lane of value %d is like one that is like another", last); c.Failed() {
@@ -239,7 +238,7 @@ type Part struct {
 func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
 	width := func(int) int { return math.MaxInt }
 	again := &Decoded{}
-	again.codeHead(&wire.Coder{R: r}, math.MaxInt, width, func(lane, bytes int) { yield(Part{x.List[lane].Terminal, -1, bytes}) })
+	again.codeHead(&wire.Coder{Reader: r}, math.MaxInt, width, func(lane, bytes int) { yield(Part{x.List[lane].Terminal, -1, bytes}) })
 	if r.Err() != nil {
 		return r.Err()
 	}
@@ -255,9 +254,9 @@ func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
 	return r.Err()
 }
 
-// Of evaluates the lanes for a rank, the index-th of its class, of which Used says how often
-// it makes which call, and Signature the values of a terminal's first call.
-func (x *Decoded) Of(index int, rank int64, used Usage, signature func(terminal int) []int64) ([]*Values, error) {
+// ForRank evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
+// of a terminal's first call.
+func (x *Decoded) ForRank(index int, rank int64, used Usage, signature func(terminal int) []int64) ([]*Values, error) {
 	grammars := make([]*grammar.Grammar, len(x.List))
 	for i := range x.List {
 		grammars[i] = x.List[i].steps
@@ -289,7 +288,7 @@ func (x *Decoded) Of(index int, rank int64, used Usage, signature func(terminal 
 					vals, step = append(vals, step[0].At(index, rank)), step[1:]
 				}
 			}
-			v.By = append(v.By, vals)
+			v.StepValues = append(v.StepValues, vals)
 		}
 		v.sum()
 		list[i] = v

@@ -19,10 +19,10 @@ import (
 // of its calls are in one stream. The signature has the values of the first call; each step
 // adds to them, so the calls are one more than the steps.
 type Lane struct {
-	Terminal int
-	Values   []int            // which of the signature's values, rising
-	Steps    *grammar.Grammar // the steps as numbers, by first occurrence
-	By       [][]int64        // by number: what is added to each of Values
+	Terminal   int
+	Values     []int            // which of the signature's values, rising
+	Steps      *grammar.Grammar // the steps as numbers, by first occurrence
+	StepValues [][]int64        // by number: what is added to each of Values
 }
 
 var (
@@ -30,8 +30,8 @@ var (
 	errSteps    = errors.New("steps are not numbered by first occurrence")
 )
 
-// Check holds the values and steps of a lane against the number of values that its terminal has.
-func Check(values []int, width int, steps *grammar.Grammar, kinds int) error {
+// CheckLane holds the values and steps of a lane against the number of values that its terminal has.
+func CheckLane(values []int, width int, steps *grammar.Grammar, kinds int) error {
 	last := -1
 	for _, p := range values {
 		if p <= last || p >= width {
@@ -42,7 +42,7 @@ func Check(values []int, width int, steps *grammar.Grammar, kinds int) error {
 	if len(values) == 0 {
 		return errTerminal
 	}
-	if n, ok := grammar.Terminals([]*grammar.Grammar{steps}); !ok || n != kinds {
+	if n, ok := grammar.CountTerminals([]*grammar.Grammar{steps}); !ok || n != kinds {
 		return errSteps
 	}
 	return nil
@@ -50,16 +50,16 @@ func Check(values []int, width int, steps *grammar.Grammar, kinds int) error {
 
 // Usage is how often the streams of a rank have each terminal, and whether several have it.
 type Usage struct {
-	Calls   []uint64
-	Several []bool
+	Calls            []uint64
+	InSeveralStreams []bool
 }
 
-// Used counts how often streams have each of so many terminals.
-func Used(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
+// UsageOf counts how often streams have each terminal.
+func UsageOf(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
 	u = Usage{make([]uint64, terminals), make([]bool, terminals)}
 	for _, g := range streams {
 		for i, n := range g.Counts(terminals) {
-			u.Several[i] = u.Several[i] || u.Calls[i] > 0 && n > 0
+			u.InSeveralStreams[i] = u.InSeveralStreams[i] || u.Calls[i] > 0 && n > 0
 			var carry uint64
 			if u.Calls[i], carry = bits.Add64(u.Calls[i], n, 0); carry != 0 {
 				return u, errTerminal
@@ -72,7 +72,7 @@ func Used(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
 // Fits refuses steps that are not one less than the calls of their terminal, or of a
 // terminal that several streams have.
 func (u *Usage) Fits(terminal int, steps *grammar.Grammar) error {
-	if u.Several[terminal] || u.Calls[terminal] == 0 || steps.Len() != u.Calls[terminal]-1 {
+	if u.InSeveralStreams[terminal] || u.Calls[terminal] == 0 || steps.Len() != u.Calls[terminal]-1 {
 		return errTerminal
 	}
 	return nil

@@ -2,44 +2,44 @@ package lane
 
 import "github.com/spoor-hpc/spoor/internal/record/signature"
 
-// Moves is which values of a signature may go into a lane: tags, offsets into memory,
-// windows, files and packed data, tags of statuses, and the place in a file that a call returns. Nothing that is computed from
-// distinct calls depends on them: not what a handle stands for, not who sent how much to
-// whom, not where the next value stands. Functions that bind names have none (mpi.Call.Binds).
-type Moves struct {
+// Movable is which values of a signature may go into a lane: tags, offsets into memory, windows, files and packed data,
+// tags of statuses, and the file position that a call returns. No analysis of distinct calls depends on them: not the
+// meaning of a handle, nor amounts of communication, nor the layout of values. Functions that bind names have none
+// (mpi.Call.Binds).
+type Movable struct {
 	Values []int32 // positions, rising
 
-	// What that follows from: values that say which others there are, and segments of
-	// addresses, of which the class does.
+	// What determines that: values that decide about the layout, and segments of addresses, which decide about the
+	// class.
 	Forms, Segments []int32
 }
 
 // Find finds out which values of a signature may move, in place of what m said before.
-func (m *Moves) Find(l *signature.Layout, spans []signature.Span, vals []int64) {
+func (m *Movable) Find(l *signature.Layout, spans []signature.Span, vals []int64) {
 	m.Values, m.Forms, m.Segments = m.Values[:0], append(m.Forms[:0], 0), m.Segments[:0]
 	for i := range spans {
 		s := &spans[i]
-		varies := s.Param == signature.Result && l.Varies || s.Param >= 0 && s.Param < len(l.Params) && l.Params[s.Param].Varies
+		varies := s.Param == signature.ParamResult && l.Varies || s.Param >= 0 && s.Param < len(l.Params) && l.Params[s.Param].Varies
 		m.add(s, vals, varies)
 	}
 }
 
-func (m *Moves) add(s *signature.Span, vals []int64, varies bool) {
-	at := int32(s.At)
+func (m *Movable) add(s *signature.Span, vals []int64, varies bool) {
+	at := int32(s.First)
 	switch {
 	case s.Dims > 0:
 		m.Forms = append(m.Forms, at)
-		if s.Dims > 1 || s.Width != signature.Word {
+		if s.Dims > 1 || s.Width != signature.WidthOne {
 			for e := range s.Elements(vals) {
 				m.add(&e, vals, false)
 			}
 		}
-	case s.Width == signature.Status:
+	case s.Width == signature.WidthStatus:
 		m.Forms = append(m.Forms, at)
 		if s.Filled(vals) {
 			m.Values = append(m.Values, at+signature.StatusTag)
 		}
-	case s.Width == signature.Place:
+	case s.Width == signature.WidthAddress:
 		m.Segments = append(m.Segments, at)
 		if varies && signature.IsDistance(vals[at]) {
 			m.Values = append(m.Values, at+1)

@@ -27,7 +27,7 @@ func TestMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		var m Moves
+		var m Movable
 		m.Find(&l, spans, c.vals)
 		slices.Sort(m.Values)
 		if !slices.Equal(m.Values, c.want) {

@@ -12,8 +12,8 @@ import (
 var errLane = errors.New("a lane that does not fit")
 
 // Code is the whole table.
-func (t *Table) Code(c *wire.Coder, may May) {
-	if c.R != nil {
+func (t *Table) Code(c *wire.Coder, may LaneWords) {
+	if c.Reader != nil {
 		*t = Table{PromoteAfter: t.PromoteAfter}
 	}
 	t.CodeKeys(c, 0, may)
@@ -26,7 +26,7 @@ func (t *Table) Code(c *wire.Coder, may May) {
 }
 
 // CodeKeys is the signatures from number first on. What was a lane becomes one again, without its values.
-func (t *Table) CodeKeys(c *wire.Coder, first int, may May) {
+func (t *Table) CodeKeys(c *wire.Coder, first int, may LaneWords) {
 	t.Table.CodeKeys(c, first, func(k signature.Key) error {
 		if k.HasLane() {
 			return t.loadLaneKey(k, may)
@@ -40,7 +40,7 @@ func (t *Table) CodeKeys(c *wire.Coder, first int, may May) {
 }
 
 // loadLaneKey adds a signature with a lane, which has a family by now.
-func (t *Table) loadLaneKey(k signature.Key, may May) error {
+func (t *Table) loadLaneKey(k signature.Key, may LaneWords) error {
 	words := len(k) - signature.KeyHeader - 1
 	if words < 1 || k[len(k)-1] < 1 || k[len(k)-1] > int64(words) || k.Thread() < 0 || k.Thread() > maxThread {
 		return errLane
@@ -61,9 +61,9 @@ func (t *Table) loadLaneKey(k signature.Key, may May) error {
 	if f == nil {
 		return errLane
 	}
-	another := f.lane != None && slices.Equal(t.Key(f.lane).Lane(), k.Lane()) && fitsWords(t.Key(f.lane), like)
+	another := f.lane != NoStep && slices.Equal(t.Key(f.lane).Lane(), k.Lane()) && fitsWords(t.Key(f.lane), like)
 	if another {
-		t.addLane(k, None)
+		t.addLane(k, NoStep)
 	} else {
 		t.promoted(f, t.addLane(k, f.last))
 	}
@@ -78,7 +78,7 @@ func (b *Builder) code(c *wire.Coder) {
 	c.Integers(&b.first)
 	c.Integers(&b.last)
 	c.Integers(&steps)
-	if width := len(b.words); c.R != nil {
+	if width := len(b.words); c.Reader != nil {
 		if len(b.first) != width || len(b.last) != width || len(steps)%width != 0 {
 			c.Check(errLane)
 			return
@@ -90,7 +90,7 @@ func (b *Builder) code(c *wire.Coder) {
 			}
 		}
 	}
-	wire.Above(c, &b.prev, None, b.Kinds())
+	wire.Above(c, &b.prev, NoStep, b.Kinds())
 	b.order, b.noted = b.order.Code(c, b.Kinds()), b.Kinds()
 }
 
@@ -111,9 +111,9 @@ func (t *Table) Note(c *wire.Coder, n uint32) {
 	l := t.Lane(n)
 	step := l.prev
 	wire.Naturals(c, &n)
-	wire.Above(c, &step, None, math.MaxInt)
+	wire.Above(c, &step, NoStep, math.MaxInt)
 	switch {
-	case l.prev == None:
+	case l.prev == NoStep:
 		c.Integers(&l.first)
 	case int(l.prev) >= l.noted:
 		add := l.Step(l.prev)
@@ -135,17 +135,17 @@ func (t *Table) Replay(c *wire.Coder) {
 	}
 	var step uint32
 	var values []int64
-	wire.Above(c, &step, None, l.Kinds()+1)
-	if step == None || int(step) == l.Kinds() {
-		if c.Integers(&values); c.R.Err() == nil && len(values) != len(l.words) {
+	wire.Above(c, &step, NoStep, l.Kinds()+1)
+	if step == NoStep || int(step) == l.Kinds() {
+		if c.Integers(&values); c.Reader.Err() == nil && len(values) != len(l.words) {
 			c.Check(errLane)
 		}
 	}
 	switch {
 	case c.Failed():
-	case (step == None) != (l.first == nil):
+	case (step == NoStep) != (l.first == nil):
 		c.Check(errLane)
-	case step == None:
+	case step == NoStep:
 		l.first, l.last = values, slices.Clone(values)
 	case int(step) == l.Kinds() && l.number(values) != step:
 		c.Check(errLane)

@@ -12,10 +12,8 @@ import (
 // all of one signature, which doesn't have these values, and they go to a Builder in the
 // order of the calls.
 //
-// What is a lane follows from the order in which signatures were new, and from
-// nothing else, so that a table which is loaded goes on as the one that was
-// saved. Once a lane fits a call, the call is never one of a plain signature
-// again, though there may be an equal one from before.
+// Lanes depend only on the order in which signatures were new, so that a loaded table continues like the saved one.
+// Once a lane fits a call, the call never gets a plain signature again, though an equal one may exist from before.
 const (
 	// promoteAfter is how many more new signatures must continue a family in equal
 	// steps than don't. Fewer values that come back again and again are smaller as
@@ -33,9 +31,9 @@ func (t *Table) after() uint16 {
 	return promoteAfter
 }
 
-// May tells which words of a key may be in a lane, in rising order: those of
-// values on which nothing depends but what the program itself does with them.
-type May func(k signature.Key) []int32
+// LaneWords returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
+// itself.
+type LaneWords func(k signature.Key) []int32
 
 // What laneOf says of a signature, if it is not the number of a lane.
 const (
@@ -43,8 +41,8 @@ const (
 	superseded = -2 // a lane fits
 )
 
-// A family is plain signatures that differ in values only that may be in a lane.
-type family struct {
+// A laneFamily is plain signatures that differ in values only that may be in a lane.
+type laneFamily struct {
 	last uint32                // the newest one; older names those before it
 	lane uint32                // signature of the newest lane; None
 	runs [maxPeriod]uint16     // see promoteAfter
@@ -59,14 +57,14 @@ func sumOf(k signature.Key, words []int32) (sum uint16) {
 	return sum
 }
 
-// A Table numbers signatures as a signature.Table does, of which some have lanes.
+// A Table numbers signatures as a signature.Table does; some of them have lanes.
 type Table struct {
 	signature.Table
 	lanes    []*Builder
-	laneOf   []int32            // by signature: which of lanes, or plain, or superseded
-	older    []uint32           // by signature: the plain one of its family before it
-	families map[uint64]*family // by hash of what the family has in common
-	before   []uint32           // by lane: the last plain signature of its family then; None for another thread's
+	laneOf   []int32                // by signature: which of lanes, or plain, or superseded
+	older    []uint32               // by signature: the plain one of its family before it
+	families map[uint64]*laneFamily // by hash of what the family has in common
+	before   []uint32               // by lane: the last plain signature of its family then; None for another thread's
 	key      signature.Key
 
 	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
@@ -111,14 +109,14 @@ func (t *Table) Close() {
 
 func (t *Table) grow() {
 	for len(t.laneOf) < t.Len() {
-		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, None)
+		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, NoStep)
 	}
 }
 
 // Follow is Number for a call of a thread whose values may be in lanes. It is in
 // none that is not known yet, and no lane takes it in, if thread is negative: the
 // calls of a stream come into a lane in the order of the stream.
-func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32 {
+func (t *Table) Follow(prev uint32, thread int, k signature.Key, may LaneWords) uint32 {
 	if g := t.Guess(prev); int(g) < len(t.laneOf) {
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
@@ -130,19 +128,19 @@ func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32
 				l.add(k)
 				return g
 			}
-		case i == plain && t.Is(g, k):
+		case i == plain && t.Matches(g, k):
 			return g
 		}
 	}
 	n, known := t.LookUp(k)
 	if known && (t.laneOf[n] == plain || thread < 0) {
-		t.Came(prev, n)
+		t.NoteOrder(prev, n)
 		return n
 	}
 	words := may(k)
 	if len(words) > 0 && thread >= 0 {
 		if n, ok := t.laneFor(thread, k, words); ok {
-			t.Came(prev, n)
+			t.NoteOrder(prev, n)
 			t.Lane(n).add(k)
 			return n
 		}
@@ -150,7 +148,7 @@ func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32
 	if !known {
 		n = t.insert(k)
 	}
-	t.Came(prev, n)
+	t.NoteOrder(prev, n)
 	if len(words) > 0 {
 		t.join(n, words)
 	}
@@ -164,14 +162,14 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 	if f == nil {
 		return 0, false
 	}
-	if f.lane != None {
+	if f.lane != NoStep {
 		of := t.Key(f.lane)
 		if fitsWords(of, k) {
 			key := t.laneKey(thread, k, of.Lane())
 			if n, ok := t.LookUp(key); ok {
 				return n, true
 			}
-			return t.addLane(key, None), true // of another thread
+			return t.addLane(key, NoStep), true // of another thread
 		}
 	}
 	period := t.continues(f, k, words)
@@ -188,7 +186,7 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 			use = use || differs(t.Key(n), w)
 			n = t.older[n]
 		}
-		if f.lane != None {
+		if f.lane != NoStep {
 			of := t.Key(f.lane)
 			use = use || slices.Contains(of.Lane(), int64(w)) || differs(of, w)
 		}
@@ -203,8 +201,8 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 
 // promoted makes a lane the one of a family. It fits all that the one before it fits,
 // which is closed, as are those of other threads.
-func (t *Table) promoted(f *family, n uint32) {
-	if f.lane != None {
+func (t *Table) promoted(f *laneFamily, n uint32) {
+	if f.lane != NoStep {
 		before := t.Key(f.lane)
 		for other, i := range t.laneOf {
 			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && signature.Equal(k[1:], before[1:]) {
@@ -214,7 +212,7 @@ func (t *Table) promoted(f *family, n uint32) {
 	}
 	f.lane, f.runs = n, [maxPeriod]uint16{}
 	of := t.Key(n)
-	for i := f.last; i != None; i = t.older[i] {
+	for i := f.last; i != NoStep; i = t.older[i] {
 		if fitsWords(of, t.Key(i)) {
 			t.laneOf[i] = superseded
 		}
@@ -223,7 +221,7 @@ func (t *Table) promoted(f *family, n uint32) {
 
 // continues returns the shortest period in which a family goes on in equal
 // steps with a new call, 0 if it doesn't.
-func (t *Table) continues(f *family, k signature.Key, words []int32) int {
+func (t *Table) continues(f *laneFamily, k signature.Key, words []int32) int {
 	sum := sumOf(k, words)
 	for period := 1; period <= maxPeriod; period++ {
 		if f.runs[period-1] >= t.after() && t.inStep(f, k, sum, words, period) {
@@ -235,25 +233,25 @@ func (t *Table) continues(f *family, k signature.Key, words []int32) int {
 
 // inStep reports whether a call is as far from the family's signature a period
 // ago as that is from the one a period before it.
-func (t *Table) inStep(f *family, k signature.Key, sum uint16, words []int32, period int) bool {
+func (t *Table) inStep(f *laneFamily, k signature.Key, sum uint16, words []int32, period int) bool {
 	if sum-f.sums[period-1] != f.sums[period-1]-f.sums[2*period-1] {
 		return false
 	}
 	a := f.last
 	for range period - 1 {
-		if a == None {
+		if a == NoStep {
 			return false
 		}
 		a = t.older[a]
 	}
 	b := a
 	for range period {
-		if b == None {
+		if b == NoStep {
 			return false
 		}
 		b = t.older[b]
 	}
-	if b == None {
+	if b == NoStep {
 		return false
 	}
 	x, y := t.Key(a), t.Key(b)
@@ -272,15 +270,15 @@ func (t *Table) join(n uint32, words []int32) {
 	f := t.families[h]
 	if f == nil {
 		if t.families == nil {
-			t.families = make(map[uint64]*family)
+			t.families = make(map[uint64]*laneFamily)
 		}
-		t.families[h] = &family{last: n, lane: None, sums: [2 * maxPeriod]uint16{sum}}
+		t.families[h] = &laneFamily{last: n, lane: NoStep, sums: [2 * maxPeriod]uint16{sum}}
 		return
 	}
-	if !akin(t.Look(f.last), k, words) {
+	if !akin(t.Peek(f.last), k, words) {
 		return
 	}
-	if f.lane != None && fitsWords(t.Key(f.lane), k) {
+	if f.lane != NoStep && fitsWords(t.Key(f.lane), k) {
 		t.laneOf[n] = superseded
 	}
 	for i := range f.runs {
@@ -296,9 +294,9 @@ func (t *Table) join(n uint32, words []int32) {
 	f.sums[0] = sum
 }
 
-func (t *Table) familyOf(k signature.Key, words []int32) *family {
+func (t *Table) familyOf(k signature.Key, words []int32) *laneFamily {
 	f := t.families[familyHash(k, words)]
-	if f == nil || !akin(t.Look(f.last), k, words) {
+	if f == nil || !akin(t.Peek(f.last), k, words) {
 		return nil
 	}
 	return f

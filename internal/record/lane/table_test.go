@@ -13,11 +13,11 @@ func TestLanesWithoutGuesses(t *testing.T) {
 	both := func(signature.Key) []int32 { return []int32{2, 3} }
 	run := func(guess bool) (table Table, numbers []uint32) {
 		table.PromoteAfter = 4
-		prev := None
+		prev := NoStep
 		follow := func(k signature.Key) {
 			if !guess && table.Len() > 0 {
 				for i := range table.Len() + 1 {
-					table.Came(uint32(i)-1, None)
+					table.NoteOrder(uint32(i)-1, NoStep)
 				}
 			}
 			prev = table.Follow(prev, 0, k, both)

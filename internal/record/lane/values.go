@@ -11,13 +11,13 @@ import (
 // Values are a lane of one rank, to look at any call of it. They are safe for use by several
 // goroutines at once.
 type Values struct {
-	Values []int
-	First  []int64 // parallel to Values
-	Steps  *grammar.Grammar
-	By     [][]int64 // by step, by value
+	Values     []int
+	First      []int64 // parallel to Values
+	Steps      *grammar.Grammar
+	StepValues [][]int64 // by step, by value
 
-	length uint64          // of steps
-	sums   []*grammar.Sums // by value
+	length uint64                // of steps
+	sums   []*grammar.WeightSums // by value
 }
 
 // Len returns the number of calls.
@@ -35,9 +35,9 @@ func (v *Values) At(i uint64) []int64 {
 // Bounds returns the least and the greatest value that the k-th of Values has,
 // in time proportional to the compressed steps.
 func (v *Values) Bounds(k int) (least, most int64) {
-	type extent struct{ sum, least, most int64 } // of what is added, behind each step
+	type extent struct{ sum, least, most int64 } // of the sums after each step
 	all := grammar.Fold(v.Steps, extent{}, func(id uint32) extent {
-		d := v.By[id][k]
+		d := v.StepValues[id][k]
 		return extent{d, min(d, 0), max(d, 0)}
 	}, func(x, e extent, count uint64) extent {
 		// Of n repetitions, the first or the last has the extremes.
@@ -64,7 +64,7 @@ func (v *Values) Cursor(i uint64) *Cursor {
 // Next moves on to the next call.
 func (c *Cursor) Next() {
 	if s, ok := c.steps.Next(); ok {
-		for k, d := range c.of.By[s] {
+		for k, d := range c.of.StepValues[s] {
 			c.Vals[k] += d
 		}
 	}
@@ -72,38 +72,37 @@ func (c *Cursor) Next() {
 
 // sum prepares seeking. Values that move alike share their sums.
 func (v *Values) sum() {
-	v.sums = make([]*grammar.Sums, len(v.First))
-	known := make(map[string]*grammar.Sums)
+	v.sums = make([]*grammar.WeightSums, len(v.First))
+	known := make(map[string]*grammar.WeightSums)
 	var key []byte
 	for k := range v.sums {
 		key = key[:0]
-		for _, step := range v.By {
+		for _, step := range v.StepValues {
 			key = wire.AppendVarint(key, step[k])
 		}
 		s := known[string(key)]
 		if s == nil {
-			s = grammar.NewSums(v.Steps, func(s uint32) int64 { return v.By[s][k] })
+			s = grammar.NewSums(v.Steps, func(s uint32) int64 { return v.StepValues[s][k] })
 			known[string(key)] = s
 		}
 		v.sums[k] = s
 	}
 }
 
-// Same reports whether two lanes have the same values in every call, as far as that
-// can be told without expanding them.
+// Same reports whether two lanes are found to have the same values in every call without expanding them.
 func (v *Values) Same(o *Values) bool {
 	return v.length == o.length && slices.Equal(v.Values, o.Values) && slices.Equal(v.First, o.First) &&
-		slices.EqualFunc(v.By, o.By, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)
+		slices.EqualFunc(v.StepValues, o.StepValues, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)
 }
 
 // Text renders what the k-th of Values does: "0..999 by 1", or its bounds.
 func (v *Values) Text(k int) string {
 	last := v.At(v.length)[k]
-	if len(v.By) == 0 || last == v.First[k] && len(v.By) == 1 {
+	if len(v.StepValues) == 0 || last == v.First[k] && len(v.StepValues) == 1 {
 		return fmt.Sprint(v.First[k])
 	}
-	step := v.By[0][k]
-	for _, s := range v.By {
+	step := v.StepValues[0][k]
+	for _, s := range v.StepValues {
 		if s[k] != step {
 			least, most := v.Bounds(k)
 			return fmt.Sprintf("from %d to %d", least, most)

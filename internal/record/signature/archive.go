@@ -8,20 +8,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A program that doesn't repeat itself has a million signatures, of which it calls each
-// once. All but the latest are therefore packed, in blocks: a key is what differs from
-// the first one in its block with the same call, site and length; times of a single call
-// are two numbers.
+// A program that doesn't repeat itself has a million signatures, each called once. All but the latest are therefore
+// packed, in blocks: a key is stored as its difference to the first one in its block with the same call, site and
+// length; times of a single call are two numbers.
 
 const (
 	blockKeys = 1 << 12
-	recent    = 2 * blockKeys // so many are never packed
+	recent    = 2 * blockKeys // this many are never packed
 	maxBases  = 254
 	noBase    = 255
 )
 
-// A block is so many signatures that came one after the other.
-type block struct {
+// A keyBlock is a number of consecutive signatures.
+type keyBlock struct {
 	bases []Key
 	at    []uint32 // where each key begins
 	// keys is of each: number of a base, which words are not its (a bit each), and
@@ -30,7 +29,7 @@ type block struct {
 
 	called bool             // each was called once; else never
 	once   [][2]uint32      // duration and gap of these calls; nil: see times
-	some   map[int32]*Times // those of which once is not true
+	some   map[int32]*Times // those that were called more than once
 	times  []Times
 }
 
@@ -39,7 +38,7 @@ const maxSome = blockKeys / 16
 
 // archive packs the oldest of the keys that aren't.
 func (t *Table) archive() {
-	b := &block{at: make([]uint32, blockKeys)}
+	b := &keyBlock{at: make([]uint32, blockKeys)}
 	type kind struct {
 		head, site int64
 		words      int
@@ -73,7 +72,7 @@ func (t *Table) archive() {
 	t.times = t.times[:copy(t.times, t.times[blockKeys:])]
 }
 
-func (b *block) append(base byte, k Key) {
+func (b *keyBlock) append(base byte, k Key) {
 	b.keys = append(b.keys, base)
 	if base == noBase {
 		b.keys = binary.AppendUvarint(b.keys, uint64(len(k)))
@@ -95,7 +94,7 @@ func (b *block) append(base byte, k Key) {
 }
 
 // key appends the i-th key to k.
-func (b *block) key(k Key, i uint32) Key {
+func (b *keyBlock) key(k Key, i uint32) Key {
 	at := b.keys[b.at[i]:]
 	base := at[0]
 	at = at[1:]
@@ -125,7 +124,7 @@ func (b *block) key(k Key, i uint32) Key {
 }
 
 // setTimes takes times over, packed if they are of single calls, or of none.
-func (b *block) setTimes(list []Times) {
+func (b *keyBlock) setTimes(list []Times) {
 	b.called = list[0].Duration.Count == 1
 	count := list[0].Duration.Count
 	for i := range list {
@@ -142,7 +141,7 @@ func (b *block) setTimes(list []Times) {
 }
 
 // timesOf returns those of the i-th signature.
-func (b *block) timesOf(i uint32) Times {
+func (b *keyBlock) timesOf(i uint32) Times {
 	if b.times != nil {
 		return b.times[i]
 	}
@@ -157,7 +156,7 @@ func (b *block) timesOf(i uint32) Times {
 }
 
 // change returns those of the i-th signature to be changed.
-func (b *block) change(i uint32) *Times {
+func (b *keyBlock) change(i uint32) *Times {
 	if b.times != nil {
 		return &b.times[i]
 	}
@@ -180,7 +179,7 @@ func (b *block) change(i uint32) *Times {
 	return &t
 }
 
-func (b *block) size() int {
+func (b *keyBlock) size() int {
 	n := 4*len(b.at) + cap(b.keys) + 8*len(b.once) + cap(b.times)*int(unsafe.Sizeof(Times{})) + len(b.some)*200
 	for _, k := range b.bases {
 		n += 24 + 8*len(k)

@@ -16,7 +16,7 @@ func TestArchive(t *testing.T) {
 	keys, want := make([]Key, signatures), make([]Times, signatures)
 	var table Table
 	call := func(n int, duration, gap uint64) {
-		if got := table.Number(None, keys[n]); got != uint32(n) {
+		if got := table.Number(NoTerminal, keys[n]); got != uint32(n) {
 			t.Fatalf("signature %d is number %d", n, got)
 		}
 		table.Times(uint32(n)).Add(duration, gap)

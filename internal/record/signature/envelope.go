@@ -8,13 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Most statuses repeat their receive: they say that the message came that it names, of the
-// size that it has room for. Such a status need not be kept. In place of StatusFilled stands
-// StatusPosted, in place of StatusIgnored StatusPostedIgnored, and nothing follows.
+// Most statuses repeat their receive: they have its source and tag, and the size that it has room for. Such a status is
+// not kept: its form is StatusPosted instead of StatusFilled, or StatusPostedIgnored instead of StatusIgnored, and
+// nothing follows.
 //
-// The receive of a status is the call itself, or the call of the same thread that made the request;
-// for a persistent one that is not MPI_Start. It has to name source, tag and a predefined datatype.
-// A call in which MPI failed has no such status, nor has one that leaves its requests as they are.
+// The receive of a status is the call itself, or the call of the same thread that made the request; for a persistent
+// one that is not MPI_Start. It has to name source, tag and a predefined datatype. A call in which MPI failed has no
+// such status, nor has one that leaves its requests unchanged.
 
 // An Envelope is what a receive says of its message.
 type Envelope struct{ Source, Tag, Bytes int64 }
@@ -22,7 +22,7 @@ type Envelope struct{ Source, Tag, Bytes int64 }
 // NoEnvelope is the envelope of a receive that leaves something open, and of other operations.
 var NoEnvelope = Envelope{Bytes: -1}
 
-// EnvelopeOf returns what a receive of count elements of a datatype says.
+// EnvelopeOf returns the envelope of a receive of count elements of a datatype.
 func EnvelopeOf(source, tag, count, datatype int64) Envelope {
 	size, predefined := mpi.TypeSize(datatype)
 	const most = 1 << 50 // bytes
@@ -30,15 +30,15 @@ func EnvelopeOf(source, tag, count, datatype int64) Envelope {
 	case !predefined || count < 0 || size > 0 && count > most/size:
 		return NoEnvelope // from MPI_PROC_NULL as well: ranks at an edge are to have the forms of others
 	case source == mpi.ProcNull:
-		return Asked(source, tag)
+		return EnvelopeOfAnySize(source, tag)
 	case source < 0 || tag < 0:
 		return NoEnvelope
 	}
 	return Envelope{source, tag, count * size}
 }
 
-// Asked returns what a receive of any size says. What comes from MPI_PROC_NULL is nothing, with any tag; else the size is not known, -1.
-func Asked(source, tag int64) Envelope {
+// EnvelopeOfAnySize returns what a receive of any size says. What comes from MPI_PROC_NULL is nothing, with any tag; else the size is not known, -1.
+func EnvelopeOfAnySize(source, tag int64) Envelope {
 	if source == mpi.ProcNull {
 		return Envelope{mpi.ProcNull, mpi.AnyTag, 0}
 	}
@@ -62,12 +62,12 @@ func (e Envelope) Tagged(tag int64) Envelope {
 	return e
 }
 
-// A Receive is where the calls of a function have what they say of a message that they ask for:
+// A ReceiveParams is where the calls of a function have what they say of a message that they ask for:
 // of values in either order.
-type Receive struct{ Source, Tag, Count, Type int32 }
+type ReceiveParams struct{ Source, Tag, Count, Type int32 }
 
 // receiveOf returns that of a function, false if its calls ask for no message or don't name it.
-func (l *Layout) receiveOf(c *mpi.Call) (r Receive, ok bool) {
+func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 	source, tag, count, datatype, ok := meaning.ReceiveParams(c)
 	if !ok {
 		return r, false
@@ -84,8 +84,8 @@ func (l *Layout) receiveOf(c *mpi.Call) (r Receive, ok bool) {
 			found++
 		}
 		if q := &l.Params[i]; found < len(at) {
-			if q.Dims > 0 || q.Width == Status || q.Out {
-				return r, false // what follows stands elsewhere each time
+			if q.Dims > 0 || q.Width == WidthStatus || q.Out {
+				return r, false // the next values are at no fixed position
 			}
 			place += int32(q.Width)
 		}
@@ -103,43 +103,43 @@ func (l *Layout) Envelope(vals []int64) Envelope {
 	return EnvelopeOf(vals[r.Source], vals[r.Tag], vals[r.Count], vals[r.Type])
 }
 
-// A Posting is a request that a call makes.
-type Posting struct {
-	Makes    Makes
+// A PostedRequest is a request that a call makes.
+type PostedRequest struct {
+	Makes    RequestKind
 	ID       int64 // of a persistent one
 	Envelope Envelope
 }
 
-// Makes is what kind of request that is.
-type Makes uint8
+// RequestKind is what kind of request that is.
+type RequestKind uint8
 
 // The kinds.
 const (
-	NoRequest Makes = iota
+	NoRequest RequestKind = iota
 	OneShot
 	Persistent
 )
 
-// Posting returns the request that a call makes.
-func (l *Layout) Posting(spans []Span, vals []int64) Posting {
+// PostedRequest returns the request that a call makes.
+func (l *Layout) PostedRequest(spans []Span, vals []int64) PostedRequest {
 	for i := range spans {
 		s := &spans[i]
 		if !s.Out || s.Dims > 0 || s.Param < 0 || s.Param >= len(l.Params) || !l.Params[s.Param].Request {
 			continue
 		}
-		switch name := vals[s.At]; {
+		switch name := vals[s.First]; {
 		case name <= 0:
 		case name&1 == 0:
-			return Posting{OneShot, 0, l.Envelope(vals)}
+			return PostedRequest{OneShot, 0, l.Envelope(vals)}
 		default:
-			return Posting{Persistent, name >> 1, l.Envelope(vals)}
+			return PostedRequest{Persistent, name >> 1, l.Envelope(vals)}
 		}
 	}
-	return Posting{}
+	return PostedRequest{}
 }
 
-// Own stands for the request of a status that belongs to the receive that has it.
-const Own = -1
+// OwnStatus, in place of a request, says that the status is that of the receiving call itself.
+const OwnStatus = -1
 
 // Statuses yields the statuses of a call that may follow from a receive, each with the number of its request among those that the call
 // is given.
@@ -159,14 +159,14 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 		x := &l.Completion
 		if status, ok := find(x.Status, true); ok && !x.Completes {
 			if l.Receive.Source > 0 {
-				yield(status, Own)
+				yield(status, OwnStatus)
 			}
 			return
 		}
-		if flag, ok := find(x.Flag, true); !x.Completes || ok && vals[flag.At] == 0 {
+		if flag, ok := find(x.Flag, true); !x.Completes || ok && vals[flag.First] == 0 {
 			return
 		}
-		number := func(i int64) int { return int(min(max(i, Own), math.MaxInt32)) }
+		number := func(i int64) int { return int(min(max(i, OwnStatus), math.MaxInt32)) }
 		if x.Request >= 0 {
 			if status, ok := find(x.Status, true); ok {
 				yield(status, 0)
@@ -175,7 +175,7 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 		}
 		if index, ok := find(x.Index, true); ok {
 			if status, known := find(x.Status, true); known {
-				yield(status, number(vals[index.At]))
+				yield(status, number(vals[index.First]))
 			}
 			return
 		}
@@ -188,7 +188,7 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 		for s := range statuses.Elements(vals) {
 			n := int64(i)
 			if i++; some {
-				at := indices.At + i
+				at := indices.First + i
 				if at >= indices.End {
 					return
 				}
@@ -203,15 +203,15 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 
 // Envelopes are what the requests of a thread were posted with, call after call.
 type Envelopes struct {
-	// Before returns the receives of requests that calls made which Post wasn't told of: a one-shot
-	// request by its number, a persistent one by its ID. Nil: Post was told of all.
+	// Before returns the receives of requests that were made before the first call that Post saw: a one-shot request by
+	// its number, a persistent one by its ID. Nil: Post saw all calls.
 	Before interface {
 		OneShot(number int64) Envelope
 		Persistent(id int64) Envelope
 	}
 	Made int64 // one-shot requests before the next call
 
-	from       int64      // the first of them that Post was told of
+	from       int64      // the first of them that Post saw
 	ring       []Envelope // by the low bits of their numbers
 	persistent map[int64]Envelope
 }
@@ -227,7 +227,7 @@ const (
 func (p *Envelopes) Start(made int64) { p.Made, p.from = made, made }
 
 // Post takes in what a call makes.
-func (p *Envelopes) Post(x Posting) {
+func (p *Envelopes) Post(x PostedRequest) {
 	switch x.Makes {
 	case NoRequest:
 	case OneShot:
@@ -261,8 +261,8 @@ func (p *Envelopes) grow() {
 	p.ring = ring
 }
 
-// Of returns what the receive of a request says, by the name that this has for the next call.
-func (p *Envelopes) Of(name int64) Envelope {
+// ForRequest returns what the receive of a request says, by the name that this has for the next call.
+func (p *Envelopes) ForRequest(name int64) Envelope {
 	switch {
 	case name <= 0:
 		return NoEnvelope
@@ -272,7 +272,7 @@ func (p *Envelopes) Of(name int64) Envelope {
 		if !ok {
 			if e = NoEnvelope; p.Before != nil {
 				e = p.Before.Persistent(id)
-				p.Post(Posting{Persistent, id, e})
+				p.Post(PostedRequest{Persistent, id, e})
 			}
 		}
 		return e
@@ -293,11 +293,11 @@ func (p *Envelopes) Of(name int64) Envelope {
 // Names returns the names of the requests that a call is given.
 func (l *Layout) Names(spans []Span, vals []int64) []int64 {
 	if s, ok := l.Requests(spans); ok {
-		return vals[s.At+1 : s.End]
+		return vals[s.First+1 : s.End]
 	}
 	for i := range spans {
 		if s := &spans[i]; s.Param == l.Completion.Request && !s.Out {
-			return vals[s.At:s.End]
+			return vals[s.First:s.End]
 		}
 	}
 	return nil
@@ -316,19 +316,19 @@ func (l *Layout) says(vals []int64, number int, names []int64, of func(name int6
 
 // Posted reports whether a status follows from its receive and is left out.
 func (s *Span) Posted(vals []int64) bool {
-	return s.Width == Status && (vals[s.At] == StatusPosted || vals[s.At] == StatusPostedIgnored)
+	return s.Width == WidthStatus && (vals[s.First] == StatusPosted || vals[s.First] == StatusPostedIgnored)
 }
 
 // LeaveOutStatuses appends a call's values to a list, without what statuses repeat.
 func (p *Envelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
 	from, names := 0, l.Names(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
-		if !s.Filled(vals) || s.End-s.At != StatusError {
+		if !s.Filled(vals) || s.End-s.First != StatusError {
 			continue
 		}
-		v := vals[s.At:s.End]
-		if l.says(vals, number, names, p.Of).Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
-			to = append(append(to, vals[from:s.At]...), v[0]+StatusPosted-StatusFilled)
+		v := vals[s.First:s.End]
+		if l.says(vals, number, names, p.ForRequest).Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
+			to = append(append(to, vals[from:s.First]...), v[0]+StatusPosted-StatusFilled)
 			from = s.End
 		}
 	}
@@ -338,7 +338,7 @@ func (p *Envelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals [
 // FillInStatuses appends a call's values to a list, with those that LeaveOutStatuses left out. It is false
 // if that can't have made them.
 func (p *Envelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
-	return l.FillInStatuses(to, spans, vals, p.Of)
+	return l.FillInStatuses(to, spans, vals, p.ForRequest)
 }
 
 // FillInStatuses does the same for who has the receives of requests elsewhere.
@@ -349,7 +349,7 @@ func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(
 			continue
 		}
 		e := l.says(vals, number, names, of)
-		to = append(append(to, vals[from:s.At]...), vals[s.At]+StatusFilled-StatusPosted, e.Source, e.Tag, e.Bytes, 0)
+		to = append(append(to, vals[from:s.First]...), vals[s.First]+StatusFilled-StatusPosted, e.Source, e.Tag, e.Bytes, 0)
 		from, ok = s.End, ok && e.Bytes >= 0
 	}
 	return append(to, vals[from:]...), ok

@@ -169,8 +169,8 @@ func TestEnvelopes(t *testing.T) {
 			if err != nil {
 				t.Fatal(seed, i, name, short, err)
 			}
-			posting := l.Posting(spans, vals)
-			if got := l.Posting(at, short); got != posting {
+			posting := l.PostedRequest(spans, vals)
+			if got := l.PostedRequest(at, short); got != posting {
 				t.Fatal(seed, i, name, got, posting)
 			}
 			if i == start {
@@ -195,8 +195,8 @@ func TestEnvelopes(t *testing.T) {
 				if !s.Filled(short) {
 					continue
 				}
-				v := short[s.At:]
-				if e := l.says(short, request, l.Names(at, short), in.Of); e.Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
+				v := short[s.First:]
+				if e := l.says(short, request, l.Names(at, short), in.ForRequest); e.Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
 					t.Fatalf("seed %d, call %d: %s: %v repeats its receive", seed, i, name, v[:StatusError])
 				}
 			}
@@ -224,7 +224,7 @@ func TestReceives(t *testing.T) {
 	for _, def := range mpi.Calls() {
 		l := LayoutOf(def)
 		named := def.Index("source") >= 0 && def.Index("datatype")+def.Index("recvtype") > -2
-		if got := l.Receive != (Receive{}); got != (named && def.Index("partitions") < 0) {
+		if got := l.Receive != (ReceiveParams{}); got != (named && def.Index("partitions") < 0) {
 			t.Errorf("%s: %v", def.Name, l.Receive)
 		}
 	}

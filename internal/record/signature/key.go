@@ -5,12 +5,11 @@ import (
 	"unsafe"
 )
 
-// A Key is a signature as the table stores it: call, site, values. Its order
-// of values is the maker's business; the table only compares.
+// A Key is a signature as the table stores it: call, site, values. The caller decides the order of values; the table
+// only compares.
 //
-// A key may stand for calls of one thread that differ in some values, which are in a lane
-// (package lane): these values are 0, and behind the values stand their places in the key and
-// how many these are.
+// A key may represent calls of one thread that differ in some values, which are in a lane (package lane): these values
+// are 0, and the values are followed by their positions in the key and the number of these.
 type Key []int64
 
 // KeyHeader is how many words of a Key come before the values.
@@ -49,11 +48,10 @@ func LaneKey(to Key, thread int, k Key, words []int64) Key {
 
 const threadShift = 16
 
-// HasLane reports whether the key stands for calls with a lane.
+// HasLane reports whether the key represents calls with a lane.
 func (k Key) HasLane() bool { return k[0]>>threadShift != 0 }
 
-// Lane returns which words of plain keys are in the lane that the key stands for; nil if
-// it is a plain one.
+// Lane returns which words of plain keys are in the key's lane; nil for a plain key.
 func (k Key) Lane() []int64 {
 	if !k.HasLane() {
 		return nil

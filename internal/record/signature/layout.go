@@ -22,15 +22,15 @@ var ErrLayout = errors.New("values don't fit the function")
 type Layout struct {
 	Result Width
 	Varies bool // see mpi.Call.ResultMayVary
-	Params []Part
+	Params []ParamLayout
 	Made   int // how many values a new communicator or datatype has
 
-	Receive    Receive // nothing if its calls ask for no message, or don't name it
+	Receive    ReceiveParams // nothing if its calls ask for no message, or don't name it
 	Completion meaning.Completion
 }
 
-// A Part is what there is to know of a parameter.
-type Part struct {
+// A ParamLayout is what there is to know of a parameter.
+type ParamLayout struct {
 	Width   Width // of one element
 	Dims    int   // 0 scalar, 1 array, 2 array of arrays; each begins with its length
 	In, Out bool
@@ -38,7 +38,7 @@ type Part struct {
 	Request bool
 }
 
-// UnknownNumber stands for a number that came out of a call, where nothing tells which: the call was imported.
+// UnknownNumber is an output of a call that an imported trace does not have.
 const UnknownNumber = math.MinInt64
 
 // A Width is how many values an element has.
@@ -46,13 +46,13 @@ type Width uint8
 
 // The widths.
 const (
-	Nothing Width = 0
-	Word    Width = 1
-	Place   Width = 2 // an address: segment and offset
-	Status  Width = 3 // as many as its form says, see StatusFilled
+	WidthNone    Width = 0
+	WidthOne     Width = 1
+	WidthAddress Width = 2 // an address: segment and offset
+	WidthStatus  Width = 3 // its length depends on the form, see StatusFilled
 )
 
-// What the communicator and the datatype have that a call made, and where some of it stands.
+// Values of the communicator or datatype that a call made, and the offsets of some of them.
 const (
 	CommWords      = 7
 	CommSize       = 3
@@ -61,7 +61,7 @@ const (
 	TypeSize       = 0
 )
 
-// The forms of statuses, which stand before what is known.
+// Forms of statuses; the form precedes the known fields.
 const (
 	StatusAbsent  = 0
 	StatusFilled  = 1 // source, tag, count and cancelled follow, an error if that is the return code
@@ -73,7 +73,7 @@ const (
 	StatusPostedIgnored = 6
 )
 
-// Where the fields of a status stand, counted from its form.
+// Offsets of a status's fields, counted from its form.
 const (
 	StatusSource = 1 + iota
 	StatusTag
@@ -86,7 +86,7 @@ const (
 // LayoutOf makes the layout of a function's signatures. Params are in its order; those that
 // this form of the function lacks are left out.
 func LayoutOf(c *mpi.Call) Layout {
-	l := Layout{Params: make([]Part, 0, len(c.Params))}
+	l := Layout{Params: make([]ParamLayout, 0, len(c.Params))}
 	names := make([]string, 0, len(c.Params))
 	if c.ReturnsValue() {
 		l.Result, l.Varies = widthOf(c.Returns), c.ResultMayVary()
@@ -96,7 +96,7 @@ func LayoutOf(c *mpi.Call) Layout {
 		if p.LargeOnly && !c.Large {
 			continue
 		}
-		q := Part{Width: widthOf(p.Kind), In: p.HasIn(), Out: p.HasOut(), Varies: p.MayVary(), Request: p.Kind == mpi.KindRequest}
+		q := ParamLayout{Width: widthOf(p.Kind), In: p.HasIn(), Out: p.HasOut(), Varies: p.MayVary(), Request: p.Kind == mpi.KindRequest}
 		switch {
 		case !p.Array, p.Kind == mpi.KindString && !q.In:
 			// A C string is an array itself: what has a length on the way out is one
@@ -124,31 +124,31 @@ func LayoutOf(c *mpi.Call) Layout {
 func widthOf(k mpi.Kind) Width {
 	switch k.Form() {
 	case mpi.FormNone:
-		return Nothing
+		return WidthNone
 	case mpi.FormAddress:
-		return Place
+		return WidthAddress
 	case mpi.FormStatus:
-		return Status
+		return WidthStatus
 	case mpi.FormInt, mpi.FormDouble, mpi.FormHandle, mpi.FormObject, mpi.FormFunction, mpi.FormString:
-		return Word
+		return WidthOne
 	}
 	panic(fmt.Sprintf("signature: parameters of kind %s have no width", k))
 }
 
-// What a Span has for a parameter where it is none.
+// Parameter numbers of spans that belong to no parameter.
 const (
-	Result = -1
-	Made   = 1 << 30
+	ParamResult = -1
+	ParamMade   = 1 << 30
 )
 
 // A Span is values that belong together: one side of a parameter, an element of it, the
 // result, or what is known of what the call made.
 type Span struct {
-	Param   int // index in the layout, or Result or Made
-	Out     bool
-	Width   Width
-	Dims    int
-	At, End int // the first value, and where the next span begins
+	Param      int // index in the layout, or Result or Made
+	Out        bool
+	Width      Width
+	Dims       int
+	First, End int // the first value, and where the next span begins
 
 	errors bool // statuses have one
 	passed bool // requests, on the way in
@@ -159,12 +159,12 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
 	}
-	// The return code mostly tells whether there are outputs; the values always do.
+	// The return code mostly decides whether there are outputs; the values always do.
 	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
-		r := reading{l: l, vals: vals, at: 1, list: list}
+		r := valueReader{l: l, vals: vals, at: 1, list: list}
 		if outputs {
-			r.part(Result, l.Result, 0, true)
+			r.part(ParamResult, l.Result, 0, true)
 		}
 		for i := range l.Params {
 			p := &l.Params[i]
@@ -188,7 +188,7 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
 	}
-	r := reading{l: l, vals: vals, at: 1, list: list}
+	r := valueReader{l: l, vals: vals, at: 1, list: list}
 	for i := range l.Params {
 		if p := &l.Params[i]; p.In {
 			r.part(i, p.Width, p.Dims, false)
@@ -197,7 +197,7 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 	if r.at == len(vals) {
 		return r.list, nil
 	}
-	r.part(Result, l.Result, 0, true)
+	r.part(ParamResult, l.Result, 0, true)
 	for i := range l.Params {
 		if p := &l.Params[i]; p.Out {
 			r.part(i, p.Width, p.Dims, true)
@@ -209,19 +209,19 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 	return r.list, nil
 }
 
-// A reading goes through values. at is -1 once they don't fit.
-type reading struct {
+// A valueReader reads a signature's values by its layout. at is -1 after a value that does not fit.
+type valueReader struct {
 	l    *Layout
 	vals []int64
 	at   int
 	list []Span
 }
 
-func (r *reading) part(param int, of Width, dims int, out bool) {
-	if r.at < 0 || of == Nothing && dims == 0 {
+func (r *valueReader) part(param int, of Width, dims int, out bool) {
+	if r.at < 0 || of == WidthNone && dims == 0 {
 		return
 	}
-	s := Span{Param: param, Out: out, Width: of, Dims: dims, At: r.at, errors: out && r.vals[0] == mpi.ErrInStatus}
+	s := Span{Param: param, Out: out, Width: of, Dims: dims, First: r.at, errors: out && r.vals[0] == mpi.ErrInStatus}
 	s.passed = !out && param >= 0 && r.l.Params[param].Request
 	r.at = s.end(r.vals)
 	s.End = r.at
@@ -229,9 +229,9 @@ func (r *reading) part(param int, of Width, dims int, out bool) {
 }
 
 // made takes what is left for what the call made, and reports whether all values fit.
-func (r *reading) made() bool {
+func (r *valueReader) made() bool {
 	if r.at >= 0 && r.l.Made > 0 && len(r.vals)-r.at == r.l.Made {
-		r.list = append(r.list, Span{Param: Made, Out: true, Width: Word, At: r.at, End: len(r.vals)})
+		r.list = append(r.list, Span{Param: ParamMade, Out: true, Width: WidthOne, First: r.at, End: len(r.vals)})
 		return true
 	}
 	return r.at == len(r.vals)
@@ -239,38 +239,38 @@ func (r *reading) made() bool {
 
 // end returns where a span ends that begins at At, -1 if values don't fit.
 func (s *Span) end(vals []int64) int {
-	if s.At >= len(vals) {
+	if s.First >= len(vals) {
 		return -1
 	}
-	end := s.At + int(s.Width)
+	end := s.First + int(s.Width)
 	switch {
 	case s.Dims > 0:
-		n, _ := Length(vals[s.At])
-		end = s.At + 1
+		n, _ := ArrayLength(vals[s.First])
+		end = s.First + 1
 		switch rest := int64(len(vals) - end); {
 		case n == AsLeft && s.passed && s.Dims == 1: // nothing follows
 		case n <= firstSummed || n > rest:
 			return -1
-		case n > 0 && (s.Dims > 1 || s.Width == Status):
+		case n > 0 && (s.Dims > 1 || s.Width == WidthStatus):
 			e := s.element()
 			for range n {
-				if e.At = end; end >= 0 {
+				if e.First = end; end >= 0 {
 					end = e.end(vals)
 				}
 			}
 		default:
 			end += int(max(n, 0)) * int(s.Width)
 		}
-	case s.Width == Status:
-		switch vals[s.At] {
+	case s.Width == WidthStatus:
+		switch vals[s.First] {
 		case StatusAbsent, StatusEmpty, StatusPosted, StatusPostedIgnored:
-			end = s.At + 1
+			end = s.First + 1
 		case StatusFilled, StatusIgnored:
-			if end = s.At + statusEnd; !s.errors {
+			if end = s.First + statusEnd; !s.errors {
 				end--
 			}
 		case StatusOfSend:
-			end = s.At + 2
+			end = s.First + 2
 		default:
 			return -1
 		}
@@ -291,8 +291,8 @@ func (s *Span) element() Span {
 func (s *Span) Elements(vals []int64) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		e := s.element()
-		for at := s.At + 1; at < s.End; at = e.End {
-			e.At = at
+		for at := s.First + 1; at < s.End; at = e.End {
+			e.First = at
 			if e.End = e.end(vals); !yield(e) {
 				return
 			}
@@ -305,12 +305,12 @@ func (s *Span) Summed(vals []int64) bool {
 	if s.Dims == 0 {
 		return false
 	}
-	_, summed := Length(vals[s.At])
+	_, summed := ArrayLength(vals[s.First])
 	return summed
 }
 
 // Filled reports whether a status has source, tag and count.
 func (s *Span) Filled(vals []int64) bool {
-	form := vals[s.At]
-	return s.Width == Status && s.Dims == 0 && (form == StatusFilled || form == StatusIgnored)
+	form := vals[s.First]
+	return s.Width == WidthStatus && s.Dims == 0 && (form == StatusFilled || form == StatusIgnored)
 }

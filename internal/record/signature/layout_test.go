@@ -12,7 +12,7 @@ import (
 )
 
 // values draws values for one side of a parameter.
-func values(t *rapid.T, p *signature.Part, dims int, failed bool) []int64 {
+func values(t *rapid.T, p *signature.ParamLayout, dims int, failed bool) []int64 {
 	if dims > 0 {
 		n := rapid.IntRange(-5, 4).Draw(t, "length")
 		vals := []int64{int64(n)}
@@ -22,7 +22,7 @@ func values(t *rapid.T, p *signature.Part, dims int, failed bool) []int64 {
 		return vals
 	}
 	n := int(p.Width)
-	if p.Width == signature.Status {
+	if p.Width == signature.WidthStatus {
 		form := rapid.IntRange(signature.StatusAbsent, signature.StatusOfSend).Draw(t, "form")
 		n = map[int]int{signature.StatusFilled: 5, signature.StatusIgnored: 5, signature.StatusOfSend: 2}[form]
 		if failed && n == 5 {
@@ -55,8 +55,8 @@ func TestLayout(t *testing.T) {
 				ins = append(ins, s)
 			}
 		}
-		if l.Result != signature.Nothing && code != 1 {
-			add(signature.Result, true, values(t, &signature.Part{Width: l.Result}, 0, code != 0))
+		if l.Result != signature.WidthNone && code != 1 {
+			add(signature.ParamResult, true, values(t, &signature.ParamLayout{Width: l.Result}, 0, code != 0))
 		}
 		for i := range l.Params {
 			p := &l.Params[i]
@@ -68,7 +68,7 @@ func TestLayout(t *testing.T) {
 			}
 		}
 		if l.Made > 0 && code == 0 {
-			add(signature.Made, true, make([]int64, l.Made))
+			add(signature.ParamMade, true, make([]int64, l.Made))
 		}
 		for _, x := range []struct {
 			sides []side
@@ -85,7 +85,7 @@ func TestLayout(t *testing.T) {
 			at := 1
 			for i, s := range spans {
 				want := x.sides[i]
-				if s.Param != want.param || s.Out != want.out || s.At != at || !slices.Equal(vals[s.At:s.End], want.vals) {
+				if s.Param != want.param || s.Out != want.out || s.First != at || !slices.Equal(vals[s.First:s.End], want.vals) {
 					t.Fatalf("%s: span %d of %v is %+v, not %+v", call.Name, i, vals, s, want)
 				}
 				if at = s.End; s.Dims > 0 {
@@ -93,7 +93,7 @@ func TestLayout(t *testing.T) {
 					for range s.Elements(vals) {
 						n++
 					}
-					if int64(n) != max(0, vals[s.At]) {
+					if int64(n) != max(0, vals[s.First]) {
 						t.Fatalf("%s: %d elements in %v", call.Name, n, want.vals)
 					}
 				}
@@ -128,7 +128,7 @@ func FuzzLayout(f *testing.F) {
 			}
 			at := 1
 			for _, s := range spans {
-				if s.At != at || s.End < at {
+				if s.First != at || s.End < at {
 					t.Fatalf("%+v, %d expected", s, at)
 				}
 				at = s.End
@@ -136,7 +136,7 @@ func FuzzLayout(f *testing.F) {
 					continue
 				}
 				for e := range s.Elements(vals) {
-					if e.At < s.At || e.End > s.End {
+					if e.First < s.First || e.End > s.End {
 						t.Fatalf("%+v in %+v", e, s)
 					}
 				}
@@ -144,7 +144,7 @@ func FuzzLayout(f *testing.F) {
 			if at != len(vals) {
 				t.Fatalf("%d of %d values", at, len(vals))
 			}
-			var m lane.Moves
+			var m lane.Movable
 			m.Find(&l, spans, vals)
 			for _, list := range [][]int32{m.Values, m.Forms, m.Segments} {
 				if !slices.IsSorted(list) || len(list) > 0 && int(list[len(list)-1]) >= len(vals) {

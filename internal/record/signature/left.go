@@ -7,13 +7,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A loop over MPI_Waitany passes the same array of requests again and again, each time as the call before left it. Such an array need not
-// be kept: in place of its length stands AsLeft, and nothing follows.
+// A loop over MPI_Waitany passes the same array of requests again and again, each time as the call before left it. Such
+// an array is not kept: its length is AsLeft, and nothing follows.
 //
-// It is kept by calls that may leave some of their requests under way: those of MPI_Waitany, MPI_Waitsome, MPI_Testany, MPI_Testsome and
-// MPI_Testall. As left is an array of the same length as that of the last such call of the thread; each element is the request that was
-// there, or null if that call ended it. If MPI failed in that call, or some request was persistent, of another thread or isn't known,
-// nothing is left.
+// The array before is that of a call that may leave some of its requests under way: MPI_Waitany, MPI_Waitsome,
+// MPI_Testany, MPI_Testsome or MPI_Testall. An array is as left if it equals that of the thread's last such call,
+// with null in place of the requests which that call completed. If MPI failed in that call,
+// or some request was persistent, of another thread or isn't known, nothing is left.
 //
 // An array that is as left is kept nevertheless if it repeats one that was kept, by the same names: a poll stays one call.
 
@@ -36,8 +36,8 @@ func (l *Layout) Requests(spans []Span) (Span, bool) {
 	return Span{}, false
 }
 
-// A Left is what the last call that leaves an array of requests left of it.
-type Left struct {
+// A LeftRequests is what the last call that leaves an array of requests left of it.
+type LeftRequests struct {
 	// Requests are those of the array: how many one-shot requests the thread had made with each, 0 for null.
 	Requests []int64
 	Known    bool // else nothing is left
@@ -65,31 +65,31 @@ func NameOf(request, made int64) int64 {
 	return 2 * (made - request + 1)
 }
 
-// Lose forgets what is left.
-func (x *Left) Lose() { x.Known = false }
+// Forget forgets what is left.
+func (x *LeftRequests) Forget() { x.Known = false }
 
 // LeavesOut reports whether an array is left out that a call passes, made one-shot requests into the thread.
-func (x *Left) LeavesOut(requests []int64, made int64) bool {
+func (x *LeftRequests) LeavesOut(requests []int64, made int64) bool {
 	return x.Known && slices.Equal(requests, x.Requests) && (!x.kept || x.changed || x.made != made)
 }
 
 // Pass takes in such an array. Nothing is known then until the call has ended: see Leave.
-func (x *Left) Pass(requests []int64, made int64, leftOut bool) {
+func (x *LeftRequests) Pass(requests []int64, made int64, leftOut bool) {
 	if !leftOut {
 		x.Requests = append(x.Requests[:0], requests...)
 	}
 	x.Known, x.kept, x.changed, x.made = false, !leftOut, false, made
 }
 
-// An Ending says which requests of its array a call ended.
-type Ending struct {
-	Told    bool // else nobody can tell
+// An EndedRequests says which requests of its array a call ended.
+type EndedRequests struct {
+	Known   bool // else the state is unknown
 	All     bool
 	Numbers []int
 }
 
 // Leave says that the call has ended.
-func (x *Left) Leave(e Ending) {
+func (x *LeftRequests) Leave(e EndedRequests) {
 	end := func(k int) {
 		if k < len(x.Requests) && x.Requests[k] != 0 {
 			x.Requests[k], x.changed = 0, true
@@ -103,11 +103,11 @@ func (x *Left) Leave(e Ending) {
 			end(k)
 		}
 	}
-	x.Known = e.Told
+	x.Known = e.Known
 }
 
-// EndingOf returns that of a call.
-func (l *Layout) EndingOf(spans []Span, vals []int64) (e Ending) {
+// EndedRequests returns that of a call.
+func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 	x := &l.Completion
 	found := func(param int) (Span, bool) {
 		for i := range spans {
@@ -120,7 +120,7 @@ func (l *Layout) EndingOf(spans []Span, vals []int64) (e Ending) {
 	flag, flagged := found(x.Flag)
 	index, single := found(x.Index)
 	indices, several := found(x.Indices)
-	if e.Told = vals[0] == 0 && flagged && single && several; !e.Told {
+	if e.Known = vals[0] == 0 && flagged && single && several; !e.Known {
 		return e
 	}
 	end := func(k int64) {
@@ -129,11 +129,11 @@ func (l *Layout) EndingOf(spans []Span, vals []int64) (e Ending) {
 		}
 	}
 	switch {
-	case x.Flag >= 0 && vals[flag.At] == 0:
+	case x.Flag >= 0 && vals[flag.First] == 0:
 	case x.Index >= 0:
-		end(vals[index.At])
+		end(vals[index.First])
 	case x.Indices >= 0:
-		for _, k := range vals[min(indices.At+1, indices.End):indices.End] {
+		for _, k := range vals[min(indices.First+1, indices.End):indices.End] {
 			end(k)
 		}
 	default:
@@ -152,51 +152,51 @@ func requestsOf(list, names []int64, made int64) ([]int64, bool) {
 	return list, all
 }
 
-// LeaveOut appends a call's values to a list, without an array of requests that is as left.
-func (x *Left) LeaveOut(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
+// LeaveOutArray appends a call's values to a list, without an array of requests that is as left.
+func (x *LeftRequests) LeaveOutArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
 	s, ok := l.Requests(spans)
-	if !ok || vals[s.At] <= 0 {
-		x.Lose()
+	if !ok || vals[s.First] <= 0 {
+		x.Forget()
 		return append(to, vals...)
 	}
 	var room [16]int64
-	requests, ok := requestsOf(room[:0], vals[s.At+1:s.End], made)
+	requests, ok := requestsOf(room[:0], vals[s.First+1:s.End], made)
 	if !ok {
-		x.Lose()
+		x.Forget()
 		return append(to, vals...)
 	}
 	leftOut := x.LeavesOut(requests, made)
 	if x.Pass(requests, made, leftOut); leftOut {
-		to = append(append(append(to, vals[:s.At]...), AsLeft), vals[s.End:]...)
+		to = append(append(append(to, vals[:s.First]...), AsLeft), vals[s.End:]...)
 	} else {
 		to = append(to, vals...)
 	}
-	x.Leave(l.EndingOf(spans, vals))
+	x.Leave(l.EndedRequests(spans, vals))
 	return to
 }
 
-// An Array is what there is of a call's array of requests, for who fills it in.
-type Array struct {
-	Left   bool    // it isn't there
+// A RequestArray is what there is of a call's array of requests, for who fills it in.
+type RequestArray struct {
+	AsLeft bool    // it isn't there
 	Names  []int64 // of the requests, else
-	Ending Ending
+	Ending EndedRequests
 }
 
 // ArrayOf returns that of a call that leaves one.
-func (l *Layout) ArrayOf(spans []Span, vals []int64) (a Array) {
-	if s, ok := l.Requests(spans); ok && vals[s.At] == AsLeft {
-		a.Left = true
+func (l *Layout) ArrayOf(spans []Span, vals []int64) (a RequestArray) {
+	if s, ok := l.Requests(spans); ok && vals[s.First] == AsLeft {
+		a.AsLeft = true
 	} else if ok {
-		a.Names = vals[s.At+1 : s.End]
+		a.Names = vals[s.First+1 : s.End]
 	}
-	a.Ending = l.EndingOf(spans, vals)
+	a.Ending = l.EndedRequests(spans, vals)
 	return a
 }
 
 // Take takes in the array of a call, made one-shot requests into the thread, before which what was left has been filled in.
-func (x *Left) Take(a *Array, made int64) {
+func (x *LeftRequests) Take(a *RequestArray, made int64) {
 	ok := len(a.Names) > 0
-	if a.Left {
+	if a.AsLeft {
 		ok = x.Known
 	} else {
 		var named bool
@@ -204,17 +204,17 @@ func (x *Left) Take(a *Array, made int64) {
 		ok = ok && named
 	}
 	if x.Leave(a.Ending); !ok {
-		x.Lose()
+		x.Forget()
 	}
 }
 
-// FillIn appends a call's values to a list, with the array of requests that LeaveOut left out. It is false if that can't have made them.
-func (x *Left) FillIn(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
+// FillInArray appends a call's values to a list, with the array of requests that LeaveOut left out. It is false if that can't have made them.
+func (x *LeftRequests) FillInArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
 	s, ok := l.Requests(spans)
-	if !ok || vals[s.At] != AsLeft {
+	if !ok || vals[s.First] != AsLeft {
 		return append(to, vals...), true
 	}
-	to = append(append(to, vals[:s.At]...), int64(len(x.Requests)))
+	to = append(append(to, vals[:s.First]...), int64(len(x.Requests)))
 	for _, r := range x.Requests {
 		to = append(to, NameOf(r, made))
 	}
@@ -222,7 +222,7 @@ func (x *Left) FillIn(to []int64, l *Layout, spans []Span, vals []int64, made in
 }
 
 // Code is the state.
-func (x *Left) Code(c *wire.Coder) {
+func (x *LeftRequests) Code(c *wire.Coder) {
 	c.Integers(&x.Requests)
 	c.Bool(&x.Known)
 	c.Bool(&x.kept)

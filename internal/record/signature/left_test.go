@@ -23,7 +23,7 @@ func TestLeft(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		made := int64(0)
 		var array []int64 // as Left.Requests
-		var out, in Left
+		var out, in LeftRequests
 		var was []int64 // nil: not known
 		fresh := func() int64 {
 			switch r.IntN(6) {
@@ -96,11 +96,11 @@ func TestLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(seed, i, name, vals, err)
 			}
-			short := out.LeaveOut(nil, l, spans, vals, made)
+			short := out.LeaveOutArray(nil, l, spans, vals, made)
 			if spans, err = l.Spans(nil, short); err != nil {
 				t.Fatal(seed, i, name, short, err)
 			}
-			if got, ok := in.FillIn(nil, l, spans, short, made); !ok || !slices.Equal(got, vals) {
+			if got, ok := in.FillInArray(nil, l, spans, short, made); !ok || !slices.Equal(got, vals) {
 				t.Fatalf("seed %d, call %d: %s: %v of %v, want %v", seed, i, name, got, short, vals)
 			}
 			a := l.ArrayOf(spans, short)
@@ -133,14 +133,14 @@ func TestLeft(t *testing.T) {
 
 // TestPollStays: a poll on which nothing happens is the same call each time, kept or left out.
 func TestPollStays(t *testing.T) {
-	var x Left
+	var x LeftRequests
 	pass := func(want bool, made int64, ended []int, requests ...int64) {
 		t.Helper()
 		got := x.LeavesOut(requests, made)
 		if x.Pass(requests, made, got); got != want {
 			t.Errorf("%v: left out %v", requests, got)
 		}
-		x.Leave(Ending{Told: true, Numbers: ended})
+		x.Leave(EndedRequests{Known: true, Numbers: ended})
 	}
 	pass(false, 2, nil, 1, 2)
 	pass(false, 2, nil, 1, 2)
@@ -152,6 +152,6 @@ func TestPollStays(t *testing.T) {
 	pass(true, 3, nil, 0, 0)
 	pass(false, 5, nil, 4, 5)
 	pass(true, 6, nil, 4, 5)
-	x.Lose()
+	x.Forget()
 	pass(false, 6, nil, 4, 5)
 }

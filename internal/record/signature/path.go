@@ -5,13 +5,12 @@ import (
 	"strconv"
 )
 
-// The name of a file of which each rank has its own often differs by the rank's number
-// alone. In a template that is a NUL, which no name has in it, and the number of digits
-// as one: 0 where there are as many as the number needs.
+// File names that differ only by the rank's number are kept as one template. In it a NUL, which no name contains,
+// replaces the number. A byte with the number of digits follows: 0 if the number has no leading zeros.
 
-// Template returns a file's name with the rank's number told apart, if it is in it: the
-// occurrence with most digits, of several the last. It may change b.
-func Template(b []byte, rank int) []byte {
+// FileTemplate returns a file's name with the rank's number replaced, if it occurs: the occurrence with most digits, of
+// several the last. It may change b.
+func FileTemplate(b []byte, rank int) []byte {
 	var number [20]byte
 	digits := strconv.AppendInt(number[:0], int64(rank), 10)
 	if rank < 0 || !bytes.Contains(b, digits) || bytes.IndexByte(b, 0) >= 0 {
@@ -50,9 +49,8 @@ func isNumber(run, digits []byte) bool {
 	return bytes.HasSuffix(run, digits) && len(bytes.TrimLeft(run[:len(run)-len(digits)], "0")) == 0
 }
 
-// OfRank returns the name of a rank's file. Without a rank, -1, it says where its number
-// stands, as C's printf does.
-func OfRank(template string, rank int) string {
+// FileOfRank returns the name of a rank's file. Without a rank, -1, the number is shown as a format of C's printf.
+func FileOfRank(template string, rank int) string {
 	b := []byte(template)
 	at := bytes.IndexByte(b, 0)
 	if at < 0 || at+1 >= len(b) || !isDigit(b[at+1]) {

@@ -17,15 +17,15 @@ func TestTemplate(t *testing.T) {
 		{"run1/out.00001", 1, "run1/out.%05d"}, {"out.00005.h5", 5, "out.%05d.h5"}, {"data", 3, "data"}, {"a17", 7, "a17"}, {"", 0, ""},
 		{"x0000000000007", 7, "x0000000000007"}, {"1/1", 1, "1/%d"}, {"plain.txt", -1, "plain.txt"},
 	} {
-		b := string(Template([]byte(c.path), c.rank))
-		if got := OfRank(b, -1); got != c.want {
+		b := string(FileTemplate([]byte(c.path), c.rank))
+		if got := FileOfRank(b, -1); got != c.want {
 			t.Errorf("%q of rank %d: %q, want %q", c.path, c.rank, got, c.want)
 		}
-		if back := OfRank(b, c.rank); back != c.path {
+		if back := FileOfRank(b, c.rank); back != c.path {
 			t.Errorf("%q of rank %d comes back as %q", c.path, c.rank, back)
 		}
 	}
-	if a, b := Template([]byte("out.00007"), 7), Template([]byte("out.00123"), 123); string(a) != string(b) {
+	if a, b := FileTemplate([]byte("out.00007"), 7), FileTemplate([]byte("out.00123"), 123); string(a) != string(b) {
 		t.Errorf("%q and %q", a, b)
 	}
 }
@@ -35,7 +35,7 @@ func TestTemplateIsLossless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := strings.ReplaceAll(rapid.StringMatching(`[a-z0-9./]{0,12}`).Draw(t, "path"), "\x00", "")
 		rank := rapid.IntRange(-1, 120).Draw(t, "rank")
-		if got := OfRank(string(Template([]byte(path), rank)), rank); got != path {
+		if got := FileOfRank(string(FileTemplate([]byte(path), rank)), rank); got != path {
 			t.Fatalf("%q of rank %d comes back as %q", path, rank, got)
 		}
 	})

@@ -12,13 +12,13 @@ func (t *Table) CodeKeys(c *wire.Coder, first int, insert func(Key) error) {
 	for c.Count(&n, 10); n > 0 && !c.Failed(); n-- {
 		var call, site uint64
 		var words []int64
-		if c.R == nil {
-			k := t.Look(uint32(t.Len() - n))
+		if c.Reader == nil {
+			k := t.Peek(uint32(t.Len() - n))
 			call, site, words = uint64(k[0]), k.Site(), k[KeyHeader:]
 		}
 		wire.Uints(c, &call)
 		c.Uint64(&site)
-		if c.Integers(&words); c.R == nil || c.Failed() {
+		if c.Integers(&words); c.Reader == nil || c.Failed() {
 			continue
 		}
 		k := append(Key{int64(call), int64(site)}, words...)
@@ -37,7 +37,7 @@ func (t *Table) CodeTimes(c *wire.Coder) {
 		if codeStat(c, &gap); c.Failed() {
 			return
 		}
-		if c.R != nil {
+		if c.Reader != nil {
 			*t.Times(n) = Times{duration, gap}
 		}
 	}

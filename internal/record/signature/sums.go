@@ -1,31 +1,29 @@
 package signature
 
-// Displacements mostly are sums: each piece of a buffer begins where the one before it
-// ends. Such an array need not be kept, as it follows from the counts before it: in
-// place of its length n stands -6-n, the first displacement stays, and each other one
-// is 0. The number of values is what it was, so that positions in a signature mean the
-// same either way, and ranks with and without sums can be one class.
+// Displacements mostly are sums: each piece of a buffer begins where the one before it ends. Such an array is not kept,
+// as it follows from the counts before it: its length n is replaced by -6-n, the first displacement stays, and each
+// other one is 0. The number of values is what it was, so that positions in a signature mean the same either way, and
+// ranks with and without sums can be one class.
 
-// firstSummed is what the length 0 would be; above it lie the numbers that stand for
-// arrays which are none.
+// firstSummed is the code of length 0; greater negative numbers are codes of missing arrays.
 const firstSummed = -6
 
 // minSummed is the least length for which there is something to leave out.
 const minSummed = 2
 
-// Length returns the length that the first value of an array stands for, and whether
-// its elements are left out as sums. Negative lengths say that there is no array.
-func Length(v int64) (n int64, summed bool) {
+// ArrayLength decodes an array's first value: its length, and whether its elements are left out as sums. A negative length
+// is that of a missing array.
+func ArrayLength(v int64) (n int64, summed bool) {
 	if v > firstSummed-minSummed {
 		return v, false
 	}
 	return firstSummed - v, true
 }
 
-// LeaveOut leaves out displacements that are the sums of counts. Both arrays begin with
+// LeaveOutSums leaves out displacements that are the sums of counts. Both arrays begin with
 // their length. It returns false, and changes nothing, if some displacement is another
 // number. Sums wrap around, here and in FillIn.
-func LeaveOut(counts, displs []int64) bool {
+func LeaveOutSums(counts, displs []int64) bool {
 	n := len(displs) - 1
 	if n < minSummed || len(counts) != len(displs) || counts[0] != int64(n) || displs[0] != int64(n) {
 		return false
@@ -40,13 +38,13 @@ func LeaveOut(counts, displs []int64) bool {
 	return true
 }
 
-// FillIn undoes LeaveOut. It returns false, and changes nothing, if that can't have
+// FillSums undoes LeaveOut. It returns false, and changes nothing, if that can't have
 // made these values.
-func FillIn(counts, displs []int64) bool {
+func FillSums(counts, displs []int64) bool {
 	if len(displs) == 0 || len(counts) != len(displs) {
 		return false
 	}
-	n, summed := Length(displs[0])
+	n, summed := ArrayLength(displs[0])
 	if !summed || n != int64(len(displs)-1) || counts[0] != n {
 		return false
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// None is the terminal before the first one of a stream.
-const None = ^uint32(0)
+// NoTerminal is the terminal before the first one of a stream.
+const NoTerminal = ^uint32(0)
 
 // A Table numbers signatures in order of first appearance and keeps what is
 // known of each: how long the calls took, and which call came next last time.
@@ -22,14 +22,14 @@ type Table struct {
 	start []int // of each key, and where the next one will be
 	times []Times
 
-	blocks  []*block // of the others
+	blocks  []*keyBlock // of the others
 	scratch Key
 
 	slots []uint64 // open addressing: half of the hash, 1 + number
 	next  []uint32 // by 1 + number of the one before
 }
 
-// Times is what Add was told of a signature, in the caller's unit.
+// Times is the sum of what Add got for a signature, in the caller's unit.
 type Times struct{ Duration, Gap model.Stat }
 
 // Add counts a call that took so long, so long after the one before it.
@@ -56,8 +56,8 @@ func (t *Table) Key(n uint32) Key {
 	return t.keys[t.start[n]:t.start[n+1]]
 }
 
-// Look is Key for who is through with it before the table is asked anything else.
-func (t *Table) Look(n uint32) Key {
+// Peek is Key for who is through with it before the table is asked anything else.
+func (t *Table) Peek(n uint32) Key {
 	if n < t.first {
 		t.scratch = t.blocks[n/blockKeys].key(t.scratch[:0], n%blockKeys)
 		return t.scratch
@@ -65,8 +65,8 @@ func (t *Table) Look(n uint32) Key {
 	return t.Key(n)
 }
 
-// Is reports whether signature number n is k.
-func (t *Table) Is(n uint32, k Key) bool { return Equal(t.Look(n), k) }
+// Matches reports whether signature number n is k.
+func (t *Table) Matches(n uint32, k Key) bool { return Equal(t.Peek(n), k) }
 
 // Times returns the summaries of signature number n, to be changed before the table is.
 func (t *Table) Times(n uint32) *Times {
@@ -82,16 +82,16 @@ func (t *Table) Guess(prev uint32) uint32 {
 	if i := int(prev + 1); i < len(t.next) {
 		return t.next[i]
 	}
-	return None
+	return NoTerminal
 }
 
-// Came tells that signature n came after prev, so that it is the next guess.
-func (t *Table) Came(prev, n uint32) { t.next[prev+1] = n }
+// NoteOrder notes that signature n followed prev, which makes it the next guess.
+func (t *Table) NoteOrder(prev, n uint32) { t.next[prev+1] = n }
 
 // Number returns the number of a signature, a new one if it is new. prev is
 // the one before it in its stream, None if it is the first.
 func (t *Table) Number(prev uint32, k Key) uint32 {
-	if g := t.Guess(prev); g < uint32(t.Len()) && t.Is(g, k) {
+	if g := t.Guess(prev); g < uint32(t.Len()) && t.Matches(g, k) {
 		return g
 	}
 	return t.find(prev, k)
@@ -119,7 +119,7 @@ func (t *Table) lookUp(k Key, h uint64) (uint32, bool) {
 	}
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
-		if n := uint32(t.slots[i]) - 1; t.slots[i]>>32 == h&math.MaxUint32 && t.Is(n, k) {
+		if n := uint32(t.slots[i]) - 1; t.slots[i]>>32 == h&math.MaxUint32 && t.Matches(n, k) {
 			return n, true
 		}
 	}
@@ -130,7 +130,7 @@ func (t *Table) insert(k Key, h uint64) uint32 {
 	if len(t.slots) == 0 {
 		t.rehash(64)
 		t.start = append(t.start, 0)
-		t.next = append(t.next, None)
+		t.next = append(t.next, NoTerminal)
 	}
 	if len(t.times) == recent {
 		t.archive()
@@ -139,7 +139,7 @@ func (t *Table) insert(k Key, h uint64) uint32 {
 	t.enter(h<<32 | uint64(n+1))
 	t.keys = append(t.keys, k...)
 	t.start = append(t.start, len(t.keys))
-	t.next = append(t.next, None)
+	t.next = append(t.next, NoTerminal)
 	t.times = append(t.times, Times{})
 	if 4*t.Len() > 3*len(t.slots) {
 		t.rehash(2 * len(t.slots))
@@ -166,7 +166,7 @@ func (t *Table) enter(s uint64) {
 	t.slots[i] = s
 }
 
-// Close gives up what finds signatures, for who adds none any more.
+// Close frees the index of signatures, when no more will be added.
 func (t *Table) Close() { t.slots, t.next = nil, nil }
 
 // Size is the number of bytes the table holds.

@@ -19,7 +19,7 @@ func TestNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var table Table
 		var seen []Key
-		prev := None
+		prev := NoTerminal
 		for range rapid.IntRange(0, 300).Draw(t, "calls") {
 			vals := rapid.SliceOfN(rapid.Int64Range(0, 3), 0, 3).Draw(t, "values")
 			k := key(uint16(rapid.IntRange(1, 3).Draw(t, "call")), uint64(rapid.IntRange(0, 1).Draw(t, "site")), vals...)
@@ -48,11 +48,11 @@ func TestNumbers(t *testing.T) {
 // In a loop the guess is right from the second lap on.
 func TestGuess(t *testing.T) {
 	var table Table
-	prev := None
+	prev := NoTerminal
 	for lap := range 3 {
 		for i := range int64(5) {
 			k := key(1, 2, i)
-			if g := table.Guess(prev); lap == 2 && (g == None || !Equal(table.Key(g), k)) {
+			if g := table.Guess(prev); lap == 2 && (g == NoTerminal || !Equal(table.Key(g), k)) {
 				t.Errorf("lap %d: guess %d before %d", lap, g, i)
 			}
 			prev = table.Number(prev, k)
@@ -68,7 +68,7 @@ func TestSave(t *testing.T) {
 		if i == 25 {
 			table.CodeKeys(&first, 0, nil)
 		}
-		table.Times(table.Number(None, key(3, uint64(i%4), i))).Add(uint64(i), uint64(2*i))
+		table.Times(table.Number(NoTerminal, key(3, uint64(i%4), i))).Add(uint64(i), uint64(2*i))
 	}
 	table.CodeKeys(&second, 25, nil)
 	table.CodeKeys(&all, 0, nil)

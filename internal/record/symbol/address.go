@@ -23,7 +23,7 @@ type Addresses struct {
 // ones are the same to us.
 const maxStrays = 1 << 16
 
-// Name returns the segment and offset of an address as it stands in a record.
+// Name returns the segment and offset of an address, given as the two words of a record.
 func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 	switch w0 >> 56 {
 	case event.ClassSpecial:

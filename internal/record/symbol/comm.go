@@ -26,7 +26,7 @@ type Comms struct {
 	world   CommInfo
 	self    CommInfo
 	made    map[creation]int64
-	unbound []int64 // names of duplicates whose handle the MPI hasn't told yet
+	unbound []int64 // names of duplicates without a raw handle yet
 }
 
 // A creation says which creations count as equal.
@@ -107,7 +107,7 @@ func (c *Comms) ReserveUnbound() int64 {
 // to it.
 func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 	name = c.Name(raw)
-	if name == Unknown && len(c.unbound) > 0 {
+	if name == UnknownHandle && len(c.unbound) > 0 {
 		name, bound = c.unbound[0], true
 		c.unbound = c.unbound[1:]
 		c.Bind(raw, name)
@@ -119,7 +119,7 @@ func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 func (c *Comms) Code(x *wire.Coder) {
 	c.Handles.Code(x)
 	n := len(c.info)
-	if x.Count(&n, CommWords); x.R != nil {
+	if x.Count(&n, CommWords); x.Reader != nil {
 		c.info = make([]CommInfo, n)
 	}
 	words := func(info *CommInfo) {
@@ -136,13 +136,13 @@ func (c *Comms) Code(x *wire.Coder) {
 		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.call, b.call), cmp.Compare(a.leader, b.leader),
 			cmp.Compare(a.hash, b.hash), cmp.Compare(a.remote, b.remote))
 	})
-	if x.R != nil {
+	if x.Reader != nil {
 		c.made = make(map[creation]int64)
 	}
 	wire.List(x, &keys, 6, func(_ int, k *creation) {
 		call, name := int64(k.call), c.made[*k]
 		wire.Integers(x, &k.parent, &call, &k.leader, &k.hash, &k.remote, &name)
-		if k.call = uint16(call); x.R != nil {
+		if k.call = uint16(call); x.Reader != nil {
 			c.made[*k] = name
 		}
 	})

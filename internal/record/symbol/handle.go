@@ -7,15 +7,15 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Unknown is the name of a handle that nobody was seen to make.
-const Unknown = -1
+// UnknownHandle is the name of a handle that nobody was seen to make.
+const UnknownHandle = -1
 
 // Handles names the handles of one kind. Predefined ones have the standard
 // ABI's numbers; those that the program makes get mpi.FirstHandleID and up,
 // lowest free number first, counted by how often the MPI handed them out.
 type Handles struct {
 	names Map // raw handle → name+1
-	pool  Pool
+	pool  NumberPool
 	refs  []int32  // by name-FirstHandleID
 	dying []uint64 // raw handles that calls under way give back
 }
@@ -33,13 +33,13 @@ func (h *Handles) Name(raw uint64) int64 {
 	if v := h.names.Get(raw); v != 0 {
 		return v - 1
 	}
-	return Unknown
+	return UnknownHandle
 }
 
 // Acquire returns the name of a handle that the MPI handed out, and whether it
 // is a new one.
 func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
-	if len(h.dying) > 0 && h.Die(raw) {
+	if len(h.dying) > 0 && h.StillDying(raw) {
 		h.Release(raw) // the MPI has it back, though the call that frees it is under way in another thread
 	}
 	if v := h.names.Get(raw); v != 0 {
@@ -57,12 +57,12 @@ func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
 // Unknown.
 func (h *Handles) Next(raw uint64) int64 {
 	if len(h.dying) > 0 || h.names.Get(raw) != 0 {
-		return Unknown
+		return UnknownHandle
 	}
 	return int64(h.pool.Next()) + mpi.FirstHandleID
 }
 
-// Reserve makes a name whose raw handle isn't known yet; Bind tells it later.
+// Reserve makes a name whose raw handle is still unknown; Bind adds it later.
 func (h *Handles) Reserve() int64 {
 	id := h.pool.Take()
 	for int(id) >= len(h.refs) {
@@ -75,14 +75,14 @@ func (h *Handles) Reserve() int64 {
 // Bind gives a reserved name its raw handle.
 func (h *Handles) Bind(raw uint64, name int64) { h.names.Set(raw, name+1) }
 
-// Dies notes that a call begins which gives a handle back. Until it ends, the handle means what it did: callbacks use it.
-func (h *Handles) Dies(raw uint64) { h.dying = append(h.dying, raw) }
+// BeginFree notes that a call begins which gives a handle back. Until it ends, the handle means what it did: callbacks use it.
+func (h *Handles) BeginFree(raw uint64) { h.dying = append(h.dying, raw) }
 
-// Dying reports whether a call under way gives a handle back.
-func (h *Handles) Dying(raw uint64) bool { return len(h.dying) > 0 && slices.Contains(h.dying, raw) }
+// IsDying reports whether a call under way gives a handle back.
+func (h *Handles) IsDying(raw uint64) bool { return len(h.dying) > 0 && slices.Contains(h.dying, raw) }
 
-// Die reports whether a handle that a call gave back is still waiting for that to end, and ends it.
-func (h *Handles) Die(raw uint64) bool {
+// StillDying reports whether a handle that a call gave back is still waiting for that to end, and ends it.
+func (h *Handles) StillDying(raw uint64) bool {
 	i := slices.Index(h.dying, raw)
 	if i >= 0 {
 		h.dying = slices.Delete(h.dying, i, i+1)
@@ -103,7 +103,7 @@ func (h *Handles) Release(raw uint64) (name int64, last bool) {
 		return v - 1, false
 	}
 	h.names.Delete(raw)
-	h.pool.Give(uint32(id))
+	h.pool.Return(uint32(id))
 	return v - 1, true
 }
 
@@ -112,7 +112,7 @@ func (h *Handles) Release(raw uint64) (name int64, last bool) {
 func (h *Handles) Forget(raw uint64) {
 	if v := h.names.Get(raw); v > mpi.FirstHandleID {
 		h.names.Delete(raw)
-		h.pool.Give(uint32(v - 1 - mpi.FirstHandleID))
+		h.pool.Return(uint32(v - 1 - mpi.FirstHandleID))
 	}
 }
 

@@ -5,9 +5,8 @@ import (
 	"math/bits"
 )
 
-// Content hashes name strings and code addresses the same in every process.
-// They have 63 bits, so that they fit a signature's values, and are never 0,
-// which stands for nothing.
+// Content hashes name strings and code addresses equally in every process. They have 63 bits, so that they fit into a
+// signature's values, and are never 0, which means nothing.
 
 const (
 	hashSeed = 0x243f6a8885a308d3

@@ -30,7 +30,7 @@ func (m *Map) home(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> m.sh
 // Len is the number of keys.
 func (m *Map) Len() int { return m.n }
 
-// Get returns the number of a key, 0 if there is none.
+// Get returns the number of a key, 0 if none.
 func (m *Map) Get(key uint64) int64 {
 	if len(m.slots) == 0 {
 		return 0
@@ -59,9 +59,9 @@ func (m *Map) Set(key uint64, val int64) {
 	m.slots[i] = slot{key, val}
 }
 
-// Place returns where the number of a key is. It is 0 if the key is new, and must be
+// Slot returns where the number of a key is. It is 0 if the key is new, and must be
 // something else before the next use of the Map.
-func (m *Map) Place(key uint64) *int64 {
+func (m *Map) Slot(key uint64) *int64 {
 	if m.n >= len(m.slots)*3/4 {
 		m.grow()
 	}
@@ -94,8 +94,8 @@ func (m *Map) Delete(key uint64) int64 {
 	}
 	val := m.slots[i].val
 	m.n--
-	// Close the gap: move back what would no longer be found behind it. A free
-	// slot keeps no key, so that Get may compare keys first.
+	// Close the gap: move back what a search would miss after it. A free slot keeps no key, so that Get may compare
+	// keys first.
 	for j := (i + 1) & mask; m.slots[j].val != 0; j = (j + 1) & mask {
 		if h := m.home(m.slots[j].key) & mask; (j-h)&mask >= (j-i)&mask {
 			m.slots[i], i = m.slots[j], j
@@ -129,7 +129,7 @@ func (m *Map) Each(f func(key uint64, val int64)) {
 
 // code is the map, with numbers from 1 to most.
 func (m *Map) code(c *wire.Coder, most int64) {
-	if c.R != nil {
+	if c.Reader != nil {
 		*m = Map{}
 	}
 	m.codeAbove(c, 0, func(_ uint64, v *int64) {
@@ -141,7 +141,7 @@ func (m *Map) code(c *wire.Coder, most int64) {
 // codeAbove is the entries with numbers above least, which code writes and reads.
 func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int64)) {
 	n := 0
-	if c.R == nil {
+	if c.Reader == nil {
 		m.Each(func(_ uint64, v int64) {
 			if v > least {
 				n++
@@ -152,7 +152,7 @@ func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int
 		return
 	}
 	var number int64
-	if c.R == nil {
+	if c.Reader == nil {
 		m.Each(func(key uint64, v int64) {
 			if v > least {
 				c.Uint64(&key)
@@ -163,7 +163,7 @@ func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int
 		return
 	}
 	for range n {
-		key := c.R.Uint64()
+		key := c.Reader.Uint64()
 		number = 0
 		code(key, &number)
 		if c.Refuse(number <= least, "an entry without a number"); c.Failed() {

@@ -54,7 +54,7 @@ func TestMap(t *testing.T) {
 // A Pool hands out the lowest number that is free.
 func TestPool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var p Pool
+		var p NumberPool
 		taken := make(map[uint32]bool)
 		t.Repeat(map[string]func(*rapid.T){
 			"take": func(t *rapid.T) {
@@ -78,7 +78,7 @@ func TestPool(t *testing.T) {
 					}
 				}
 				v := rapid.SampledFrom(list).Draw(t, "number")
-				p.Give(v)
+				p.Return(v)
 				delete(taken, v)
 			},
 		})

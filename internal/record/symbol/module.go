@@ -32,7 +32,7 @@ type Modules struct {
 type region struct {
 	lo, hi uint64
 	module int32 // or None
-	file   bool  // mapped from the module's file; else zeroed data behind it
+	file   bool  // mapped from the module's file; else the zeroed data after it
 }
 
 type module struct {
@@ -48,9 +48,9 @@ type module struct {
 // Init sets where maps come from: as they were when libraries came or went last, which may be nil, and as they are.
 func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale = written, read, true }
 
-// Allow lets the next miss read the maps anew. Called once a drain, so that
+// AllowReload lets the next miss read the maps anew. Called once a drain, so that
 // stray addresses don't make it a habit.
-func (m *Modules) Allow() { m.stale = true }
+func (m *Modules) AllowReload() { m.stale = true }
 
 // find returns the number of the module that addr is in, or None, and addr's
 // offset from its base.
@@ -66,24 +66,25 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 		m.parse(m.read())
 		r = m.region(addr)
 	}
-	if r == nil || r.module == None {
-		return None, 0
+	if r == nil || r.module == NoRequest {
+		return NoRequest, 0
 	}
 	mod := &m.modules[r.module]
 	if !r.file {
 		// Zeroed data has no name in the maps, and the kernel may have joined
 		// it with a neighbour: only the file knows where it ends.
 		if mod.open(); mod.end != 0 && addr-mod.base >= mod.end {
-			return None, 0
+			return NoRequest, 0
 		}
 	}
 	return r.module, addr - mod.base
 }
 
-// File returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if there is none.
+// File returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if
+// none.
 func (m *Modules) File(addr uint64) (path string, offset uint64) {
 	i, offset := m.find(addr)
-	if i == None {
+	if i == NoRequest {
 		return "", 0
 	}
 	return m.modules[i].path, offset
@@ -134,7 +135,7 @@ func (m *Modules) parse(maps []byte) {
 			continue
 		}
 		path := bytes.TrimSuffix(bytes.TrimLeft(rest, " "), []byte(" (deleted)"))
-		r := region{lo: lo, hi: hi, module: None}
+		r := region{lo: lo, hi: hi, module: NoRequest}
 		if n := len(m.regions); n > 0 && m.regions[n-1].hi > lo {
 			continue // not ascending: not a maps file
 		}
@@ -263,7 +264,7 @@ func buildID(notes []byte, order binary.ByteOrder) string {
 // static names an address in a module's data.
 func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	i, offset := m.find(addr)
-	if i == None {
+	if i == NoRequest {
 		return 0, 0, false
 	}
 	mod := &m.modules[i]
@@ -283,11 +284,11 @@ func (m *Modules) Code(c *wire.Coder) {
 		wire.Integers(c, &mod.seg)
 		c.Bool(&mod.opened)
 		c.String(&mod.buildID)
-		if wire.Uints(c, &mod.end); c.R != nil && mod.opened {
+		if wire.Uints(c, &mod.end); c.Reader != nil && mod.opened {
 			mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
 		}
 	})
-	if c.R != nil {
+	if c.Reader != nil {
 		m.regions = nil
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A Pool hands out the lowest free number. The zero Pool is full of them.
-type Pool struct {
+// A NumberPool hands out the lowest free number. The zero Pool is full of them.
+type NumberPool struct {
 	free []uint32 // heap, smallest first: numbers below next that came back
 	next uint32
 }
 
 // Take returns the lowest free number.
-func (p *Pool) Take() uint32 {
+func (p *NumberPool) Take() uint32 {
 	n := len(p.free)
 	if n == 0 {
 		p.next++
@@ -45,15 +45,15 @@ func (p *Pool) Take() uint32 {
 }
 
 // Next is what Take would return.
-func (p *Pool) Next() uint32 {
+func (p *NumberPool) Next() uint32 {
 	if len(p.free) > 0 {
 		return p.free[0]
 	}
 	return p.next
 }
 
-// Give returns a number to the pool.
-func (p *Pool) Give(v uint32) {
+// Return returns a number to the pool.
+func (p *NumberPool) Return(v uint32) {
 	p.free = append(p.free, v)
 	i := len(p.free) - 1
 	for i > 0 {
@@ -68,9 +68,9 @@ func (p *Pool) Give(v uint32) {
 }
 
 // code is the pool's state.
-func (p *Pool) code(c *wire.Coder) {
+func (p *NumberPool) code(c *wire.Coder) {
 	wire.Naturals(c, &p.next)
-	if wire.List(c, &p.free, 1, func(_ int, v *uint32) { wire.Naturals(c, v) }); c.R != nil {
+	if wire.List(c, &p.free, 1, func(_ int, v *uint32) { wire.Naturals(c, v) }); c.Reader != nil {
 		slices.Sort(p.free) // a sorted list is a heap, whatever was read
 	}
 }

@@ -2,18 +2,18 @@ package symbol
 
 import "github.com/spoor-hpc/spoor/internal/record/signature"
 
-// A RequestKind is what a request stands for, as far as its status goes.
+// A RequestKind says which operation a request is of, as far as its status is concerned.
 type RequestKind uint8
 
 // The kinds of request.
 const (
-	Receive  RequestKind = iota // the status has source, tag and count
-	Send                        // the status tells no more than whether it was cancelled
-	Transfer                    // file access: the status has a count
+	RequestReceive  RequestKind = iota // the status has source, tag and count
+	RequestSend                        // the status says only whether it was cancelled
+	RequestTransfer                    // file access: the status has a count
 )
 
-// None is the index of no request.
-const None = -1
+// NoRequest is the index of no request.
+const NoRequest = -1
 
 // Requests names requests. A one-shot request is named by how many creations
 // ago its thread made it, so that the order of completion doesn't disturb the
@@ -25,11 +25,11 @@ const None = -1
 // request with the handle is taken.
 type Requests struct {
 	entries []request
-	unused  []int32 // free places in entries
-	handles Map     // raw handle → 1 + index of the oldest entry
-	places  Map     // variable's address → 1 + index; only of shared handles
-	pool    Pool    // of persistent requests
-	made    []int64 // one-shot requests made so far, by thread
+	unused  []int32    // free places in entries
+	handles Map        // raw handle → 1 + index of the oldest entry
+	places  Map        // variable's address → 1 + index; only of shared handles
+	pool    NumberPool // of persistent requests
+	made    []int64    // one-shot requests made so far, by thread
 	null    uint64
 	round   uint32 // counts calls, see Begin
 	cursor  int32  // where the search by age stopped
@@ -113,15 +113,15 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	}
 	e := &q.entries[i]
 	e.handle, e.place, e.thread, e.number, e.kind = handle, place, thread, number, kind
-	e.older, e.newer, e.newest, e.round, e.live, e.posted = None, None, i, 0, true, posted
-	known := q.handles.Place(handle)
+	e.older, e.newer, e.newest, e.round, e.live, e.posted = NoRequest, NoRequest, i, 0, true, posted
+	known := q.handles.Slot(handle)
 	if *known == 0 {
 		*known = int64(i) + 1
 		return
 	}
 	first := int32(*known) - 1
 	oldest := &q.entries[first]
-	if oldest.older == None && oldest.newer == None && oldest.place != 0 {
+	if oldest.older == NoRequest && oldest.newer == NoRequest && oldest.place != 0 {
 		q.places.Set(oldest.place, int64(first)+1) // it was alone so far
 	}
 	e.older = oldest.newest
@@ -136,28 +136,28 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 // arguments are the same request.
 func (q *Requests) Begin() {
 	q.round++
-	q.cursor = None
+	q.cursor = NoRequest
 }
 
 // Find returns the index of the request in the variable at place; None if the
 // handle is null or unknown.
 func (q *Requests) Find(handle, place uint64) int {
 	first := int32(q.handles.Get(handle)) - 1
-	if first == None {
-		return None
+	if first == NoRequest {
+		return NoRequest
 	}
 	i := first
-	if q.entries[i].newer != None {
-		if i = q.at(handle, place); i == None {
+	if q.entries[i].newer != NoRequest {
+		if i = q.at(handle, place); i == NoRequest {
 			i = first
-			if q.cursor != None && q.entries[q.cursor].handle == handle {
+			if q.cursor != NoRequest && q.entries[q.cursor].handle == handle {
 				i = q.cursor
 			}
-			for i != None && q.entries[i].round == q.round {
+			for i != NoRequest && q.entries[i].round == q.round {
 				i = q.entries[i].newer
 			}
-			if i == None {
-				return None
+			if i == NoRequest {
+				return NoRequest
 			}
 			q.cursor = i
 		}
@@ -169,11 +169,11 @@ func (q *Requests) Find(handle, place uint64) int {
 // at is the request made at an address, of those that share the handle.
 func (q *Requests) at(handle, place uint64) int32 {
 	i := int32(q.places.Get(place)) - 1
-	if i == None || place == 0 {
-		return None
+	if i == NoRequest || place == 0 {
+		return NoRequest
 	}
 	if e := &q.entries[i]; !e.live || e.handle != handle || e.round == q.round {
-		return None
+		return NoRequest
 	}
 	return i
 }
@@ -182,18 +182,18 @@ func (q *Requests) at(handle, place uint64) int32 {
 // for persistent ones, even and positive for the thread's own, below -1 for
 // other threads', 0 for the null handle.
 func (q *Requests) Name(i int, handle uint64, thread int) int64 {
-	if i == None {
+	if i == NoRequest {
 		if handle == q.null {
 			return 0
 		}
-		return Unknown
+		return UnknownHandle
 	}
 	e := &q.entries[i]
 	if e.number < 0 {
 		return 2*(-1-e.number) + 1
 	}
 	if e.thread == noThread {
-		return Unknown
+		return UnknownHandle
 	}
 	ago := q.made[e.thread] - e.number
 	if int(e.thread) == thread {
@@ -204,22 +204,22 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 
 // Left returns the request with index i as signature.Left has it; false if it can't be left.
 func (q *Requests) Left(i int, handle uint64, thread int) (request int64, ok bool) {
-	if i == None {
+	if i == NoRequest {
 		return 0, handle == q.null
 	}
 	e := &q.entries[i]
 	return e.number, e.number > 0 && int(e.thread) == thread
 }
 
-// Made is how many one-shot requests a thread has made.
-func (q *Requests) Made(thread int) int64 {
+// CountMade is how many one-shot requests a thread has made.
+func (q *Requests) CountMade(thread int) int64 {
 	if thread >= len(q.made) {
 		return 0
 	}
 	return q.made[thread]
 }
 
-// Kind tells what the request with index i stands for.
+// Kind is the kind of the request with index i.
 func (q *Requests) Kind(i int) RequestKind { return q.entries[i].kind }
 
 // Posted reports whether a status of these values follows from the receive of the request with index i,
@@ -231,18 +231,18 @@ func (q *Requests) Posted(i, thread int, source, tag, bytes, cancelled int64) bo
 
 // Complete forgets the request with index i if it is a one-shot.
 func (q *Requests) Complete(i int) {
-	if i != None && q.entries[i].number >= 0 {
+	if i != NoRequest && q.entries[i].number >= 0 {
 		q.remove(i)
 	}
 }
 
 // Free forgets the request with index i.
 func (q *Requests) Free(i int) {
-	if i == None || !q.entries[i].live {
+	if i == NoRequest || !q.entries[i].live {
 		return
 	}
 	if n := q.entries[i].number; n < 0 {
-		q.pool.Give(uint32(-1 - n))
+		q.pool.Return(uint32(-1 - n))
 	}
 	q.remove(i)
 }
@@ -256,17 +256,17 @@ func (q *Requests) remove(i int) {
 	if e.number >= 0 {
 		q.alive--
 	}
-	alone := e.older == None && e.newer == None
+	alone := e.older == NoRequest && e.newer == NoRequest
 	switch {
 	case alone:
 		q.handles.Delete(e.handle)
-	case e.older == None:
+	case e.older == NoRequest:
 		next := &q.entries[e.newer]
-		next.older, next.newest = None, e.newest
+		next.older, next.newest = NoRequest, e.newest
 		q.handles.Set(e.handle, int64(e.newer)+1)
 	default:
 		q.entries[e.older].newer = e.newer
-		if e.newer != None {
+		if e.newer != NoRequest {
 			q.entries[e.newer].older = e.older
 		} else {
 			q.entries[q.handles.Get(e.handle)-1].newest = e.older
@@ -279,8 +279,8 @@ func (q *Requests) remove(i int) {
 	q.unused = append(q.unused, int32(i))
 }
 
-// Idle reports whether there is no one-shot request.
-func (q *Requests) Idle() bool { return q.alive == 0 }
+// NoneOpen reports whether there is no one-shot request.
+func (q *Requests) NoneOpen() bool { return q.alive == 0 }
 
 // Len is how many indices there are.
 func (q *Requests) Len() int { return len(q.entries) }

@@ -4,24 +4,24 @@ import "github.com/spoor-hpc/spoor/internal/file/wire"
 
 // Code is the state. Requests keep their indices.
 func (q *Requests) Code(c *wire.Coder) {
-	if c.R != nil {
-		*q = Requests{cursor: None}
+	if c.Reader != nil {
+		*q = Requests{cursor: NoRequest}
 	}
 	c.Uint64(&q.null)
 	q.pool.code(c)
 	c.Integers(&q.made)
 	n := len(q.entries)
-	if c.Count(&n, 1); c.R != nil {
+	if c.Count(&n, 1); c.Reader != nil {
 		q.entries = make([]request, n)
 	}
 	q.handles.codeAbove(c, 0, func(handle uint64, first *int64) { q.codeHandle(c, handle, first) })
 	q.places.code(c, int64(len(q.entries)))
 	var free []bool
-	if c.R != nil {
+	if c.Reader != nil {
 		free = make([]bool, len(q.entries))
 	}
 	wire.List(c, &q.unused, 1, func(_ int, i *int32) {
-		if wire.Index(c, i, len(q.entries)); c.R != nil && !c.Failed() {
+		if wire.Index(c, i, len(q.entries)); c.Reader != nil && !c.Failed() {
 			c.Refuse(q.entries[*i].live || free[*i], "an entry that is unused twice")
 			free[*i] = true
 		}
@@ -31,7 +31,7 @@ func (q *Requests) Code(c *wire.Coder) {
 // codeHandle is the requests with one handle, oldest first; first is 1 + the index of the first of them.
 func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 	var chain []int32
-	for i := int32(*first) - 1; i != None; i = q.entries[i].newer {
+	for i := int32(*first) - 1; i != NoRequest; i = q.entries[i].newer {
 		chain = append(chain, i)
 	}
 	wire.List(c, &chain, 8, func(k int, i *int32) {
@@ -39,14 +39,14 @@ func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 			return
 		}
 		e := &q.entries[*i]
-		if c.R != nil {
+		if c.Reader != nil {
 			c.Refuse(e.live || q.handles.Get(handle) != 0, "an entry of two requests")
-			*e = request{handle: handle, older: None, newer: None, live: true}
+			*e = request{handle: handle, older: NoRequest, newer: NoRequest, live: true}
 		}
 		c.Uint64(&e.place)
 		wire.Above(c, &e.thread, noThread, 1<<20)
 		wire.Integers(c, &e.number, &e.posted.Source, &e.posted.Tag, &e.posted.Bytes)
-		if wire.Index(c, &e.kind, int(Transfer)+1); c.R == nil {
+		if wire.Index(c, &e.kind, int(RequestTransfer)+1); c.Reader == nil {
 			return
 		}
 		c.Refuse(e.number >= 0 && int(e.thread) >= len(q.made), "a request of a thread that made none")

@@ -8,7 +8,7 @@ import (
 // Segments names allocations: lowest free number at first use, by class.
 type Segments struct {
 	names Map // serial → 1 + name
-	pools [8]Pool
+	pools [8]NumberPool
 }
 
 // Open names an allocation that a record announced. It is not opened if it has a
@@ -33,7 +33,7 @@ func (s *Segments) Name(serial uint64) (int64, bool) {
 func (s *Segments) Close(serial uint64) (name int64, closed bool) {
 	v := s.names.Delete(serial)
 	if v != 0 {
-		s.pools[(v-1)&7].Give(uint32((v - 1) >> 8))
+		s.pools[(v-1)&7].Return(uint32((v - 1) >> 8))
 	}
 	return v - 1, v != 0
 }

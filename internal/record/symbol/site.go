@@ -16,22 +16,21 @@ import (
 // maxFrames is more than any stack has.
 const maxFrames = 256
 
-// Sites names code addresses: call sites, with or without the stack behind
-// them, and callbacks.
+// Sites names code addresses, call sites and callbacks, with or without the call stack.
 type Sites struct {
 	modules *Modules
 	known   Map // address, or key of a stack → 1 + index
 	hashed  Map // hash → 1 + index
 	list    []site
-	lines   []lines
-	numbers map[lines]int32
+	lines   []sourceLines
+	numbers map[sourceLines]int32
 
 	callbacks map[uint64]uint64 // by address
 }
 
-// lines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
+// sourceLines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
 // module and its build id, and the line is the offset.
-type lines struct {
+type sourceLines struct {
 	file, function string
 	mark           string // empty: none
 }
@@ -60,13 +59,14 @@ func (s *Sites) Name(addr uint64) uint64 {
 	return s.add(addr)
 }
 
-// Function returns what stands for a callback: a predefined one's value in the standard ABI, else the hash of its site.
+// Function returns the value that represents a callback: a predefined one's in the standard ABI, else the hash of its
+// site.
 func (s *Sites) Function(addr uint64) uint64 {
 	if addr == mpi.NullFunction || addr == mpi.DupFunction {
 		return addr
 	}
-	return once.Of(s.callbacks, addr, func() uint64 {
-		if m, offset := s.modules.find(addr); m != None {
+	return once.Get(s.callbacks, addr, func() uint64 {
+		if m, offset := s.modules.find(addr); m != NoRequest {
 			if v, ok := s.modules.modules[m].callback(offset); ok {
 				return v
 			}
@@ -76,8 +76,8 @@ func (s *Sites) Function(addr uint64) uint64 {
 }
 
 func (s *Sites) add(addr uint64) uint64 {
-	if stack, turn := event.Turn(addr); turn != 0 {
-		hash, index := s.around(stack, s.line(lines{mark: model.TurnMark}, uint64(turn)))
+	if stack, turn := event.SplitTurnKey(addr); turn != 0 {
+		hash, index := s.around(stack, s.line(sourceLines{mark: model.TurnMark}, uint64(turn)))
 		s.known.Set(addr, index)
 		return hash
 	}
@@ -99,21 +99,21 @@ func (s *Sites) keep(v site) int64 {
 
 // Source gives a key to a line of source code.
 func (s *Sites) Source(key uint64, file string, line uint32, function string) {
-	s.known.Set(key, s.keep(s.line(lines{file: file, function: function}, uint64(line))))
+	s.known.Set(key, s.keep(s.line(sourceLines{file: file, function: function}, uint64(line))))
 }
 
 // line returns the site of one of the lines.
-func (s *Sites) line(x lines, line uint64) site {
+func (s *Sites) line(x sourceLines, line uint64) site {
 	n, known := s.numbers[x]
 	if !known {
 		if s.numbers == nil {
-			s.numbers = make(map[lines]int32)
+			s.numbers = make(map[sourceLines]int32)
 		}
 		s.lines = append(s.lines, x)
 		n = int32(len(s.lines))
 		s.numbers[x] = n
 	}
-	v := site{module: None, line: n, offset: line}
+	v := site{module: NoRequest, line: n, offset: line}
 	v.hash = hashEnd(s.unfinished(&v))
 	return v
 }
@@ -122,7 +122,7 @@ func (s *Sites) line(x lines, line uint64) site {
 // was made at run time: its address says nothing that another process could share.
 func (s *Sites) unfinished(v *site) uint64 {
 	switch {
-	case v.module != None:
+	case v.module != NoRequest:
 		return hashWord(s.modules.modules[v.module].hash, v.offset)
 	case v.line == 0:
 		return hashSeed
@@ -137,10 +137,10 @@ func (s *Sites) unfinished(v *site) uint64 {
 
 // place looks an address up, or the key of a line, and returns with it a hash that is not finished.
 func (s *Sites) place(addr uint64) (site, uint64) {
-	v := site{module: None}
+	v := site{module: NoRequest}
 	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
 		v.line, v.offset = s.list[i-1].line, s.list[i-1].offset
-	} else if m, offset := s.modules.find(addr); m != None {
+	} else if m, offset := s.modules.find(addr); m != NoRequest {
 		s.modules.modules[m].open()
 		v.module, v.offset = m, offset
 	}
@@ -173,14 +173,14 @@ func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 	return v.hash, s.keep(v)
 }
 
-// Phase gives a key to calls from a site with which a phase begins.
-func (s *Sites) Phase(key, at uint64, name string) {
-	_, index := s.around(at, s.line(lines{file: name, mark: model.PhaseMark}, 0))
+// NamePhase gives a key to calls from a site with which a phase begins.
+func (s *Sites) NamePhase(key, at uint64, name string) {
+	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseMark}, 0))
 	s.known.Set(key, index)
 }
 
-// Thread returns the content hash of a site from which the first call of a thread came: the thread's first function is told apart, from the
-// thread's outermost frames, innermost first. That is what the program passed to the library that made the thread.
+// Thread returns the content hash of a site from which the first call of a thread came. It adds the thread's start
+// function, taken from the outermost frames: the one that the program passed to the library which made the thread.
 func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 	s.Name(at)
 	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
@@ -188,7 +188,7 @@ func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 	}
 	for i, pc := range slices.Backward(frames) {
 		m, offset := s.modules.find(pc)
-		if m == None || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
+		if m == NoRequest || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
 			break // the C library makes threads
 		}
 		if runsThreads(s.modules.modules[m].path) {
@@ -196,13 +196,13 @@ func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 		}
 		mod := &s.modules.modules[m]
 		mod.open()
-		hash, _ := s.around(at, s.line(lines{mod.path, mod.buildID, model.ThreadMark}, offset))
+		hash, _ := s.around(at, s.line(sourceLines{mod.path, mod.buildID, model.ThreadMark}, offset))
 		return hash
 	}
 	return s.Name(at)
 }
 
-// runsThreads reports whether a library is one whose functions stand between a thread and what it was made for.
+// runsThreads reports whether a library has functions between a thread's entry and its start function.
 func runsThreads(library string) bool {
 	name := path.Base(library)
 	return slices.ContainsFunc([]string{"libc.so", "libc-2", "libpthread", "libgomp", "libomp", "libiomp5", "libstdc++", "libc++", "ld-", "libspoor"},
@@ -238,7 +238,7 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 	for _, v := range s.list {
 		var where track.Site
 		switch {
-		case v.module != None:
+		case v.module != NoRequest:
 			mod := &s.modules.modules[v.module]
 			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
 		case v.line != 0:
@@ -262,26 +262,26 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 
 // Code is the state, after that of the modules.
 func (s *Sites) Code(c *wire.Coder) {
-	if c.R != nil {
-		s.numbers, s.hashed = make(map[lines]int32), Map{}
+	if c.Reader != nil {
+		s.numbers, s.hashed = make(map[sourceLines]int32), Map{}
 	}
-	wire.List(c, &s.lines, 3, func(i int, x *lines) {
+	wire.List(c, &s.lines, 3, func(i int, x *sourceLines) {
 		c.String(&x.file)
 		c.String(&x.function)
-		if c.String(&x.mark); c.R != nil {
+		if c.String(&x.mark); c.Reader != nil {
 			s.numbers[*x] = int32(i + 1)
 		}
 	})
 	wire.List(c, &s.list, 12, func(i int, v *site) {
 		c.Uint64(&v.hash)
 		wire.Above(c, &v.module, -1, len(s.modules.modules))
-		wire.Int(c, &v.line, len(s.lines))
+		wire.Bounded(c, &v.line, len(s.lines))
 		wire.Uints(c, &v.offset)
 		inlined := v.outer != 0
 		if c.Bool(&inlined); inlined {
 			c.Uint64(&v.outer, &v.inner)
 		}
-		if c.R != nil {
+		if c.Reader != nil {
 			s.hashed.Set(v.hash, int64(i+1))
 		}
 	})

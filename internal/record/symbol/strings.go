@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Strings remembers the bytes behind content hashes.
+// Strings keeps the bytes of content hashes.
 type Strings struct {
 	known Map // hash → 1 + index
 	bytes []string
@@ -14,8 +14,7 @@ type Strings struct {
 	room  []byte
 }
 
-// Name returns the content hash of the n bytes at the start of words, as they
-// stand in a record. words must be long enough.
+// Name returns the content hash of the n bytes at the start of a record's words. words must be long enough.
 func (t *Strings) Name(words []uint64, n int) int64 {
 	t.room = t.room[:0]
 	for _, v := range words[:(n+7)/8] {
@@ -51,11 +50,11 @@ func (t *Strings) Table() map[uint64]string {
 // Code is the state.
 func (t *Strings) Code(c *wire.Coder) {
 	list := t.bytes
-	if c.R != nil {
+	if c.Reader != nil {
 		*t = Strings{}
 	}
 	wire.List(c, &list, 1, func(_ int, s *string) {
-		if c.String(s); c.R != nil {
+		if c.String(s); c.Reader != nil {
 			t.add(HashString([]byte(*s)), *s)
 		}
 	})

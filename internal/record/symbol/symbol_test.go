@@ -40,8 +40,8 @@ func TestHandleReferences(t *testing.T) {
 	release(100, 1024, false)
 	equal(t, "still there", h.Name(100), 1024)
 	release(100, 1024, true)
-	equal(t, "gone", h.Name(100), Unknown)
-	release(100, Unknown, false)
+	equal(t, "gone", h.Name(100), UnknownHandle)
+	release(100, UnknownHandle, false)
 	release(7, 33, false)
 	equal(t, "predefined stays", h.Name(7), 33)
 	equal(t, "reused", name(300), 1024)
@@ -51,9 +51,9 @@ func TestHandleReferences(t *testing.T) {
 func TestRequestNames(t *testing.T) {
 	var q Requests
 	q.Init(5)
-	equal(t, "new", q.Make(0, 10, 0x100, Receive, signature.NoEnvelope), 2)
-	equal(t, "new", q.Make(0, 11, 0x104, Send, signature.NoEnvelope), 2)
-	equal(t, "null", q.Make(0, 5, 0x108, Send, signature.NoEnvelope), 0)
+	equal(t, "new", q.Make(0, 10, 0x100, RequestReceive, signature.NoEnvelope), 2)
+	equal(t, "new", q.Make(0, 11, 0x104, RequestSend, signature.NoEnvelope), 2)
+	equal(t, "null", q.Make(0, 5, 0x108, RequestSend, signature.NoEnvelope), 0)
 	name := func(handle, place uint64, thread int) int64 {
 		q.Begin()
 		return q.Name(q.Find(handle, place), handle, thread)
@@ -62,7 +62,7 @@ func TestRequestNames(t *testing.T) {
 	equal(t, "newer", name(11, 0x104, 0), 2)
 	equal(t, "moved", name(11, 0x999, 0), 2)
 	equal(t, "null", name(5, 0x104, 0), 0)
-	equal(t, "unknown", name(12, 0x104, 0), Unknown)
+	equal(t, "unknown", name(12, 0x104, 0), UnknownHandle)
 	equal(t, "other thread", name(10, 0x100, 1), -2-1<<threadBits)
 }
 
@@ -72,7 +72,7 @@ func TestRequestsCopied(t *testing.T) {
 	var q Requests
 	const n = 50000
 	for range n {
-		q.Make(0, 9, 0x100, Send, signature.NoEnvelope)
+		q.Make(0, 9, 0x100, RequestSend, signature.NoEnvelope)
 	}
 	q.Begin()
 	var found []int
@@ -83,11 +83,11 @@ func TestRequestsCopied(t *testing.T) {
 		}
 		found = append(found, k)
 	}
-	equal(t, "one too many", q.Find(9, 1), None)
+	equal(t, "one too many", q.Find(9, 1), NoRequest)
 	for _, k := range found {
 		q.Complete(k)
 	}
-	equal(t, "left", q.Find(9, 0x100), None)
+	equal(t, "left", q.Find(9, 0x100), NoRequest)
 }
 
 const mapping = `00400000-00401000 r--p 00000000 08:01 1 /bin/none

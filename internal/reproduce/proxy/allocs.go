@@ -124,7 +124,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 	first := make(map[what]int)
 	like := make([]int, len(allocs.List))
 	for n, l := range allocs.List {
-		like[n] = once.Of(first, what{l.Free, l.Segment, l.Size}, func() int { return n })
+		like[n] = once.Get(first, what{l.Free, l.Segment, l.Size}, func() int { return n })
 	}
 	for stream := range k.Streams() {
 		root := v.structure(k, stream)
@@ -165,8 +165,8 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 
 // memory is what a variant does about memory.
 type memory struct {
-	size  []map[reissue.Place]uint64 // by member: largest
-	stays map[reissue.Place]bool     // the same size each time it is allocated
+	size  []map[reissue.MemorySegment]uint64 // by member: largest
+	stays map[reissue.MemorySegment]bool     // the same size each time it is allocated
 	at    map[boundary]events
 }
 
@@ -177,13 +177,13 @@ func (e events) all() []string { return slices.Concat(e.frees, e.begins) }
 
 // allocations finds out where the memory of a variant begins and ends.
 func (g *generator) allocations(v *variant) error {
-	m := &memory{stays: make(map[reissue.Place]bool), at: make(map[boundary]events)}
+	m := &memory{stays: make(map[reissue.MemorySegment]bool), at: make(map[boundary]events)}
 	v.allocs = m
 	all := make([]*trace.RankAllocs, len(v.ranks))
 	found := make([]map[boundary]*visit, len(v.ranks))
 	boundaries := make(map[boundary]bool)
 	for i, k := range v.ranks {
-		size := make(map[reissue.Place]uint64)
+		size := make(map[reissue.MemorySegment]uint64)
 		m.size = append(m.size, size)
 		allocs, err := k.Allocs()
 		if err != nil {
@@ -198,7 +198,7 @@ func (g *generator) allocations(v *variant) error {
 			if l.Free {
 				continue
 			}
-			p := reissue.PlaceOf(&l.Segment)
+			p := reissue.SegmentOf(&l.Segment)
 			old, seen := size[p]
 			stays, known := m.stays[p]
 			m.stays[p] = (stays || !known) && (!seen || old == l.Size)
@@ -213,9 +213,9 @@ func (g *generator) allocations(v *variant) error {
 			boundaries[s] = true
 		}
 	}
-	given := make(map[reissue.Place]bool)
+	given := make(map[reissue.MemorySegment]bool)
 	for _, s := range v.plan.Segments {
-		given[s.Place] = s.Given || s.Class != trace.Heap && s.Class != trace.DeviceMemory
+		given[s.MemorySegment] = s.FromMPI || s.Class != trace.Heap && s.Class != trace.DeviceMemory
 	}
 	// Where a beginning has no statement, its segment is as large as it ever gets.
 	order := slices.SortedFunc(maps.Keys(boundaries), boundary.compare)
@@ -241,15 +241,15 @@ func (g *generator) allocations(v *variant) error {
 // settle gives up on sizes that change.
 func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	for _, n := range allocs {
-		if l := &r.List[n]; !l.Free && !m.stays[reissue.PlaceOf(&l.Segment)] {
-			m.stays[reissue.PlaceOf(&l.Segment)], changed = true, true
+		if l := &r.List[n]; !l.Free && !m.stays[reissue.SegmentOf(&l.Segment)] {
+			m.stays[reissue.SegmentOf(&l.Segment)], changed = true, true
 		}
 	}
 	return changed
 }
 
 // statements are what is done at a boundary; ok is false if that isn't the same each time.
-func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.Place]bool) (e events, ok bool) {
+func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.MemorySegment]bool) (e events, ok bool) {
 	type group struct {
 		members, ranks []int
 		lists          [][]*trace.AllocEvent // by member of the group
@@ -265,7 +265,7 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 			}
 			for _, n := range x.allocs {
 				l := &all[i].List[n]
-				p := reissue.PlaceOf(&l.Segment)
+				p := reissue.SegmentOf(&l.Segment)
 				if given[p] || !l.Free && v.allocs.stays[p] {
 					continue
 				}
@@ -273,7 +273,7 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 				fmt.Fprint(&key, l.Free, p.Class, p.Device, ";")
 			}
 		}
-		b := once.Listed(of, key.String(), &groups, func() *group { return new(group) })
+		b := once.GetListed(of, key.String(), &groups, func() *group { return new(group) })
 		b.members, b.ranks, b.lists = append(b.members, i), append(b.ranks, v.members[i]), append(b.lists, list)
 	}
 	for _, b := range groups {
@@ -333,7 +333,7 @@ func (s *step) arrange(before *[]string) {
 
 // hasAddresses reports whether a parameter has such displacements, on some rank.
 func (w *writer) hasAddresses(i int) bool {
-	if len(w.g.windows) == 0 || !reissue.Absolute(w.c.c, &w.c.c.Params[i]) {
+	if len(w.g.windows) == 0 || !reissue.IsAbsolute(w.c.c, &w.c.c.Params[i]) {
 		return false
 	}
 	any := func(n *node) bool {

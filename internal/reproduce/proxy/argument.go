@@ -87,8 +87,8 @@ func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
 			return w.wildcard(p, in)
 		case p.Kind == mpi.KindKeyval:
 			return w.keyval(in.at)
-		case p.Kind == mpi.KindFint && w.g.o.Target.Foreign(w.g.flavour) && reissue.FromInteger(w.c.f.Name):
-			return fmt.Sprintf("P%s(%s)", reissue.ToInteger(w.c.f.Name), w.handle(w.c.f.Returns, w.c.result.at))
+		case p.Kind == mpi.KindFint && w.g.o.Target.Foreign(w.g.flavour) && reissue.ConvertsInteger(w.c.f.Name):
+			return fmt.Sprintf("P%s(%s)", reissue.IntegerFunction(w.c.f.Name), w.handle(w.c.f.Returns, w.c.result.at))
 		}
 		return w.expr(p.Kind, in.at)
 	}
@@ -153,7 +153,7 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	}
 	switch p.Dir {
 	case trace.DirIn:
-		if p.Kind == mpi.KindPvar && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.AllHandles(w.c.f.Name) {
+		if p.Kind == mpi.KindPvar && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.TakesAllHandles(w.c.f.Name) {
 			return "MPI_T_PVAR_ALL_HANDLES"
 		}
 		return w.handle(p.Kind, in.at)
@@ -215,7 +215,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 		}
 		return m
 	case p.Kind == mpi.KindPointerOut:
-		if reissue.Gives(w.c.f.Name) && out.typ == trace.Address && signature.SegClass(w.c.vals[0][out.at]) != signature.SegSpecial {
+		if reissue.AllocatesMemory(w.c.f.Name) && out.typ == trace.Address && signature.SegClass(w.c.vals[0][out.at]) != signature.SegSpecial {
 			w.given(out.at)
 		}
 		return "&pointer"

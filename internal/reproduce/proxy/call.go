@@ -89,7 +89,7 @@ func (g *generator) line(v *variant, terminal int) *line {
 	} else {
 		w := &writer{g: g, v: v, c: c, t: terminal, sinks: make(map[string]int)}
 		var nothing bool
-		if reissue.ByLibrary(c.c) {
+		if reissue.MadeByLibrary(c.c) {
 			l.text = func(gap string) string { return "PASS(" + gap + "); /* MPI made " + c.f.Name + " for itself */" }
 			l.skip = "of the MPI"
 		} else if l.text, nothing = w.statement(); nothing {
@@ -109,7 +109,7 @@ func (g *generator) why(v *variant, terminal int) string {
 		if err != nil {
 			return err.Error()
 		}
-		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" && (len(g.windows) == 0 || !reissue.ByAddress(why)) {
+		if why := reissue.ObstacleOf(c, g.flavour, g.o.Target); why != "" && (len(g.windows) == 0 || !reissue.IsAddressReason(why)) {
 			return why
 		}
 		if why := v.made[i].Why(c, g.o.Target.Foreign(g.flavour)); why != "" {
@@ -263,7 +263,7 @@ func (w *writer) generalised() {
 		}
 		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s);", w.distance(request.at), w.came(status)))
 	}
-	for _, done := range ops.FoundComplete(w.c.c) {
+	for _, done := range ops.CompletedOrNull(w.c.c) {
 		if r, s := nodeAt(w.c.in, done.RequestAt), nodeAt(w.c.out, done.StatusAt); r != nil && s != nil {
 			one(r, s)
 		}

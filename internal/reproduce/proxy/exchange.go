@@ -58,9 +58,9 @@ type exchanger struct {
 	g     *generator
 	v     *variant
 	roles []role
-	done  [][]int64          // by terminal: how many creations ago its finished requests were made, of calls that leave no array
-	array []*signature.Array // by terminal, of those that do
-	left  signature.Left
+	done  [][]int64                 // by terminal: how many creations ago its finished requests were made, of calls that leave no array
+	array []*signature.RequestArray // by terminal, of those that do
+	left  signature.LeftRequests
 	kinds map[string]*kind
 	of    []*kind // by terminal of a maker
 
@@ -148,7 +148,7 @@ func (g *generator) exchange(v *variant, stream int) *stepwise {
 // exchanged finds the steps of a stream of a variant; nil if it has no exchange.
 func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 	x := &exchanger{g: g, v: v, kinds: make(map[string]*kind), open: make(map[int64]item),
-		roles: make([]role, len(v.calls)), done: make([][]int64, len(v.calls)), array: make([]*signature.Array, len(v.calls)), of: make([]*kind, len(v.calls))}
+		roles: make([]role, len(v.calls)), done: make([][]int64, len(v.calls)), array: make([]*signature.RequestArray, len(v.calls)), of: make([]*kind, len(v.calls))}
 	some := false
 	for t := range v.calls {
 		x.array[t] = v.calls[t].array()

@@ -10,7 +10,7 @@ import (
 )
 
 // array is what there is of the array of requests of a call that leaves one. Where members differ nothing is known of it.
-func (c *call) array() *signature.Array {
+func (c *call) array() *signature.RequestArray {
 	if c.def == nil {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (c *call) array() *signature.Array {
 	}
 	spans, err := l.Spans(nil, c.vals[0])
 	if err != nil || !c.alike() {
-		return &signature.Array{}
+		return &signature.RequestArray{}
 	}
 	a := l.ArrayOf(spans, c.vals[0])
 	return &a
@@ -38,7 +38,7 @@ func (x *exchanger) finishes(t int) (list []int64) {
 	one := func(k int) {
 		r := int64(0)
 		switch {
-		case a.Left && x.left.Known && k < len(x.left.Requests):
+		case a.AsLeft && x.left.Known && k < len(x.left.Requests):
 			r = x.left.Requests[k]
 		case k < len(a.Names):
 			r, _ = signature.RequestOf(a.Names[k], x.made)
@@ -69,7 +69,7 @@ func (x *exchanger) role(t int) role {
 		return probes
 	case is.Completes && (is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests):
 		switch a := x.array[t]; {
-		case a == nil || !a.Ending.Told:
+		case a == nil || !a.Ending.Known:
 		case len(a.Ending.Numbers) > 0:
 			return tests
 		case c.def.Has(mpi.Polls):
@@ -140,7 +140,7 @@ func (c *call) all() (list []int64) {
 		return nil
 	}
 	if s, ok := l.Requests(spans); ok {
-		for _, v := range c.vals[0][s.At+1 : s.End] {
+		for _, v := range c.vals[0][s.First+1 : s.End] {
 			switch {
 			case v == 0: // null
 			case v < 0 || v&1 != 0:

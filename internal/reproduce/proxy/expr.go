@@ -71,7 +71,7 @@ func newFitter(g *generator, members []int) *fitter {
 
 // columnOf is a column of ranks.
 func columnOf(ranks []int) column.Column {
-	return column.OfNumbers(len(ranks), func(i int) uint32 { return uint32(ranks[i]) })
+	return column.FromFunc(len(ranks), func(i int) uint32 { return uint32(ranks[i]) })
 }
 
 func fitterOf(g *generator, ranks []int) *column.Fitter {
@@ -88,7 +88,7 @@ func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	if same(vals) {
 		return literal(kind, vals[0])
 	}
-	col := column.Of(vals...)
+	col := column.FromValues(vals...)
 	key := memoKey{kind, string(col.AppendRuns(nil))}
 	if e, ok := f.memo[key]; ok {
 		return e

@@ -374,7 +374,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 // structure is the structure of a stream on a member.
 func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	if s := v.stepwise[stream]; s != nil {
-		return trace.StructureOf(trace.Sequence(grammar.Hand(s.g)))
+		return trace.StructureOf(trace.Sequence(grammar.Seal(s.g)))
 	}
 	return k.Structure(stream)
 }

@@ -17,7 +17,7 @@ func (f *fitter) formed(kind mpi.Kind, ranks []int, vals []int64) (*expr.Expr, b
 	if len(ranks) != len(f.members) {
 		fit = fitterOf(f.g, ranks)
 	}
-	col := column.Of(vals...)
+	col := column.FromValues(vals...)
 	form, _ := fit.Fit(&col, false)
 	if !form.Kind.Closed() {
 		return nil, false
@@ -30,7 +30,7 @@ const wide = 1 << 30
 
 // closed finds an expression of the rank.
 func (f *fitter) closed(ranks []int, vals []int64) (*expr.Expr, bool) {
-	if form, ok := column.As(ranks, vals, f.g.r.Ranks(), column.Const, column.Rank, column.Ring, column.Xor, column.Line, column.Turn, column.Plane); ok {
+	if form, ok := column.FitKinds(ranks, vals, f.g.r.Ranks(), column.KindConst, column.KindRank, column.KindRing, column.KindXor, column.KindLine, column.KindTurn, column.KindPlane); ok {
 		return form.Expr(expr.Int), true
 	}
 	if e, ok := f.formed(mpi.KindNone, ranks, vals); ok {
@@ -82,10 +82,10 @@ func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 	if most == 0 {
 		return nil, false
 	}
-	line, _ := column.As(ranks[:1], vals[:1], 0, column.Line)
+	line, _ := column.FitKinds(ranks[:1], vals[:1], 0, column.KindLine)
 	to := 1
 	for ; to < len(ranks); to++ {
-		longer, ok := column.As(ranks[:to+1], vals[:to+1], 0, column.Line)
+		longer, ok := column.FitKinds(ranks[:to+1], vals[:to+1], 0, column.KindLine)
 		if !ok {
 			break
 		}

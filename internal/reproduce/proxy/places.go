@@ -58,7 +58,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 	p := &placed{leaves: v.ranks[0].Leaves(stream)}
 	anew := v.stepwise[stream]
 	if anew != nil {
-		p.leaves = trace.LeavesOf(trace.Sequence(grammar.Hand(anew.g)))
+		p.leaves = trace.LeavesOf(trace.Sequence(grammar.Seal(anew.g)))
 	}
 	n := p.leaves.Len()
 	members := v.ranks

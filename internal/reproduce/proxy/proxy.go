@@ -131,7 +131,7 @@ func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error)
 	if err := g.findTurns(r); err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}
-	obstacles, windows, err := reissue.SetAside(r, search.List())
+	obstacles, windows, err := reissue.WithoutAddressObstacles(r, search.List())
 	if g.windows = windows; err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}

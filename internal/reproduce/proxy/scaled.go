@@ -112,7 +112,7 @@ func Shape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
 			case trace.Array:
 				w.note(min(n.n, 0))
 			default:
-				w.scalar(n.typ, &signature.Span{At: n.at, Out: n == &c.out[i]})
+				w.scalar(n.typ, &signature.Span{First: n.at, Out: n == &c.out[i]})
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func when(condition *expr.Expr) string {
 
 // A ScaledArea is a segment of memory that calls use: its bounds are the largest of some formulas.
 type ScaledArea struct {
-	Place reissue.Place
+	Place reissue.MemorySegment
 	Low   int64
 	High  []*expr.Expr
 }
@@ -221,7 +221,7 @@ type definition struct {
 
 // define names what has a body, which is written before the program when it first occurs.
 func (s *Scaled) define(body string, text func(name string) string) string {
-	return once.Of(s.names, body, func() string {
+	return once.Get(s.names, body, func() string {
 		name := fmt.Sprintf("value%d", len(s.names))
 		s.top = append(s.top, definition{name: name, text: text(name)})
 		return name
@@ -336,7 +336,7 @@ func gapText(law stats.Law) string {
 // Program writes the program.
 func (s *Scaled) Program() (*Program, error) {
 	g, v := s.g, s.v
-	v.made = []reissue.Handles{reissue.Made(nil)}
+	v.made = []reissue.Handles{reissue.MadeHandles(nil)}
 	g.findStatuses()
 	v.fitter = newFitter(g, v.members)
 	g.findKeyvals()

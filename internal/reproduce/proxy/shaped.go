@@ -258,8 +258,8 @@ func decode(f *trace.Function, vals []int64) (*call, []int64, error) {
 		s := &spans[i]
 		c.outputs = c.outputs || s.Out
 		switch {
-		case s.Param == signature.Made:
-		case s.Param == signature.Result:
+		case s.Param == signature.ParamMade:
+		case s.Param == signature.ParamResult:
 			c.result = w.node(f.Result, s)
 		case s.Out:
 			c.out[s.Param] = w.node(f.Params[s.Param].Type, s)
@@ -276,7 +276,7 @@ func (w *walker) node(t trace.Type, s *signature.Span) node {
 	if s.Dims == 0 {
 		return w.scalar(t, s)
 	}
-	n := node{typ: trace.Array, at: s.At, n: w.vals[s.At]}
+	n := node{typ: trace.Array, at: s.First, n: w.vals[s.First]}
 	w.note(n.n)
 	if n.n > 0 {
 		n.elems = make([]node, 0, n.n)
@@ -288,8 +288,8 @@ func (w *walker) node(t trace.Type, s *signature.Span) node {
 }
 
 func (w *walker) scalar(t trace.Type, s *signature.Span) node {
-	n := node{typ: t, at: s.At}
-	v := w.vals[s.At]
+	n := node{typ: t, at: s.First}
+	v := w.vals[s.First]
 	switch t {
 	case trace.None, trace.Int, trace.Time: // numbers may differ
 	case trace.Handle, trace.Object:
@@ -305,7 +305,7 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 		const within = 1 << 8 // class and device
 		w.note(v & (within - 1))
 		if signature.SegClass(v) == signature.SegSpecial {
-			w.note(w.vals[s.At+1])
+			w.note(w.vals[s.First+1])
 		}
 	case trace.FunctionRef:
 		if !s.Out {

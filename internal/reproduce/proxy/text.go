@@ -42,7 +42,7 @@ func (w *writer) literalText(at int) string {
 	texts := make([]string, len(col))
 	alike := true
 	for i, v := range col {
-		texts[i] = signature.OfRank(w.g.strings[uint64(v)], w.v.members[i])
+		texts[i] = signature.FileOfRank(w.g.strings[uint64(v)], w.v.members[i])
 		alike = alike && texts[i] == texts[0]
 	}
 	if alike {

@@ -48,7 +48,7 @@ type generator struct {
 
 	list    []*variant
 	plan    *reissue.Plan
-	windows []reissue.Window // regions that displacements point into
+	windows []reissue.AddressWindow // regions that displacements point into
 	parts   []*part
 	known   map[string]int // parts by content
 
@@ -118,18 +118,18 @@ func (g *generator) variants(search *reissue.Search) error {
 				}
 			}
 			search.Rank(k, all)
-			v := once.Listed(of, string(key), &g.list, func() *variant {
+			v := once.GetListed(of, string(key), &g.list, func() *variant {
 				return &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised, plan: &reissue.Plan{}}
 			})
 			for t := range calls {
 				v.calls[t].vals = append(v.calls[t].vals, vals[t])
 			}
-			plan, err := reissue.Of(g.r, k)
+			plan, err := reissue.PlanOf(g.r, k)
 			if err != nil {
 				return err
 			}
 			v.members, v.ranks, v.plans = append(v.members, rank), append(v.ranks, k), append(v.plans, plan)
-			v.made = append(v.made, reissue.Made(all))
+			v.made = append(v.made, reissue.MadeHandles(all))
 			v.plan.Join(plan)
 			g.plan.Join(plan)
 			k.Forget()

@@ -27,23 +27,23 @@ func (g *generator) setup(v *variant) string {
 		low, high, size, key string
 	}
 	var list []entry
-	at := make([]map[reissue.Place]reissue.Segment, len(v.plans))
+	at := make([]map[reissue.MemorySegment]reissue.TouchedSegment, len(v.plans))
 	for i, p := range v.plans {
-		at[i] = make(map[reissue.Place]reissue.Segment, len(p.Segments))
+		at[i] = make(map[reissue.MemorySegment]reissue.TouchedSegment, len(p.Segments))
 		for _, s := range p.Segments {
-			at[i][s.Place] = s
+			at[i][s.MemorySegment] = s
 		}
 	}
 	for _, s := range v.plan.Segments {
 		low, high := make([]int64, len(at)), make([]int64, len(at))
 		for i := range at {
-			low[i], high[i] = at[i][s.Place].Low, at[i][s.Place].High
+			low[i], high[i] = at[i][s.MemorySegment].Low, at[i][s.MemorySegment].High
 		}
 		if s.Class == trace.Static {
 			continue // see main
 		}
 		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
-		if size, ok := v.sizes(s.Place, low, high); ok {
+		if size, ok := v.sizes(s.MemorySegment, low, high); ok {
 			e.size = v.fitter.expr(mpi.KindNone, size)
 		} else {
 			e.low, e.high = v.fitter.expr(mpi.KindNone, low), v.fitter.expr(mpi.KindNone, high)
@@ -83,7 +83,7 @@ func (g *generator) function(what, body string) string {
 
 // sizes are the sizes of a segment on the members, if all are known. low and high
 // bound what calls touch: what two types of one number reach may be beyond the end.
-func (v *variant) sizes(p reissue.Place, low, high []int64) ([]int64, bool) {
+func (v *variant) sizes(p reissue.MemorySegment, low, high []int64) ([]int64, bool) {
 	list := make([]int64, len(low))
 	known := false
 	for i := range list {
@@ -156,7 +156,7 @@ func (g *generator) program() *Program {
 // written are the files of a program: its text, what it says on how many ranks it runs, and the runtime.
 func (g *generator) written(text []byte, ranks string, folders ...string) map[string][]byte {
 	meta := g.r.Meta()
-	files := map[string][]byte{"proxy.c": text, "runtime/again.h": reissue.FileCalls()}
+	files := map[string][]byte{"proxy.c": text, "runtime/again.h": reissue.FileCallsHeader()}
 	for _, folder := range folders {
 		list, err := templates.ReadDir(folder)
 		if err != nil {
@@ -385,7 +385,7 @@ func (g *generator) statics() string {
 
 // local are the statements about the memory of a stack, where calls use some.
 func local(p *reissue.Plan) string {
-	if slices.ContainsFunc(p.Segments, func(s reissue.Segment) bool { return s.Class == trace.Stack && s.ID == 0 }) {
+	if slices.ContainsFunc(p.Segments, func(s reissue.TouchedSegment) bool { return s.Class == trace.Stack && s.ID == 0 }) {
 		return "    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n"
 	}
 	return ""

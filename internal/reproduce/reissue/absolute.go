@@ -9,10 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Some numbers in a trace are addresses of the process that was recorded, as the
-// program took them for displacements: of datatypes that are used with MPI_BOTTOM, and
-// in dynamic windows, where it is another process's. A number alone does not tell;
-// what it is used for and how large it is do.
+// Some numbers in a trace are addresses of the process that was recorded, as the program took them for displacements:
+// of datatypes that are used with MPI_BOTTOM, and in dynamic windows, where it is another process's. Its use and its
+// size decide whether a number is such an address.
 const (
 	far     = 1 << 40 // no displacement, but where programs live
 	farther = 1 << 47 // no process has memory above
@@ -26,14 +25,14 @@ const (
 )
 
 // ByAddress reports whether an obstacle is that numbers are addresses of the process.
-func (o Obstacle) ByAddress() bool { return ByAddress(o.Reason) }
+func (o Obstacle) ByAddress() bool { return IsAddressReason(o.Reason) }
 
-// ByAddress is that of an obstacle with such a reason.
-func ByAddress(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
+// IsAddressReason is that of an obstacle with such a reason.
+func IsAddressReason(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
 
-// Absolute reports whether those numbers of a parameter for which IsAddress holds are
+// IsAbsolute reports whether those numbers of a parameter for which IsAddress holds are
 // addresses of the process that was recorded.
-func Absolute(c *trace.Call, p *trace.Param) bool {
+func IsAbsolute(c *trace.Call, p *trace.Param) bool {
 	return p.Name() == "target_disp" ||
 		c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == mpi.KindAint || p.Kind() == mpi.KindDisp)
 }
@@ -56,7 +55,7 @@ func absolute(c *trace.Call) string {
 		}
 		for j := range p.In.Elems {
 			switch v := p.In.Elems[j].Num; {
-			case IsAddress(v) && Absolute(c, p):
+			case IsAddress(v) && IsAbsolute(c, p):
 				return absoluteType
 			case v > far || v < -far:
 				return "displacements from one piece of the original process's memory to another"
@@ -66,19 +65,19 @@ func absolute(c *trace.Call) string {
 	return ""
 }
 
-// A Window is 4 GiB of the address space of a process that was recorded: the upper
+// An AddressWindow is 4 GiB of the address space of a process that was recorded: the upper
 // half of the addresses in it.
-type Window int64
+type AddressWindow int64
 
 // WindowOf returns the window of an address and the place in it.
-func WindowOf(address int64) (w Window, offset int64) {
-	return Window(address >> 32), address & (1<<32 - 1)
+func WindowOf(address int64) (w AddressWindow, offset int64) {
+	return AddressWindow(address >> 32), address & (1<<32 - 1)
 }
 
-// Windows returns where all addresses point to that ranks use as displacements, of
+// AddressWindows returns where all addresses point to that ranks use as displacements, of
 // whichever process, in rising order. It looks at the distinct calls of all ranks.
-func Windows(r *trace.Reader) ([]Window, error) {
-	found := make(map[Window]bool)
+func AddressWindows(r *trace.Reader) ([]AddressWindow, error) {
+	found := make(map[AddressWindow]bool)
 	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
@@ -99,22 +98,22 @@ func Windows(r *trace.Reader) ([]Window, error) {
 // mostWindows is for how many windows memory can be set aside.
 const mostWindows = 4096
 
-// SetAside returns the obstacles that stay when memory is set aside for what the original named by address, and for which
+// WithoutAddressObstacles returns the obstacles that stay when memory is set aside for what the original named by address, and for which
 // windows it has to be.
-func SetAside(r *trace.Reader, list []Obstacle) ([]Obstacle, []Window, error) {
+func WithoutAddressObstacles(r *trace.Reader, list []Obstacle) ([]Obstacle, []AddressWindow, error) {
 	if !slices.ContainsFunc(list, Obstacle.ByAddress) {
 		return list, nil, nil
 	}
-	windows, err := Windows(r)
+	windows, err := AddressWindows(r)
 	if err != nil || len(windows) > mostWindows {
 		return list, nil, err
 	}
 	return slices.DeleteFunc(list, Obstacle.ByAddress), windows, nil
 }
 
-func noteWindows(found map[Window]bool, c *trace.Call, p *trace.Param) {
+func noteWindows(found map[AddressWindow]bool, c *trace.Call, p *trace.Param) {
 	note := func(v *trace.Value) {
-		if v.Type == trace.Int && IsAddress(v.Num) && Absolute(c, p) {
+		if v.Type == trace.Int && IsAddress(v.Num) && IsAbsolute(c, p) {
 			w, _ := WindowOf(v.Num)
 			found[w] = true
 		}
@@ -125,8 +124,8 @@ func noteWindows(found map[Window]bool, c *trace.Call, p *trace.Param) {
 	}
 }
 
-// lowTypes are the numbers of datatypes none of which holds addresses as IsAddress
-// takes them: used with MPI_BOTTOM they do, of a program that lies low.
+// lowTypes are the numbers of datatypes without addresses as IsAddress recognises them, but used with MPI_BOTTOM: they
+// have addresses of a program at low ones.
 type lowTypes map[int64]bool
 
 func lowTypesOf(calls []*trace.Call) lowTypes {

@@ -12,10 +12,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Ends tells how far the calls of a trace can be made again whose program did not come to
-// its end: by rank and thread, how many calls. Calls that never returned are left out, and
-// so is what needs them: collective calls that some rank of the communicator doesn't
-// come to, receives of messages that are sent later, and whatever comes after these.
+// Ends is how many calls of a trace can be made again if its program did not finish: by rank and thread. It excludes
+// calls that never returned and everything that needs them: collective calls that some rank of the communicator doesn't
+// reach, receives of messages that are sent later, and all later calls.
 type Ends [][]uint64
 
 // whole is how many calls are looked at one by one, in all ranks.
@@ -23,7 +22,7 @@ const whole = 1 << 28
 
 // FindEnds finds the ends of a trace; nil if all ranks finished.
 func FindEnds(r *trace.Reader) (Ends, error) {
-	x := ends{r: r, ends: make(Ends, r.Ranks()), met: make(map[meeting][][]position), loose: make(map[meeting]bool)}
+	x := ends{r: r, ends: make(Ends, r.Ranks()), met: make(map[rendezvous][][]callIndex), loose: make(map[rendezvous]bool)}
 	var err error
 	if x.comms, err = handles.Of(r).Comms(); err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
@@ -64,25 +63,25 @@ type ends struct {
 	r     *trace.Reader
 	comms *handles.Comms
 	ends  Ends
-	met   map[meeting][][]position // by rank, in order
-	loose map[meeting]bool         // messages of which it is not known how many were sent
+	met   map[rendezvous][][]callIndex // by rank, in order
+	loose map[rendezvous]bool          // messages sent an unknown number of times
 }
 
-// A meeting is where ranks meet: in the collective calls of a communicator, or with
+// A rendezvous is where ranks meet: in the collective calls of a communicator, or with
 // messages from one of them to another.
-type meeting struct {
+type rendezvous struct {
 	comm     *handles.Comm
 	from, to int // -1 of collective calls
 }
 
-// A position is a call of a rank.
-type position struct {
+// A callIndex identifies a call of a rank.
+type callIndex struct {
 	stream int
 	index  uint64
 }
 
-func (x *ends) note(m meeting, side, sides int, p position) {
-	list := once.Of(x.met, m, func() [][]position { return make([][]position, sides) })
+func (x *ends) note(m rendezvous, side, sides int, p callIndex) {
+	list := once.Get(x.met, m, func() [][]callIndex { return make([][]callIndex, sides) })
 	list[side] = append(list[side], p)
 }
 
@@ -117,13 +116,13 @@ func (x *ends) rank(k *trace.Rank) error {
 				break
 			}
 			x.ends[rank][stream] = c.Index + 1
-			at := position{stream, c.Index}
+			at := callIndex{stream, c.Index}
 			comm := own.CommOf(c, stream, c.Index)
 			switch {
 			case def.Has(mpi.Ends):
-				x.note(meeting{x.comms.World(), -1, -1}, rank, x.r.Ranks(), at)
+				x.note(rendezvous{x.comms.World(), -1, -1}, rank, x.r.Ranks(), at)
 			case def.Has(mpi.Collective) && comm != nil && !strings.Contains(c.Name(), "_group"):
-				x.note(meeting{comm, -1, -1}, rank, x.r.Ranks(), at)
+				x.note(rendezvous{comm, -1, -1}, rank, x.r.Ranks(), at)
 			}
 			x.sends(c, def, comm, at, rank)
 			if received || !def.Has(mpi.Completes) {
@@ -144,12 +143,12 @@ const (
 )
 
 // sends notes what a call sends.
-func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at position, rank int) {
+func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at callIndex, rank int) {
 	p := c.Param("dest")
 	if comm == nil || p == nil || p.In.Type != trace.Int || p.In.Num < 0 {
 		return
 	}
-	m := meeting{nil, rank, comm.Peer(int(p.In.Num))}
+	m := rendezvous{nil, rank, comm.Peer(int(p.In.Num))}
 	if def.Has(mpi.Persistent) {
 		x.loose[m] = true
 	}
@@ -157,7 +156,7 @@ func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at positi
 }
 
 // receives notes what a call says that it received.
-func (x *ends) receives(c *trace.Call, comm *handles.Comm, at position, rank int) {
+func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank int) {
 	got := func(s *trace.StatusValue) {
 		if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored || s.Source < 0 || s.Cancelled {
 			return
@@ -171,7 +170,7 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at position, rank int
 			}
 		}
 		if from := of.Peer(int(s.Source)); from >= 0 {
-			x.note(meeting{nil, from, rank}, receiving, 2, at)
+			x.note(rendezvous{nil, from, rank}, receiving, 2, at)
 		}
 	}
 	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitingOf(def).Completes && !meaning.WaitingOf(def).Receives {
@@ -191,7 +190,7 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at position, rank int
 }
 
 // before is how many of a list of positions of a rank are before its end.
-func (x *ends) before(rank int, list []position) int {
+func (x *ends) before(rank int, list []callIndex) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].index >= x.ends[rank][list[i].stream] })
 }
 
@@ -199,7 +198,7 @@ func (x *ends) before(rank int, list []position) int {
 // there was something.
 func (x *ends) cut() bool {
 	some := false
-	to := func(rank int, p position) {
+	to := func(rank int, p callIndex) {
 		if end := &x.ends[rank][p.stream]; p.index < *end {
 			*end = p.index
 			some = true

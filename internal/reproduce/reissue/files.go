@@ -16,22 +16,22 @@ func IsLibrary(module string) bool {
 	return slices.ContainsFunc([]string{"libmpi", "libpmpi", "libopen-", "mca_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// ByLibrary reports whether an MPI made a call on a file for itself, as the MPI at hand will
+// MadeByLibrary reports whether an MPI made a call on a file for itself, as the MPI at hand will
 // do for itself if it has to.
-func ByLibrary(c *trace.Call) bool { return c.Func.Has(trace.Posix) && IsLibrary(c.Site.Module) }
+func MadeByLibrary(c *trace.Call) bool { return c.Func.Has(trace.Posix) && IsLibrary(c.Site.Module) }
 
-// Asynchronous reports whether a function works on a file without the program waiting for it, or asks what came of that.
-func Asynchronous(function string) bool {
+// IsAsynchronousIO reports whether a function works on a file without the program waiting for it, or asks what came of that.
+func IsAsynchronousIO(function string) bool {
 	return strings.HasPrefix(function, "aio_") || function == "lio_listio"
 }
 
-// FileCalls is a header in C with the functions that make calls on files again, see runtime/posix.h of proxies: they are passed
+// FileCallsHeader is a header in C with the functions that make calls on files again, see runtime/posix.h of proxies: they are passed
 // parameters that are recorded, and what came of the call.
-func FileCalls() []byte {
+func FileCallsHeader() []byte {
 	b := []byte("/* Made from the functions that spoor records. Do not edit. */\n")
 	names := "#define AGAIN_CALLS(CALL)"
 	for _, c := range mpi.FileCalls() {
-		if Asynchronous(c.Name) {
+		if IsAsynchronousIO(c.Name) {
 			continue
 		}
 		names += " CALL(" + c.Name + ")"
@@ -84,8 +84,8 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 		}
 		for _, c := range calls {
 			if c.Func.Has(trace.Posix) {
-				library = library || ByLibrary(c)
-				program = program || !ByLibrary(c)
+				library = library || MadeByLibrary(c)
+				program = program || !MadeByLibrary(c)
 			}
 		}
 	}
@@ -94,15 +94,15 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 
 // whyFile says why a call on a file can't be made again; "" if it can.
 func whyFile(c *trace.Call) string {
-	if ByLibrary(c) {
+	if MadeByLibrary(c) {
 		return ""
 	}
-	if Asynchronous(c.Name()) {
+	if IsAsynchronousIO(c.Name()) {
 		return "operations that the program doesn't wait for are not made again"
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
-		// One that stands for nothing is an error that can be made again.
+		// An invalid handle is an error that can be repeated.
 		if p.In.Type == trace.Handle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !mayEnd(c) {
 			return notSeen(p)
 		}

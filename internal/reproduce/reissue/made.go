@@ -16,10 +16,9 @@ type handle struct {
 	num  int64
 }
 
-// Made collects the handles that the distinct calls of a rank make. What was
-// made while tracing was off, and by libraries that call PMPI, isn't among them, nor is what
-// a call makes of a file that was not seen being opened.
-func Made(calls []*trace.Call) Handles {
+// MadeHandles collects the handles that the distinct calls of a rank make. It lacks those made while tracing was off, by
+// libraries that call PMPI, and from files whose opening was not seen.
+func MadeHandles(calls []*trace.Call) Handles {
 	lost := make(map[*trace.Call]bool)
 	for {
 		made := make(Handles)
@@ -30,7 +29,7 @@ func Made(calls []*trace.Call) Handles {
 			for i := range c.Params {
 				made.note(c.Params[i].Kind(), &c.Params[i].Out, true)
 			}
-			made.note(c.Func.Returns, &c.Result, !FromInteger(c.Name()))
+			made.note(c.Func.Returns, &c.Result, !ConvertsInteger(c.Name()))
 		}
 		known := len(lost)
 		for _, c := range calls {
@@ -56,13 +55,13 @@ func (h Handles) note(kind mpi.Kind, v *trace.Value, made bool) {
 	}
 }
 
-// FromInteger reports whether a function gives the handle that an integer stands for.
-func FromInteger(name string) bool {
+// ConvertsInteger reports whether a function converts an integer to a handle.
+func ConvertsInteger(name string) bool {
 	return strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint")
 }
 
-// ToInteger is the function that gives the integer for what such a function gave.
-func ToInteger(name string) string {
+// IntegerFunction is the function that gives the integer for what such a function gave.
+func IntegerFunction(name string) string {
 	if of, ok := strings.CutSuffix(name, "_f2c"); ok {
 		return of + "_c2f"
 	}
@@ -72,7 +71,7 @@ func ToInteger(name string) string {
 // Why says why a call can't be made again if it uses a handle that none makes. Under a
 // foreign MPI an integer for a handle is known from the handle alone.
 func (h Handles) Why(c *trace.Call, foreign bool) string {
-	if r := &c.Result; foreign && FromInteger(c.Name()) && (r.Type != trace.Handle || r.Num == trace.UnknownHandle ||
+	if r := &c.Result; foreign && ConvertsInteger(c.Name()) && (r.Type != trace.Handle || r.Num == trace.UnknownHandle ||
 		r.Num >= trace.FirstLocal && !h[handle{c.Func.Returns, r.Num}]) {
 		return "integers used as handles belong to one MPI"
 	}

@@ -12,15 +12,15 @@ func (p *planner) touch(v *trace.Value, low, high int64, given bool) {
 	if v.Type != trace.Address || v.Addr.Class == trace.Special {
 		return
 	}
-	place := PlaceOf(&v.Addr)
+	place := SegmentOf(&v.Addr)
 	s := p.segments[place]
 	low, high = v.Addr.Offset+low, v.Addr.Offset+max(high, low+1)
 	if s == nil {
-		s = &Segment{Place: place, Low: low, High: high}
+		s = &TouchedSegment{MemorySegment: place, Low: low, High: high}
 		p.segments[place] = s
 	}
 	s.Low, s.High = min(s.Low, low), max(s.High, high)
-	s.Given = s.Given || given
+	s.FromMPI = s.FromMPI || given
 }
 
 // enough is how much memory is set aside where a call doesn't say how much it
@@ -67,8 +67,8 @@ func (p *planner) memory(c *trace.Call) {
 	}
 }
 
-// Gives reports whether a function hands out memory.
-func Gives(name string) bool {
+// AllocatesMemory reports whether a function hands out memory.
+func AllocatesMemory(name string) bool {
 	def, ok := mpi.Lookup(name)
 	return ok && def.Has(mpi.GivesMemory)
 }
@@ -97,7 +97,7 @@ func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
 	if x.Of != "" {
 		switch comm := p.bounds.Comm(value(x.Of).Num); x.Times {
 		case mpi.InDegree:
-			n *= max(1, comm.In)
+			n *= max(1, comm.InComm)
 		case mpi.OutDegree:
 			n *= max(1, comm.Out)
 		default:
@@ -140,7 +140,7 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 // A StandIn is a function in place of a callback of the program's.
 type StandIn int
 
-// The stand-ins. The numbers are part of the interface to replayer/under/under.c.
+// Functions that replace callbacks of the program. The numbers are part of the interface to replayer/under/under.c.
 const (
 	StandInNothing StandIn = iota // does nothing and succeeds
 	StandInCopy                   // copies an attribute
@@ -149,8 +149,9 @@ const (
 	StandInExtent                 // says how large a datatype is in a file
 )
 
-// StandInFor returns the stand-in for what programs pass as a parameter, or for the null pointer that some MPIs have for
-// functions that copy no attribute and the like. ok is false if a null pointer is no function.
+// StandInFor returns the stand-in for a callback that programs pass as a parameter. null: it is the null pointer, by
+// which some MPIs represent functions that copy no attribute and the like. ok is false if a null pointer is no
+// function.
 func StandInFor(param string, null bool) (s StandIn, ok bool) {
 	copies := strings.HasPrefix(param, "copy_") || strings.Contains(param, "_copy_")
 	switch {

@@ -28,7 +28,7 @@ func (o Obstacle) Compare(b Obstacle) int {
 	return cmp.Or(cmp.Compare(b.Calls, o.Calls), cmp.Compare(o.Function, b.Function), cmp.Compare(o.Reason, b.Reason))
 }
 
-// What calls say that are the last of a program that did not come to its end.
+// Reasons for the last calls of a program that did not finish.
 const (
 	neverReturned = "the call never returned"
 	endsProgram   = "it ends the program"
@@ -41,7 +41,7 @@ func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason ==
 type Target struct {
 	Flavour string                 // mpich, openmpi, abi; "" as the trace's
 	Has     func(name string) bool // nil: all functions
-	Literal bool                   // numbers that the MPI gave out stand in what is made as they were
+	Literal bool                   // numbers that the MPI chose are kept as recorded
 }
 
 // Foreign reports whether a trace that was made under the MPI of a flavour is to be made
@@ -54,26 +54,26 @@ func (t Target) Foreign(from string) bool {
 type Search struct {
 	from   string // flavour of the trace
 	target Target
-	Tally
+	ObstacleTally
 }
 
-// A Tally is what stands in the way of some ranks.
-type Tally map[Cause]*Obstacle
+// An ObstacleTally is the obstacles of some ranks.
+type ObstacleTally map[Cause]*Obstacle
 
-// A Cause tells obstacles apart.
+// A Cause identifies an obstacle.
 type Cause struct{ Function, Reason string }
 
 // Add takes in how many calls of a rank each obstacle has.
-func (t Tally) Add(calls map[Cause]uint64) {
+func (t ObstacleTally) Add(calls map[Cause]uint64) {
 	for at, n := range calls {
-		o := once.Of(t, at, func() *Obstacle { return &Obstacle{Function: at.Function, Reason: at.Reason} })
+		o := once.Get(t, at, func() *Obstacle { return &Obstacle{Function: at.Function, Reason: at.Reason} })
 		o.Calls += n
 		o.Ranks++
 	}
 }
 
 // Find takes in a rank, whose distinct calls these are. why says why one is an obstacle, if it is.
-func (t Tally) Find(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
+func (t ObstacleTally) Find(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
 	reasons, mine := make([]string, len(calls)), make(map[Cause]uint64)
 	for i, c := range calls {
 		reasons[i] = why(c)
@@ -89,7 +89,7 @@ func (t Tally) Find(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) st
 }
 
 // List returns what was found, most calls first.
-func (t Tally) List() []Obstacle {
+func (t ObstacleTally) List() []Obstacle {
 	list := make([]Obstacle, 0, len(t))
 	for _, o := range t {
 		list = append(list, *o)
@@ -100,7 +100,7 @@ func (t Tally) List() []Obstacle {
 
 // NewSearch begins a search in a trace. Ranks that left no track are obstacles, and calls that it lacks.
 func NewSearch(r *trace.Reader, target Target) (*Search, error) {
-	s := &Search{from: r.Meta()[trace.MetaMPI], target: target, Tally: make(Tally)}
+	s := &Search{from: r.Meta()[trace.MetaMPI], target: target, ObstacleTally: make(ObstacleTally)}
 	procs, err := r.Processes()
 	if err != nil {
 		return nil, err
@@ -118,13 +118,13 @@ func NewSearch(r *trace.Reader, target Target) (*Search, error) {
 
 // Rank takes in a rank, whose distinct calls these are.
 func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
-	made, low := Made(calls), lowTypesOf(calls)
+	made, low := MadeHandles(calls), lowTypesOf(calls)
 	s.Find(k, calls, func(c *trace.Call) string {
-		return cmp.Or(Why(c, s.from, s.target), made.Why(c, s.target.Foreign(s.from)), low.why(c))
+		return cmp.Or(ObstacleOf(c, s.from, s.target), made.Why(c, s.target.Foreign(s.from)), low.why(c))
 	})
 }
 
-// Obstacles lists what stands in the way of making all calls of a trace again.
+// Obstacles lists the reasons why not all calls of a trace can be made again.
 func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 	s, err := NewSearch(r, target)
 	if err != nil {
@@ -143,9 +143,9 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 	return s.List(), nil
 }
 
-// Why says why a distinct call can't be made again; "" if it can. from is the
+// ObstacleOf says why a distinct call can't be made again; "" if it can. from is the
 // flavour of the MPI that the trace was made under.
-func Why(c *trace.Call, from string, target Target) string {
+func ObstacleOf(c *trace.Call, from string, target Target) string {
 	name := c.Name()
 	def, known := mpi.Lookup(name)
 	switch {
@@ -196,7 +196,7 @@ func Why(c *trace.Call, from string, target Target) string {
 		p := &c.Params[i]
 		// A null pointer for an object of the tools interface is an error that
 		// can be made again.
-		if p.In.Type == trace.Object && (c.Return != 0 || AllHandles(c.Name())) {
+		if p.In.Type == trace.Object && (c.Return != 0 || TakesAllHandles(c.Name())) {
 			continue
 		}
 		if why := whyValue(p, &p.In); why != "" {
@@ -236,9 +236,9 @@ func givesTypes(c *trace.Call) bool {
 	return false
 }
 
-// AllHandles reports whether a function takes MPI_T_PVAR_ALL_HANDLES, which is
+// TakesAllHandles reports whether a function takes MPI_T_PVAR_ALL_HANDLES, which is
 // what an unknown handle is there if the call succeeds.
-func AllHandles(name string) bool {
+func TakesAllHandles(name string) bool {
 	switch name {
 	case "MPI_T_pvar_start", "MPI_T_pvar_stop", "MPI_T_pvar_reset":
 		return true

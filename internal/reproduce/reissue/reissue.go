@@ -30,38 +30,38 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Place is a piece of memory that addresses count from.
-type Place struct {
+// A MemorySegment is a piece of memory that addresses count from.
+type MemorySegment struct {
 	Class  trace.AddressClass
 	Device int // 0 the host
 	ID     int64
 }
 
-// PlaceOf is what a location is in.
-func PlaceOf(l *trace.Location) Place { return Place{l.Class, l.Device, l.ID} }
+// SegmentOf is what a location is in.
+func SegmentOf(l *trace.Location) MemorySegment { return MemorySegment{l.Class, l.Device, l.ID} }
 
-// A Segment is the part of a Place that calls touch.
-type Segment struct {
-	Place
+// A TouchedSegment is the part of a Place that calls touch.
+type TouchedSegment struct {
+	MemorySegment
 	Low, High int64 // bytes from Low to before High
-	Given     bool  // the MPI hands it out in a call; if false it always has to be allocated
+	FromMPI   bool  // the MPI hands it out in a call; if false it always has to be allocated
 }
 
 // A Plan is what one rank needs.
 type Plan struct {
-	Segments   []Segment // by class, device and number
-	Slots      [256]int  // by mpi.Kind of handles and tool objects: how many places
-	Persistent int       // places for persistent requests
-	Distance   int64     // places for one-shot requests, see the package
-	Statuses   int       // longest array of statuses
-	Elements   int       // longest array of anything that a call writes
+	Segments   []TouchedSegment // by class, device and number
+	Slots      [256]int         // by mpi.Kind of handles and tool objects: how many places
+	Persistent int              // places for persistent requests
+	Distance   int64            // places for one-shot requests, see the package
+	Statuses   int              // longest array of statuses
+	Elements   int              // longest array of anything that a call writes
 	Threads    int
 }
 
-// Of makes the plan of a rank.
-func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
+// PlanOf makes the plan of a rank.
+func PlanOf(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 	p := planner{
-		plan: &Plan{Threads: k.Streams()}, segments: make(map[Place]*Segment),
+		plan: &Plan{Threads: k.Streams()}, segments: make(map[MemorySegment]*TouchedSegment),
 		bounds: handles.NewBounds(r.Ranks()),
 	}
 	calls, err := k.Distinct()
@@ -84,31 +84,31 @@ func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 			p.memory(high)
 		}
 	}
-	p.plan.Segments = make([]Segment, 0, len(p.segments))
+	p.plan.Segments = make([]TouchedSegment, 0, len(p.segments))
 	for _, s := range p.segments {
 		p.plan.Segments = append(p.plan.Segments, *s)
 	}
-	slices.SortFunc(p.plan.Segments, func(a, b Segment) int { return a.Place.Compare(b.Place) })
+	slices.SortFunc(p.plan.Segments, func(a, b TouchedSegment) int { return a.MemorySegment.Compare(b.MemorySegment) })
 	return p.plan, nil
 }
 
 // Compare orders places.
-func (p Place) Compare(q Place) int {
+func (p MemorySegment) Compare(q MemorySegment) int {
 	return cmp.Or(cmp.Compare(p.Class, q.Class), cmp.Compare(p.Device, q.Device), cmp.Compare(p.ID, q.ID))
 }
 
 // Join widens the plan so that it serves another rank's calls too.
 func (p *Plan) Join(q *Plan) {
-	byPlace := make(map[Place]Segment)
-	for _, list := range [][]Segment{p.Segments, q.Segments} {
+	byPlace := make(map[MemorySegment]TouchedSegment)
+	for _, list := range [][]TouchedSegment{p.Segments, q.Segments} {
 		for _, s := range list {
-			if old, ok := byPlace[s.Place]; ok {
-				s.Low, s.High, s.Given = min(s.Low, old.Low), max(s.High, old.High), s.Given || old.Given
+			if old, ok := byPlace[s.MemorySegment]; ok {
+				s.Low, s.High, s.FromMPI = min(s.Low, old.Low), max(s.High, old.High), s.FromMPI || old.FromMPI
 			}
-			byPlace[s.Place] = s
+			byPlace[s.MemorySegment] = s
 		}
 	}
-	p.Segments = slices.SortedFunc(maps.Values(byPlace), func(a, b Segment) int { return a.Place.Compare(b.Place) })
+	p.Segments = slices.SortedFunc(maps.Values(byPlace), func(a, b TouchedSegment) int { return a.MemorySegment.Compare(b.MemorySegment) })
 	for k, n := range q.Slots {
 		p.Slots[k] = max(p.Slots[k], n)
 	}
@@ -121,7 +121,7 @@ func (p *Plan) Join(q *Plan) {
 
 type planner struct {
 	plan     *Plan
-	segments map[Place]*Segment
+	segments map[MemorySegment]*TouchedSegment
 	bounds   *handles.Bounds
 }
 

@@ -68,7 +68,7 @@ func TestReach(t *testing.T) {
 	}
 	for _, x := range tests {
 		c := call(t, x.name, x.in...)
-		p := planner{plan: &Plan{}, segments: make(map[Place]*Segment), bounds: handles.NewBounds(4)}
+		p := planner{plan: &Plan{}, segments: make(map[MemorySegment]*TouchedSegment), bounds: handles.NewBounds(4)}
 		def, _ := mpi.Lookup(x.name)
 		if low, high := p.reach(c, &def.Params[def.Index(x.param)].Content); low != x.low || high != x.high {
 			t.Errorf("%s, %s: from %d to %d, expected %d to %d", x.name, x.param, low, high, x.low, x.high)
@@ -98,7 +98,7 @@ func TestWhy(t *testing.T) {
 		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), array(0, 1), integers, heap(1, 0), array(1, 2), array(0, 1), integers, world), Target{}, true},
 	}
 	for _, x := range tests {
-		if why := Why(x.c, "openmpi", x.target); (why == "") != x.can {
+		if why := ObstacleOf(x.c, "openmpi", x.target); (why == "") != x.can {
 			t.Errorf("%s: %q", x.c.Name(), why)
 		}
 	}
@@ -127,11 +127,11 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 		{"struct over two blocks", structOf(0, 0, high-low), true, false, 0},
 		{"dynamic window", put, true, true, 1},
 	} {
-		why := Why(x.c, "", Target{})
+		why := ObstacleOf(x.c, "", Target{})
 		if got := (Obstacle{Reason: why}).ByAddress(); (why != "") != x.why || got != x.byAddress {
 			t.Errorf("%s: %q, by address %v", x.what, why, got)
 		}
-		found := make(map[Window]bool)
+		found := make(map[AddressWindow]bool)
 		for i := range x.c.Params {
 			noteWindows(found, x.c, &x.c.Params[i])
 		}
@@ -186,7 +186,7 @@ func TestIntegersForHandles(t *testing.T) {
 		c.Result = handleValue(n)
 		return c
 	}
-	h := Made([]*trace.Call{made, gives(own), gives(unseen)})
+	h := MadeHandles([]*trace.Call{made, gives(own), gives(unseen)})
 	for _, x := range []struct {
 		handle      int64
 		here, there bool
@@ -197,10 +197,10 @@ func TestIntegersForHandles(t *testing.T) {
 			}
 		}
 	}
-	if name := ToInteger("MPI_Comm_f2c"); name != "MPI_Comm_c2f" {
+	if name := IntegerFunction("MPI_Comm_f2c"); name != "MPI_Comm_c2f" {
 		t.Error(name)
 	}
-	if name := ToInteger("MPI_Comm_fromint"); name != "MPI_Comm_toint" {
+	if name := IntegerFunction("MPI_Comm_fromint"); name != "MPI_Comm_toint" {
 		t.Error(name)
 	}
 }

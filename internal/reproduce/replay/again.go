@@ -12,8 +12,8 @@ type again struct {
 	spared int64    // and of these those that are left out
 }
 
-// idle is how long a program may be outside of MPI between two tests and still do
-// nothing else than to test. A replay that is behind the line leaves such gaps out.
+// idle is the longest time, in ns, outside of MPI between two tests during which a program still counts as only
+// testing. A replay that is late leaves such gaps out.
 const idle = 10_000
 
 // add takes note of a call that is that before once more, and makes those that there
@@ -50,10 +50,10 @@ func (a *again) make(s *Stream) {
 		return
 	}
 	line := r.At[r.N-1].Line
-	r.Next, r.Held, r.MPI, r.Last, r.Late, r.From = 0, 0, 0, s.last, s.late, s.call.End
+	r.Next, r.Held, r.MPINs, r.Last, r.Late, r.From = 0, 0, 0, s.last, s.late, s.call.End
 	s.now.Store(a.first + 1)
 	s.repeats.Store(r)
-	s.since(InCall, s.call.End)
+	s.since(StateInCall, s.call.End)
 	for r.Next < r.N {
 		s.p.host.Repeat(s.call, r)
 		if s.call.Result != 0 {
@@ -61,15 +61,15 @@ func (a *again) make(s *Stream) {
 			s.compare(c)
 		}
 	}
-	s.since(Idle, s.call.End)
+	s.since(StateIdle, s.call.End)
 	s.repeats.Store(nil)
 	s.now.Store(a.first + uint64(r.N))
 	s.Calls += r.N
-	s.MPI += r.MPI
-	s.Wanted += a.wanted
+	s.MPI += r.MPINs
+	s.RecordedCompute += a.wanted
 	s.End = s.call.End
 	if s.last != 0 {
-		between := max(0, s.call.End-s.last-r.MPI)
+		between := max(0, s.call.End-s.last-r.MPINs)
 		held := min(between, max(0, r.Held-a.spared))
 		s.last = s.call.End
 		s.Held += held
@@ -77,7 +77,7 @@ func (a *again) make(s *Stream) {
 		s.late = max(0, r.Late-a.spared)
 	}
 	if line != 0 {
-		s.late = min(s.late, max(0, s.call.Begin-line)) // what is not behind the line is not late
+		s.late = min(s.late, max(0, s.call.Begin-line)) // before the line it is not late
 	}
 	r.N, a.wanted, a.spared = 0, 0, 0
 }

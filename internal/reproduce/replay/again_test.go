@@ -86,8 +86,8 @@ func TestTestsInVain(t *testing.T) {
 		}
 	}
 	onLine := f.now
-	if x.Wanted != gaps || x.Held <= 0 {
-		t.Errorf("wanted %d ns of %d, held %d", x.Wanted, gaps, x.Held)
+	if x.RecordedCompute != gaps || x.Held <= 0 {
+		t.Errorf("wanted %d ns of %d, held %d", x.RecordedCompute, gaps, x.Held)
 	}
 
 	f, x = replayed(Options{Pace: PaceGaps}, nil)
@@ -96,7 +96,7 @@ func TestTestsInVain(t *testing.T) {
 			t.Fatalf("call %d comes %d ns after the one before", i+3, gap)
 		}
 	}
-	if x.Wanted != gaps || x.Held != 0 || f.now >= onLine {
+	if x.RecordedCompute != gaps || x.Held != 0 || f.now >= onLine {
 		t.Errorf("gaps alone: %+v until %d, the gaps are %d, on the line until %d", x, f.now, gaps, onLine)
 	}
 

@@ -50,11 +50,11 @@ func TestAllocsOfSegments(t *testing.T) {
 // However far calls reach beyond a segment, or seem to, there is content as far as its
 // size.
 func TestReachBeyondSegments(t *testing.T) {
-	p := reissue.Place{Class: trace.Heap}
+	p := reissue.MemorySegment{Class: trace.Heap}
 	for _, follow := range []bool{false, true} {
 		f := &fake{}
-		plan := &reissue.Plan{Segments: []reissue.Segment{{Place: p, Low: -1 << 20, High: 2 << 20}}}
-		g, err := newSegments(plan, nil, 1, f, &allocs{follow: follow, largest: map[reissue.Place]int64{p: 8000}})
+		plan := &reissue.Plan{Segments: []reissue.TouchedSegment{{MemorySegment: p, Low: -1 << 20, High: 2 << 20}}}
+		g, err := newSegments(plan, nil, 1, f, &allocs{follow: follow, largest: map[reissue.MemorySegment]int64{p: 8000}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestReachBeyondSegments(t *testing.T) {
 			}
 		}
 	}
-	g, err := newSegments(&reissue.Plan{Segments: []reissue.Segment{{Place: p, High: 8 * mostSpace}}}, nil, 1, &fake{}, &allocs{largest: map[reissue.Place]int64{p: 8}})
+	g, err := newSegments(&reissue.Plan{Segments: []reissue.TouchedSegment{{MemorySegment: p, High: 8 * mostSpace}}}, nil, 1, &fake{}, &allocs{largest: map[reissue.MemorySegment]int64{p: 8}})
 	if err == nil && g.rooms[p].size > 2*mostSpace {
 		t.Errorf("%d bytes of address space", g.rooms[p].size)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // array is an array parameter.
-func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room int64) (uint64, error) {
+func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	sent := &s.p.layout.C
 	v := &p.In
@@ -88,8 +88,8 @@ func ignored(v *trace.Value) bool {
 	return false
 }
 
-// A piece is memory of blocks.
-type piece struct {
+// A memoryRange is a range of memory that request arrays use.
+type memoryRange struct {
 	at   uint64
 	size int
 }
@@ -101,7 +101,7 @@ func (s *Stream) keep(at uint64, n int) (uint64, error) {
 		return 0, err
 	}
 	copy(bytesAt(to, n), bytesAt(at, n))
-	s.keeping = append(s.keeping, piece{to, n})
+	s.keeping = append(s.keeping, memoryRange{to, n})
 	return to, nil
 }
 
@@ -119,7 +119,7 @@ func (s *Stream) keepFor(owner *Stream, at uint64) {
 	s.keeping = s.keeping[:0]
 }
 
-func (s *Stream) giveBack(list []piece) {
+func (s *Stream) giveBack(list []memoryRange) {
 	for _, x := range list {
 		s.p.blocks.give(x.at, x.size)
 	}
@@ -133,7 +133,7 @@ func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {
 		if a, ok := s.p.host.Symbol(x.Symbol); ok {
 			return a, nil
 		}
-	case mpi.SentinelContents:
+	case mpi.SentinelPointee:
 		if a, ok := s.p.host.Symbol(x.Symbol); ok {
 			return load(a, 8), nil
 		}
@@ -186,15 +186,15 @@ func (s *Stream) cstring(v *trace.Value) uint64 {
 // A relocation has memory in place of that of the original processes that calls name
 // by address: a slot for each window of their address spaces. It lies at the same
 // address in all ranks, as one rank names the memory of another in a dynamic window.
-type relocation struct{ windows []reissue.Window }
+type relocation struct{ windows []reissue.AddressWindow }
 
 const (
-	slotSize  = 8 << 30 // twice a window: what begins in it may end behind it
+	slotSize  = 8 << 30 // twice a window: a range that begins in it may end after it
 	relocated = 1 << 46 // where no Linux puts anything of its own accord, nor Go its heap
 )
 
 // newRelocation reserves the memory: pages are there once they are touched.
-func newRelocation(windows []reissue.Window, h Host) (*relocation, error) {
+func newRelocation(windows []reissue.AddressWindow, h Host) (*relocation, error) {
 	l := &relocation{windows}
 	if len(windows) == 0 {
 		return l, nil

@@ -11,11 +11,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// ConfigVar is the environment variable that tells a rank where its Config is.
-// There are no arguments, so that a program's command line looks bare to MPI.
+// ConfigVar is the environment variable with the path of a rank's Config. There are no arguments, so that MPI sees a
+// bare command line.
 const ConfigVar = "SPOOR_REPLAY"
 
-// A Config is what `spoor replay` tells the ranks, by way of a file.
+// A Config is the file by which `spoor replay` configures the ranks.
 type Config struct {
 	Trace     string        `json:"trace"`
 	Libraries []string      `json:"libraries"`         // the first that loads is taken
@@ -30,8 +30,8 @@ type Config struct {
 	Calibrate *machine.MeasureTask `json:"calibrate,omitempty"`
 }
 
-// A Probed is what the replayer says of the MPI at hand.
-type Probed struct {
+// A ProbeResult is what the replayer says of the MPI at hand.
+type ProbeResult struct {
 	Flavour string   `json:"flavour"`
 	Missing []string `json:"missing"` // of the functions asked for
 }
@@ -62,9 +62,8 @@ func ReadConfig() (*Config, error) {
 	return c, nil
 }
 
-// Overcomes reports whether a replay can do what stands in the way of others who
-// make calls again.
-func Overcomes(o reissue.Obstacle) bool {
+// CanOvercome reports whether a replay can handle an obstacle to other tools that make calls again.
+func CanOvercome(o reissue.Obstacle) bool {
 	switch strings.TrimSuffix(o.Function, "_c") {
 	case "MPI_Register_datarep":
 		return true // each process does it once, as in the original

@@ -6,8 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// learn notes what a scalar output is to tell when the call has come out.
-func (s *Stream) learn(c *trace.Call, st *step, p *trace.Param, at uint64) {
+// learn notes that a scalar output is to be read when the call has returned.
+func (s *Stream) learn(c *trace.Call, st *argument, p *trace.Param, at uint64) {
 	out := &p.Out
 	switch out.Type {
 	case trace.Int:
@@ -15,7 +15,7 @@ func (s *Stream) learn(c *trace.Call, st *step, p *trace.Param, at uint64) {
 			s.after = append(s.after, func() { s.p.numbers[numberKey{what, out.Num}] = signed(load(at, st.width), st.width) })
 		}
 	case trace.Address:
-		if st.def.Kind == mpi.KindPointerOut && reissue.Gives(c.Name()) {
+		if st.def.Kind == mpi.KindPointerOut && reissue.AllocatesMemory(c.Name()) {
 			s.after = append(s.after, func() { s.p.segments.bind(out.Addr, load(at, 8)) })
 		}
 	}
@@ -29,7 +29,7 @@ func signed(v uint64, width int) int64 {
 }
 
 // learnArray notes the handles that come out in an array.
-func (s *Stream) learnArray(st *step, p *trace.Param, at uint64) {
+func (s *Stream) learnArray(st *argument, p *trace.Param, at uint64) {
 	k := st.def.Kind
 	h := s.p.handles[k]
 	if h == nil || p.Out.Type != trace.Array {
@@ -62,7 +62,7 @@ func (s *Stream) setHandle(h *handleTable, number int64, v uint64) {
 }
 
 // decode takes over what came out of a call.
-func (s *Stream) decode(c *trace.Call, plan *plan) error {
+func (s *Stream) decode(c *trace.Call, plan *callPlan) error {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	for _, f := range s.after {
@@ -83,7 +83,7 @@ func (s *Stream) decode(c *trace.Call, plan *plan) error {
 }
 
 // result takes over what a function returned instead of an error code.
-func (s *Stream) result(c *trace.Call, plan *plan) {
+func (s *Stream) result(c *trace.Call, plan *callPlan) {
 	switch c.Result.Type {
 	case trace.Handle:
 		if h := s.p.handles[plan.call.Returns]; h != nil && c.Result.Num >= trace.FirstLocal {

@@ -1,20 +1,20 @@
 // An Order finds which messages a rank has to receive from what all ranks send, without a look
 // at the receives that the program made.
 //
-// Every rank goes through the calls of all ranks in one and the same order, which follows from the trace
-// alone: in turn, each rank goes on to its next send, or to its next collective call, where it stays until
-// all members are there. The rank acts on what concerns it: it makes its own sends and collective calls
-// where they stand in the order, and posts a receive for each send to it.
+// Every rank goes through the calls of all ranks in one and the same order, which follows from the trace alone: in
+// turn, each rank goes on to its next send, or to its next collective call, where it stays until all members are there.
+// The rank acts on what concerns it: it makes its own sends and collective calls at their places in the order, and
+// posts a receive for each send to it.
 //
-// Nothing can wait in vain then. What a rank has posted before it waits somewhere in the order is all that
-// stands before that place and concerns it, and it waits for nothing that stands behind. Of all ranks that
-// are held up, take the one whose place comes first: all others have come at least as far, so what it waits
-// for has been posted at the other end, whether messages have room to wait in or not.
+// Nothing can wait in vain then. Before a rank waits at some place of the order, it has posted everything before that
+// place that concerns it, and it waits for nothing after it. Of all ranks that are held up, take the one with the first
+// place: all others are at least as far, so what it waits for has been posted at the other end, whether messages are
+// buffered or not.
 //
 // Invariants:
 //
 //  1. The order MUST NOT depend on who asks.
-//  2. A collective call has its place where the last of its members comes to it.
+//  2. A collective call has its place where the last of its members reaches it.
 
 package replay
 
@@ -33,44 +33,44 @@ type Role uint8
 
 // The roles.
 const (
-	Own     Role = iota // nothing: it is made as it stands
-	Dropped             // it receives, probes, or waits for requests: it isn't made
-	Sends               // it sends a message; what it receives besides is left out
-	Starts              // it starts persistent requests; of these, those that send
-	Meets               // all members of a communicator have to make it
+	RoleOwn     Role = iota // none: it is made as recorded
+	RoleDropped             // it receives, probes, or waits for requests: it isn't made
+	RoleSends               // it sends a message; what it receives besides is left out
+	RoleStarts              // it starts persistent requests; of these, those that send
+	RoleMeets               // all members of a communicator have to make it
 )
 
-// roleOf tells the role of a function's calls, as far as it is that of all of them.
+// roleOf returns the role that all of a function's calls have.
 func roleOf(def *mpi.Call) Role {
 	m := meaning.Of(def.Name)
 	switch {
 	case def.Has(mpi.Posix):
-		return Own
+		return RoleOwn
 	case def.Has(mpi.Starts):
-		return Starts
+		return RoleStarts
 	case m != nil && m.Pattern == meaning.ToPeer && !m.Later:
-		return Sends
+		return RoleSends
 	case m != nil && m.Pattern == meaning.ToPeer:
-		return Own // it is its starts that send
+		return RoleOwn // it is its starts that send
 	case m != nil && m.Pattern == meaning.Receive || meaning.WaitingOf(def).Probes || def.Index("query_fn") >= 0:
-		return Dropped
+		return RoleDropped
 	case def.Has(mpi.Collective):
-		return Meets
+		return RoleMeets
 	}
 	for i := range def.Params {
 		if p := &def.Params[i]; p.Kind == mpi.KindMessage || p.Kind == mpi.KindRequest && p.Dir != mpi.Out {
-			return Dropped
+			return RoleDropped
 		}
 	}
-	return Own
+	return RoleOwn
 }
 
-// LargeReceive is what receives of 2 GiB and more need.
-const LargeReceive = "MPI_Irecv_c"
+// LargeReceiveName is what receives of 2 GiB and more need.
+const LargeReceiveName = "MPI_Irecv_c"
 
-// DeriveObstacles lists the calls because of which receives can't be derived, in a trace of which all calls can be made again.
+// DeriveObstacles lists the calls that rule out derived receives, for a trace that can otherwise be replayed.
 func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
-	found := make(reissue.Tally)
+	found := make(reissue.ObstacleTally)
 	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
@@ -88,7 +88,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	return found.List(), nil
 }
 
-// why says why receives can't be derived of a trace that has a call; "" if it is none to care about.
+// why is the reason for which a call rules out derived receives; "" if it does not.
 func why(c *trace.Call) string {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok || def.Has(mpi.Posix) {
@@ -108,7 +108,7 @@ func why(c *trace.Call) string {
 		return "its messages are sent in parts"
 	case def.Has(mpi.Persistent) && def.Has(mpi.Collective):
 		return "it makes a persistent collective request"
-	case c.Return != 0 && (role == Sends || role == Starts || role == Meets):
+	case c.Return != 0 && (role == RoleSends || role == RoleStarts || role == RoleMeets):
 		return "it failed, and who took part isn't known"
 	}
 	return ""

@@ -196,13 +196,13 @@ func TestRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []replay.Role{replay.Own, replay.Sends, replay.Dropped, replay.Dropped, replay.Dropped, replay.Own, replay.Meets, replay.Meets}
+	want := []replay.Role{replay.RoleOwn, replay.RoleSends, replay.RoleDropped, replay.RoleDropped, replay.RoleDropped, replay.RoleOwn, replay.RoleMeets, replay.RoleMeets}
 	i := 0
 	for c, err := range k.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err := o.View(0).Of(c); err != nil || a.Role != want[i] {
+		if a, err := o.View(0).RoleOf(c); err != nil || a.Role != want[i] {
 			t.Errorf("%s: role %d, expected %d; %v", c.Text(), a.Role, want[i], err)
 		}
 		i++

@@ -17,7 +17,7 @@ import (
 type derived struct {
 	s     *Stream
 	order *Order
-	view  *View
+	view  *RankView
 	me    int
 	next  uint64 // own calls before this one have been found in the order
 	fence bool   // the last of them is a collective call that hasn't been made
@@ -76,27 +76,27 @@ func newDerived(s *Stream, order *Order) (*derived, error) {
 // make makes a call of the trace, if it is one to make.
 func (d *derived) make(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
-	act, err := d.view.Of(c)
+	act, err := d.view.RoleOf(c)
 	if err != nil {
 		return err
 	}
-	if act.Role != Dropped {
+	if act.Role != RoleDropped {
 		d.beforeFree(c)
 	}
 	switch act.Role {
-	case Dropped:
+	case RoleDropped:
 		if err = d.ahead(); err == nil {
 			err = d.dropped(t)
 		}
-	case Sends:
+	case RoleSends:
 		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
 			err = d.send(t)
 		}
-	case Starts:
+	case RoleStarts:
 		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
 			err = d.start(t)
 		}
-	case Meets:
+	case RoleMeets:
 		if err = d.upTo(c.Index, true); err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 	return nil
 }
 
-// persistent returns the place of a persistent request that sends, 0 if it is none.
+// persistent returns the place of a persistent request that sends, 0 if it is another.
 func (d *derived) persistent(v *trace.Value) uint64 {
 	if v.Form != trace.RequestPersistent {
 		return 0
@@ -414,10 +414,10 @@ func (d *derived) wait(at uint64, due int64) {
 // await makes a call that waits. That is time in MPI, and no part of the gap that is under way.
 func (d *derived) await(name string, due int64, words ...uint64) {
 	s := d.s
-	s.is(InCall)
+	s.is(StateInCall)
 	d.invoke(name, due, words...)
 	took := d.call.End - d.call.Begin
-	s.since(Idle, d.call.End)
+	s.since(StateIdle, d.call.End)
 	s.MPI += took
 	s.End = d.call.End
 	if s.last != 0 {

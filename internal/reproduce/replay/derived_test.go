@@ -231,7 +231,7 @@ func TestDerivedGaps(t *testing.T) {
 		}
 	}
 	x := p.Report()
-	if x.Dropped != rounds || x.Receives != rounds || math.Abs(float64(x.Wanted)/(gap*(2*rounds+2))-1) > 0.02 || math.Abs(float64(x.Compute)/float64(x.Wanted)-1) > 0.02 {
+	if x.Dropped != rounds || x.Receives != rounds || math.Abs(float64(x.RecordedCompute)/(gap*(2*rounds+2))-1) > 0.02 || math.Abs(float64(x.Compute)/float64(x.RecordedCompute)-1) > 0.02 {
 		t.Errorf("%+v", x)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // encode fills in the words of a call.
-func (s *Stream) encode(c *trace.Call) (*plan, error) {
+func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	x, err := s.prepare(c)
@@ -73,8 +73,8 @@ func roomFor(c *trace.Call) int64 {
 	return n
 }
 
-// word returns what stands for a parameter in the call.
-func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room int64) (uint64, error) {
+// word returns the word that is passed for a parameter in the call.
+func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	form := d.Kind.Form()
 	switch {
@@ -110,19 +110,19 @@ func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room 
 }
 
 // scalar is the raw value of an input.
-func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error) {
+func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, error) {
 	switch v.Type {
 	case trace.Int:
-		if reissue.IsAddress(v.Num) && reissue.Absolute(c, &c.Params[st.index]) {
+		if reissue.IsAddress(v.Num) && reissue.IsAbsolute(c, &c.Params[st.index]) {
 			n, err := s.p.relocation.address(v.Num)
 			return uint64(n), err
 		}
-		if st.def.Kind == mpi.KindFint && s.p.foreign && reissue.FromInteger(c.Name()) {
+		if st.def.Kind == mpi.KindFint && s.p.foreign && reissue.ConvertsInteger(c.Name()) {
 			return s.fint(c)
 		}
 		return uint64(s.integer(c, st, v.Num)), nil
 	case trace.Handle, trace.Object:
-		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.AllHandles(c.Name()) {
+		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.TakesAllHandles(c.Name()) {
 			return s.p.allPvars(), nil
 		}
 		return s.find(st.def.Kind, v.Num)
@@ -144,14 +144,14 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 			return 0, nil
 		}
 		return s.p.host.StandIn(kind), nil
-	case trace.None, trace.Time: // of which nothing was recorded
+	case trace.None, trace.Time: // nothing was recorded
 		return 0, nil
 	}
 	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
 }
 
 // integer translates a number of the trace into the MPI's, or this run's.
-func (s *Stream) integer(c *trace.Call, st *step, n int64) int64 {
+func (s *Stream) integer(c *trace.Call, st *argument, n int64) int64 {
 	if what, ok := numbered(c, st.def.Kind); ok {
 		if v, ok := s.p.numbers[numberKey{what, n}]; ok {
 			return v
@@ -160,8 +160,7 @@ func (s *Stream) integer(c *trace.Call, st *step, n int64) int64 {
 	return st.table.Raw(n)
 }
 
-// numbered tells whether numbers of a kind are given out by the MPI as a
-// program runs, and in which series.
+// numbered reports whether the MPI numbers values of a kind at run time, and in which series.
 func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 	switch k {
 	case mpi.KindKeyval:
@@ -184,7 +183,7 @@ func (s *Stream) fint(c *trace.Call) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.p.ask("P"+reissue.ToInteger(c.Name()), v) // nobody is to see it
+	return s.p.ask("P"+reissue.IntegerFunction(c.Name()), v) // nobody is to see it
 }
 
 // allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.
@@ -218,8 +217,8 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 	return v, err
 }
 
-// handle is a handle by value or by address.
-func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error) {
+// handle returns the word for a handle that is passed by value or by address.
+func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
 	if !st.def.ByAddress() {
 		if k == mpi.KindToolObj {
@@ -253,7 +252,7 @@ func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error)
 // forget notes that the call frees a handle. Where another thread might take it for the
 // next one of its number, it is dropped before; of other kinds there may be more
 // references.
-func (s *Stream) forget(c *trace.Call, st *step, number int64) {
+func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 	k := st.def.Kind
 	if number < trace.FirstLocal || st.def.Dir != mpi.Free || c.Return != 0 {
 		return
@@ -344,8 +343,8 @@ func (s *Stream) image() (uint64, error) {
 	return at, nil
 }
 
-// leaveStatuses writes the statuses that come out to where the MPI will: fields
-// that it leaves alone then are what they were, as far as the trace tells.
+// leaveStatuses writes the recorded statuses to where the MPI will write its own: fields that it does not set then have
+// their old values, as far as recorded.
 func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
 	for i := range v.Elems {
 		if x := v.Elems[i].Status; x != nil {

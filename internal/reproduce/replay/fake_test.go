@@ -78,7 +78,7 @@ func repeat(make func(*Call), c *Call, r *Repeats) {
 		make(c)
 		r.Held += max(0, c.NotBefore-max(byGap, c.Ready))
 		r.Late += max(0, c.Begin-max(c.NotBefore, r.Last))
-		r.MPI += c.End - c.Begin
+		r.MPINs += c.End - c.Begin
 		r.Last = c.End
 		r.Next++
 		if c.Result != 0 {

@@ -23,14 +23,14 @@ type Call struct {
 // Repeats is how many times a Call is to be made again, and when. The layout is that
 // of struct repeats in replayer/call.h.
 type Repeats struct {
-	Next int64 // those from here on are to be made,
-	N    int64
-	Last int64 // when the call before came out
-	Late int64 // ns that calls were made later than due, and no gap has made up for
-	Held int64 // ns that they waited for the line, in sum
-	MPI  int64 // ns that they were in the MPI
-	From int64 // when the one under way was due, or could be made if that was later; read meanwhile, as Next is
-	At   [repeatsAtOnce]struct {
+	Next  int64 // those from here on are to be made,
+	N     int64
+	Last  int64 // when the call before came out
+	Late  int64 // ns that calls were made later than due, and no gap has made up for
+	Held  int64 // ns that they waited for the line, in sum
+	MPINs int64 // ns that they were in the MPI
+	From  int64 // when the one under way was due, or could be made if that was later; read meanwhile, as Next is
+	At    [repeatsAtOnce]struct {
 		Line int64 // when it is due, 0: at once
 		Gap  int64 // how long after the call before
 	}
@@ -51,16 +51,16 @@ type Host interface {
 	// StandIn returns the address of a callback in place of the program's.
 	StandIn(kind reissue.StandIn) uint64
 
-	// Traced reports whether somebody stands between us and the MPI and looks at
-	// the calls: then requests are kept where the program had them.
+	// Traced reports whether a tool between the program and the MPI looks at the calls: then requests are kept at the
+	// program's addresses.
 	Traced() bool
 
 	// Make makes the call on the thread of the caller and fills in what came
 	// of it.
 	Make(c *Call)
 
-	// Repeat makes a call again and again, until all are made or one returns
-	// something else than 0; what the call tells then is of the last one.
+	// Repeat makes a call repeatedly, until r.Count calls are made or one does not return 0; outputs are of the last
+	// one.
 	Repeat(c *Call, r *Repeats)
 
 	// Alloc returns that many bytes outside of Go's memory; they are zero.
@@ -69,7 +69,7 @@ type Host interface {
 	// Free takes back what Alloc returned.
 	Free(addr uint64, size int64)
 
-	// Reserve takes memory at a fixed address where there is none yet.
+	// Reserve maps memory at a fixed address that is still free.
 	Reserve(addr uint64, size int64) error
 
 	// Clock returns nanoseconds from a fixed point on.

@@ -14,13 +14,13 @@ type lookahead struct {
 	stream      int
 	places      bool // look for arrays too
 	walk        *trace.Walk
-	at          uint64                // calls seen
-	completions map[int64]*completion // by request
+	at          uint64                    // calls seen
+	completions map[int64]*requestOutcome // by request
 }
 
-// A completion is what becomes of a one-shot request: where and how it completes.
-type completion struct {
-	status    *trace.StatusValue // its status in the end; nil: the trace does not tell
+// A requestOutcome says where and with which status a one-shot request completes.
+type requestOutcome struct {
+	status    *trace.StatusValue // its final status; nil: not recorded
 	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
 	position  int                // in that array
 	length    int                // of that array
@@ -33,7 +33,7 @@ const farthest = 1 << 20
 
 // completion returns what becomes of the request that the call makes, nil if it makes
 // none or if nothing is to be known of it.
-func (f *lookahead) completion(c *trace.Call) (*completion, error) {
+func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 	id := made(c)
 	if id < 0 || !f.places && !tells(c) {
 		return nil, nil
@@ -52,7 +52,7 @@ func (f *lookahead) completion(c *trace.Call) (*completion, error) {
 			return v, f.walk.Err()
 		}
 		f.at++
-		if !f.walk.Repeated() { // a call once more tells nothing new
+		if !f.walk.Repeated() { // repetitions of a call are alike
 			f.look(f.walk.Call())
 		}
 	}
@@ -92,13 +92,13 @@ func made(c *trace.Call) int64 {
 	return -1
 }
 
-// tells reports whether it matters which status the request of a call will have.
+// tells reports whether the status of a call's request matters.
 func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c) }
 
 // look takes note of requests that the call makes and of those it is about.
 func (f *lookahead) look(d *trace.Call) {
 	if id := made(d); id >= 0 {
-		v := &completion{wantMatch: tells(d), wantPlace: f.places}
+		v := &requestOutcome{wantMatch: tells(d), wantPlace: f.places}
 		if v.wantMatch || v.wantPlace {
 			f.completions[id] = v
 		}
@@ -123,13 +123,13 @@ func (f *lookahead) look(d *trace.Call) {
 		}
 	}
 	if some {
-		for _, done := range ops.FoundComplete(d) {
+		for _, done := range ops.CompletedOrNull(d) {
 			f.status(done.Request, done.Status, d)
 		}
 	}
 }
 
-// used notes where a request stands in a call; by value it stands nowhere.
+// used notes at which position of a call's array a request is; a request passed by value has no position.
 func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
 	if r.Form != trace.RequestOnce || value {
 		return

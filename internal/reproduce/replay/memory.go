@@ -86,9 +86,8 @@ const (
 	imageSize = 64 // no MPI's status is larger
 )
 
-// cell returns a place for one handle, which stays where it is as long as the handle
-// lives: a tracer tells requests apart by the variable that holds them, and an MPI may
-// fill in a communicator later.
+// cell returns memory for one handle, whose address stays as long as the handle lives: a tracer identifies requests by
+// their variable, and an MPI may fill in a communicator later.
 func (p *Process) cell() (uint64, error) {
 	at, err := p.blocks.take(cellSize)
 	if err == nil {
@@ -140,10 +139,10 @@ func classOf(n int) int { return bits.Len(uint(max(n, cellSize) - 1)) }
 type segments struct {
 	host    Host
 	layout  *mpi.Layout
-	planned map[reissue.Place]*reissue.Segment
-	base    map[reissue.Place]uint64 // address of offset 0
-	rooms   map[reissue.Place]room   // of those that begin and end
-	given   map[reissue.Place]bool   // the MPI handed it out, since the segment last began
+	planned map[reissue.MemorySegment]*reissue.TouchedSegment
+	base    map[reissue.MemorySegment]uint64 // address of offset 0
+	rooms   map[reissue.MemorySegment]room   // of those that begin and end
+	given   map[reissue.MemorySegment]bool   // the MPI handed it out, since the segment last began
 	seed    uint64
 	version uint64 // counts what changes base
 
@@ -161,13 +160,13 @@ const (
 // end as the replay goes on.
 func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *allocs) (*segments, error) {
 	g := &segments{
-		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room), given: make(map[reissue.Place]bool),
-		planned: make(map[reissue.Place]*reissue.Segment),
+		host: h, layout: l, seed: seed, base: make(map[reissue.MemorySegment]uint64), rooms: make(map[reissue.MemorySegment]room), given: make(map[reissue.MemorySegment]bool),
+		planned: make(map[reissue.MemorySegment]*reissue.TouchedSegment),
 	}
 	for i := range plan.Segments {
 		s := &plan.Segments[i]
-		g.planned[s.Place] = s
-		size, ok := known.largest[s.Place]
+		g.planned[s.MemorySegment] = s
+		size, ok := known.largest[s.MemorySegment]
 		if ok && known.follow {
 			continue
 		}
@@ -181,23 +180,21 @@ func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *
 	return g, nil
 }
 
-// take gives a segment memory: address space for all that calls reach, content as far
-// as the segment's size.
+// take maps a segment: address space for everything that calls reach, memory as far as the segment's size.
 //
-// Calls may reach beyond the segment, as a datatype can go from one piece of memory to
-// the next. They may also seem to, where the number of a datatype stood for a small one
-// and a large one. What is not touched is no memory.
-func (g *segments) take(s *reissue.Segment, size int64) error {
+// Calls may reach beyond the segment, as a datatype can span several pieces of memory. They may also seem to, if one
+// number meant a small datatype and a large one. Address space that is not touched takes no memory.
+func (g *segments) take(s *reissue.TouchedSegment, size int64) error {
 	low, high := max(min(s.Low, 0), -mostSpace), min(max(s.High, 0), mostSpace)
 	r, used, err := g.room(high - low + 2*margin)
 	if err != nil {
 		return fmt.Errorf("%d bytes for buffers: %w", high-low, err)
 	}
-	g.rooms[s.Place] = r
+	g.rooms[s.MemorySegment] = r
 	g.version++
-	g.base[s.Place] = r.at + margin - uint64(low)
-	if !s.Given && !used {
-		g.fill(bytesAt(g.base[s.Place], int(min(size, high, mostContent))))
+	g.base[s.MemorySegment] = r.at + margin - uint64(low)
+	if !s.FromMPI && !used {
+		g.fill(bytesAt(g.base[s.MemorySegment], int(min(size, high, mostContent))))
 	}
 	return nil
 }
@@ -222,7 +219,7 @@ func (g *segments) fill(b []byte) {
 
 // bind says where a segment is that the MPI allocated.
 func (g *segments) bind(l trace.Location, addr uint64) {
-	p := reissue.PlaceOf(&l)
+	p := reissue.SegmentOf(&l)
 	g.version++
 	g.base[p], g.given[p] = addr-uint64(l.Offset), true
 }
@@ -232,7 +229,7 @@ func (g *segments) address(l trace.Location) (uint64, error) {
 	if l.Class == trace.Special {
 		return g.special(l.Offset)
 	}
-	p := reissue.PlaceOf(&l)
+	p := reissue.SegmentOf(&l)
 	if base, ok := g.base[p]; ok {
 		return base + uint64(l.Offset), nil
 	}
@@ -263,11 +260,10 @@ func (g *segments) special(offset int64) (uint64, error) {
 	return uint64(s.Value), nil
 }
 
-// allocs is what is known of where the segments of a rank's memory begin and end among
-// its calls. Threads of a replay are not as far as each other as they were, so that
-// memory of ranks with several stays as long as the replay, and only sizes are used.
+// allocs has the allocation events of a rank's segments. Threads of a replay advance differently than those of the
+// program. Memory of ranks with several threads therefore stays for the whole replay, and only sizes are used.
 type allocs struct {
-	largest map[reissue.Place]int64 // by segment: the most memory it ever had
+	largest map[reissue.MemorySegment]int64 // by segment: the most memory it ever had
 	follow  bool
 	next    func() (uint64, trace.AllocEvent, bool)
 	at      uint64 // calls that have begun before the event
@@ -277,14 +273,14 @@ type allocs struct {
 
 // newAllocs returns the allocation events of a rank.
 func newAllocs(k *trace.Rank) (*allocs, error) {
-	l := &allocs{largest: make(map[reissue.Place]int64)}
+	l := &allocs{largest: make(map[reissue.MemorySegment]int64)}
 	r, err := k.Allocs()
 	if err != nil || r == nil {
 		return l, err
 	}
 	for i := range r.List {
 		x := &r.List[i]
-		p := reissue.PlaceOf(&x.Segment)
+		p := reissue.SegmentOf(&x.Segment)
 		l.largest[p] = max(l.largest[p], int64(x.Size))
 	}
 	if r.Cut || k.Streams() > 1 {
@@ -306,8 +302,8 @@ func (l *allocs) pending(index uint64) bool { return l.follow && l.more && l.at 
 func (l *allocs) until(index uint64, g *segments) error {
 	for l.more && l.at <= index {
 		if l.alloc.Free {
-			g.end(reissue.PlaceOf(&l.alloc.Segment))
-		} else if err := g.begin(reissue.PlaceOf(&l.alloc.Segment), int64(l.alloc.Size)); err != nil {
+			g.end(reissue.SegmentOf(&l.alloc.Segment))
+		} else if err := g.begin(reissue.SegmentOf(&l.alloc.Segment), int64(l.alloc.Size)); err != nil {
 			return err
 		}
 		l.at, l.alloc, l.more = l.next()
@@ -322,7 +318,7 @@ type room struct {
 }
 
 // begin gives a segment memory, of the size that it had.
-func (g *segments) begin(p reissue.Place, size int64) error {
+func (g *segments) begin(p reissue.MemorySegment, size int64) error {
 	s, ok := g.planned[p]
 	if !ok || g.given[p] {
 		return nil // no call touches it, or the MPI has just handed it out
@@ -332,7 +328,7 @@ func (g *segments) begin(p reissue.Place, size int64) error {
 }
 
 // end takes a segment's memory away.
-func (g *segments) end(p reissue.Place) {
+func (g *segments) end(p reissue.MemorySegment) {
 	g.version++
 	if g.given[p] {
 		delete(g.given, p)

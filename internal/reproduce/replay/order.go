@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A EventKind is what an event of the order is.
+// An EventKind distinguishes sends and collective calls among the events of an order.
 type EventKind uint8
 
 // The kinds.
@@ -35,22 +35,22 @@ type Order struct {
 	Calls uint64 // so far
 
 	of     int // the rank whose events are wanted, -1: all
-	ranks  []*place
+	ranks  []*progress
 	ready  []int // whose turn it is, first of all
-	groups map[int]*group
+	groups map[int]*collectiveGroup
 	events []Event // that come next
 }
 
-// A place is how far a rank has come.
-type place struct {
-	view *View
+// A progress is a rank's position in its calls.
+type progress struct {
+	view *RankView
 	walk *trace.Walk
-	at   *group // where it waits for others, nil: nowhere
-	call uint64 // in this one
+	at   *collectiveGroup // where it waits for others, nil: nowhere
+	call uint64           // in this one
 }
 
-// A group is those who make collective calls together.
-type group struct {
+// A collectiveGroup is a communicator with the members that have arrived at its current collective call.
+type collectiveGroup struct {
 	comm     *handles.Comm
 	members  int
 	function string
@@ -60,8 +60,8 @@ type group struct {
 // NewOrder begins the order of a trace, for a rank: it gets what the rank does and what is sent to it; -1: everything.
 // There MUST be no DeriveObstacles.
 func NewOrder(r *trace.Reader, rank int) (*Order, error) {
-	o := &Order{of: rank, groups: make(map[int]*group)}
-	source, err := ops.New(r, ops.Options{Untimed: true, Shares: true})
+	o := &Order{of: rank, groups: make(map[int]*collectiveGroup)}
+	source, err := ops.New(r, ops.Options{IgnoreTimes: true, PerMember: true})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func NewOrder(r *trace.Reader, rank int) (*Order, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &place{}
+		p := &progress{}
 		if p.view, err = newView(source, k); err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func NewOrder(r *trace.Reader, rank int) (*Order, error) {
 }
 
 // View returns what the calls of a rank are to others.
-func (o *Order) View(rank int) *View { return o.ranks[rank].view }
+func (o *Order) View(rank int) *RankView { return o.ranks[rank].view }
 
 // Next returns the event that comes next. It looks at most calls, and returns NoEvent if none of these is an event.
 func (o *Order) Next(most int) (e Event, err error) {
@@ -117,11 +117,11 @@ func (o *Order) step() error {
 	}
 	o.Calls++
 	c := p.walk.Call()
-	a, err := p.view.Of(c)
+	a, err := p.view.RoleOf(c)
 	switch {
 	case err != nil:
 		return err
-	case a.Role == Meets:
+	case a.Role == RoleMeets:
 		o.ready = o.ready[1:]
 		return o.meet(n, c.Index, a)
 	case len(a.Messages) == 0:
@@ -141,9 +141,11 @@ func (o *Order) add(e Event) {
 }
 
 // meet has a rank wait for the others in a collective call. The last one lets all go on.
-func (o *Order) meet(rank int, index uint64, a *Act) error {
+func (o *Order) meet(rank int, index uint64, a *CallRole) error {
 	number := a.with.Channel()
-	g := once.Of(o.groups, number, func() *group { return &group{comm: a.with, members: a.with.Size + a.with.RemoteSize} })
+	g := once.Get(o.groups, number, func() *collectiveGroup {
+		return &collectiveGroup{comm: a.with, members: a.with.Size + a.with.RemoteSize}
+	})
 	if len(g.there) == 0 {
 		g.function = a.function
 	} else if g.function != a.function {
@@ -165,10 +167,10 @@ func (o *Order) meet(rank int, index uint64, a *Act) error {
 	return nil
 }
 
-// stuck says which collective calls not all members come to, nil if there are none.
+// stuck returns an error that lists the collective calls which not all members reach; nil without any.
 func (o *Order) stuck() error {
 	var list []string
-	seen := make(map[*group]bool)
+	seen := make(map[*collectiveGroup]bool)
 	for _, p := range o.ranks {
 		if g := p.at; g != nil && !seen[g] {
 			seen[g] = true

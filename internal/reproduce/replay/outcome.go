@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// directed are the functions whose calls are told how to end, in replayer/under/under.c, large forms included.
+// directed are the functions whose outcome the replay dictates, in replayer/under/under.c, large forms included.
 var directed = map[string]bool{
 	"MPI_Test": true, "MPI_Testany": true, "MPI_Testall": true, "MPI_Testsome": true, "MPI_Request_get_status": true,
 	"MPI_Waitany": true, "MPI_Waitsome": true, "MPI_Waitall": true, "MPI_Win_test": true, "MPI_Parrived": true,
@@ -18,13 +18,13 @@ var directed = map[string]bool{
 	"MPI_File_open": true, "MPI_File_delete": true,
 }
 
-// Directed reports whether calls of a function are told how to end.
-func Directed(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
+// IsDirected reports whether the replay dictates the outcome of a function's calls.
+func IsDirected(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
 
 // outcome lays out what the call is to give: struct under_outcome. 0 means that
 // there is nothing to say, because the call can end in one way only or because
 // it is not known how it did.
-func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
+func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	switch {
 	case c.Name() == "MPI_File_get_size":
 		return 0, s.p.fileSize(c)
@@ -44,7 +44,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 	if err := ops.CheckCompleted(c); err != nil {
 		return 0, err
 	}
-	vain, polls := ops.InVain(c), plan.call.Has(mpi.Polls)
+	vain, polls := ops.FoundNothing(c), plan.call.Has(mpi.Polls)
 	var done []ops.Completion
 	var match *trace.StatusValue
 	switch is := plan.waits; {
@@ -95,7 +95,7 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, don
 	}
 	store(at+20, 4, uint64(len(done)))
 	for i := range done {
-		store(at+32+4*uint64(i), 4, uint64(done[i].At))
+		store(at+32+4*uint64(i), 4, uint64(done[i].ArrayIndex))
 	}
 	return at
 }
@@ -104,10 +104,10 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, don
 // or tags.
 func wildcard(c *trace.Call) bool {
 	r, _ := ops.Receives(c)
-	return r.Wild
+	return r.Wildcard
 }
 
-// statusOf returns the status of a call that has one, if it tells of a message.
+// statusOf returns the status of a call if it is that of a message; else nil.
 func statusOf(c *trace.Call) *trace.StatusValue {
 	p := c.Param("status")
 	if p == nil || p.Out.Status == nil {
@@ -116,8 +116,8 @@ func statusOf(c *trace.Call) *trace.StatusValue {
 	return message(p.Out.Status)
 }
 
-// message returns a status if it tells of a message. Whether it was cancelled is
-// for requests to say: after a probe that bit may be anything.
+// message returns a status if it is that of a message. The cancelled bit counts for requests only: after a probe it is
+// undefined.
 func message(v *trace.StatusValue) *trace.StatusValue {
 	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Source == mpi.AnySource || v.Tag == mpi.AnyTag {
 		return nil

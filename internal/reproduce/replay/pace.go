@@ -9,10 +9,9 @@ import (
 // A Pace says what a call waits for before it is made.
 type Pace string
 
-// The paces. With gaps alone, ranks wait for each other in calls as long as it
-// comes out: less than those of the program did where the trace does not tell who
-// was late when, or where they had to wait for a core. On the line, a call is not
-// made before the time at which the program made it either.
+// The paces. With gaps alone, ranks wait in calls as long as it happens to take. That is less than in the program if
+// the trace does not have single times, or if the program waited for a core. On the line, a call is also not made
+// before the time at which the program made it.
 const (
 	PaceLine Pace = "original"
 	PaceGaps Pace = "gaps"
@@ -27,7 +26,7 @@ func PaceNamed(name string) (Pace, error) {
 	return "", fmt.Errorf("pace %q: must be original or gaps", name)
 }
 
-// A pacer tells when the calls of a stream are due.
+// A pacer decides when the calls of a stream are due.
 type pacer struct {
 	o    Options
 	line bool
@@ -72,9 +71,8 @@ func (s *Stream) line(t *trace.TimedCall) (int64, bool) {
 	return s.p.origin + t.Start - s.p.began, true
 }
 
-// catchUp is the part of a gap that a replay behind the line may leave out. One rank's
-// lateness is all the ranks' that wait for it, and whoever sleeps wakes up late. Computation
-// stays within 2 % of the program's.
+// catchUp is the fraction of a gap that a late replay may leave out, as 1/catchUp. The lateness of one rank delays all
+// that wait for it, and sleeping threads wake up late. Computation stays within 2 % of the program's.
 const catchUp = 64
 
 // lag notes how much later a call was made than it was due.

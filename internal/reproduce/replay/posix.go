@@ -29,7 +29,7 @@ func (p *Process) beginFiles() error {
 	calls, err := p.rank.Distinct()
 	own, named := uint64(0), false
 	for _, c := range calls {
-		if c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) {
+		if c.Func.Has(trace.Posix) && !reissue.MadeByLibrary(c) {
 			own = 1
 		}
 		named = named || c.Param("filename") != nil
@@ -51,7 +51,7 @@ func (p *Process) beginFiles() error {
 }
 
 // encodeFile fills in the words of a call on a file. The process is locked.
-func (s *Stream) encodeFile(c *trace.Call, plan *plan) error {
+func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
 	words := s.arena.take(8 * (fileWords + 1)) // the last is errno
 	if words == 0 {
 		return s.arena.err
@@ -95,8 +95,8 @@ func (s *Stream) encodeFile(c *trace.Call, plan *plan) error {
 	return s.arena.err
 }
 
-// fileWord is what stands for a parameter of a call on a file.
-func (s *Stream) fileWord(c *trace.Call, st *step, p *trace.Param) (uint64, error) {
+// fileWord is the word that is passed for a parameter of a call on a file.
+func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	v := &p.In
 	switch v.Type {
 	case trace.String:
@@ -206,8 +206,8 @@ func (s *Stream) file(c *trace.Call) (uint64, error) {
 	return at, err
 }
 
-// fileSize makes a file that is empty here as large as the program was told: one that
-// it would have created, had it not been there from an earlier run. The process is locked.
+// fileSize extends a file that is empty here to the size that the program saw. It would have created the file had it
+// not existed from an earlier run. The process is locked.
 func (p *Process) fileSize(c *trace.Call) error {
 	fh, size := c.Param("fh"), c.Param("size")
 	if c.Return != 0 || fh == nil || size == nil || size.Out.Num <= 0 {

@@ -37,9 +37,9 @@ type Options struct {
 	Pace      Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
 	Files     string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
 
-	Windows []reissue.Window `json:"windows,omitempty"` // of addresses among the numbers of the trace
-	Ends    reissue.Ends     `json:"ends,omitempty"`    // how far to go, where the program did not come to its end
-	Order   *Order           `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+	Windows []reissue.AddressWindow `json:"windows,omitempty"` // of addresses among the numbers of the trace
+	Ends    reissue.Ends            `json:"ends,omitempty"`    // where to stop, if the program did not finish
+	Order   *Order                  `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
 // A Process replays one rank.
@@ -62,7 +62,7 @@ type Process struct {
 	allocs     *allocs // of segments of memory
 	relocation *relocation
 	blocks     blocks
-	plans      map[*trace.Function]*plan
+	plans      map[*trace.Function]*callPlan
 	own        *Call            // for calls that aren't the trace's
 	created    map[int64]string // by symbolic id: files opened to be created
 	streams    []*Stream
@@ -81,7 +81,7 @@ type numberKey struct {
 
 // New prepares the replay of a rank under an MPI.
 func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
-	need, err := reissue.Of(r, k)
+	need, err := reissue.PlanOf(r, k)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		relocation: move, allocs: alloc, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), trace: r, rank: k,
 		numbers:  make(map[numberKey]int64),
-		segments: memory, plans: make(map[*trace.Function]*plan), created: make(map[int64]string),
+		segments: memory, plans: make(map[*trace.Function]*callPlan), created: make(map[int64]string),
 		blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
 	own, err := h.Alloc(cellBlock) // C keeps no pointer to memory of Go
@@ -144,9 +144,9 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	return p, nil
 }
 
-// Unseen reports whether no call of the rank's initialises MPI: the recorder came later, or what was imported has none. The host has to
+// NoInitCall reports whether no call of the rank's initialises MPI: the recorder came later, or what was imported has none. The host has to
 // before streams run; they finalize it if no call does.
-func (p *Process) Unseen() (bool, error) {
+func (p *Process) NoInitCall() (bool, error) {
 	calls, err := p.rank.Distinct()
 	has := func(is func(def *mpi.Call) bool) bool {
 		return slices.ContainsFunc(calls, func(c *trace.Call) bool { def, ok := mpi.Lookup(c.Name()); return ok && is(def) })
@@ -160,20 +160,20 @@ func (p *Process) Unseen() (bool, error) {
 // Streams returns the threads to replay, first the one that initialises MPI.
 func (p *Process) Streams() []*Stream { return p.streams }
 
-// A plan says how to make the calls of one function.
-type plan struct {
+// A callPlan says how to make the calls of one function.
+type callPlan struct {
 	call     *mpi.Call
 	address  uint64
 	through  uint64 // address of what calls that, of functions that work on files
-	params   []step
+	params   []argument
 	keeps    bool // arrays have to stay when the call has returned
 	starts   bool // other threads may call after it
-	directed bool // it may have to be told how to end
+	directed bool // its outcome may have to be dictated
 	waits    meaning.Waiting
 }
 
-// A step is one parameter of a plan.
-type step struct {
+// An argument is one parameter of a plan.
+type argument struct {
 	def   *mpi.Param
 	index int // in the trace's parameters
 	width int // bytes of one element
@@ -181,7 +181,7 @@ type step struct {
 }
 
 // plan returns the plan of a function, made at first use. The lock is held.
-func (p *Process) plan(f *trace.Function) (*plan, error) {
+func (p *Process) plan(f *trace.Function) (*callPlan, error) {
 	if q := p.plans[f]; q != nil {
 		return q, nil
 	}
@@ -189,7 +189,7 @@ func (p *Process) plan(f *trace.Function) (*plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("no function %s is known", f.Name)
 	}
-	q := &plan{call: call, address: p.host.Function(f.Name), directed: Directed(f.Name), waits: meaning.WaitingOf(call)}
+	q := &callPlan{call: call, address: p.host.Function(f.Name), directed: IsDirected(f.Name), waits: meaning.WaitingOf(call)}
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}
@@ -206,7 +206,7 @@ func (p *Process) plan(f *trace.Function) (*plan, error) {
 		if d.LargeOnly && !call.Large {
 			continue
 		}
-		s := step{def: d, index: -1, width: p.widthOf(call, d)}
+		s := argument{def: d, index: -1, width: p.widthOf(call, d)}
 		if d.Kind.Form() != mpi.FormNone || d.Kind == mpi.KindArgc || d.Kind == mpi.KindArgv {
 			for ; at < len(f.Params); at++ {
 				if f.Params[at].Name == d.Name {

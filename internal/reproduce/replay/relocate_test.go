@@ -23,11 +23,11 @@ func TestDynamicWindowsByAddress(t *testing.T) {
 		r.Call("MPI_Put", 3, heap0, 0, 1, tracktest.IntType, 1, 8, 1, tracktest.IntType, win)
 		r.End()
 	})
-	windows, err := reissue.Windows(r)
+	windows, err := reissue.AddressWindows(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(windows, []reissue.Window{0x5555}) {
+	if !slices.Equal(windows, []reissue.AddressWindow{0x5555}) {
 		t.Fatalf("windows %#x", windows)
 	}
 	f := &fake{}

@@ -11,19 +11,19 @@ import (
 
 // A Report is what a rank did, in nanoseconds. What isn't wall time is that of all its threads.
 type Report struct {
-	Rank      int      `json:"rank"`
-	Calls     int64    `json:"calls"`
-	Wall      int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
-	MPI       int64    `json:"mpi_ns"`     // in calls
-	Compute   int64    `json:"compute_ns"` // between calls, without what these were held
-	Wanted    int64    `json:"wanted_ns"`  // what the trace says of that
-	Held      int64    `json:"held_ns"`    // what its calls waited besides, as the program made them later
-	Longer    int64    `json:"longer_ns"`  // what MPI_Init took beyond what it took in the original
-	Peak      int64    `json:"peak_bytes"` // most memory that was resident, the MPI's included
-	Different int64    `json:"different"`  // calls that returned something else than recorded
-	Examples  []string `json:"examples,omitempty"`
-	Dropped   int64    `json:"dropped,omitempty"`  // calls of the trace that weren't made, as receives are derived
-	Receives  int64    `json:"receives,omitempty"` // that were derived
+	Rank            int      `json:"rank"`
+	Calls           int64    `json:"calls"`
+	Wall            int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
+	MPI             int64    `json:"mpi_ns"`     // in calls
+	Compute         int64    `json:"compute_ns"` // between calls, without what these were held
+	RecordedCompute int64    `json:"wanted_ns"`  // what the trace says of that
+	Held            int64    `json:"held_ns"`    // what its calls waited besides, as the program made them later
+	InitExcess      int64    `json:"longer_ns"`  // what MPI_Init took beyond what it took in the original
+	PeakMemory      int64    `json:"peak_bytes"` // most memory that was resident, the MPI's included
+	Different       int64    `json:"different"`  // calls that returned something else than recorded
+	Examples        []string `json:"examples,omitempty"`
+	Dropped         int64    `json:"dropped,omitempty"`  // calls of the trace that weren't made, as receives are derived
+	Receives        int64    `json:"receives,omitempty"` // that were derived
 }
 
 // Report sums up a replay that has ended.
@@ -33,28 +33,28 @@ func (p *Process) Report() Report {
 		r.Calls += s.Calls
 		r.MPI += s.MPI
 		r.Compute += s.Compute
-		r.Wanted += s.Wanted
+		r.RecordedCompute += s.RecordedCompute
 		r.Held += s.Held
 		r.Different += s.Different
 		r.Dropped += s.Dropped
 		r.Receives += s.Receives
 		r.Examples = append(r.Examples, s.Examples...)
 		if i == 0 {
-			r.Wall, r.Longer = s.End-s.Begin, s.longer
+			r.Wall, r.InitExcess = s.End-s.Begin, s.longer
 		}
 	}
 	return r
 }
 
-// Unprepared takes from the ranks' times what they waited in MPI_Init for others that had
-// more to prepare or came to a core later. MPI_Init ends for all when the last rank is there.
-func Unprepared(ranks []*Report) {
+// SubtractInitWait subtracts from the ranks' times what they waited in MPI_Init for others that needed longer to prepare or
+// got a core later. MPI_Init ends for all when the last rank arrives.
+func SubtractInitWait(ranks []*Report) {
 	least := int64(math.MaxInt64)
 	for _, r := range ranks {
-		least = min(least, r.Longer)
+		least = min(least, r.InitExcess)
 	}
 	for _, r := range ranks {
-		waited := r.Longer - least
+		waited := r.InitExcess - least
 		r.Wall, r.MPI = r.Wall-waited, r.MPI-waited
 	}
 }
@@ -67,7 +67,7 @@ func (p *Process) WriteReport(dir string) error {
 	r := p.Report()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
-		r.Peak = usage.Maxrss << 10
+		r.PeakMemory = usage.Maxrss << 10
 	}
 	b, err := json.Marshal(&r)
 	if err != nil {

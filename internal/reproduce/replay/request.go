@@ -108,8 +108,8 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	return at, nil
 }
 
-// A block is an array of requests of the program: cells side by side.
-type block struct {
+// A requestArray is an array of requests of the program: cells side by side.
+type requestArray struct {
 	base   uint64
 	length int
 	live   int
@@ -128,7 +128,7 @@ func (s *Stream) placeFor() (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		b = &block{base: at, length: s.completion.length}
+		b = &requestArray{base: at, length: s.completion.length}
 		s.blocks[s.completion.array] = b
 		for i := range b.length {
 			store(at+uint64(i*w), w, s.requestHandles().null)
@@ -163,8 +163,7 @@ func (s *Stream) release(at uint64) {
 	}
 }
 
-// side returns the address of the requests if they lie side by side as they
-// are to stand in an array, 0 if not.
+// side returns the address of the requests if they are contiguous in the array's order, else 0.
 func (s *Stream) side(list []located, w int) uint64 {
 	for i, r := range list {
 		if r.at == 0 {
@@ -244,7 +243,7 @@ func (s *Stream) afterRequest(r located, raw uint64) {
 // Prepared is what stays the same among the calls of a terminal, so that it is worked out
 // once.
 type prepared struct {
-	plan    *plan
+	plan    *callPlan
 	room    int64
 	lane    bool   // its calls differ
 	fixed   uint32 // parameters whose words stay, as bits
@@ -286,7 +285,7 @@ func b2u(b bool) uint32 {
 }
 
 // keep notes the word of a parameter if it stays.
-func (x *prepared) keep(i int, c *trace.Call, st *step, p *trace.Param, w uint64) {
+func (x *prepared) keep(i int, c *trace.Call, st *argument, p *trace.Param, w uint64) {
 	if x.lane {
 		return
 	}

@@ -23,26 +23,26 @@ type Stream struct {
 	number     int
 	arena      arena
 	call       *Call       // outside of Go's memory
-	plan       *plan       // of the call that was laid out
+	plan       *callPlan   // of the call that was laid out
 	ready      []*prepared // by terminal
 	walk       *trace.Walk
 	places     *gaps.Line // times of its calls; nil: the walk has them, or they aren't needed
 	ahead      *lookahead
-	completion *completion // of the request that the call under way makes
-	vain       bool        // the call before was a test that found nothing
-	aside      int64       // ns that the recorder had taken by then
-	again      again       // it is to be made again
-	derived    *derived    // nil: receives are those of the trace
-	settles    bool        // the call under way waits for messages first
+	completion *requestOutcome // of the request that the call under way makes
+	vain       bool            // the call before was a test that found nothing
+	aside      int64           // ns that the recorder had taken by then
+	again      again           // it is to be made again
+	derived    *derived        // nil: receives are those of the trace
+	settles    bool            // the call under way waits for messages first
 
-	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
-	made     int64                 // one-shot requests so far
-	blocks   map[uint64]*block     // by the call that uses the array
-	inBlock  map[uint64]uint64     // which block a place is in
-	images   map[uint64]uint64     // statuses of generalized requests, by place
-	pending  uint64                // such a status, of the request that the call under way makes
-	kept     map[uint64][]piece    // arrays that operations under way read, by place of the request
-	keeping  []piece               // those of the call that is laid out
+	requests map[requestKey]uint64    // cells; of this stream's requests and all persistent ones: see request
+	made     int64                    // one-shot requests so far
+	blocks   map[uint64]*requestArray // by the call that uses the array
+	inBlock  map[uint64]uint64        // which block a place is in
+	images   map[uint64]uint64        // statuses of generalized requests, by place
+	pending  uint64                   // such a status, of the request that the call under way makes
+	kept     map[uint64][]memoryRange // arrays that operations under way read, by place of the request
+	keeping  []memoryRange            // those of the call that is laid out
 
 	pace   *pacer
 	late   int64    // ns that calls were made later than due, and no gap has made up for
@@ -78,17 +78,17 @@ func keyOf(persistent bool, id int64) requestKey {
 
 // Stats are what a stream did.
 type Stats struct {
-	Calls     int64
-	MPI       int64 // ns in calls
-	Compute   int64 // ns between calls, without what they were held
-	Wanted    int64 // ns that the program computed between calls, by the trace
-	Held      int64 // ns that calls waited beyond that, as they were made later in the original
-	Begin     int64 // when MPI was initialised
-	End       int64 // when the last call came out
-	Different int64 // calls that returned something else than recorded
-	Examples  []string
-	Dropped   int64 // calls of the trace that weren't made
-	Receives  int64 // that were posted for what others send
+	Calls           int64
+	MPI             int64 // ns in calls
+	Compute         int64 // ns between calls, without what they were held
+	RecordedCompute int64 // ns that the program computed between calls, by the trace
+	Held            int64 // ns that calls waited beyond that, as they were made later in the original
+	Begin           int64 // when MPI was initialised
+	End             int64 // when the last call came out
+	Different       int64 // calls that returned something else than recorded
+	Examples        []string
+	Dropped         int64 // calls of the trace that weren't made
+	Receives        int64 // that were posted for what others send
 }
 
 // A State says what a stream is doing.
@@ -96,11 +96,11 @@ type State int32
 
 // The states.
 const (
-	Idle      State = iota // between calls
-	Computing              // waiting as long as the program computed
-	InCall                 // in the MPI
-	Waiting                // for another thread of the process
-	Ended
+	StateIdle      State = iota // between calls
+	StateComputing              // waiting as long as the program computed
+	StateInCall                 // in the MPI
+	StateWaiting                // for another thread of the process
+	StateEnded
 )
 
 // decodedAhead is how many bytes a rank's times of single calls take that are decoded before
@@ -113,8 +113,8 @@ const decodedAhead = 16 << 20
 func newStream(p *Process, number int) (*Stream, error) {
 	s := &Stream{
 		p: p, number: number, arena: arena{alloc: p.host.Alloc},
-		requests: make(map[requestKey]uint64), blocks: make(map[uint64]*block), images: make(map[uint64]uint64), inBlock: make(map[uint64]uint64),
-		kept: make(map[uint64][]piece),
+		requests: make(map[requestKey]uint64), blocks: make(map[uint64]*requestArray), images: make(map[uint64]uint64), inBlock: make(map[uint64]uint64),
+		kept: make(map[uint64][]memoryRange),
 	}
 	at, err := p.host.Alloc(int64(cellBlock))
 	if err != nil {
@@ -130,7 +130,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 			return nil, err
 		}
 	}
-	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.Traced(), completions: make(map[int64]*completion)}
+	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.Traced(), completions: make(map[int64]*requestOutcome)}
 	s.pace = &pacer{o: p.o, line: p.o.Pace != PaceGaps && !p.o.NoCompute && p.o.Speed == 1}
 	if p.o.NoCompute && p.rank.Streams() == 1 {
 		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
@@ -149,10 +149,10 @@ func newStream(p *Process, number int) (*Stream, error) {
 	return s, s.walk.ReadAhead(decodedAhead / p.rank.Streams())
 }
 
-// Now tells what the stream is doing, and since when.
-func (s *Stream) Now() (State, int64) { return State(s.what.Load()), s.when.Load() }
+// State returns what the stream is doing, and since when.
+func (s *Stream) State() (State, int64) { return State(s.what.Load()), s.when.Load() }
 
-// from tells when the call under way was due, or could be made if that was later.
+// from returns when the current call was due, or was ready if that was later.
 func (s *Stream) from() int64 {
 	if r := s.repeats.Load(); r != nil {
 		return atomic.LoadInt64(&r.From)
@@ -184,7 +184,7 @@ func (s *Stream) since(what State, ns int64) {
 func (s *Stream) Run() error {
 	err := s.run()
 	s.done.Store(true)
-	s.is(Ended)
+	s.is(StateEnded)
 	if err != nil {
 		s.p.fail(err)
 	}
@@ -297,19 +297,18 @@ func (s *Stream) finish() error {
 		return nil
 	}
 	s.waitForOthers()
-	s.is(InCall)
+	s.is(StateInCall)
 	_, err := s.p.ask("MPI_Finalize")
-	s.is(Idle)
+	s.is(StateIdle)
 	return err
 }
 
-// followOn waits until the stream before has come to its first call: tracers
-// number threads by these.
+// followOn waits for the first call of the stream before: tracers number threads by these.
 func (s *Stream) followOn() {
 	before := s.p.streams[s.number-1]
 	for s.p.failed.Load() == nil {
-		what, since := before.Now()
-		if before.begun.Load() || before.done.Load() || what == InCall && s.p.host.Clock()-since > int64(2*time.Millisecond) {
+		what, since := before.State()
+		if before.begun.Load() || before.done.Load() || what == StateInCall && s.p.host.Clock()-since > int64(2*time.Millisecond) {
 			return
 		}
 		time.Sleep(50 * time.Microsecond)
@@ -324,7 +323,7 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	if c.Return == trace.NeverReturned || c.Return == trace.Left {
 		return nil // nothing is known of what it waited for
 	}
-	if reissue.ByLibrary(c) {
+	if reissue.MadeByLibrary(c) {
 		return nil
 	}
 	s.now.Store(c.Index + 1)
@@ -361,14 +360,14 @@ func (s *Stream) issue(t *trace.TimedCall) {
 		ready, latest = s.derived.settle(due)
 	}
 	s.call.NotBefore = due
-	if s.call.End == 0 || State(s.what.Load()) != Idle {
-		s.is(InCall)
+	if s.call.End == 0 || State(s.what.Load()) != StateIdle {
+		s.is(StateInCall)
 	} else {
-		s.since(InCall, s.call.End)
+		s.since(StateInCall, s.call.End)
 	}
 	s.p.host.Make(s.call)
-	s.since(Idle, s.call.End)
-	s.Wanted += gap
+	s.since(StateIdle, s.call.End)
+	s.RecordedCompute += gap
 	ready = cmp.Or(ready, s.call.Ready)
 	if s.last != 0 {
 		between := max(0, s.call.Begin-s.last)
@@ -443,7 +442,7 @@ func (p *Process) release(f func()) {
 
 // waitForOthers waits until the other threads have made all their calls.
 func (s *Stream) waitForOthers() {
-	s.is(Waiting)
+	s.is(StateWaiting)
 	for _, o := range s.p.streams[1:] {
 		for !o.done.Load() && s.p.failed.Load() == nil {
 			time.Sleep(100 * time.Microsecond)
@@ -464,7 +463,7 @@ const patience = 3 * time.Second
 func (s *Stream) awaitTurns(index uint64) {
 	for ; len(s.turns) > 0 && s.turns[0].Index <= index; s.turns = s.turns[1:] {
 		for t, o := s.turns[0], s.p.streams[s.turns[0].Stream]; o.over.Load() <= t.Call && !o.done.Load() && s.p.failed.Load() == nil; {
-			s.is(Waiting)
+			s.is(StateWaiting)
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
@@ -473,10 +472,10 @@ func (s *Stream) awaitTurns(index uint64) {
 // letOthersCatchUp waits until the other threads have made the calls that they
 // had made at a time of the original: what is to be freed may be in use.
 func (s *Stream) letOthersCatchUp(start int64) {
-	s.is(Waiting)
+	s.is(StateWaiting)
 	for _, o := range s.p.streams {
 		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
-			if what, _ := o.Now(); what != Idle && s.p.host.Clock()-o.from() > int64(patience) {
+			if what, _ := o.State(); what != StateIdle && s.p.host.Clock()-o.from() > int64(patience) {
 				break
 			}
 			time.Sleep(50 * time.Microsecond)
@@ -503,7 +502,7 @@ func (s *Stream) await(what string, look func() (bool, error)) error {
 			return fmt.Errorf("%s was never made", what)
 		}
 		if !waited {
-			s.is(Waiting)
+			s.is(StateWaiting)
 		}
 		s.p.changed.Wait()
 	}

@@ -19,31 +19,31 @@ type Message struct {
 	Bytes  int64
 }
 
-// An Act is what a call is to other ranks.
-type Act struct {
+// A CallRole is what a call is to other ranks.
+type CallRole struct {
 	Role     Role
 	Messages []Message
 
 	with     *handles.Comm // of one that Meets
 	function string
-	static   bool // whatever its handles stand for
+	static   bool // independent of its handles
 }
 
-// A View says what the calls of a rank are to others. It is for one goroutine.
-type View struct {
+// A RankView says what the calls of a rank are to others. It is for one goroutine.
+type RankView struct {
 	k       *trace.Rank
 	account *ops.Account
-	acts    []*Act // by terminal, of those that are always the same
-	all     []bool // by terminal: whether it is one of these, once looked up
+	acts    []*CallRole // by terminal, of those that are always the same
+	all     []bool      // by terminal: whether it is one of these, once looked up
 }
 
-func newView(s *ops.Source, k *trace.Rank) (*View, error) {
+func newView(s *ops.Source, k *trace.Rank) (*RankView, error) {
 	account, err := s.Account(k)
-	return &View{k, account, make([]*Act, k.Terminals()), make([]bool, k.Terminals())}, err
+	return &RankView{k, account, make([]*CallRole, k.Terminals()), make([]bool, k.Terminals())}, err
 }
 
-// Of returns what a call is to others.
-func (v *View) Of(c *trace.Call) (*Act, error) {
+// RoleOf returns what a call is to others.
+func (v *RankView) RoleOf(c *trace.Call) (*CallRole, error) {
 	if a := v.acts[c.Terminal]; a != nil && v.all[c.Terminal] {
 		return a, nil
 	}
@@ -58,32 +58,32 @@ func (v *View) Of(c *trace.Call) (*Act, error) {
 	return a, nil
 }
 
-// Comm returns the communicator that a value stands for in a call.
-func (v *View) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
+// Comm returns the communicator that a call's value means.
+func (v *RankView) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
 	return v.account.Handles().Comm(x, c.Stream, c.Index)
 }
 
-func (v *View) act(c *trace.Call) (a *Act, err error) {
+func (v *RankView) act(c *trace.Call) (a *CallRole, err error) {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok {
-		return &Act{static: true}, nil
+		return &CallRole{static: true}, nil
 	}
-	a = &Act{Role: roleOf(def), function: def.Plain().Name} // both forms may meet
-	a.static = a.Role <= Dropped
+	a = &CallRole{Role: roleOf(def), function: def.Plain().Name} // both forms may meet
+	a.static = a.Role <= RoleDropped
 	switch a.Role {
-	case Sends, Starts:
+	case RoleSends, RoleStarts:
 		a.Messages, err = v.messages(c)
-	case Meets:
+	case RoleMeets:
 		a.with, err = v.members(def, c)
 		if err == nil && a.with.Size == 1 && a.with.RemoteSize == 0 && !def.Has(mpi.Ends) {
-			a.Role = Own
+			a.Role = RoleOwn
 		}
 	}
 	return a, err
 }
 
 // messages lists what a call sends, or starts to.
-func (v *View) messages(c *trace.Call) (list []Message, err error) {
+func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
 	acts, unknown := v.account.At(nil, c, c.Stream, c.Index)
 	if err := v.account.Err(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (v *View) messages(c *trace.Call) (list []Message, err error) {
 
 // members returns the communicator whose members have to make a call. Of calls that only a part of a communicator makes,
 // which therefore have a tag, or that are passed none, that is the one that they make.
-func (v *View) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err error) {
+func (v *RankView) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err error) {
 	switch {
 	case def.Has(mpi.Ends):
 		of = v.Comm(&trace.Value{Type: trace.Handle, Num: mpi.CommWorld}, c)

@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Watch ends a replay in which a call takes too long. The first rank to
+// A Watchdog ends a replay in which a call takes too long. The first rank to
 // notice leaves a mark, so that every rank says where it is.
-type Watch struct {
+type Watchdog struct {
 	Timeout time.Duration
 	Dir     string // seen by all ranks; "": each rank speaks for itself
 	Exit    func(code int)
@@ -23,7 +23,7 @@ type Watch struct {
 const startAndEnd = time.Minute
 
 // limit is how long a call may take, nil for one that is not known.
-func (w Watch) limit(c *trace.Call) time.Duration {
+func (w Watchdog) limit(c *trace.Call) time.Duration {
 	if c != nil {
 		switch c.Name() {
 		case "MPI_Init", "MPI_Init_thread", "MPI_Finalize":
@@ -33,13 +33,13 @@ func (w Watch) limit(c *trace.Call) time.Duration {
 	return w.Timeout
 }
 
-// ExitStuck is the exit code of a rank that gave up waiting.
+// ExitStuck is the exit code of a rank that stopped waiting.
 const ExitStuck = 75
 
 const mark = "stuck"
 
 // Start watches until the process ends.
-func (w Watch) Start(p *Process, h Host) {
+func (w Watchdog) Start(p *Process, h Host) {
 	if w.Timeout <= 0 {
 		return
 	}
@@ -56,13 +56,12 @@ func (w Watch) Start(p *Process, h Host) {
 	}()
 }
 
-// look tells what the rank is doing if it or another is stuck, and then ends
-// the process.
-func (w Watch) look(p *Process, now int64) bool {
+// look reports what the rank is doing if it or another is stuck, and then ends the process.
+func (w Watchdog) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {
-		what, _ := s.Now()
-		stuck = stuck || (what == InCall || what == Waiting) && now-s.from() > int64(w.limit(s.Call()))
+		what, _ := s.State()
+		stuck = stuck || (what == StateInCall || what == StateWaiting) && now-s.from() > int64(w.limit(s.Call()))
 	}
 	path := filepath.Join(w.Dir, mark)
 	if w.Dir != "" && !stuck {
@@ -75,7 +74,7 @@ func (w Watch) look(p *Process, now int64) bool {
 	if w.Dir != "" {
 		_ = os.WriteFile(path, nil, 0o666) // others notice; if not, they speak for themselves
 	}
-	for _, line := range p.Where(now) {
+	for _, line := range p.Describe(now) {
 		fmt.Fprintln(os.Stderr, line)
 	}
 	// The launcher ends all ranks when one does: let each have its say.
@@ -84,11 +83,11 @@ func (w Watch) look(p *Process, now int64) bool {
 	return true
 }
 
-// Where says what each thread of the rank is doing, a line each.
-func (p *Process) Where(now int64) []string {
+// Describe says what each thread of the rank is doing, a line each.
+func (p *Process) Describe(now int64) []string {
 	var list []string
 	for i, s := range p.streams {
-		what, _ := s.Now()
+		what, _ := s.State()
 		from := s.from()
 		c := s.Call()
 		name := fmt.Sprintf("spoor-replay: rank %d", p.rank.Number())
@@ -97,15 +96,15 @@ func (p *Process) Where(now int64) []string {
 		}
 		taken := time.Duration(now - from).Round(time.Millisecond)
 		switch {
-		case what == Ended:
+		case what == StateEnded:
 			list = append(list, name+": has made all its calls")
 		case c == nil:
 			list = append(list, name+": has made no call yet")
-		case what == Waiting:
+		case what == StateWaiting:
 			list = append(list, fmt.Sprintf("%s: waits for %v for another thread before call %d, %s", name, taken, c.Index, asMade(c)))
-		case what == InCall && from > now:
+		case what == StateInCall && from > now:
 			list = append(list, fmt.Sprintf("%s: computes before call %d, %s", name, c.Index, asMade(c)))
-		case what == InCall:
+		case what == StateInCall:
 			list = append(list, fmt.Sprintf("%s: waits for %v in call %d, %s", name, taken, c.Index, asMade(c)))
 		default:
 			list = append(list, fmt.Sprintf("%s: is after call %d, %s", name, c.Index, asMade(c)))

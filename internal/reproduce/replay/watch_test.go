@@ -22,15 +22,15 @@ func TestWatch(t *testing.T) {
 	})
 	dir := t.TempDir()
 	f := &fake{}
-	var w Watch
+	var w Watchdog
 	var p *Process
 	exits := 0
-	w = Watch{Timeout: time.Second, Dir: dir, Exit: func(code int) { exits += code }}
+	w = Watchdog{Timeout: time.Second, Dir: dir, Exit: func(code int) { exits += code }}
 	f.on = map[string]func(c *Call){"MPI_Recv": func(c *Call) {
 		if w.look(p, f.now) {
 			t.Error("gave up at once")
 		}
-		lines := p.Where(f.now + int64(2*time.Second))
+		lines := p.Describe(f.now + int64(2*time.Second))
 		if len(lines) != 1 || !strings.Contains(lines[0], "rank 0: waits for 2s in call 1, MPI_Recv(") {
 			t.Errorf("where: %q", lines)
 		}
@@ -69,10 +69,10 @@ func TestWatchInTheMidst(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.on["MPI_Irecv"] = f.makes(6, 4)
-	w := Watch{Timeout: 15, Exit: func(int) {}} // a call takes 10
+	w := Watchdog{Timeout: 15, Exit: func(int) {}} // a call takes 10
 	number := 2
 	f.on["MPI_Test"] = func(c *Call) {
-		lines := p.Where(c.Begin + 5e6)
+		lines := p.Describe(c.Begin + 5e6)
 		if want := fmt.Sprintf("waits for 5ms in call %d, MPI_Test(", number); len(lines) != 1 || !strings.Contains(lines[0], want) {
 			t.Errorf("%q is not in %q", want, lines)
 		}
@@ -81,7 +81,7 @@ func TestWatchInTheMidst(t *testing.T) {
 		}
 	}
 	f.on["MPI_Wait"] = func(*Call) {
-		if lines := p.Where(f.now); !strings.Contains(lines[0], fmt.Sprintf("in call %d, MPI_Wait(", number)) {
+		if lines := p.Describe(f.now); !strings.Contains(lines[0], fmt.Sprintf("in call %d, MPI_Wait(", number)) {
 			t.Errorf("after the tests: %q", lines)
 		}
 	}

@@ -36,20 +36,20 @@ import (
 // A Rank is one that takes part.
 type Rank struct {
 	merge.Transport
-	*merge.Gathering
+	*merge.SeriesGathering
 	// Host is equal for ranks that share a kernel, and so see the same files.
 	Host uint64
 	// Times are those of its calls, nil if there are none; Trouble says why there are
 	// none although there should be.
-	Times   *Piece
+	Times   *SeriesPiece
 	Trouble error
 	// Open opens the file of another rank, if that is where writing leads to the same
 	// file: Shared, but for tests.
 	Open func(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error)
 }
 
-// A Piece is the times of a rank's calls.
-type Piece struct {
+// A SeriesPiece is the times of a rank's calls.
+type SeriesPiece struct {
 	Size  int64
 	Sum   uint32
 	Write func(w io.Writer) error
@@ -119,8 +119,8 @@ func decodeParts(msg []byte, width int) (*parts, error) {
 // most bounds the size of all times.
 const most = 1 << 60
 
-// An order says where a block of ranks is to write its times.
-type order struct {
+// A writeOrder is the instruction for a block of ranks where in the file to write its times.
+type writeOrder struct {
 	name  string
 	token []byte
 	host  uint64
@@ -128,7 +128,7 @@ type order struct {
 	at    int64 // of the block in the series
 }
 
-func (o *order) encode() []byte {
+func (o *writeOrder) encode() []byte {
 	b := wire.AppendString([]byte{placeMessage}, o.name)
 	b = append(b, o.token...)
 	b = wire.AppendUint64(b, o.host)
@@ -136,17 +136,17 @@ func (o *order) encode() []byte {
 	return wire.AppendUint64(b, uint64(o.at))
 }
 
-func decodeOrder(msg []byte) (*order, error) {
+func decodeOrder(msg []byte) (*writeOrder, error) {
 	r := wire.NewReader(msg, "place of times")
 	r.Byte()
-	o := &order{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
+	o := &writeOrder{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
 	return o, r.Done()
 }
 
 // A crew is a rank with what it knows of those below it.
 type crew struct {
 	*Rank
-	below []*parts // parallel to Children; nil for one that never told
+	below []*parts // parallel to Children; nil for a child that never reported
 	gone  []bool   // parallel to Children: lost the thread since
 	all   parts
 }
@@ -161,7 +161,7 @@ func muster(k *Rank) *crew {
 	if k.Trouble != nil {
 		own.trouble = fmt.Sprintf("rank %d: %v", k.Rank(), k.Trouble)
 	}
-	own.sizes = column.Of(own.total)
+	own.sizes = column.FromValues(own.total)
 	c.all.add(&own)
 	for _, block := range merge.Children(k.Rank(), k.Size()) {
 		p := &parts{sizes: column.Constant(0, block.Width)}
@@ -187,9 +187,9 @@ func (c *crew) sizesOf(i int) *parts {
 	return c.below[i]
 }
 
-// Follow takes part on a rank other than 0. It reports whether the trace is whole; the
+// DeliverOnRank takes part on a rank other than 0. It reports whether the trace is whole; the
 // error says why the rank doesn't know.
-func Follow(k *Rank) (whole bool, err error) {
+func DeliverOnRank(k *Rank) (whole bool, err error) {
 	defer func() {
 		for _, child := range merge.Children(k.Rank(), k.Size()) {
 			if e := k.Send(child.From, verdict(whole)); e != nil && err == nil {
@@ -248,19 +248,19 @@ func end(trouble error) []byte {
 
 // A Delivery is what became of a trace.
 type Delivery struct {
-	Path   string  // where it is; "" if there is none
-	Place  int     // which of the places that is in
-	Failed []error // why it is not in the places before
-	Lost   error   // why the times of some calls are not in it
-	Whole  bool    // it has all there is: what ranks recorded need not be kept
+	Path     string  // where it is; "" if nowhere
+	Place    int     // which of the places that is in
+	Failed   []error // why it is not in the places before
+	Lost     error   // why the times of some calls are not in it
+	Complete bool    // it has all there is: what ranks recorded need not be kept
 }
 
-// Lead takes part on rank 0. content makes what the trace is to hold. Unless it says
+// DeliverOnRoot takes part on rank 0. content makes what the trace is to hold. Unless it says
 // that this is whole, ranks keep what they recorded even if there is a trace.
-func Lead(k *Rank, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Place) (d Delivery) {
+func DeliverOnRoot(k *Rank, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Place) (d Delivery) {
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
-			if err := k.Send(child.From, verdict(d.Whole)); err != nil {
+			if err := k.Send(child.From, verdict(d.Complete)); err != nil {
 				d.Failed = append(d.Failed, fmt.Errorf("verdict for rank %d: %w", child.From, err))
 			}
 		}
@@ -277,7 +277,7 @@ func Lead(k *Rank, content func(times *sections.Series) (c *sections.Content, wh
 	c, whole, err := content(times)
 	var e *sections.Encoded
 	if err == nil {
-		e, err = sections.Prepare(c)
+		e, err = sections.PrepareFile(c)
 	}
 	if err != nil {
 		d.Failed = append(d.Failed, err)
@@ -286,7 +286,7 @@ func Lead(k *Rank, content func(times *sections.Series) (c *sections.Content, wh
 	for i, place := range places {
 		path, err := place.deliver(crew, e)
 		if err == nil {
-			d.Path, d.Place, d.Whole = path, i, whole && d.Lost == nil
+			d.Path, d.Place, d.Complete = path, i, whole && d.Lost == nil
 			return d
 		}
 		d.Failed = append(d.Failed, err)
@@ -318,7 +318,7 @@ func (p *Place) deliver(c *crew, e *sections.Encoded) (path string, err error) {
 		n = 2
 	}
 	for ; ; n++ {
-		path := Numbered(p.Name, n)
+		path := NumberedName(p.Name, n)
 		err := d.Finish(path, p.Overwrite)
 		if errors.Is(err, fs.ErrExist) && !p.Overwrite && n < maxNames {
 			continue
@@ -339,7 +339,7 @@ func (c *crew) fill(d *sections.Draft) error {
 	if err := d.Publish(); err != nil {
 		return err
 	}
-	o := &order{name: d.Name(), token: d.Token(), host: c.Host, begin: d.Offset()}
+	o := &writeOrder{name: d.Name(), token: d.Token(), host: c.Host, begin: d.Offset()}
 	var trouble error
 	err := c.pass(o, func(at int64, data []byte) error {
 		_, err := d.WriteAt(data, o.begin+at)

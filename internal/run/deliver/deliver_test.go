@@ -41,7 +41,7 @@ func (w *world) run(t *testing.T) *ends {
 	tracks := tracktest.RunAll(w.ranks, w.program)
 	e := &ends{whole: make([]bool, w.ranks)}
 	var wg sync.WaitGroup
-	for i, tp := range merge.Memory(w.ranks) {
+	for i, tp := range merge.LocalTransports(w.ranks) {
 		k := &deliver.Rank{Transport: tp, Host: 1}
 		tr := tracks[i]
 		if w.timed != nil && w.timed(i) {
@@ -51,7 +51,7 @@ func (w *world) run(t *testing.T) *ends {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k.Times = &deliver.Piece{Size: n, Sum: crc32.Checksum(b.Bytes(), wire.Castagnoli), Write: func(w io.Writer) error {
+			k.Times = &deliver.SeriesPiece{Size: n, Sum: crc32.Checksum(b.Bytes(), wire.Castagnoli), Write: func(w io.Writer) error {
 				_, err := w.Write(b.Bytes())
 				return err
 			}}
@@ -60,25 +60,25 @@ func (w *world) run(t *testing.T) *ends {
 			w.change(i, k)
 		}
 		wg.Go(func() {
-			s, g, err := merge.MergeFirst(k.Transport, tr, nil)
+			s, g, err := merge.MergeThenGather(k.Transport, tr, nil)
 			if err != nil {
-				g = &merge.Gathering{}
+				g = &merge.SeriesGathering{}
 			}
-			k.Gathering = g
+			k.SeriesGathering = g
 			if i > 0 {
-				e.whole[i], _ = deliver.Follow(k)
+				e.whole[i], _ = deliver.DeliverOnRank(k)
 				return
 			}
 			var places []deliver.Place
 			for _, p := range w.places {
 				places = append(places, deliver.Place{Name: p})
 			}
-			e.Delivery = deliver.Lead(k, func(times *sections.Series) (*sections.Content, bool, error) {
+			e.Delivery = deliver.DeliverOnRoot(k, func(times *sections.Series) (*sections.Content, bool, error) {
 				c, err := s.Content(nil)
 				c.Series = times
 				return c, len(s.Problems) == 0, err
 			}, places)
-			e.whole[0] = e.Whole
+			e.whole[0] = e.Complete
 		})
 	}
 	wg.Wait()
@@ -215,7 +215,7 @@ func TestNextPlace(t *testing.T) {
 						if strings.Contains(name, "full") {
 							return &full{50}, func() error { return nil }, nil
 						}
-						return deliver.Shared(name, token, same)
+						return deliver.OpenShared(name, token, same)
 					}
 				}
 			}
@@ -251,7 +251,7 @@ func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	for n := 1; n <= 3; n++ {
 		w := &world{ranks: 3, program: tracktest.Stencil(3), timed: func(int) bool { return true }, places: []string{filepath.Join(dir, "app")}}
-		if e := w.run(t); e.Path != filepath.Join(dir, filepath.Base(deliver.Numbered("app", n))) {
+		if e := w.run(t); e.Path != filepath.Join(dir, filepath.Base(deliver.NumberedName("app", n))) {
 			t.Errorf("%+v", e.Delivery)
 		}
 	}
@@ -395,7 +395,7 @@ func TestTimesAreNotCollected(t *testing.T) {
 				b[i] = byte(i*(2*rank+1)>>3 ^ i>>11)
 			}
 			pieces[rank] = b
-			k.Times = &deliver.Piece{Size: int64(size), Sum: crc32.Checksum(b, wire.Castagnoli), Write: func(w io.Writer) error {
+			k.Times = &deliver.SeriesPiece{Size: int64(size), Sum: crc32.Checksum(b, wire.Castagnoli), Write: func(w io.Writer) error {
 				for part := b; len(part) > 0; part = part[min(len(part), 100_000):] {
 					if _, err := w.Write(part[:min(len(part), 100_000)]); err != nil {
 						return err

@@ -27,11 +27,11 @@ func TestNested(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := Nested(filepath.Join(dir, c.own)); got != c.want {
+		if got := InsideRecordedProgram(filepath.Join(dir, c.own)); got != c.want {
 			t.Errorf("%s beside %q: %v", c.own, c.others, got)
 		}
 	}
-	if Nested("") {
+	if InsideRecordedProgram("") {
 		t.Error("a process without a folder")
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// Numbered is app.spoor, app-2.spoor, app-3.spoor, …: names in turn for traces of one program.
-func Numbered(name string, n int) string {
+// NumberedName is app.spoor, app-2.spoor, app-3.spoor, …: names in turn for traces of one program.
+func NumberedName(name string, n int) string {
 	if n <= 1 {
 		return name
 	}
@@ -28,12 +28,12 @@ func Numbered(name string, n int) string {
 // MetaRun is the key of the run that made a trace, in what the trace has of it as text.
 const MetaRun = "run"
 
-// Run names a run after its scratch folder, as no two have the same.
-func Run(scratch string) string { return filepath.Base(scratch) }
+// RunName names a run after its scratch folder, as no two have the same.
+func RunName(scratch string) string { return filepath.Base(scratch) }
 
-// Elsewhere lists the folders, none of which need exist, for traces of a run that can't
-// be written where they should be. scratch is a folder of the run's own.
-func Elsewhere(scratch string) []string {
+// FallbackFolders lists folders, which need not exist, for traces of a run that can't be written to their place. scratch is a
+// folder of the run's own.
+func FallbackFolders(scratch string) []string {
 	list := []string{scratch}
 	for _, dir := range []string{os.TempDir(), "/tmp"} {
 		if dir = filepath.Join(dir, filepath.Base(scratch)); !slices.Contains(list, dir) {
@@ -46,14 +46,14 @@ func Elsewhere(scratch string) []string {
 // Places lists where a trace of that name may go, the folders of Elsewhere last.
 func Places(name string, overwrite bool, scratch string) []Place {
 	list := []Place{{Name: name, Overwrite: overwrite}}
-	for _, dir := range Elsewhere(scratch) {
+	for _, dir := range FallbackFolders(scratch) {
 		list = append(list, Place{Name: filepath.Join(dir, filepath.Base(name)), Make: true})
 	}
 	return list
 }
 
-// Home is the command that brings a trace to where it should be.
-func Home(path, wanted string) string {
+// BringCommand is the command that brings a trace to where it should be.
+func BringCommand(path, wanted string) string {
 	move := show.Quote([]string{"mv", path, wanted})
 	if _, err := os.Stat(filepath.Dir(wanted)); errors.Is(err, fs.ErrNotExist) {
 		return show.Quote([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
@@ -61,28 +61,28 @@ func Home(path, wanted string) string {
 	return move
 }
 
-// Probed is the variable in the ranks' environment that names the host on which the place
+// ProbedVariable is the variable in the ranks' environment that names the host on which the place
 // has been probed.
-const Probed = "SPOOR_PROBED"
+const ProbedVariable = "SPOOR_PROBED"
 
 // room is about what a small trace takes.
 const room = 64 << 10
 
-// Probe finds out whether a trace of that name could be written.
-func Probe(name string) error {
+// ProbePlaces finds out whether a trace of that name could be written.
+func ProbePlaces(name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".probe*")
 	if err == nil {
 		_, err = f.Write(make([]byte, room))
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		return fmt.Errorf("can't write %s: %w", name, Reason(err))
+		return fmt.Errorf("can't write %s: %w", name, FileSystemReason(err))
 	}
 	return nil
 }
 
-// Reason is what an error says of the file system, without the names of our temporary files.
-func Reason(err error) error {
+// FileSystemReason is what an error says of the file system, without the names of our temporary files.
+func FileSystemReason(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
 	}
@@ -95,9 +95,9 @@ func Reason(err error) error {
 // deepest bounds how many processes are between a program and one that it starts.
 const deepest = 100
 
-// Nested reports whether a recorded program that still runs started this one: a process that this one comes from has records beside dir,
+// InsideRecordedProgram reports whether a recorded program that still runs started this one: a process that this one comes from has records beside dir,
 // the process's own folder HOST-PID. The name of the run's trace is that program's.
-func Nested(dir string) bool {
+func InsideRecordedProgram(dir string) bool {
 	host, ok := strings.CutSuffix(strings.TrimSuffix(filepath.Base(dir), filepath.Ext(dir)), "-"+strconv.Itoa(os.Getpid()))
 	if !ok { // the name of a host has dots, too
 		host, ok = strings.CutSuffix(filepath.Base(dir), "-"+strconv.Itoa(os.Getpid()))
@@ -130,9 +130,9 @@ func Parent(pid int) int {
 
 var errElsewhere = errors.New("not the same file")
 
-// Shared opens a file that another process makes, to write into it beside others. It is
+// OpenShared opens a file that another process makes, to write into it beside others. It is
 // the same file only if it begins with the token.
-func Shared(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error) {
+func OpenShared(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error) {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err

@@ -17,7 +17,7 @@ const chunk = 1 << 20
 // pass has the ranks below carry out an order while this one does. What could not be
 // written directly goes to up; end is called at last, with what went wrong. The error is
 // one of up or end, which lead to the parent.
-func (c *crew) pass(o *order, up func(at int64, data []byte) error, end func(error) error) error {
+func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end func(error) error) error {
 	places := c.places(o.at)
 	for i, p := range c.below {
 		if p == nil || c.gone[i] {
@@ -57,7 +57,7 @@ func (c *crew) pass(o *order, up func(at int64, data []byte) error, end func(err
 
 var errGone = errors.New("it is not there any more")
 
-// places tells where the times of each child's block begin, behind the rank's own.
+// places returns where the times of each child's block begin, after the rank's own.
 func (c *crew) places(at int64) []int64 {
 	if c.Times != nil {
 		at += c.Times.Size
@@ -73,14 +73,14 @@ func (c *crew) places(at int64) []int64 {
 }
 
 // own writes or sends the rank's own times. err is one of up.
-func (c *crew) own(o *order, up func(at int64, data []byte) error) (trouble, err error) {
+func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble, err error) {
 	if c.Times == nil || c.Times.Size == 0 {
 		return nil, nil
 	}
-	name := func(err error) error { return fmt.Errorf("times of rank %d: %w", c.Rank.Rank(), Reason(err)) }
+	name := func(err error) error { return fmt.Errorf("times of rank %d: %w", c.Rank.Rank(), FileSystemReason(err)) }
 	open := c.Open
 	if open == nil {
-		open = Shared
+		open = OpenShared
 	}
 	if c.Rank.Rank() > 0 {
 		f, closed, err := open(o.name, o.token, o.host == c.Host)
@@ -116,7 +116,7 @@ func (l *limited) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-func (l *limited) take(p *Piece) error {
+func (l *limited) take(p *SeriesPiece) error {
 	b := bufio.NewWriterSize(l, chunk)
 	if err := p.Write(b); err != nil {
 		return err

@@ -13,11 +13,11 @@ import (
 type Runner struct {
 	Launcher  Launcher
 	Flavour   string   // openmpi or mpich; "" if the launcher serves any MPI
-	Line      []string // {n} stands for the number of ranks
+	Line      []string // {n} is replaced by the number of ranks
 	Libraries []string // names of the MPI library to try, best first
 }
 
-// candidates are the names under which launchers are found, most telling first.
+// candidates are the names under which launchers are found, most specific first.
 var candidates = map[string][]string{
 	"openmpi": {"mpiexec.openmpi", "mpirun.openmpi", "prterun", "orterun", "mpiexec", "mpirun"},
 	"mpich":   {"mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},
@@ -69,15 +69,15 @@ func Parse(line, flavour string) (*Runner, error) {
 	if !strings.Contains(line, "{n}") {
 		return nil, fmt.Errorf("--launcher %q: put {n} where the number of ranks goes, as in 'mpiexec -n {n}'", line)
 	}
-	r, err := Of(words, flavour)
+	r, err := RunnerOf(words, flavour)
 	if err != nil {
 		return nil, fmt.Errorf("--launcher: %w", err)
 	}
 	return r, nil
 }
 
-// Of makes a runner of a launcher with its options, the number of ranks among them.
-func Of(line []string, flavour string) (*Runner, error) {
+// RunnerOf makes a runner of a launcher with its options, the number of ranks among them.
+func RunnerOf(line []string, flavour string) (*Runner, error) {
 	path, err := exec.LookPath(line[0])
 	if err != nil {
 		return nil, err

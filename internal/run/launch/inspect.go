@@ -1,6 +1,5 @@
-// Inspect looks at an executable from outside and tells whether spoor
-// could trace it: which MPI it would load, through which Fortran bindings, and
-// what stands in the way. It runs nothing of the program.
+// Inspect examines an executable and reports whether it can be traced: which MPI it would load, through which Fortran
+// bindings, and what the obstacles are. It runs nothing of the program.
 
 package launch
 
@@ -19,7 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Inspection is what is known of one program.
+// An Inspection is what is known of one program.
 type Inspection struct {
 	Path    string    `json:"path"`
 	Kind    string    `json:"kind"`              // "executable", "script"
@@ -30,8 +29,8 @@ type Inspection struct {
 	Missing []string  `json:"missing,omitempty"` // needed libraries that are not found
 	// Checkers that are built in, as AddressSanitizer.
 	Sanitizers []string `json:"sanitizers,omitempty"`
-	// AddressSanitizer wants to be the first library, and the program's own options
-	// hide those by which the shim tells it not to.
+	// AddressSanitizer wants to be the first library, and the program's own options override those by which the shim
+	// prevents that.
 	FirstInOrder bool `json:"-"`
 	// It loads an MPI library at start, or has one in it.
 	UsesMPI bool `json:"-"`
@@ -58,7 +57,7 @@ type Layer struct {
 	Functions []string `json:"functions"`
 }
 
-// Traceable reports whether nothing stands in the way.
+// Traceable reports whether there is no obstacle.
 func (r *Inspection) Traceable() bool { return r.Obstacle == "" }
 
 // Inspect examines the file at path, all but what Symbols adds.
@@ -118,7 +117,7 @@ func (r *Inspection) examine(f *elf.File) {
 	r.sanitize(f, r.libraries)
 	for _, l := range r.libraries {
 		name := filepath.Base(l)
-		if family := Family(name); family != "" {
+		if family := FamilyOf(name); family != "" {
 			r.MPI = append(r.MPI, Library{Name: name, Path: l, Family: family})
 		}
 		if binding := fortranBinding(name); binding != "" {
@@ -158,8 +157,8 @@ func definesMPI(f *elf.File) bool {
 	return false
 }
 
-// Family tells which family of MPIs a library name belongs to, "" for none.
-func Family(name string) string {
+// FamilyOf returns which family of MPIs a library name belongs to, "" for none.
+func FamilyOf(name string) string {
 	switch {
 	case strings.HasPrefix(name, "libmpi_abi.so"):
 		return mpi.ABI.Family()
@@ -223,7 +222,7 @@ func (r *Inspection) Symbols() {
 
 // layer notes a file that defines functions of the standard and is no MPI library.
 func (r *Inspection) layer(path string, f *elf.File) {
-	if name := filepath.Base(path); Family(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
+	if name := filepath.Base(path); FamilyOf(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
 		return
 	}
 	list, _ := f.DynamicSymbols()
@@ -265,7 +264,7 @@ func preloaded() []string {
 	return strings.FieldsFunc(os.Getenv("LD_PRELOAD"), func(c rune) bool { return c == ':' || c == ' ' })
 }
 
-// FunctionsOf returns those that a library of this machine has of the flavour; nil if there is none.
+// FunctionsOf returns the functions that an MPI library of this flavour on this machine has; nil if none is installed.
 func FunctionsOf(flavour mpi.Flavour) (map[string]bool, error) {
 	for _, l := range Installed() {
 		if l.Family != flavour.Family() {

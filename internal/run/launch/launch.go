@@ -25,11 +25,11 @@ import (
 type Launcher int
 
 const (
-	None    Launcher = iota // the program itself: a singleton
-	OpenMPI                 // mpirun, orterun: -x NAME=VALUE
-	PRRTE                   // prterun, and mpirun from Open MPI 5 on: the same, but not for what ranks spawn
-	Hydra                   // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
-	Environ                 // srun, flux, jsrun, … hand their own environment on
+	NoLauncher     Launcher = iota // the program itself: a singleton
+	OpenMPI                        // mpirun, orterun: -x NAME=VALUE
+	PRRTE                          // prterun, and mpirun from Open MPI 5 on: the same, but not for what ranks spawn
+	Hydra                          // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
+	OwnEnvironment                 // srun, flux, jsrun, … hand their own environment on
 )
 
 func (l Launcher) String() string {
@@ -42,16 +42,15 @@ var environ = map[string]bool{
 	"mpirun_rsh": true, "ibrun": true, "palsrun": true,
 }
 
-// Identify tells what kind of launcher the command name is. Names such as
-// mpirun are links on most systems, so the file that they lead to decides, and
-// where that says nothing, what the launcher says of itself.
+// Identify returns which launcher a command name is. Names such as mpirun are links on most systems, so the target file
+// decides; if its name is inconclusive, the launcher's version text.
 func Identify(name string) Launcher {
 	base := filepath.Base(name)
 	if (environ[base] || runs(base) && !usual[name]) && usesMPI(name) {
-		return None // a program may be called flux
+		return NoLauncher // a program may be called flux
 	}
 	if environ[base] {
-		return Environ
+		return OwnEnvironment
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -78,7 +77,7 @@ func Identify(name string) Launcher {
 		}
 	}
 	if !runs(base) {
-		return None
+		return NoLauncher
 	}
 	return ask(path)
 }
@@ -94,9 +93,9 @@ func runs(base string) bool {
 
 func (l Launcher) openMPI() bool { return l == OpenMPI || l == PRRTE }
 
-// Fits reports whether ranks of an MPI of the family, as Family names them, find each other under the launcher.
-func Fits(l Launcher, family string) bool {
-	return l == Environ || l.openMPI() && family == mpi.OpenMPI.Family() || l == Hydra && family == mpi.MPICH.Family()
+// FitsFamily reports whether ranks of an MPI of the family, as Family names them, find each other under the launcher.
+func FitsFamily(l Launcher, family string) bool {
+	return l == OwnEnvironment || l.openMPI() && family == mpi.OpenMPI.Family() || l == Hydra && family == mpi.MPICH.Family()
 }
 
 const openMPIVersion = `\(open mpi\) v?(\d+)\.`
@@ -118,7 +117,7 @@ func ask(path string) Launcher {
 	case strings.Contains(text, "hydra"), strings.Contains(text, "intel(r) mpi"), strings.Contains(text, "mpich"):
 		return Hydra
 	}
-	return Environ
+	return OwnEnvironment
 }
 
 // A Var is an environment variable for the ranks.
@@ -169,9 +168,8 @@ func extend(env []string, vars []Var) []string {
 	return env
 }
 
-// Program guesses the program among the launcher's arguments: the first one
-// that can be executed, behind what wraps it; for an interpreter, the script behind it. Where a file
-// names programs, the first of them. Empty if there is none.
+// Program guesses the program among the launcher's arguments: the first executable one, after wrappers; for an
+// interpreter, the script after it. If a file names programs it is the first of them. Empty if none.
 func Program(l Launcher, args []string) string {
 	if p := listed(l, args); p != "" {
 		return p
@@ -181,8 +179,8 @@ func Program(l Launcher, args []string) string {
 		return ""
 	}
 	a, rest := args[i], args[i:]
-	if n := Front(rest); n > 0 {
-		if p := Program(None, rest[n:]); p != "" || !strings.Contains(a, "/") {
+	if n := WrapperWords(rest); n > 0 {
+		if p := Program(NoLauncher, rest[n:]); p != "" || !strings.Contains(a, "/") {
 			return p
 		}
 		return a // ./time input.txt, where time is a script: nothing after it can be started
@@ -193,17 +191,17 @@ func Program(l Launcher, args []string) string {
 	return a
 }
 
-// command returns where the launcher's options end: at the first word that can be executed; -1 if there is none.
+// command returns where the launcher's options end: at the first executable word; -1 if none.
 func command(l Launcher, args []string) int {
 	first := 0
-	if l != None {
+	if l != NoLauncher {
 		first = 1
 	}
 	for i := first; i < len(args); i++ {
 		if strings.HasPrefix(args[i], "-") || !executable(args[i]) {
 			continue
 		}
-		if l != None && (i > first && takesPath[args[i-1]] || i > first+1 && takesTwo[args[i-2]]) {
+		if l != NoLauncher && (i > first && takesPath[args[i-1]] || i > first+1 && takesTwo[args[i-2]]) {
 			continue
 		}
 		return i
@@ -211,10 +209,10 @@ func command(l Launcher, args []string) int {
 	return -1
 }
 
-// Instead returns the launcher's line with another command in place of the program, or of each of several: it runs on the same hosts.
+// ReplaceCommand returns the launcher's line with another command in place of the program, or of each of several: it runs on the same hosts.
 // Nil if there is no launcher, or a program isn't found.
-func Instead(l Launcher, args, program []string) (line []string) {
-	if at, _ := listFile(l, args); l == None || at > 0 {
+func ReplaceCommand(l Launcher, args, program []string) (line []string) {
+	if at, _ := listFile(l, args); l == NoLauncher || at > 0 {
 		return nil
 	}
 	line = append(line, args[0])
@@ -256,7 +254,7 @@ func script(args []string) string {
 			for len(words) > 0 && (words[0] == "exec" || assigns(words[0])) {
 				words = words[1:]
 			}
-			if p := Program(None, words); p != "" {
+			if p := Program(NoLauncher, words); p != "" {
 				return p
 			}
 		}
@@ -296,7 +294,7 @@ func isFile(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// rankVariables are those by which launchers tell a process that it is a rank.
+// rankVariables are environment variables by which launchers mark a process as a rank.
 var rankVariables = []string{
 	"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "FLUX_TASK_RANK", "PALS_RANKID", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
 }
@@ -313,16 +311,16 @@ func InRank() bool {
 	return err == nil && step < 1<<31 && os.Getenv("SLURM_PROCID") != ""
 }
 
-// A Place is what a launcher tells a process of its place in the job.
-type Place struct {
-	Rank  int    // -1: not told, as the following are by 0 and ""
+// A JobPlace is a process's place in the job, as set by the launcher.
+type JobPlace struct {
+	Rank  int    // -1: not set, as are the following ones if 0 or ""
 	Ranks int    // of the job
 	Local int    // of these on this node
 	Job   string // one of several that have to do with each other
 }
 
 // Launched reads that from the environment.
-func Launched(getenv func(name string) string) Place {
+func Launched(getenv func(name string) string) JobPlace {
 	number := func(without int, names ...string) int {
 		for _, name := range names {
 			if n, err := strconv.Atoi(getenv(name)); err == nil && n >= 0 {
@@ -331,7 +329,7 @@ func Launched(getenv func(name string) string) Place {
 		}
 		return without
 	}
-	return Place{
+	return JobPlace{
 		Rank:  number(-1, append(rankVariables, "PMI_ID", "SLURM_PROCID")...),
 		Ranks: number(0, "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE", "PALS_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"),
 		Local: number(0, "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"),

@@ -40,8 +40,8 @@ func TestIdentifyFollowsLinksThenAsks(t *testing.T) {
 		tool(t, dir, program, "")
 	}
 	for name, want := range map[string]Launcher{
-		"mpirun": OpenMPI, "mpiexec.hydra": Hydra, "mpiexec": Hydra, "mpirun.other": OpenMPI, "mpirun.later": PRRTE, "mpiexec.openmpi": PRRTE, "mpirun.openmpi": OpenMPI, "prterun": PRRTE, "srun": Environ, "app": None,
-		"nwchem.openmpi": None, "solver.mpich": None, "hydra": None,
+		"mpirun": OpenMPI, "mpiexec.hydra": Hydra, "mpiexec": Hydra, "mpirun.other": OpenMPI, "mpirun.later": PRRTE, "mpiexec.openmpi": PRRTE, "mpirun.openmpi": OpenMPI, "prterun": PRRTE, "srun": OwnEnvironment, "app": NoLauncher,
+		"nwchem.openmpi": NoLauncher, "solver.mpich": NoLauncher, "hydra": NoLauncher,
 	} {
 		if got := Identify(filepath.Join(dir, name)); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
@@ -69,7 +69,7 @@ func TestCommandPassesVariables(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	got, env = Command(None, []string{"a"}, vars)
+	got, env = Command(NoLauncher, []string{"a"}, vars)
 	if len(got) != 1 || env[len(env)-1] != "B=x y" {
 		t.Errorf("got %q, …%q", got, env[len(env)-1])
 	}
@@ -109,7 +109,7 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 			t.Errorf("%v: got %q, want %q", c.args, got, c.want)
 		}
 	}
-	if got := Program(None, []string{app, "-n"}); got != app {
+	if got := Program(NoLauncher, []string{app, "-n"}); got != app {
 		t.Errorf("singleton: got %q", got)
 	}
 }
@@ -145,13 +145,13 @@ func TestProgramsNamedAsToolsAre(t *testing.T) {
 			if got := Program(Hydra, append([]string{"mpirun", "-n", "4", "nice", "-n", "3"}, args[3:]...)); got != path {
 				t.Errorf("behind nice: %q: the program is %q", args, got)
 			}
-			if got := Front(args[3:]); got != 0 {
+			if got := WrapperWords(args[3:]); got != 0 {
 				t.Errorf("%q: %d words stand before the program", args[3:], got)
 			}
 		}
 	}
 	for _, name := range []string{"flux", "srun", "mpirun_test", "mpiexec-like"} {
-		if got := Identify(mpiProgram(name)); got != None {
+		if got := Identify(mpiProgram(name)); got != NoLauncher {
 			t.Errorf("%s is a launcher: %v", name, got)
 		}
 	}
@@ -176,8 +176,8 @@ func TestFits(t *testing.T) {
 		l      Launcher
 		family string
 		want   bool
-	}{{OpenMPI, "Open MPI", true}, {PRRTE, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {Environ, "Open MPI", true}, {None, "Open MPI", false}} {
-		if got := Fits(c.l, c.family); got != c.want {
+	}{{OpenMPI, "Open MPI", true}, {PRRTE, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {OwnEnvironment, "Open MPI", true}, {NoLauncher, "Open MPI", false}} {
+		if got := FitsFamily(c.l, c.family); got != c.want {
 			t.Errorf("%v with %s: %v", c.l, c.family, got)
 		}
 	}
@@ -201,7 +201,7 @@ func TestFront(t *testing.T) {
 		{"timeout -k", 2},
 		{"", 0},
 	} {
-		if got := Front(strings.Fields(c.line)); got != c.want {
+		if got := WrapperWords(strings.Fields(c.line)); got != c.want {
 			t.Errorf("%q: the command is word %d, want %d", c.line, got, c.want)
 		}
 	}
@@ -221,11 +221,11 @@ func TestPreloads(t *testing.T) {
 		{"mpirun -n 2 env A=b LD_PRELOAD=libx.so ./app", "libx.so", true},
 		{"srun --export=ALL,LD_PRELOAD=libx.so ./app", "libx.so", true},
 	} {
-		if got, sets := Preloads(strings.Fields(c.line)); got != c.want || sets != c.sets {
+		if got, sets := PreloadOf(strings.Fields(c.line)); got != c.want || sets != c.sets {
 			t.Errorf("%q: %q, %v", c.line, got, sets)
 		}
 	}
-	if got, _ := Preloads([]string{"mpirun", "sh", "-c", "LD_PRELOAD='libx.so' exec ./app"}); got != "libx.so" {
+	if got, _ := PreloadOf([]string{"mpirun", "sh", "-c", "LD_PRELOAD='libx.so' exec ./app"}); got != "libx.so" {
 		t.Errorf("in a shell's command: %q", got)
 	}
 }
@@ -239,11 +239,11 @@ func TestInstead(t *testing.T) {
 		{"mpirun -n 1 " + app + " x : -n 2 " + app, "mpirun -n 1 get it : -n 2 get it"},
 		{"mpirun -n 1 " + app + " x : -n 2 nothing-of-that-name", ""},
 	} {
-		if got := strings.Join(Instead(Hydra, strings.Fields(c.line), []string{"get", "it"}), " "); got != c.want {
+		if got := strings.Join(ReplaceCommand(Hydra, strings.Fields(c.line), []string{"get", "it"}), " "); got != c.want {
 			t.Errorf("%s: %s", c.line, got)
 		}
 	}
-	if got := Instead(None, []string{app}, []string{"get"}); got != nil {
+	if got := ReplaceCommand(NoLauncher, []string{app}, []string{"get"}); got != nil {
 		t.Errorf("without a launcher: %q", got)
 	}
 }

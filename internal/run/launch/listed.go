@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Launchers take programs from a file as well: a line for each, with the options that it has on a command line
-// (Hydra's -configfile, Open MPI's --app), or behind the ranks that run it (srun --multi-prog).
+// Launchers can read programs from a file, too: a line for each, with its command-line options (Hydra's -configfile,
+// Open MPI's --app), or after the ranks that run it (srun --multi-prog).
 
 // listFile returns where among the arguments the file is named, and whether its lines begin with numbers of ranks; -1 if none is.
 func listFile(l Launcher, args []string) (at int, numbered bool) {
@@ -19,8 +19,8 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 			if i+1 < len(args) {
 				return i + 1, false
 			}
-		case l == Environ && o == "-multi-prog":
-			// The file stands where the program does, behind options that may come later.
+		case l == OwnEnvironment && o == "-multi-prog":
+			// The file is in the program's place, after options. Further options may follow it.
 			for k := len(args) - 1; k > i; k-- {
 				if isFile(args[k]) {
 					return k, true
@@ -31,7 +31,7 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 	return -1, false
 }
 
-// listed returns the first program that a file names; empty if there is none.
+// listed returns the first program that a file names; empty if none.
 func listed(l Launcher, args []string) string {
 	at, numbered := listFile(l, args)
 	if at < 0 {
@@ -47,7 +47,7 @@ func listed(l Launcher, args []string) string {
 			continue
 		}
 		if numbered {
-			if p := Program(None, words[1:]); p != "" {
+			if p := Program(NoLauncher, words[1:]); p != "" {
 				return p
 			}
 			continue

@@ -31,8 +31,8 @@ func TestListedPrograms(t *testing.T) {
 		{Hydra, []string{"mpiexec", "-f", "hosts", "-configfile", lines}, app},
 		{OpenMPI, []string{"mpirun", "--app", lines}, app},
 		{PRRTE, []string{"mpirun", "-app", lines}, app},
-		{Environ, []string{"srun", "-n", "5", "--multi-prog", ranks}, app},
-		{Environ, []string{"srun", "--multi-prog", "-n", "5", ranks}, app},
+		{OwnEnvironment, []string{"srun", "-n", "5", "--multi-prog", ranks}, app},
+		{OwnEnvironment, []string{"srun", "--multi-prog", "-n", "5", ranks}, app},
 		{Hydra, []string{"mpiexec", "-configfile", filepath.Join(dir, "none")}, ""},
 	} {
 		if got := Program(c.l, c.args); got != c.want {

@@ -143,7 +143,7 @@ func Installed() []Library {
 	libs := []Library{}
 	seen := map[string]bool{}
 	for name, paths := range loaderCache() {
-		family := Family(name)
+		family := FamilyOf(name)
 		if family == "" || strings.HasSuffix(name, ".so") {
 			continue
 		}

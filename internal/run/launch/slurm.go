@@ -18,8 +18,8 @@ func InSlurm(args []string) bool {
 // also when a job is being ended and has no more steps.
 const taskEpilog = "SLURM_TASK_EPILOG"
 
-// Epilog sets a program for that, unless the user has one.
-func Epilog(args []string, program string) []Var {
+// SetEpilog sets a program for that, unless the user has one.
+func SetEpilog(args []string, program string) []Var {
 	if !InSlurm(args) || os.Getenv(taskEpilog) != "" {
 		return nil
 	}
@@ -64,7 +64,7 @@ func hosts(text string) (list []string) {
 	return list
 }
 
-// expand returns the names that one stands for in which numbers are in brackets.
+// expand returns the names that a name with numbers in brackets abbreviates.
 func expand(name string) (list []string) {
 	before, rest, ok := strings.Cut(name, "[")
 	ranges, after, closed := strings.Cut(rest, "]")
@@ -114,8 +114,8 @@ func SameHost(a, b string) bool {
 // keepsEnvironment is the variable by which Slurm's --export of a job is that of its steps as well.
 const keepsEnvironment = "SLURM_EXPORT_ENV"
 
-// Keeps returns what keeps the environment from what srun starts: its option, or a variable that has the job's; empty if nothing does.
-func Keeps(args []string) string {
+// WhatKeepsEnvironment returns what keeps the environment from what srun starts: its option, or a variable that has the job's; empty if nothing does.
+func WhatKeepsEnvironment(args []string) string {
 	for i, a := range args {
 		if a == "--export" && i+1 < len(args) {
 			a += "=" + args[i+1]

@@ -10,7 +10,7 @@ import (
 // A wrapper is a program that starts another one in its own way, as in
 // `timeout 5m mpirun …` and `mpirun -n 4 nice ./app`.
 type wrapper struct {
-	values   string // options whose value is the word behind them
+	values   string // options whose value is the next word
 	operands int    // words between the options and the command
 }
 
@@ -34,9 +34,9 @@ var wrappers = map[string]wrapper{
 	"valgrind":  {},
 }
 
-// Front returns how many words stand before the command that is started in the end:
-// wrappers with their options. A program may have a wrapper's name: see usesMPI. The last word is no wrapper, for it has nothing to start.
-func Front(args []string) int {
+// WrapperWords returns how many words precede the command that is finally started: wrappers with their options. A program may
+// have a wrapper's name: see usesMPI. The last word is never a wrapper, for it would have nothing to start.
+func WrapperWords(args []string) int {
 	n := 0
 	for n < len(args)-1 {
 		w, ok := wrappers[filepath.Base(args[n])]
@@ -75,9 +75,9 @@ func assigns(word string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, "/.")
 }
 
-// Preloads returns what a command line sets LD_PRELOAD to for the ranks, as `mpiexec -genv LD_PRELOAD libx.so` does and `env
-// LD_PRELOAD=libx.so ./app`: what it is set to for all then doesn't come to them. Without such words it returns false.
-func Preloads(args []string) (libraries string, sets bool) {
+// PreloadOf returns the value that a command line gives LD_PRELOAD for the ranks, as `mpiexec -genv LD_PRELOAD libx.so`
+// and `env LD_PRELOAD=libx.so ./app` do: it replaces the value that all ranks get. Without such words it returns false.
+func PreloadOf(args []string) (libraries string, sets bool) {
 	const name = "LD_PRELOAD"
 	for i, a := range args {
 		_, value, ok := strings.Cut(a, name+"=")

@@ -46,7 +46,7 @@ func Arrivals(path string) []Arrival {
 		}
 		if a, err := ReadArrival(text); err == nil {
 			a.path = file
-			a.Alive = Alive(&capture.Context{Host: a.Host, PID: a.PID, Namespace: a.space, Lives: file, StartNs: a.StartNs})
+			a.Alive = Alive(&capture.Context{Host: a.Host, PID: a.PID, Namespace: a.space, LockFile: file, StartNs: a.StartNs})
 			list = append(list, *a)
 		}
 	}
@@ -56,8 +56,8 @@ func Arrivals(path string) []Arrival {
 	return list
 }
 
-// Forget removes the marks of processes that have ended.
-func Forget(list []Arrival) {
+// ForgetEnded removes the marks of processes that have ended.
+func ForgetEnded(list []Arrival) {
 	for i := range list {
 		if !list[i].Alive {
 			_ = os.Remove(list[i].path)

@@ -77,7 +77,7 @@ func TestJobsInInit(t *testing.T) {
 	if len(list) != 2 {
 		t.Fatalf("%+v", list)
 	}
-	Forget(list)
+	ForgetEnded(list)
 	if list = Arrivals(dir); len(list) != 1 || list[0].PID != os.Getpid() {
 		t.Errorf("after the others are forgotten: %+v", list)
 	}

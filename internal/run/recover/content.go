@@ -98,7 +98,7 @@ func (w *World) Add(r *trace.Reader) error {
 	if !some {
 		return nil
 	}
-	waited, found, err := when.Together(r, logs)
+	waited, found, err := when.AnalyseLogs(r, logs)
 	if err == nil && waited != nil {
 		err = trace.AddWaits(r.Name(), waited)
 	}
@@ -119,7 +119,7 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	if len(c.Layers) > 0 {
 		m[trace.MetaLayers] = strings.Join(c.Layers, "\n")
 	}
-	if c.Alone && c.Library == "" { // a program without MPI
+	if c.SessionsOnly && c.Library == "" { // a program without MPI
 		delete(m, trace.MetaMPI)
 		delete(m, trace.MetaLibrary)
 	}

@@ -32,8 +32,9 @@ on those nodes; copy them here first.
 `, name, scratch)
 }
 
-// Home returns the folder beside a trace to which the records of a run are brought when it dies: PROGRAM.spoor.partial, or a numbered name
-// where another run has that. The run is known by its scratch folder, so that all its hosts find the same home. Empty: there is none yet.
+// Home returns the folder next to a trace that receives the records of a dead run: PROGRAM.spoor.partial, or a numbered
+// name if another run has that. The run is identified by its scratch folder, so that all its hosts find the same home.
+// Empty: none exists yet.
 func Home(out, scratch string) string {
 	for n := 1; ; n++ {
 		dir := home(out, n)
@@ -62,7 +63,7 @@ func MakeHome(out, scratch string, hosts ...string) (string, error) {
 	}
 }
 
-func home(out string, n int) string { return deliver.Numbered(out, n) + ".partial" }
+func home(out string, n int) string { return deliver.NumberedName(out, n) + ".partial" }
 
 func isHome(dir, scratch string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, noteName))
@@ -94,8 +95,8 @@ func taken(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Linked lists the hosts of which something may be missing in a home.
-func Linked(home, scratch string) (hosts []string) {
+// HostsLinked lists the hosts with files that may be missing in a home.
+func HostsLinked(home, scratch string) (hosts []string) {
 	entries, _ := os.ReadDir(home)
 	for _, e := range entries {
 		if target, err := os.Readlink(filepath.Join(home, e.Name())); err == nil && target == scratch {
@@ -107,7 +108,7 @@ func Linked(home, scratch string) (hosts []string) {
 
 // Link puts links for hosts into a home in place of those that are there.
 func Link(home, scratch string, hosts ...string) {
-	for _, host := range Linked(home, scratch) {
+	for _, host := range HostsLinked(home, scratch) {
 		if !slices.Contains(hosts, host) {
 			_ = os.Remove(filepath.Join(home, host))
 		}

@@ -37,8 +37,8 @@ func (j *Job) Name() (program string, pid int) {
 	return filepath.Base(j.Dir), pid
 }
 
-// Jobs finds jobs by their scratch folders, which stand right below the parents. Those that can't be
-// read are somebody else's.
+// Jobs finds jobs by their scratch folders, which are directly below the parents. Unreadable ones belong to other
+// users.
 func Jobs(parents []string) []Job {
 	var list []Job
 	seen := make(map[string]bool)
@@ -89,9 +89,9 @@ func (j *Job) Has(pid int) bool {
 	return false
 }
 
-// Recorded returns how many bytes of records processes have made so far; as long as it stays the
+// RecordedBytes returns how many bytes of records processes have made so far; as long as it stays the
 // same, none of them has begun an MPI call or returned from one.
-func Recorded(dirs []string) (n uint64) {
+func RecordedBytes(dirs []string) (n uint64) {
 	for _, dir := range dirs {
 		rings, _ := filepath.Glob(filepath.Join(dir, "ring.*"))
 		for _, path := range rings {
@@ -112,7 +112,7 @@ func Alive(c *capture.Context) bool {
 		return false
 	}
 	if c.Namespace != 0 && c.Namespace != ownNamespace() { // here its number is another process's, or nobody's
-		return isLocked(c.Lives)
+		return isLocked(c.LockFile)
 	}
 	state, started, ok := processStat(c.PID)
 	// Another process may have got its number: that one began later.
@@ -143,9 +143,9 @@ func AliveIn(dir string) bool {
 	return err == nil && Alive(c)
 }
 
-// Held returns the state, as /proc has it, that keeps a process of this host from running: T if a signal stopped it, t if a
+// HeldState returns the state, as /proc has it, that keeps a process of this host from running: T if a signal stopped it, t if a
 // debugger holds it, D if it, or a thread of it, waits for a disk or another device; 0 if nothing does, or nothing is known.
-func Held(c *capture.Context) byte {
+func HeldState(c *capture.Context) byte {
 	if !Alive(c) {
 		return 0
 	}

@@ -63,13 +63,13 @@ func Move(dirs []string, dir string) (err error) {
 	return nil
 }
 
-// Bring moves what the processes of a job that have ended left on this host, records and marks, into a directory that is there. It returns
+// BringFinished moves what the processes of a job that have ended left on this host, records and marks, into a directory that is there. It returns
 // how many processes' records it moved. It may be killed at any time: what it has not moved as a whole it moves the next time.
-func Bring(scratch, dir string) (int, error) {
+func BringFinished(scratch, dir string) (int, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return 0, fmt.Errorf("%s isn't there on this host", dir)
 	}
-	dirs, marks, err := Here(scratch)
+	dirs, marks, err := OnThisHost(scratch)
 	if err != nil {
 		return 0, err
 	}
@@ -96,7 +96,7 @@ func Bring(scratch, dir string) (int, error) {
 	}
 	sweep(scratch)
 	here, _ := os.Hostname()
-	for _, host := range Linked(dir, scratch) {
+	for _, host := range HostsLinked(dir, scratch) {
 		if launch.SameHost(host, here) {
 			_ = os.Remove(filepath.Join(dir, host))
 		}
@@ -106,7 +106,7 @@ func Bring(scratch, dir string) (int, error) {
 
 // Copy copies what the processes of this host have recorded so far, and their marks, into a directory that is there.
 func Copy(scratch, dir string) error {
-	dirs, marks, err := Here(scratch)
+	dirs, marks, err := OnThisHost(scratch)
 	if err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func Copy(scratch, dir string) error {
 	for _, a := range marks {
 		_ = copyFile(a.path, filepath.Join(dir, filepath.Base(a.path))) // the process may have left the call
 	}
-	return nil // what can't be read is told by who reads it
+	return nil // the reader of the file reports errors
 }
 
-// Here lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
+// OnThisHost lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
 // host's, all is from here: containers may have other names.
-func Here(scratch string) (dirs []string, marks []Arrival, err error) {
+func OnThisHost(scratch string) (dirs []string, marks []Arrival, err error) {
 	dirs, err = Dirs(scratch)
 	marks = Arrivals(scratch)
 	host, _ := os.Hostname()

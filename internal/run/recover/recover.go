@@ -35,8 +35,8 @@ type Process struct {
 	Damage error
 }
 
-// Dirs lists the process directories that path stands for: path itself, or
-// those right below it, each once: several links may lead to one folder.
+// Dirs lists the process directories that path means: path itself, or those directly below it, each once: several links
+// may lead to one folder.
 func Dirs(path string) ([]string, error) {
 	if isProcess(path) {
 		return []string{path}, nil
@@ -90,16 +90,16 @@ func below(path string) ([]string, error) {
 	return list, err
 }
 
-// A Left is a folder with what ranks keep on another node, as a link in a directory says.
-type Left struct{ Link, Folder string }
+// A RemoteFolder is a folder with what ranks keep on another node, as a link in a directory says.
+type RemoteFolder struct{ Link, Folder string }
 
 // Host is where it is, as the link's name says.
-func (l Left) Host() string { return launch.HostOf(l.Link) }
+func (l RemoteFolder) Host() string { return launch.HostOf(l.Link) }
 
-// Elsewhere lists the links in a directory that lead to nothing here: to what ranks
+// DeadLinks lists the links in a directory that lead to nothing here: to what ranks
 // keep on other nodes.
-func Elsewhere(path string) []Left {
-	var list []Left
+func DeadLinks(path string) []RemoteFolder {
+	var list []RemoteFolder
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
 		link := filepath.Join(path, e.Name())
@@ -108,7 +108,7 @@ func Elsewhere(path string) []Left {
 		}
 		if _, err := os.Stat(link); errors.Is(err, fs.ErrNotExist) {
 			if target, err := os.Readlink(link); err == nil {
-				list = append(list, Left{e.Name(), target})
+				list = append(list, RemoteFolder{e.Name(), target})
 			}
 		}
 	}
@@ -189,8 +189,7 @@ type World struct {
 // Worlds sorts processes into worlds, the first world being the one that was
 // not spawned. Processes without a context belong to none.
 //
-// Records don't name their world, so processes of the same rank in worlds of the
-// same size are told apart by when they started.
+// Records don't name their world, so start times separate processes of the same rank in worlds of the same size.
 func Worlds(list []*Process) []*World {
 	type key struct {
 		spawned, alone bool
@@ -204,11 +203,11 @@ func Worlds(list []*Process) []*World {
 	seen := make(map[key]map[int]int)
 	var order []*World
 	for _, p := range sorted {
-		k := key{spawned: p.Context.Spawned, alone: p.Context.Alone, ranks: p.Context.Ranks}
-		kin := once.Of(seen, k, func() map[int]int { return make(map[int]int) })
+		k := key{spawned: p.Context.Spawned, alone: p.Context.SessionsOnly, ranks: p.Context.Ranks}
+		kin := once.Get(seen, k, func() map[int]int { return make(map[int]int) })
 		k.nth = kin[p.Context.Rank]
 		kin[p.Context.Rank]++
-		w := once.Listed(worlds, k, &order, func() *World { return &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned} })
+		w := once.GetListed(worlds, k, &order, func() *World { return &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned} })
 		w.Ranks = max(w.Ranks, p.Context.Rank+1)
 		w.Processes = append(w.Processes, p)
 	}
@@ -226,7 +225,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Missing lists the ranks of which there is no directory.
+// Missing lists the ranks without a directory.
 func (w *World) Missing() []int {
 	have := make(map[int]bool, len(w.Processes))
 	for _, p := range w.Processes {
@@ -262,7 +261,7 @@ type LastCall struct {
 	Call   *trace.Call `json:"call"`
 }
 
-// Endings tells how each rank of the world ended, as its trace has it.
+// Endings returns how each rank of the world ended, as its trace has it.
 func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	list := make([]Ending, r.Ranks())
 	for i := range list {
@@ -286,7 +285,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.End, e.Calls, e.SpanNs = summary.End(about), about.Calls, about.SpanNs
+		e.End, e.Calls, e.SpanNs = summary.DescribeEnd(about), about.Calls, about.SpanNs
 		if e.Threads, err = lastCalls(k); err != nil {
 			return nil, err
 		}

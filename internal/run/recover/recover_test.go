@@ -239,7 +239,7 @@ func TestHome(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(out)); len(entries) != 3 {
 		t.Errorf("%d folders", len(entries))
 	}
-	if hosts := recover.Linked(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
+	if hosts := recover.HostsLinked(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
 		t.Errorf("links to %q", hosts)
 	}
 	recover.LeaveHome(homes[0], "/s/0")
@@ -277,7 +277,7 @@ func TestBring(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n, err := recover.Bring(scratch, to); n != 1 || err != nil || !slices.Equal(recover.Linked(to, scratch), []string{another}) {
+		if n, err := recover.BringFinished(scratch, to); n != 1 || err != nil || !slices.Equal(recover.HostsLinked(to, scratch), []string{another}) {
 			t.Fatal(n, err)
 		}
 		if _, err := os.Stat(scratch); err == nil {
@@ -288,7 +288,7 @@ func TestBring(t *testing.T) {
 		t.Errorf("%d worlds", len(list))
 	}
 	write(t, parent, recovertest.Process{Rank: 0, Ranks: 1, End: recovertest.Crashed}) // of another host, and may still run there
-	if n, err := recover.Bring(parent, to); n != 0 || err != nil {
+	if n, err := recover.BringFinished(parent, to); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }
@@ -341,7 +341,7 @@ func TestOpenCallsLast(t *testing.T) {
 			}
 		}
 	}
-	rep, err := efficiency.Of(r, efficiency.Options{})
+	rep, err := efficiency.Analyse(r, efficiency.Options{})
 	if err != nil || rep.MPI.Mean < 6_900_000_000 {
 		t.Errorf("in MPI %+v, %v", rep.MPI, err)
 	}

@@ -55,8 +55,8 @@ func barrier(g *generator) {
 func (g *generator) relative() int      { return (g.Me - g.Root + g.Members) % g.Members }
 func (g *generator) absolute(r int) int { return (r + g.Root) % g.Members }
 
-// down goes down a binomial tree: a member gets what is for it and all below it, and hands on.
-// size says how many bytes so many members get.
+// down sends data down a binomial tree: a member gets what is for itself and all below it, and passes that on. size is
+// the bytes for a number of members.
 func (g *generator) down(size func(members int) int64) {
 	r, mask := g.relative(), 1
 	for mask < g.Members && r&mask == 0 {
@@ -72,7 +72,7 @@ func (g *generator) down(size func(members int) int64) {
 	}
 }
 
-// up goes up that tree. size says how many bytes come from so many members.
+// up sends data up that tree. size is the bytes from a number of members.
 func (g *generator) up(size func(members int) int64, combine int64) {
 	r := g.relative()
 	for mask := 1; mask < g.Members; mask <<= 1 {
@@ -87,7 +87,7 @@ func (g *generator) up(size func(members int) int64, combine int64) {
 	}
 }
 
-// bcast goes down a tree, or scatters the data and goes round a ring with the parts.
+// bcast sends data down a tree, or scatters it and passes the parts around a ring.
 func bcast(g *generator) {
 	b := g.bytes()
 	if b < bcastLarge || g.Members < manyMembers {
@@ -154,7 +154,7 @@ func (g *generator) from(member int) int64 {
 	return g.Received / int64(g.Members)
 }
 
-// allgather takes Bruck's algorithm, or goes round a ring.
+// allgather uses Bruck's algorithm, or a ring.
 func allgather(g *generator) {
 	if g.Received < allgatherLarge {
 		g.bruck()
@@ -167,7 +167,7 @@ func allgather(g *generator) {
 
 // bruck doubles what each member has with each step (Bruck et al., 1997): the blocks from its own on.
 func (g *generator) bruck() {
-	have, next := int64(0), 0 // how much, and the block behind
+	have, next := int64(0), 0 // bytes gathered, and the block after them
 	for d := 1; d < g.Members; d *= 2 {
 		for ; next < min(d, g.Members-d); next++ {
 			have += g.from((g.Me + next) % g.Members)

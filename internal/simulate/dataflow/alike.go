@@ -10,13 +10,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Ranks do the same at the same times if they have the same code and visits, and if behind equal
-// slots stand messages, over equal distances, to and from ranks that do the same, which know them
-// by equal slots, or meetings of as many ranks that do the same. The coarsest parts of which this
-// holds are found by refining: ranks that differ in something so far known come into different
-// parts. Nothing is hashed without being compared.
+// Ranks do the same at the same times if they have the same code and visits, and their equal slots have equal things:
+// messages over equal distances, to and from ranks that also do the same and use equal slots, or meetings of equally
+// many such ranks. The coarsest partition for which this holds is found by refinement: ranks that differ in something
+// known so far are separated. Hashes only preselect; everything is compared.
 
-// lump lets the first rank of each part stand for the others.
+// lump lets the first rank of each part represent the others.
 func (w *wiring) lump(e *engine, programs []Program) {
 	of := w.refine(e, programs)
 	if of == nil {
@@ -25,13 +24,13 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	e.lumped = true
 	first := make(map[int32]int32)
 	for r, part := range of {
-		e.ranks[r].like = once.Of(first, part, func() int32 { return int32(r) })
+		e.ranks[r].like = once.Get(first, part, func() int32 { return int32(r) })
 	}
 	contexts := e.contexts()
 	alike := parted(contexts, of)
 	names := make(map[int32]int32) // of contexts of a kind, that of the first
 	for _, c := range contexts {
-		once.Of(names, alike[c.number], func() int32 { return c.number })
+		once.Get(names, alike[c.number], func() int32 { return c.number })
 	}
 	for r := range e.ranks {
 		x := &e.ranks[r]
@@ -46,7 +45,7 @@ func (w *wiring) lump(e *engine, programs []Program) {
 				}
 				x.weights[i] = contexts[s.Context].count(of, of[r], int32(i))
 				x.slots[i] = names[alike[s.Context]]
-			case !s.Out: // what the one sends who stands for the peer
+			case !s.Out: // the sends of the rank that represents the peer
 				if k := &w.wires[x.slots[i]]; k.out >= 0 {
 					x.slots[i] = e.ranks[e.ranks[s.Peer].like].slots[k.out]
 				}
@@ -86,7 +85,7 @@ func (e *engine) contexts() map[int32]*meetingPoint {
 			if !s.Meet {
 				continue
 			}
-			p := once.Of(list, s.Context, func() *meetingPoint { return &meetingPoint{number: s.Context} })
+			p := once.Get(list, s.Context, func() *meetingPoint { return &meetingPoint{number: s.Context} })
 			p.members = append(p.members, member{int32(r), int32(i)})
 		}
 	}
@@ -105,7 +104,7 @@ func (n namer) name(text []byte) int32 {
 	return id
 }
 
-// parted tells contexts apart by how many members of which part know them by which slot.
+// parted numbers contexts by how many members of each part use them, and in which slot.
 func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	names, text := make(namer), []byte(nil)
 	alike := make(map[int32]int32, len(contexts))
@@ -138,7 +137,7 @@ func (w *wiring) refine(e *engine, programs []Program) []int32 {
 	of := make([]int32, len(e.ranks))
 	starts := make(map[start]int32)
 	for r := range e.ranks {
-		p, ok := programs[r].(*Compiled)
+		p, ok := programs[r].(*CompiledProgram)
 		s := start{}
 		if ok {
 			if s = (start{p.Code, p.Visits.Same(), len(p.Slots)}); s.same == nil {

@@ -11,10 +11,10 @@ const (
 	RootNear = -2 // another one of its group
 )
 
-// A Between is a call between two groups, in which Root counts the other one's members, or is one of the above. What
+// An InterCollective is a call between two groups, in which Root counts the other one's members, or is one of the above. What
 // there is to do within a group is a collective of that, and its member 0 talks to the other's: so do both MPICH
 // and Open MPI.
-type Between struct {
+type InterCollective struct {
 	Collective
 	Others int                  // members of the other group
 	Other  func(member int) int // in the world
@@ -23,9 +23,9 @@ type Between struct {
 
 const betweenShort = 2048 // bytes of a member: longer parts go to the root, or come from it, directly
 
-// Steps reports whether Append takes a call apart; if not, Meet is for it.
-func (b *Between) Steps() bool {
-	if b.Messages || max(b.Members, b.Others)-1 <= min(Most, mostPairs/max(1, b.World)) {
+// Decomposes reports whether Append takes a call apart; if not, Meet is for it.
+func (b *InterCollective) Decomposes() bool {
+	if b.Messages || max(b.Members, b.Others)-1 <= min(MaxCollectiveMembers, mostPairs/max(1, b.World)) {
 		return true
 	}
 	switch b.Operation {
@@ -38,7 +38,7 @@ func (b *Between) Steps() bool {
 }
 
 // Append appends what a member does, as Collective.Append.
-func (b *Between) Append(ops []Op, requests [2]int32) []Op {
+func (b *InterCollective) Append(ops []Op, requests [2]int32) []Op {
 	x := &between{b, ops, requests}
 	f := betweens[b.Operation]
 	if f != nil {
@@ -49,13 +49,13 @@ func (b *Between) Append(ops []Op, requests [2]int32) []Op {
 
 // Meet returns a call as a meeting, as Collective.Meet: with a formula for the time of the same algorithms. What
 // one side alone has to do with, the others of the root's group have not.
-func (b *Between) Meet(l *machine.Level) Op {
+func (b *InterCollective) Meet(l *machine.Level) Op {
 	o := Op{Kind: Meet, Context: b.Context, Members: int32(b.Members + b.Others), Request: NoRequest, Time: b.time(l)}
 	switch b.Operation {
 	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
-		o.Meeting = FromRoot
+		o.Meeting = MeetFromRoot
 	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
-		o.Meeting = ToRoot
+		o.Meeting = MeetToRoot
 	default:
 		return o
 	}
@@ -65,13 +65,13 @@ func (b *Between) Meet(l *machine.Level) Op {
 	case b.Root >= 0:
 		o.Members = int32(1 + b.Members)
 	default:
-		o.Meeting, o.Members, o.Time = Aside, 0, 0
+		o.Meeting, o.Members, o.Time = MeetNobody, 0, 0
 	}
 	return o
 }
 
 // time is how long a member takes if all begin the call together.
-func (b *Between) time(l *machine.Level) int64 {
+func (b *InterCollective) time(l *machine.Level) int64 {
 	within := func(operation meaning.Operation, members int, bytes int64) int64 { // a group
 		c := Collective{Operation: operation, Members: members, Me: 1, Sent: bytes, Received: bytes, Combine: b.Combine}
 		if members < 2 {
@@ -127,7 +127,7 @@ func (b *Between) time(l *machine.Level) int64 {
 
 // a between writes down what one member does.
 type between struct {
-	*Between
+	*InterCollective
 	ops      []Op
 	requests [2]int32
 }
@@ -153,7 +153,7 @@ func (x *between) op(kind Kind, other int, bytes int64) {
 func (x *between) send(other int, bytes int64) { x.op(Send, other, bytes) }
 func (x *between) receive(other int)           { x.op(Receive, other, 0) }
 
-// exchange sends to one member of the other group and receives from one, side by side; -1 is none.
+// exchange sends to one member of the other group and receives from one, at the same time; -1: none.
 func (x *between) exchange(to, from int, bytes int64) {
 	if from >= 0 {
 		x.receive(from)
@@ -167,7 +167,7 @@ func (x *between) exchange(to, from int, bytes int64) {
 	}
 }
 
-// over has the groups tell each other something, the first one first.
+// over exchanges messages between the groups, the first group's first.
 func (x *between) over(sent, received int64) {
 	for _, turn := range []bool{true, false} {
 		switch {
@@ -289,8 +289,8 @@ func (x *between) allgatherv() {
 	x.near(meaning.Bcast, x.Received, x.Received)
 }
 
-// alltoall goes round the larger group: in each step each member has one of the other group to send to, and
-// one to receive from, if there are so many.
+// alltoall iterates over the larger group: in each step each member sends to one of the other group and receives from
+// one, if that has enough members.
 func (x *between) alltoall() {
 	n := max(x.Members, x.Others)
 	for i := range n {

@@ -12,10 +12,10 @@ import (
 )
 
 // betweensOf are the calls of two groups, of which the second has the root of what has one; bytes is what one has for one.
-func betweensOf(operation meaning.Operation, first, second, root int, bytes int64) []Between {
-	var calls []Between
+func betweensOf(operation meaning.Operation, first, second, root int, bytes int64) []InterCollective {
+	var calls []InterCollective
 	for i := range first + second {
-		b := Between{Others: second, First: i < first, Other: func(m int) int { return first + m }}
+		b := InterCollective{Others: second, First: i < first, Other: func(m int) int { return first + m }}
 		b.Operation, b.Members, b.Me, b.Root, b.Rank = operation, first, i, root, func(m int) int { return m }
 		if i >= first {
 			b.Members, b.Me, b.Others, b.Rank, b.Other = second, i-first, first, b.Other, b.Rank
@@ -52,7 +52,7 @@ func betweensOf(operation meaning.Operation, first, second, root int, bytes int6
 	return calls
 }
 
-func simulateBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []Between, before func(rank int) int64) *Result {
+func simulateBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []InterCollective, before func(rank int) int64) *Result {
 	var programs []Program
 	for i := range calls {
 		p := program(calls[i].Append([]Op{{Kind: Compute, Time: before(i)}}, [2]int32{0, 1}))
@@ -136,7 +136,7 @@ func TestBetweenMeets(t *testing.T) {
 	}
 }
 
-func meetBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []Between, before func(rank int) int64) *Result {
+func meetBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []InterCollective, before func(rank int) int64) *Result {
 	var programs []Program
 	for i := range calls {
 		p := program([]Op{{Kind: Compute, Time: before(i)}, calls[i].Meet(&m.Levels[0])})

@@ -42,7 +42,7 @@ func (e *engine) cost(l *machine.Level, o *Op) int32 {
 // memory is what takes time.
 type channel struct {
 	own                    message // the first that is not over
-	more                   *queue  // those behind it; nil: there are none
+	more                   *queue  // later ones; nil: none
 	first, sends, receives uint32  // the number of own; begun so far
 	sender, receiver       int32   // if it waits
 	free                   *key    // what to forget it by when it is empty; nil: slots know it
@@ -54,24 +54,24 @@ func (c *channel) reset() { *c = channel{sender: nobody, receiver: nobody} }
 type message struct {
 	left, posted int64 // when it left its sender, when its receive was posted
 	cost         int32 // once it has left
-	state        state
+	state        messageState
 }
 
-// A state is what has become of a message.
-type state uint8
+// A messageState is a set of the steps that a message has gone through.
+type messageState uint8
 
 const (
-	begun  state = 1 << iota // it has left
-	wanted                   // its receive was posted
-	waits                    // it waits for that
-	sent                     // its sender knows the end
-	done                     // its receiver has it
+	begun  messageState = 1 << iota // it has left
+	wanted                          // its receive was posted
+	waits                           // it waits for that
+	sent                            // its sender knows the end
+	done                            // its receiver has it
 )
 
-func (s state) is(what state) bool { return s&what != 0 }
+func (s messageState) is(what messageState) bool { return s&what != 0 }
 
 // over reports whether nobody will ask for it any more.
-func (s state) over() bool { return s.is(done) && (s.is(sent) || !s.is(waits)) }
+func (s messageState) over() bool { return s.is(done) && (s.is(sent) || !s.is(waits)) }
 
 // A queue has messages in order, from head on.
 type queue struct {
@@ -79,7 +79,7 @@ type queue struct {
 	head int
 }
 
-// many is from how many channels on those that are empty are given up.
+// many is the number of channels above which empty ones are freed.
 const many = 1 << 16
 
 func (e *engine) channel(k key) *channel {
@@ -242,10 +242,10 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 	return true
 }
 
-// A late is what ends at a time that is known when it begins, as no other rank has to do anything for it.
+// A late is an operation whose end is known when it begins, as it depends on no other rank.
 type late struct {
 	at, left int64 // when it ends, and when it left
-	hop      *hop  // how the rank came to it
+	hop      *hop  // why the rank got there
 	by       int32 // that is it
 }
 

@@ -29,11 +29,11 @@ type Collective struct {
 	Combine        float64 // ps for each byte of an operand of a reduction
 }
 
-// Most is to how many other members a member sends in one call before a formula is used, and
-// together how many of such pairs there may be among all ranks of a run.
+// MaxCollectiveMembers limits the other members to which a member sends in one call without a formula, and the number of such pairs in
+// all ranks of a run.
 const (
-	Most      = 256
-	mostPairs = 1 << 20
+	MaxCollectiveMembers = 256
+	mostPairs            = 1 << 20
 )
 
 // Sizes in bytes from which on another algorithm is used, as in MPICH.
@@ -62,9 +62,9 @@ func (c *Collective) Append(ops []Op, requests [2]int32) []Op {
 	return g.ops
 }
 
-// Steps reports whether Append takes a call apart; if not, Meet is for it.
-func (c *Collective) Steps() bool {
-	if c.Messages || c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
+// Decomposes reports whether Append takes a call apart; if not, Meet is for it.
+func (c *Collective) Decomposes() bool {
+	if c.Messages || c.Members-1 <= min(MaxCollectiveMembers, mostPairs/max(1, c.World)) {
 		return true
 	}
 	if c.OpenMPI {
@@ -100,9 +100,9 @@ func (c *Collective) Meet(l *machine.Level) Op {
 	o := Op{Kind: Meet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, Root: c.Me == c.Root}
 	switch c.Operation {
 	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
-		o.Meeting = FromRoot
+		o.Meeting = MeetFromRoot
 	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
-		o.Meeting = ToRoot
+		o.Meeting = MeetToRoot
 	}
 	if c.Members > 1 {
 		o.Time = c.time(l)
@@ -208,8 +208,8 @@ type meetingKey struct {
 	number  uint32
 }
 
-// A meeting is a collective that is not taken apart into messages.
-type meeting struct {
+// An openCollective is a collective that some members have entered and that is not decomposed into messages.
+type openCollective struct {
 	entered    int32
 	last, time int64 // when the last member so far came; the most Time of one
 	root       int64 // when the root did
@@ -220,17 +220,16 @@ type meeting struct {
 	lastAt, rootAt   int32
 }
 
-// A visit is a member's part of a meeting that it waits for later.
-type visit struct {
-	*meeting
+// A participation is a member's nonblocking collective, which it completes by a later wait.
+type participation struct {
+	*openCollective
 	op      Op
 	entered int64
 	hop     *hop  // how it came
 	late    *late // in place of all that: no rank waits for another
 }
 
-// next counts the meetings of a context. Where one rank stands for several it may know one by
-// several slots.
+// next counts the meetings of a context. A rank that represents several may have several slots for one context.
 func (e *engine) next(x *rank, o *Op) (before uint32) {
 	by := o.Context
 	if x.visits != nil {
@@ -250,9 +249,9 @@ func (e *engine) next(x *rank, o *Op) (before uint32) {
 	return 0
 }
 
-// enter has a rank come to its next meeting of a context; nil if it takes no part.
-func (e *engine) enter(x *rank, o *Op) *meeting {
-	context, weight := o.Context, int32(1) // so many do the same
+// enter lets a rank arrive at its next meeting of a context; nil if it takes no part.
+func (e *engine) enter(x *rank, o *Op) *openCollective {
+	context, weight := o.Context, int32(1) // number of ranks represented
 	if x.visits != nil {
 		if context = e.slot(x, o.Slot); e.lumped && x.weights != nil {
 			weight = x.weights[o.Slot]
@@ -262,12 +261,12 @@ func (e *engine) enter(x *rank, o *Op) *meeting {
 	if o.Nth == 0 {
 		k.number = e.next(x, o)
 	}
-	if o.Meeting == Aside {
+	if o.Meeting == MeetNobody {
 		return nil
 	}
 	m := e.meetings[k]
 	if m == nil {
-		m = &meeting{last: -1}
+		m = &openCollective{last: -1}
 		e.meetings[k] = m
 	}
 	m.entered += weight
@@ -293,12 +292,12 @@ func (e *engine) enter(x *rank, o *Op) *meeting {
 }
 
 // leave lets a member go that came at a time; false if it has to wait for others.
-func (e *engine) leave(r int32, x *rank, m *meeting, o *Op, entered int64, came *hop) bool {
+func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64, came *hop) bool {
 	if e.noting && o.Request == NoRequest {
 		came = x.hop
 	}
 	switch {
-	case o.Meeting == FromRoot && !o.Root:
+	case o.Meeting == MeetFromRoot && !o.Root:
 		if !m.rooted {
 			m.waiting = append(m.waiting, r)
 			return false
@@ -310,7 +309,7 @@ func (e *engine) leave(r int32, x *rank, m *meeting, o *Op, entered int64, came 
 				x.jump(came, x.number, entered)
 			}
 		}
-	case o.Meeting == All, o.Root && o.Meeting == ToRoot:
+	case o.Meeting == MeetAll, o.Root && o.Meeting == MeetToRoot:
 		if m.entered < o.Members {
 			m.waiting = append(m.waiting, r)
 			return false

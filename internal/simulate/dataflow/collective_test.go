@@ -286,12 +286,12 @@ func TestSteps(t *testing.T) {
 		{meaning.Alltoall, 257, 1000, true}, {meaning.Alltoall, 258, 1000, false}, {meaning.Alltoall, 258, 10, true}, {meaning.Allreduce, 1 << 14, 1 << 20, true},
 		{meaning.Bcast, 300, 100, true}, {meaning.Bcast, 300, 1 << 20, false}, {meaning.Allgather, 1000, 8, true}, {meaning.Allgather, 1000, 800, false}, {meaning.Gatherv, 1000, 8, false},
 	} {
-		if got := callsOf(c.operation, c.n, 0, c.bytes)[0].Steps(); got != c.want {
+		if got := callsOf(c.operation, c.n, 0, c.bytes)[0].Decomposes(); got != c.want {
 			t.Errorf("%s of %d bytes on %d ranks: %v", c.operation, c.bytes, c.n, got)
 		}
 		x := callsOf(c.operation, c.n, 0, c.bytes)[0]
 		x.Messages = true
-		if !x.Steps() {
+		if !x.Decomposes() {
 			t.Errorf("%s of %d bytes on %d ranks is no messages where these are asked for", c.operation, c.bytes, c.n)
 		}
 	}

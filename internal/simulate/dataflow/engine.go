@@ -15,20 +15,20 @@ type Options struct {
 	// Sites adds up what calls take, if it isn't nil; there are no short cuts then.
 	Sites *Sites
 
-	// Calls, if it isn't nil, is told of each call of a program, in order, when it begins and ends, in
-	// ps; there are no short cuts then.
+	// Calls, if not nil, is called with the beginning and end, in ps, of each call of a program, in order; the engine
+	// then takes no short cuts.
 	Calls func(program int32, begin, end int64)
 }
 
 // Sites are the times of calls, over all ranks of a group, End left out. Compute is what is
 // computed before them.
 type Sites struct {
-	Of    []int    // group of each rank
-	Times [][]Time // by group and call
+	GroupOf []int    // group of each rank
+	Times   [][]Time // by group and call
 }
 
-func (s *Sites) add(rank, site int32, p part, time int64) {
-	group := s.Of[rank]
+func (s *Sites) add(rank, site int32, p timeKind, time int64) {
+	group := s.GroupOf[rank]
 	for len(s.Times) <= group {
 		s.Times = append(s.Times, nil)
 	}
@@ -43,15 +43,15 @@ func (s *Sites) add(rank, site int32, p part, time int64) {
 type Result struct {
 	Ranks []Time
 	Ops   uint64 // operations
-	Short Short
+	Short ShortCuts
 	Path  *Path // if it was asked for
 }
 
-// Short says what short cuts left out.
-type Short struct {
+// ShortCuts says what short cuts left out.
+type ShortCuts struct {
 	Ranks  int    `json:"ranks"`  // that were simulated; the others do the same
 	Rounds uint64 `json:"rounds"` // of the main loop that were not gone through
-	Period uint64 `json:"period"` // so many of them repeated
+	Period uint64 `json:"period"` // how many of them are repeated
 }
 
 // End is when the last rank ended.
@@ -68,9 +68,9 @@ func Run(programs []Program, place *machine.Placement, o Options) (*Result, erro
 	return result, err
 }
 
-// simulate does so. It notes how ranks come to go on if that is wanted, or follows a path.
+// simulate runs the programs. With noting it records why ranks continue, with w it adds up what is on a path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
-	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting), watch: w, noting: noting, sites: o.Sites, calls: o.Calls}
+	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.Sites, calls: o.Calls}
 	if o.Sites != nil || o.Calls != nil {
 		o.EachRank, o.EachRound = true, true
 	}
@@ -111,22 +111,22 @@ type engine struct {
 	ranks    []rank
 	fixed    []channel        // of compiled programs
 	table    []int32          // the first slots of all ranks: for each slot the ranks side by side
-	met      []uint32         // so many meetings that each rank has come to of the context in a slot, laid out likewise
-	lumped   bool             // ranks stand for others
-	columns  int32            // so many of these
+	met      []uint32         // number of meetings that each rank has entered in a slot's context, laid out likewise
+	lumped   bool             // ranks represent others
+	columns  int32            // how many of these
 	channels map[key]*channel // of others, and of those that talk to these
 	costs    []cost
 	costOf   map[costKey]int32
-	meetings map[meetingKey]*meeting
+	meetings map[meetingKey]*openCollective
 
 	queuesOver []*queue // for the next that is needed
 	trails     map[trailKey]*trail
 	ready      []int32
 
-	cutting bool // ranks stop where so many rounds are left
+	cutting bool // ranks stop when target iterations are left
 	target  uint64
 
-	noting bool   // how ranks come to go on
+	noting bool   // record why ranks continue
 	sites  *Sites // adds up times of calls
 	calls  func(rank int32, begin, end int64)
 
@@ -137,10 +137,10 @@ type engine struct {
 }
 
 // Parts of a rank's time.
-type part int
+type timeKind int
 
 const (
-	overhead part = iota
+	overhead timeKind = iota
 	wait
 	transfer
 	recorded
@@ -153,21 +153,21 @@ type rank struct {
 	now                         int64
 	ops                         []Op
 	at                          int32
-	begun, done, halted, within bool     // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, which is told of at its end
-	of, number                  int32    // of: the rank whose thread it is; else number
-	meeting                     *meeting // of a Meet without a request
-	took                        int64    // of operations that are Timed
+	begun, done, halted, within bool            // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, reported at its end
+	of, number                  int32           // of: the rank whose thread it is; else number
+	meeting                     *openCollective // of a Meet without a request
+	took                        int64           // of operations that are Timed
 
 	visits Visits // of a compiled program
 	code   *Code
 	count  uint64         // operations before ops
 	spent  [compute]int64 // but compute, which is what is left of now
 
-	own [Own]request // the first ones
+	own [OwnRequests]request // the first ones
 
 	free       int64     // from when on a message can leave
 	mask, made uint32    // made: requests of a compiled program
-	requests   []request // by number, behind own
+	requests   []request // by number, from Own on
 	slots      []int32   // channels, or contexts, from engine.columns on
 
 	current request // of an operation without a request
@@ -178,15 +178,15 @@ type rank struct {
 
 // A rest is what a rank seldom needs.
 type rest struct {
-	like    int32 // the rank that stands for this one
+	like    int32 // the rank that represents this one
 	entered int64 // when the call began that it is within
 	met     []meetingKey
 	program Program
-	weights []int32 // by slot: so many members of the context do the same; nil: one
+	weights []int32 // by slot: how many members of the context it represents; nil: one
 	desc    []Slot
 
 	idle         int64 // since when messages left without a pause, if paths are wanted
-	hop, idleHop *hop  // how it came to where it is, and was when it was idle, if paths are wanted
+	hop, idleHop *hop  // why it got to where it is, and to where it was last idle, if paths are wanted
 }
 
 func (x *rank) time() Time {
@@ -197,10 +197,10 @@ func (x *rank) time() Time {
 
 // A request is what was begun and has not been waited for yet.
 type request struct {
-	channel *channel // of Send and Receive; nil: nothing to wait for
-	visit   *visit   // of Meet, Put, Get and Later
-	number  uint32   // of the message
-	slot    int32    // of a compiled program
+	channel *channel       // of Send and Receive; nil: nothing to wait for
+	visit   *participation // of Meet, Put, Get and Later
+	number  uint32         // of the message
+	slot    int32          // of a compiled program
 	kind    Kind
 }
 
@@ -287,7 +287,7 @@ func (e *engine) enters(x *rank) {
 	}
 }
 
-// left tells of a call at its end.
+// left reports a call at its end.
 func (e *engine) left(x *rank) {
 	if x.within {
 		x.within = false
@@ -303,7 +303,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		if o.Ago {
 			n = x.ago(n)
 		}
-		if n >= Own && x.team != nil {
+		if n >= OwnRequests && x.team != nil {
 			return e.take(r, x, o)
 		}
 		q := x.request(n)
@@ -313,7 +313,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		if o.Timed {
 			time = x.took
 		}
-		e.spend(x, o.Site, [...]part{Compute: compute, Overhead: overhead, Recorded: recorded, File: transfer}[o.Kind], time)
+		e.spend(x, o.Site, [...]timeKind{Compute: compute, Overhead: overhead, Recorded: recorded, File: transfer}[o.Kind], time)
 		return true
 	case Enter:
 		e.enters(x)
@@ -323,7 +323,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		return true
 	}
 	n := o.Request
-	if n >= Own && x.team != nil {
+	if n >= OwnRequests && x.team != nil {
 		e.hand(x, o)
 		return true
 	}
@@ -332,7 +332,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			x.made++
 			n = x.ago(1)
 		}
-		for int(n) >= len(x.requests)+Own {
+		for int(n) >= len(x.requests)+OwnRequests {
 			x.requests = append(x.requests, request{})
 		}
 		q := &x.current
@@ -354,16 +354,16 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 
 // request is one by its number; nil if there was none so far.
 func (x *rank) request(n int32) *request {
-	if n < Own {
+	if n < OwnRequests {
 		return &x.own[n]
 	}
-	if n -= Own; int(n) < len(x.requests) {
+	if n -= OwnRequests; int(n) < len(x.requests) {
 		return &x.requests[n]
 	}
 	return nil
 }
 
-// slot is what stands in a slot of a rank: the number of a channel, or a context.
+// slot is the content of a rank's slot: the number of a channel, or a context.
 func (e *engine) slot(x *rank, n int32) int32 {
 	if n < e.columns {
 		return e.table[int(n)*len(e.ranks)+int(x.number)]
@@ -371,11 +371,11 @@ func (e *engine) slot(x *rank, n int32) int32 {
 	return x.slots[n-e.columns]
 }
 
-// ago is the number of the request that was made so many ago.
-func (x *rank) ago(n int32) int32 { return Own + int32((x.made-uint32(n))&x.mask) }
+// ago is the number of the request that was made n requests ago.
+func (x *rank) ago(n int32) int32 { return OwnRequests + int32((x.made-uint32(n))&x.mask) }
 
 // spend moves a rank's clock by what a part of a call takes.
-func (e *engine) spend(x *rank, site int32, p part, time int64) {
+func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 	time = min(time, horizon)
 	if e.watch != nil {
 		e.watch.spent(x, site, p, time)
@@ -427,12 +427,12 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 	case Meet:
 		*q = request{kind: Meet, slot: o.Slot}
 		if m := e.enter(x, o); m != nil {
-			q.visit = &visit{meeting: m, op: *o, entered: x.now, hop: x.hop}
+			q.visit = &participation{openCollective: m, op: *o, entered: x.now, hop: x.hop}
 		}
 	case Null:
 		*q = request{}
 	case Put, Get, Later:
-		*q = request{visit: &visit{late: e.later(x, o)}}
+		*q = request{visit: &participation{late: e.later(x, o)}}
 	}
 }
 
@@ -457,7 +457,7 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 		}
 		q.visit = nil
 	case q.visit != nil:
-		if v := q.visit; !e.leave(r, x, v.meeting, &v.op, v.entered, v.hop) {
+		if v := q.visit; !e.leave(r, x, v.openCollective, &v.op, v.entered, v.hop) {
 			return false
 		}
 		q.visit = nil
@@ -515,7 +515,7 @@ func (e *engine) stuck() error {
 		if o.Ago {
 			n = x.ago(n)
 		}
-		if x.team == nil || n < Own {
+		if x.team == nil || n < OwnRequests {
 			q = x.request(n)
 		} else if h := x.team.requests[n]; h != nil {
 			q = &h.request

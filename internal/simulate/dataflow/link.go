@@ -2,7 +2,7 @@ package dataflow
 
 import "slices"
 
-// link finds the channels of compiled programs, and lets ranks stand for others that do the same.
+// link finds the channels of compiled programs, and lets ranks represent others that do the same.
 func (e *engine) link(programs []Program, alike bool) {
 	all, some := true, false
 	for r := range e.ranks {
@@ -13,7 +13,7 @@ func (e *engine) link(programs []Program, alike bool) {
 			x.done = true
 		case *Thread:
 			all, x.of, x.team = false, int32(p.Rank), e.team(int32(p.Rank))
-		case *Compiled:
+		case *CompiledProgram:
 			x.visits, x.code, x.mask, x.desc, some = p.Visits, p.Code, p.Code.Mask, p.Slots, true
 		default:
 			all = false
@@ -65,8 +65,8 @@ type wiring struct {
 	wires []wire
 }
 
-// An end is a slot of a rank.
-type end struct{ rank, slot int32 }
+// An endpoint is a rank with one of its slots.
+type endpoint struct{ rank, slot int32 }
 
 // wire numbers the channels of compiled programs: slots have their numbers, or contexts. With
 // many ranks there are millions of ends: those of messages to a rank are brought together, and found by a table.
@@ -95,20 +95,20 @@ func (e *engine) wire() *wiring {
 	for r := range e.ranks {
 		next[r+1] += next[r]
 	}
-	ends := make([]end, next[len(e.ranks)])
+	ends := make([]endpoint, next[len(e.ranks)])
 	first := slices.Clone(next)
 	for r := range e.ranks {
 		x := &e.ranks[r]
 		for i := range x.slots {
 			if s := &x.desc[i]; !s.Meet {
 				n := to(x, s)
-				ends[next[n]] = end{int32(r), int32(i)}
+				ends[next[n]] = endpoint{int32(r), int32(i)}
 				next[n]++
 			}
 		}
 	}
 	w := &wiring{wires: make([]wire, 0, len(ends)/2+1)}
-	var t table
+	var t wireTable
 	for r := range e.ranks {
 		own := ends[first[r]:first[r+1]]
 		t.clear(len(own))
@@ -130,14 +130,14 @@ func (e *engine) wire() *wiring {
 	return w
 }
 
-// A table finds wires that end at a rank.
-type table struct {
+// A wireTable finds wires that end at a rank.
+type wireTable struct {
 	wires []int32 // nobody: none
 	mask  uint32
 }
 
-// clear makes room for so many.
-func (t *table) clear(most int) {
+// clear empties the table, with room for most entries.
+func (t *wireTable) clear(most int) {
 	size := 4
 	for size < 2*most {
 		size *= 2
@@ -151,8 +151,8 @@ func (t *table) clear(most int) {
 	}
 }
 
-// find returns the number of a wire, which is made if there is none.
-func (t *table) find(w *wiring, k *key) int32 {
+// find returns the number of a wire, which it creates if necessary.
+func (t *wireTable) find(w *wiring, k *key) int32 {
 	h := uint64(uint32(k.from))*0x9e3779b97f4a7c15 ^ uint64(uint32(k.context))*0xc2b2ae3d27d4eb4f ^ uint64(k.tag)*0x165667b19e3779f9
 	for i := uint32(h >> 32); ; i++ {
 		at := &t.wires[i&t.mask]
@@ -170,13 +170,13 @@ func (t *table) find(w *wiring, k *key) int32 {
 // seldom is of how many ranks that have slots one has to have a slot for a place in the table.
 const seldom = 4
 
-// connect makes the channels that are used, and has slots say which. Programs that are not
-// compiled find them by what they are of.
+// connect makes the channels that are used, and notes them in slots. Programs that are not compiled find channels by
+// their keys.
 //
-// Ranks that do alike use the same slots, one rank after the other: so channels are side by side that are behind the same slot, and so
-// are the slots themselves, as far as most ranks have them.
+// Ranks that do the same use the same slots, one rank after the other. So channels of the same slot are neighbours in
+// memory, and so are the slots themselves, as far as most ranks have them.
 func (w *wiring) connect(e *engine, byKey bool) {
-	var having []int // by slot: so many ranks
+	var having []int // by slot: number of ranks
 	for r := range e.ranks {
 		for len(having) < len(e.ranks[r].slots) {
 			having = append(having, 0)

@@ -16,7 +16,7 @@
 // Times are integers, in picoseconds. They follow from sums and maxima of times alone, so that
 // what happens a while later happens all the same but for that while. Two short cuts rest on
 // this, and change no digit: rounds of a loop that begin as an earlier one did are not gone
-// through again (forward.go), and of ranks that do the same one stands for all (alike.go).
+// through again (fastforward.go), and of ranks that do the same one stands for all (alike.go).
 package dataflow
 
 import "fmt"
@@ -28,7 +28,7 @@ type Kind uint8
 const (
 	Compute  Kind = iota // the program itself takes Time
 	Overhead             // a call that waits for nobody takes Time
-	Recorded             // a call of which no model is known takes Time
+	Recorded             // a call without a model takes Time
 	Send
 	Receive
 	Wait // for Request
@@ -39,7 +39,7 @@ const (
 	Later // takes Time beside all else
 	File  // takes Time, waiting for what is no rank
 	Enter
-	Leave // between the two lies a call, of which Options.Calls is told; of a Code none is needed
+	Leave // a call lies between these two, for Options.Calls; a Code needs none
 )
 
 // A Meeting is which members wait for which in a Meet.
@@ -47,18 +47,18 @@ type Meeting uint8
 
 // The meetings. A member leaves when it has waited, and its Time has passed since.
 const (
-	All      Meeting = iota // each member waits for all
-	FromRoot                // all others wait for the root
-	ToRoot                  // the root waits for all others
-	Aside                   // the member waits for nobody, and nobody for it: it is no one of Members
+	MeetAll      Meeting = iota // each member waits for all
+	MeetFromRoot                // all others wait for the root
+	MeetToRoot                  // the root waits for all others
+	MeetNobody                  // the member waits for nobody, and nobody for it: it is no one of Members
 )
 
 // NoRequest in place of a request means that the operation ends before the next one begins.
 const NoRequest = -1
 
-// Own is how many requests, the first ones, are for what a call begins and ends itself, if others
+// OwnRequests is how many requests, the first ones, are for what a call begins and ends itself, if others
 // are counted back.
-const Own = 2
+const OwnRequests = 2
 
 // An Op is what a rank does next. Sends and receives of the same two ranks, context and tag
 // match in the order in which they were begun; so do the meetings of a context.
@@ -74,10 +74,10 @@ type Op struct {
 	Peer        int32   // the other rank
 	Context     int32
 	Members     int32 // of a Meet
-	Slot        int32 // of a Code: where Peer, Context and Tag stand
+	Slot        int32 // in a Code: has Peer, Context and Tag
 	Site        int32 // the call that it is a part of
 	Nth         int32 // of a Send, Receive or Meet of a Thread: which one of the rank it is of those that match with the same, from 1; else 0
-	Thread      int32 // for whoever tells threads apart; the engine doesn't look at it
+	Thread      int32 // for callers that distinguish threads; the engine ignores it
 	Tag         int64
 	Bytes       int64 // of Send, Put and Get
 	Time        int64 // of Compute, Overhead, Recorded, Meet, Later and File
@@ -111,8 +111,8 @@ type Program interface {
 	Next() ([]Op, error)
 }
 
-// A Compiled program does distinct calls again and again.
-type Compiled struct {
+// A CompiledProgram program does distinct calls again and again.
+type CompiledProgram struct {
 	Code   *Code
 	Slots  []Slot // that operations of the code speak of
 	Visits Visits
@@ -120,8 +120,8 @@ type Compiled struct {
 
 // A Code is the distinct calls that ranks make that do alike.
 type Code struct {
-	Calls [][]Op // what each does; peers, contexts and tags stand in slots of the rank
-	Mask  uint32 // one less than a power of two: so many requests are open at most
+	Calls [][]Op // the operations of each; peers, contexts and tags are in slots of the rank
+	Mask  uint32 // one less than a power of two: the most open requests
 }
 
 // A Slot is what an operation has of its own on a rank.
@@ -144,16 +144,15 @@ type Visits interface {
 	// Rounds is how many rounds the loop has in which most calls are, if it is one of the
 	// outermost and its rounds are alike; else 0.
 	Rounds() uint64
-	// Left is how many of these rounds are still to come if the next call begins one, or comes
-	// behind the last.
+	// Left returns how many of these iterations are to come if the next call begins one, or directly follows the last.
 	Left() (rounds uint64, between bool)
-	// Skip passes over so many rounds there.
+	// Skip skips this many iterations there.
 	Skip(rounds uint64)
 }
 
 // Next is not for the engine, which goes through compiled programs itself: it resolves what
 // slots and visits say.
-func (p *Compiled) Next() ([]Op, error) {
+func (p *CompiledProgram) Next() ([]Op, error) {
 	call, gap, took, ok, err := p.Visits.Next()
 	if !ok || err != nil {
 		return nil, err

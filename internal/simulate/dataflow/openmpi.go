@@ -74,7 +74,7 @@ func openAllreduce(g *generator) {
 		g.doubling(b)
 		return
 	}
-	// Around a ring, in pieces of at most so many bytes a member.
+	// Around a ring, in pieces of at most this many bytes a member.
 	pieces := max(1, (b+int64(g.Members)*openSegment-1)/(int64(g.Members)*openSegment))
 	for range pieces {
 		part := b / pieces / int64(g.Members)
@@ -120,8 +120,7 @@ func openReduceScatter(g *generator) {
 	g.ringReduce(b / int64(g.Members))
 }
 
-// segments are the sizes of the pieces that so many bytes are cut into, at most a number of them: with more
-// the pieces that follow are as good as one.
+// segments cuts bytes into pieces of a size, but into no more than a maximum number: more would change little.
 func segments(bytes, size int64) (list []int64) {
 	size = max(size, (bytes+mostSegments-1)/mostSegments, 1)
 	for ; bytes > size; bytes -= size {
@@ -132,7 +131,7 @@ func segments(bytes, size int64) (list []int64) {
 
 const mostSegments = 256
 
-// below are the members below one in a tree of a degree, of which the root is 0: 1 is a chain, 2 a binary tree.
+// below are the children of r in a tree of a degree whose root is 0: 1 is a chain, 2 a binary tree.
 func (g *generator) below(degree, r int) (list []int) {
 	for c := degree*r + 1; c <= degree*r+degree && c < g.Members; c++ {
 		list = append(list, c)

@@ -27,23 +27,23 @@ type Share struct {
 	Recorded int64
 }
 
-// A hop is how a rank came to go on that had waited: because of what a rank did at an earlier time.
+// A hop is why a rank that had waited continued: something that a rank did earlier.
 type hop struct {
 	before     *hop  // of that rank, at that time
 	from, at   int32 // that rank, and the one that waited
 	left, came int64
 }
 
-// A trail is how sender and receiver of a message came to it.
+// A trail has the hops that led to a message's sending and to its receive.
 type trail struct {
 	sent, wanted *hop
 	from, to     int32
 	since        int64 // from when on the sender sent without a pause
 }
 
-// A stretch of the path is what a rank does from one time to another. It had waited from a
+// A pathInterval of the path is what a rank does from one time to another. It had waited from a
 // third on, for the rank that the stretch before is on.
-type stretch struct {
+type pathInterval struct {
 	left, from, to int64
 	waited         bool
 }
@@ -72,12 +72,12 @@ func RunPath(programs func() ([]Program, error), place *machine.Placement) (*Res
 
 // A watch adds up what is on a path.
 type watch struct {
-	path [][]stretch // by rank
+	path [][]pathInterval // by rank
 	at   []int
 	sums map[[2]int32]*Share
 }
 
-// leaves notes how a message's sender came to send it.
+// leaves notes the hop that led to a message's sending.
 func (e *engine) leaves(x *rank, t *trail) {
 	if x.idle == x.now {
 		x.idleHop = x.hop
@@ -101,7 +101,7 @@ type trailKey struct {
 	number uint32
 }
 
-// wants notes how a message's receiver came to want it.
+// wants notes the hop that led to a message's receive.
 func (e *engine) wants(x *rank, t *trail) { t.wanted, t.to = x.hop, x.number }
 
 // came notes what a rank waited for: that a message was sent, or that it was wanted.
@@ -118,7 +118,7 @@ func (x *rank) jump(before *hop, from int32, left int64) {
 }
 
 // spent adds to the path what is on it of what a rank is about to do.
-func (w *watch) spent(x *rank, site int32, p part, time int64) {
+func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 	if time == 0 {
 		return
 	}
@@ -166,7 +166,7 @@ func (w *watch) share(rank, site int32) *Share {
 
 // follow finds the path of a run that is over.
 func (e *engine) follow() (w *watch, p *Path) {
-	w, p = &watch{path: make([][]stretch, len(e.ranks)), at: make([]int, len(e.ranks)), sums: make(map[[2]int32]*Share)}, &Path{}
+	w, p = &watch{path: make([][]pathInterval, len(e.ranks)), at: make([]int, len(e.ranks)), sums: make(map[[2]int32]*Share)}, &Path{}
 	for r := range e.ranks {
 		if x := &e.ranks[r]; x.now > p.End {
 			p.End, p.Rank = x.now, int32(r)
@@ -177,11 +177,11 @@ func (e *engine) follow() (w *watch, p *Path) {
 	}
 	r, to := p.Rank, p.End
 	for h := e.ranks[r].hop; h != nil; h = h.before {
-		w.path[r] = append(w.path[r], stretch{h.left, h.came, to, true})
+		w.path[r] = append(w.path[r], pathInterval{h.left, h.came, to, true})
 		r, to = h.from, h.left
 		p.Hops++
 	}
-	w.path[r] = append(w.path[r], stretch{0, 0, to, false})
+	w.path[r] = append(w.path[r], pathInterval{0, 0, to, false})
 	for _, list := range w.path {
 		slices.Reverse(list)
 	}

@@ -91,7 +91,7 @@ func (x *ring) programs(each []Program) []Program {
 				*part = append(*part, visited{call, x.gaps[r] * int64(n+1), 17})
 			}
 		}
-		each = append(each, &Compiled{Code: code, Slots: x.slots(r), Visits: l})
+		each = append(each, &CompiledProgram{Code: code, Slots: x.slots(r), Visits: l})
 	}
 	return each
 }
@@ -229,8 +229,8 @@ eager = [[0, 1000], [8, 1000], [1000, 2_000_000]]`))
 			slots := []Slot{{Peer: 1, Out: true}, {Meet: true, Context: 9}}
 			back := []Slot{{Peer: 0}, slots[1]}
 			return []Program{
-				&Compiled{Code: from, Slots: slots, Visits: &loop{before: c.sender[0], round: c.sender[1], after: c.sender[2], rounds: c.rounds}},
-				&Compiled{Code: to, Slots: back, Visits: &loop{round: c.gets[0], after: c.gets[1], rounds: c.rounds}},
+				&CompiledProgram{Code: from, Slots: slots, Visits: &loop{before: c.sender[0], round: c.sender[1], after: c.sender[2], rounds: c.rounds}},
+				&CompiledProgram{Code: to, Slots: back, Visits: &loop{round: c.gets[0], after: c.gets[1], rounds: c.rounds}},
 			}
 		}
 		want, err := Run(programs(), m.Place(2, machine.Block), Options{EachRound: true})
@@ -285,10 +285,10 @@ func (t *Time) plus(o *Time) {
 
 // checkSites shows that the times of calls are those of ranks.
 func checkSites(t *rapid.T, x *ring, place *machine.Placement, want *Result) {
-	sites := &Sites{Of: make([]int, x.ranks)}
+	sites := &Sites{GroupOf: make([]int, x.ranks)}
 	var sums []Time
-	for r := range sites.Of {
-		sites.Of[r] = r % 2
+	for r := range sites.GroupOf {
+		sites.GroupOf[r] = r % 2
 	}
 	got, err := Run(x.programs(nil), place, Options{Sites: sites})
 	if err != nil {

@@ -92,7 +92,7 @@ func newSlow(ranks [][]Op, of []int, place *machine.Placement) *slow {
 				if s.met[c] == nil {
 					s.met[c] = make(map[int][][2]int)
 				}
-				if o.Meeting == Aside {
+				if o.Meeting == MeetNobody {
 					continue
 				}
 				s.met[c][n] = append(s.met[c][n], [2]int{r, i})
@@ -184,11 +184,11 @@ func (s *slow) after(r, i int, t int64) int64 {
 		}
 		own := s.clock(r, i)
 		switch {
-		case o.Meeting == Aside:
+		case o.Meeting == MeetNobody:
 			return t
-		case o.Meeting == All, o.Meeting == ToRoot && o.Root:
+		case o.Meeting == MeetAll, o.Meeting == MeetToRoot && o.Root:
 			return max(t, last+time)
-		case o.Meeting == FromRoot && !o.Root:
+		case o.Meeting == MeetFromRoot && !o.Root:
 			return max(t, max(own, root)+o.Time)
 		}
 		return max(t, own+o.Time)
@@ -255,7 +255,7 @@ func programs(t *rapid.T) [][]Op {
 					o.Members++
 				}
 				if m >= aside && m != root {
-					o = Op{Kind: Meet, Meeting: Aside, Context: 9}
+					o = Op{Kind: Meet, Meeting: MeetNobody, Context: 9}
 				}
 				add(m, o)
 			}
@@ -392,7 +392,7 @@ func longest(ranks [][]Op) (end int64) {
 					t = max(t, begun(from[0], from[1]))
 				case b.Kind == Meet:
 					for _, x := range s.met[s.channel(r, b)][n] {
-						if waits := b.Meeting == All || b.Meeting == ToRoot && b.Root || b.Meeting == FromRoot && ranks[x[0]][x[1]].Root; waits {
+						if waits := b.Meeting == MeetAll || b.Meeting == MeetToRoot && b.Root || b.Meeting == MeetFromRoot && ranks[x[0]][x[1]].Root; waits {
 							t = max(t, begun(x[0], x[1]))
 						}
 					}

@@ -1,8 +1,8 @@
 package dataflow
 
-// A Thread is the program of one of several threads of a rank. Programs of threads may stand anywhere among those of
-// a run. What a rank's threads do with the same messages or meetings is counted by Op.Nth; requests with numbers from Own on are
-// known to all threads of the rank, and each is used once.
+// A Thread is the program of one of several threads of a rank. Programs of threads may be anywhere in the list of a
+// run. What a rank's threads do with the same messages or meetings is counted by Op.Nth; requests with numbers from Own
+// on are shared by all threads of the rank, and each is used once.
 type Thread struct {
 	Program
 	Rank int // of the placement
@@ -62,7 +62,7 @@ func (e *engine) take(r int32, x *rank, o *Op) bool {
 	return true
 }
 
-// await notes that a rank waits for what another is to do on a channel. Of several threads all are told then.
+// await notes that a rank waits for another to act on a channel. With several threads, all are woken then.
 func (e *engine) await(c *channel, waiter *int32, r int32) {
 	if *waiter != nobody && *waiter != r {
 		e.queues[c] = append(e.queues[c], r)
@@ -79,7 +79,7 @@ func (e *engine) wakeAll(c *channel) {
 	}
 }
 
-// nth is the number of a message or a meeting, where so many came before.
+// nth is the number of a message or a meeting, after before others.
 func (o *Op) nth(before uint32) uint32 {
 	if o.Nth > 0 {
 		return uint32(o.Nth - 1)

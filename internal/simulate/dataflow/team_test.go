@@ -32,7 +32,7 @@ func threads(t *rapid.T) (lists [][]Op, of []int, ranks int) {
 	add := func(x int, o Op) {
 		r := of[x]
 		if o.Request = NoRequest; rapid.Bool().Draw(t, "later") {
-			o.Request = Own + made[r]
+			o.Request = OwnRequests + made[r]
 			made[r]++
 			open[r] = append(open[r], o.Request)
 		}

@@ -49,26 +49,26 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 	inner, far := float64(max(1, x.Inner)), f.over(x.From, x.To)
 	t := 0.0
 	switch x.Kind {
-	case RoundTrips:
+	case MeasureRoundTrips:
 		t = 2 * inner * f.oneWay(x.Bytes) * far
 	case SyncRoundTrips:
 		t = 2 * inner * (f.oneWay(x.Bytes) + 400)
 		if x.Bytes > f.limit {
 			t = 2 * inner * f.oneWay(x.Bytes)
 		}
-	case Sends:
+	case MeasureSends:
 		t = f.sending(x.Bytes)
-	case Receives:
+	case MeasureReceives:
 		t = f.receiving(x.Bytes) + f.clock
-	case Bursts:
+	case MeasureBursts:
 		t = 700 + inner*f.gap(x.Bytes)
-	case LateReceives:
+	case MeasureLateReceives:
 		if t = f.sending(x.Bytes); x.Bytes > f.limit {
 			t = float64(x.Delay) + f.oneWay(x.Bytes)
 		}
 	case Collectives:
 		t = inner * (1000 + float64(100*x.From) + 0.2*float64(x.Bytes))
-	case Combines:
+	case MeasureCombines:
 		t = inner * 0.05 * float64(x.Bytes)
 	case FileOpens:
 		t = 2 * 9000
@@ -80,13 +80,13 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 		t = 70_000 + 2*float64(x.Bytes)
 	case FileAlls:
 		t = 3000 + 0.75*float64(x.Bytes)*float64(len(f.seats))
-	case ClockReads:
+	case MeasureClockReads:
 		return fill(x.Samples, inner*f.clock), nil
 	}
 	out := make([]int64, x.Samples)
 	for i := range out {
 		out[i] = int64(math.Round((t + f.clock) * (1 + f.noise*f.rng.Float64())))
-		if x.Kind == Sends && i%2 == 0 {
+		if x.Kind == MeasureSends && i%2 == 0 {
 			out[i] += int64(f.often)
 		}
 	}
@@ -109,7 +109,7 @@ func quiet(string, ...any) {}
 
 // What is known of a machine is what is found, between the sizes that were measured too.
 func TestCalibrate(t *testing.T) {
-	here := Seat{Host: "a", Socket: -1, Core: -1, Sockets: 1, PerNode: 8, PerSocket: 8, PerCore: 1}
+	here := Seat{Host: "a", Socket: -1, Core: -1, Sockets: 1, HostProcessors: 8, PerSocket: 8, PerCore: 1}
 	f := newFormula(here, here)
 	f.noise = 0.005
 	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 22, Say: quiet})
@@ -227,7 +227,7 @@ func TestEagerLimits(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	seat := func(host string, socket, core int) Seat {
-		return Seat{Host: host, Socket: socket, Core: core, Sockets: 2, PerNode: 16, PerSocket: 8, PerCore: 2}
+		return Seat{Host: host, Socket: socket, Core: core, Sockets: 2, HostProcessors: 16, PerSocket: 8, PerCore: 2}
 	}
 	f := newFormula(seat("a", 0, 0), seat("a", 0, 0), seat("a", 0, 1), seat("a", 1, 0), seat("b", 0, 0))
 	f.over = func(a, b int) float64 { return float64(1 + b) }
@@ -284,8 +284,8 @@ func TestLittleNoise(t *testing.T) {
 	}{{310, 2e6, false}, {310, 500, true}, {50, 500, false}, {9e5, 2e6, true}} {
 		f := newFormula(Seat{}, Seat{})
 		f.often = c.often
-		p := &pair{&bench{Lab: f, clock: f.clock}, 0, 1, "node"}
-		x, err := p.overhead(Sends, 1<<24, c.oneWay)
+		p := &rankPair{&bench{Lab: f, clock: f.clock}, 0, 1, "node"}
+		x, err := p.overhead(MeasureSends, 1<<24, c.oneWay)
 		var noise *Noise
 		if errors.As(err, &noise) != c.refused {
 			t.Errorf("%v ns more in half of the times, of a message of %v: %v", c.often, c.oneWay, err)
@@ -322,7 +322,7 @@ func TestSeat(t *testing.T) {
 			t.Errorf("bound to %s: %+v, want %+v", c.bound, s, want)
 		}
 	}
-	s := Here()
+	s := SeatHere()
 	b := s.Encode()
 	again, err := DecodeSeat(b)
 	if err != nil || again != s || len(b) != seatBytes {
@@ -340,11 +340,11 @@ func TestRecorderCost(t *testing.T) {
 		}
 		return append(out, 1e9, 0)
 	}
-	r, err := RecorderCost(v(40), v(12), 3)
-	if err != nil || r != (Recorder{Gap: 41_000, Call: 10_000}) {
+	r, err := MeasuredTracingCost(v(40), v(12), 3)
+	if err != nil || r != (TracingCost{Gap: 41_000, Call: 10_000}) {
 		t.Error(r, err)
 	}
-	if _, err := RecorderCost(v(40), nil, 3); err == nil {
+	if _, err := MeasuredTracingCost(v(40), nil, 3); err == nil {
 		t.Error("no error")
 	}
 }

@@ -77,13 +77,13 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 	if err := trial(); err != nil {
 		return 0, err
 	}
-	if !rows && x.Kind != Sends && x.Kind != Receives && x.Kind != LateReceives {
+	if !rows && x.Kind != MeasureSends && x.Kind != MeasureReceives && x.Kind != MeasureLateReceives {
 		inner := func() int { return int(min(max(inRow*float64(x.Inner)/once, 1), 1000)) }
 		x.Inner = inner()
 		if err := trial(); err != nil {
 			return 0, err
 		}
-		x.Inner, once = inner(), once/float64(x.Inner) // the first turn took longer than those behind it
+		x.Inner, once = inner(), once/float64(x.Inner) // the first turn took longer than later ones
 	}
 	x.Samples = int(min(max(budget/(once*float64(x.Inner)+float64(x.Delay)), least), many))
 	if rows {
@@ -153,49 +153,49 @@ func mean(samples []int64, most float64) float64 {
 	return sum / float64(max(1, n))
 }
 
-// pair measures over one level, between two ranks.
-type pair struct {
+// rankPair measures over one level, between two ranks.
+type rankPair struct {
 	*bench
 	a, b int
 	name string // of the level
 }
 
-func (p *pair) what(text string, bytes int64) string {
+func (p *rankPair) what(text string, bytes int64) string {
 	return fmt.Sprintf("%s of %d bytes between ranks %d and %d (%s)", text, bytes, p.a, p.b, p.name)
 }
 
-func (p *pair) oneWay(bytes int64) (float64, error) {
-	return p.time(p.what("the one-way time", bytes), Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
+func (p *rankPair) oneWay(bytes int64) (float64, error) {
+	return p.time(p.what("the one-way time", bytes), Experiment{Kind: MeasureRoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
 }
 
-func (p *pair) synchronous(bytes int64) (float64, error) {
+func (p *rankPair) synchronous(bytes int64) (float64, error) {
 	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: SyncRoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
 }
 
 // overhead measures what a message costs a core at one end. oneWay is how long it takes: what the cost
 // varies by shifts predictions by no larger a part than of that.
-func (p *pair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
+func (p *rankPair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
 	what := "the overhead of sending"
 	delay := 3000.0
-	if kind == Receives {
+	if kind == MeasureReceives {
 		what, delay = "the overhead of receiving", 3*oneWay+10_000
 	}
 	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, From: p.a, To: p.b, Bytes: bytes, Delay: int64(delay)}, 1)
-	if kind == Receives { // the clock is looked at four times
+	if kind == MeasureReceives { // the clock is looked at four times
 		t = max(0, t-p.clock)
 	}
 	return t, err
 }
 
 // gap measures what one message more in a row takes.
-func (p *pair) gap(bytes int64, oneWay float64) (float64, error) {
+func (p *rankPair) gap(bytes int64, oneWay float64) (float64, error) {
 	short, long := 8, 40
 	if oneWay > 20_000 {
 		short, long = 2, 8
 	}
 	var times [2]float64
 	for i, n := range []int{short, long} {
-		t, err := p.time(p.what(fmt.Sprintf("a burst of %d messages", n), bytes), Experiment{Kind: Bursts, From: p.a, To: p.b, Bytes: bytes, Inner: n}, 1)
+		t, err := p.time(p.what(fmt.Sprintf("a burst of %d messages", n), bytes), Experiment{Kind: MeasureBursts, From: p.a, To: p.b, Bytes: bytes, Inner: n}, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -205,9 +205,9 @@ func (p *pair) gap(bytes int64, oneWay float64) (float64, error) {
 }
 
 // waits reports whether a send of that size waits for its receive.
-func (p *pair) waits(bytes int64, oneWay float64) (bool, error) {
+func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 	delay := int64(4*oneWay) + 200_000
-	samples, err := p.Run(Experiment{Kind: LateReceives, From: p.a, To: p.b, Bytes: bytes, Delay: delay, Samples: 7})
+	samples, err := p.Run(Experiment{Kind: MeasureLateReceives, From: p.a, To: p.b, Bytes: bytes, Delay: delay, Samples: 7})
 	if err != nil {
 		return false, err
 	}
@@ -218,14 +218,14 @@ func (p *pair) waits(bytes int64, oneWay float64) (bool, error) {
 // fewest are the calls that a figure needs.
 const fewest = 100
 
-// RecorderCost is what tracing costs: the gaps before calls that were made one after the other,
+// MeasuredTracingCost is what tracing costs: the gaps before calls that were made one after the other,
 // and how much longer calls take that do next to nothing, both in ns as a trace has them. local is
 // how long these take untraced.
-func RecorderCost(gaps, calls []float64, local float64) (Recorder, error) {
+func MeasuredTracingCost(gaps, calls []float64, local float64) (TracingCost, error) {
 	if len(gaps) < fewest || len(calls) < fewest {
-		return Recorder{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
+		return TracingCost{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
 	}
-	return Recorder{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
+	return TracingCost{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
 }
 
 // middle is the mean of the middle half: times come in steps of the clock, so that a median is one of these.
@@ -278,23 +278,23 @@ type ExperimentKind int64
 
 // The kinds.
 const (
-	NoExperiment   ExperimentKind = iota // no more experiments
-	RoundTrips                           // Inner round trips in a row of a message between From and To
-	SyncRoundTrips                       // the same by MPI_Ssend
-	Sends                                // MPI_Isend alone
-	Receives                             // MPI_Irecv and, after Delay, when the message is there, MPI_Wait
-	Bursts                               // Inner messages in a row, and a short one back
-	LateReceives                         // MPI_Send, where the receive is posted Delay later
-	Collectives                          // Inner calls in a row; From numbers the operation, as MeasuredCollectives does
-	Combines                             // MPI_Reduce_local
-	ClockReads                           // looking at the clock
-	LocalCalls                           // MPI_Comm_rank
-	Talks                                // Inner round trips, and as many exchanges with requests: no samples
-	FileOpens                            // all ranks open a file together, and close it
-	FileWrites                           // From writes the next bytes of a file
-	FileReads                            // what it has just written
-	FileSyncs                            // MPI_File_sync behind such a write
-	FileAlls                             // all ranks write Bytes each in one call
+	NoExperiment        ExperimentKind = iota // no more experiments
+	MeasureRoundTrips                         // Inner round trips in a row of a message between From and To
+	SyncRoundTrips                            // the same by MPI_Ssend
+	MeasureSends                              // MPI_Isend alone
+	MeasureReceives                           // MPI_Irecv and, after Delay, when the message is there, MPI_Wait
+	MeasureBursts                             // Inner messages in a row, and a short one back
+	MeasureLateReceives                       // MPI_Send, where the receive is posted Delay later
+	Collectives                               // Inner calls in a row; From numbers the operation, as MeasuredCollectives does
+	MeasureCombines                           // MPI_Reduce_local
+	MeasureClockReads                         // looking at the clock
+	MeasureLocalCalls                         // MPI_Comm_rank
+	MeasureTalks                              // Inner round trips, and as many exchanges with requests: no samples
+	FileOpens                                 // all ranks open a file together, and close it
+	FileWrites                                // From writes the next bytes of a file
+	FileReads                                 // what it has just written
+	FileSyncs                                 // MPI_File_sync after such a write
+	FileAlls                                  // all ranks write Bytes each in one call
 )
 
 // MeasuredCollectives are the collectives that are measured, and that machines may have tables of: all members wait for each other in them.
@@ -320,12 +320,12 @@ type Lab interface {
 
 // A Seat is where a rank runs, as far as it knows: -1 where it is not bound to one.
 type Seat struct {
-	Host         string
-	Socket, Core int
-	Sockets      int // of the host
-	PerNode      int // processors of the host
-	PerSocket    int // and of a socket
-	PerCore      int
+	Host           string
+	Socket, Core   int
+	Sockets        int // of the host
+	HostProcessors int // processors of the host
+	PerSocket      int // and of a socket
+	PerCore        int
 }
 
 // between returns the level over which two ranks talk.
@@ -349,5 +349,5 @@ func (s Seat) share(level string) int {
 	case "socket":
 		return max(1, s.PerSocket)
 	}
-	return max(1, s.PerNode)
+	return max(1, s.HostProcessors)
 }

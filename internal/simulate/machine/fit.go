@@ -16,12 +16,12 @@ func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 		return nil, fmt.Errorf("%d rank: messages need two at least: mpirun -n 2", len(seats))
 	}
 	var err error
-	if b.clock, err = b.time("looking at the clock", Experiment{Kind: ClockReads}, 1); err != nil {
+	if b.clock, err = b.time("looking at the clock", Experiment{Kind: MeasureClockReads}, 1); err != nil {
 		return nil, err
 	}
 	m := &Machine{CPU: 1}
 	operand := min(o.Most, 32768)
-	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: Combines, Bytes: operand}, float64(operand))
+	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: MeasureCombines, Bytes: operand}, float64(operand))
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 			continue
 		}
 		o.Say("messages between ranks %d and %d, on the same %s", x, y, name)
-		p := &pair{b, x, y, name}
+		p := &rankPair{b, x, y, name}
 		l, err := p.level()
 		if err != nil {
 			return nil, err
@@ -81,7 +81,7 @@ type point struct {
 	ns    float64
 }
 
-func (p *pair) level() (*Level, error) {
+func (p *rankPair) level() (*Level, error) {
 	limit, err := p.eagerLimit()
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (p *pair) level() (*Level, error) {
 	}
 	if limit < p.o.Most {
 		small := []point{}
-		for _, bytes := range []int64{0, limit / 8, limit} { // what waits only because it is told to
+		for _, bytes := range []int64{0, limit / 8, limit} { // sizes whose sends wait only because of the protocol
 			if limit == 0 || bytes == 0 && limit/8 == 0 {
 				continue
 			}
@@ -124,7 +124,7 @@ func (p *pair) level() (*Level, error) {
 }
 
 // overheads measures them, and gaps, at a number of sizes.
-func (p *pair) overheads(l *Level, sizes []int64) error {
+func (p *rankPair) overheads(l *Level, sizes []int64) error {
 	for bytes := int64(64); bytes <= p.o.Most; bytes *= 4 {
 		sizes = append(sizes, bytes)
 	}
@@ -140,11 +140,11 @@ func (p *pair) overheads(l *Level, sizes []int64) error {
 			oneWay = l.RendezvousTime(bytes)
 		}
 		ns := float64(oneWay) / 1000
-		send, err := p.overhead(Sends, bytes, ns)
+		send, err := p.overhead(MeasureSends, bytes, ns)
 		if err != nil {
 			return err
 		}
-		receive, err := p.overhead(Receives, bytes, ns)
+		receive, err := p.overhead(MeasureReceives, bytes, ns)
 		if err != nil {
 			return err
 		}
@@ -161,9 +161,9 @@ func (p *pair) overheads(l *Level, sizes []int64) error {
 }
 
 // eagerLimit finds the largest message that doesn't wait for its receive.
-func (p *pair) eagerLimit() (int64, error) {
+func (p *rankPair) eagerLimit() (int64, error) {
 	check := func(bytes int64) (bool, error) {
-		samples, err := p.Run(Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
+		samples, err := p.Run(Experiment{Kind: MeasureRoundTrips, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
 		if err != nil {
 			return false, err
 		}
@@ -201,7 +201,7 @@ const (
 )
 
 // table measures times by size: at powers of two, and in between where lines don't give them.
-func (p *pair) table(time func(int64) (float64, error), from, to int64) ([]point, error) {
+func (p *rankPair) table(time func(int64) (float64, error), from, to int64) ([]point, error) {
 	sizes := []int64{from, to}
 	for bytes := int64(1); bytes < to; bytes *= 2 {
 		if bytes > from {
@@ -229,7 +229,7 @@ func (p *pair) table(time func(int64) (float64, error), from, to int64) ([]point
 }
 
 // refine returns points between two others.
-func (p *pair) refine(time func(int64) (float64, error), a, b point, depth int) ([]point, error) {
+func (p *rankPair) refine(time func(int64) (float64, error), a, b point, depth int) ([]point, error) {
 	mid := int64(math.Round(math.Sqrt(float64(max(a.bytes, 1)) * float64(b.bytes))))
 	if depth == 0 || b.bytes < 64 || float64(b.bytes) < narrowed*float64(a.bytes) || mid <= a.bytes || mid >= b.bytes {
 		return nil, nil

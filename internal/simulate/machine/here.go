@@ -12,7 +12,7 @@ import (
 // seatBytes is how long a seat is that is sent.
 const seatBytes = 512
 
-// Encode returns a seat as so many bytes that each rank's are as many.
+// Encode returns a seat in a fixed number of bytes, equal on all ranks.
 func (s Seat) Encode() []byte {
 	s.Host = s.Host[:min(len(s.Host), 255)]
 	b, err := json.Marshal(s)
@@ -30,8 +30,8 @@ func DecodeSeat(b []byte) (s Seat, err error) {
 	return s, nil
 }
 
-// Here is where this process runs.
-func Here() Seat {
+// SeatHere is where this process runs.
+func SeatHere() Seat {
 	host, _ := os.Hostname()
 	status, _ := os.ReadFile("/proc/self/status")
 	return seatOf("/sys/devices/system/cpu", host, string(status))
@@ -55,12 +55,12 @@ func seatOf(folder, host, status string) Seat {
 		sockets[socket]++
 		cores[[2]int{socket, number(cpu, "core_id")}]++
 	}
-	s.PerNode, s.Sockets = len(all), len(sockets)
+	s.HostProcessors, s.Sockets = len(all), len(sockets)
 	if s.Sockets > 0 {
-		s.PerSocket = s.PerNode / s.Sockets
+		s.PerSocket = s.HostProcessors / s.Sockets
 	}
 	if len(cores) > 0 {
-		s.PerCore = s.PerNode / len(cores)
+		s.PerCore = s.HostProcessors / len(cores)
 	}
 	_, bound, _ := strings.Cut(status, "Cpus_allowed_list:")
 	bound, _, _ = strings.Cut(bound, "\n")

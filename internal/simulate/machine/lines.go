@@ -7,11 +7,11 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// lines tells in which line a key stands, so that errors about values can.
-type lines map[string]int
+// keyLines has the line of each key, for errors about values.
+type keyLines map[string]int
 
 // of returns a key's line; of one that isn't there, that of what it would be a part of.
-func (l lines) of(key string) int {
+func (l keyLines) of(key string) int {
 	for {
 		if n, ok := l[key]; ok {
 			return n
@@ -25,8 +25,8 @@ func (l lines) of(key string) int {
 }
 
 // linesOf goes through a file that was decoded without an error.
-func linesOf(text []byte) lines {
-	l := make(lines)
+func linesOf(text []byte) keyLines {
+	l := make(keyLines)
 	var p unstable.Parser
 	p.Reset(text)
 	within, tables := "", make(map[string]int)

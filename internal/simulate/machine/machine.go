@@ -30,7 +30,7 @@ type Machine struct {
 	Combine float64 // ps for each byte of an operand of a reduction
 	Levels  []Level // the nearest first
 
-	Recorder    Recorder
+	TracingCost TracingCost
 	Collectives []Collective
 	Algorithms  string // of collectives: "", which is MPICH's, or OpenMPI
 	Files       *Files // nil: nothing is known of them
@@ -59,13 +59,13 @@ func (f *Files) Opening() int64 {
 // Syncs reports whether it is known how long MPI_File_sync takes.
 func (f *Files) Syncs() bool { return f.Sync > 0 || f.SyncByte > 0 }
 
-// Syncing returns how long it takes where a rank has written so many bytes.
+// Syncing returns how long a sync takes after a rank has written this many bytes.
 func (f *Files) Syncing(bytes int64) int64 {
 	return f.Sync + int64(math.Round(min(longest, float64(bytes)*f.SyncByte)))
 }
 
-// Sieved is how long a rank alone takes to read or write bytes that lie apart, so that they span so many times as many: all of that
-// is read, and, to write, written back.
+// Sieved is how long one rank takes to read or write noncontiguous bytes with data sieving. They span holes times their
+// size: all of that is read, and, to write, written back.
 func (f *Files) Sieved(bytes int64, write bool, holes float64) int64 {
 	span := int64(min(float64(bytes)*holes, 1<<50))
 	t := f.Time(span, false, 1)
@@ -75,7 +75,7 @@ func (f *Files) Sieved(bytes int64, write bool, holes float64) int64 {
 	return t
 }
 
-// Time is how long it takes that so many members of a call read or write so many bytes each.
+// Time is how long a call takes whose members read or write bytes each.
 func (f *Files) Time(bytes int64, write bool, members int) int64 {
 	one := f.Read
 	if write {
@@ -84,8 +84,8 @@ func (f *Files) Time(bytes int64, write bool, members int) int64 {
 	return f.Latency + int64(math.Round(min(longest, float64(bytes)*max(one, f.Shared*float64(members)))))
 }
 
-// A Recorder is what tracing costs on a machine, in ps a call.
-type Recorder struct {
+// A TracingCost is what tracing costs on a machine, in ps a call.
+type TracingCost struct {
 	Gap  int64 // of what a trace has as time between calls
 	Call int64 // of what it has as time in calls
 }
@@ -110,7 +110,7 @@ type Level struct {
 	Gaps            Table // by size, in place of Gap and the time of the bytes
 	EagerLimit      int64 // in bytes: larger messages wait for their receive
 	Eager           Table
-	Rendezvous      Table // of which no row means: eager's, and two latencies for the handshake
+	Rendezvous      Table // without rows: the eager table's times, plus two latencies for the handshake
 
 	// Contention is how much slower bytes are for each other rank that may send over the level at
 	// the same time: those on the same node, or whatever the level before is; on the first level
@@ -184,9 +184,8 @@ func (l *Level) Message(bytes int64, rendezvous bool) Cost {
 	return c
 }
 
-// Collective returns how long a collective takes on a level, of which all members have come;
-// false if no table says so. Between numbers of members that have tables, it is linear in the
-// logarithm.
+// Collective returns how long a collective takes on a level, once all members have arrived; false if no table has it.
+// Between tabulated numbers of members it is interpolated, linearly in the logarithm.
 func (m *Machine) Collective(operation meaning.Operation, l *Level, members int, bytes int64) (int64, bool) {
 	var below, above *Collective
 	for i := range m.Collectives {

@@ -199,8 +199,8 @@ times = [[8, 900]]
 			t.Errorf("%d bytes: %+v, want %+v", c.bytes, got, c.want)
 		}
 	}
-	if m.Recorder != (Recorder{40_000, 5_000}) {
-		t.Errorf("%+v", m.Recorder)
+	if m.TracingCost != (TracingCost{40_000, 5_000}) {
+		t.Errorf("%+v", m.TracingCost)
 	}
 	for _, c := range []struct {
 		operation   meaning.Operation

@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// file is a machine file as it stands there.
+// file is the decoded content of a machine file.
 type file struct {
 	Name    string  `toml:"name"`
 	Source  string  `toml:"source"`
@@ -86,8 +86,8 @@ func Parse(name string, text []byte) (*Machine, error) {
 	for i := range f.Levels {
 		m.Levels = append(m.Levels, p.level(&f, i))
 	}
-	m.Recorder.Gap = p.duration("recorder.gap_ns", f.Recorder.Gap)
-	m.Recorder.Call = p.duration("recorder.call_ns", f.Recorder.Call)
+	m.TracingCost.Gap = p.duration("recorder.gap_ns", f.Recorder.Gap)
+	m.TracingCost.Call = p.duration("recorder.call_ns", f.Recorder.Call)
 	for i := range f.Collectives {
 		m.Collectives = append(m.Collectives, p.collective(&f, i))
 	}
@@ -132,7 +132,7 @@ func syntaxError(name string, err error) error {
 // A parser checks what a file says and keeps the first error.
 type parser struct {
 	name  string
-	lines lines
+	lines keyLines
 	err   error
 }
 
@@ -261,7 +261,7 @@ func (p *parser) collective(f *file, i int) Collective {
 
 func (p *parser) table(key string, rows [][]float64) Table { return p.rows(key, rows, true) }
 
-// rows reads a table, of which times may have to rise with the size.
+// rows reads a table, whose times must rise with the size if rising is set.
 func (p *parser) rows(key string, rows [][]float64, rising bool) Table {
 	var t Table
 	for i, row := range rows {
@@ -320,8 +320,8 @@ func (m *Machine) Text(comment string) []byte {
 			fmt.Fprintf(&b, "%s_ns_per_byte = %s\n", x.key, strconv.FormatFloat(x.ps/1000, 'f', -1, 64))
 		}
 	}
-	if m.Recorder != (Recorder{}) {
-		fmt.Fprintf(&b, "\n[recorder]\ngap_ns = %s\ncall_ns = %s\n", ns(m.Recorder.Gap), ns(m.Recorder.Call))
+	if m.TracingCost != (TracingCost{}) {
+		fmt.Fprintf(&b, "\n[recorder]\ngap_ns = %s\ncall_ns = %s\n", ns(m.TracingCost.Gap), ns(m.TracingCost.Call))
 	}
 	for i := range m.Levels {
 		m.Levels[i].write(&b)
@@ -360,10 +360,10 @@ func (l *Level) write(b *bytes.Buffer) {
 	}
 }
 
-// perLine is how many rows of a table stand in a line.
+// perLine is the number of a table's rows in a line.
 const perLine = 8
 
-// String is a table as it stands in a file.
+// String is a table in a file's syntax.
 func (t Table) String() string {
 	var b strings.Builder
 	b.WriteString("[")

@@ -12,7 +12,7 @@ type Mapping int
 // The mappings.
 const (
 	Block  Mapping = iota // one node after the other is filled
-	Cyclic                // ranks go round the nodes
+	Cyclic                // ranks are dealt to the nodes in turn
 )
 
 // ParseMapping reads a mapping's name.

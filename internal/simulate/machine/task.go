@@ -8,11 +8,11 @@ import (
 
 // A MeasureTask is what a job is to measure.
 type MeasureTask struct {
-	Out   string `json:"out,omitempty"` // file for what is Calibrated
-	Most  int64  `json:"most"`          // the largest message, in bytes
-	Noisy bool   `json:"noisy,omitempty"`
-	Quiet bool   `json:"quiet,omitempty"`
-	File  string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
+	Out        string `json:"out,omitempty"` // file for what is Calibrated
+	Most       int64  `json:"most"`          // the largest message, in bytes
+	Noisy      bool   `json:"noisy,omitempty"`
+	NoProgress bool   `json:"quiet,omitempty"`
+	File       string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
 	// Talk, if set, is how often ranks 0 and 1 make calls for a tracer to look at: nothing is measured.
 	Talk int `json:"talk,omitempty"`
 }
@@ -20,7 +20,7 @@ type MeasureTask struct {
 // A Calibrated is what a job found.
 type Calibrated struct {
 	Machine string  `json:"machine"`  // a machine file
-	Noise   string  `json:"noise"`    // why there is none
+	Noise   string  `json:"noise"`    // why no noise was measured
 	LocalNs float64 `json:"local_ns"` // what MPI_Comm_rank takes
 	Library string  `json:"library"`
 	Seats   []Seat  `json:"seats"`

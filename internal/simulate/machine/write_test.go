@@ -25,7 +25,7 @@ func TestText(t *testing.T) {
 		m := &Machine{
 			Name: rapid.StringN(1, 20, -1).Draw(t, "name"), Source: rapid.String().Draw(t, "source"),
 			CPU: rapid.Float64Range(0.01, 100).Draw(t, "cpu"), Combine: float64(rapid.IntRange(0, 8).Draw(t, "combine")) * 125,
-			Recorder: Recorder{times.Draw(t, "gap"), times.Draw(t, "call")},
+			TracingCost: TracingCost{times.Draw(t, "gap"), times.Draw(t, "call")},
 		}
 		ranks := 1
 		first := rapid.IntRange(0, 3).Draw(t, "first")

@@ -47,7 +47,7 @@ func (w *writer) take(c *ops.Call) {
 		w.s.ns += gap + duration
 	}
 	def := f.Call
-	vain := ops.InVain(c.Call)
+	vain := ops.FoundNothing(c.Call)
 	if w.looking && def.Has(mpi.Polls) && gap <= polling {
 		w.s.leave(foundNothing, 0, gap, false)
 	} else {
@@ -83,7 +83,7 @@ func (w *writer) take(c *ops.Call) {
 
 // A function is what is known of one.
 type function struct {
-	*mpi.Call        // nil: it is none of the standard's
+	*mpi.Call        // nil: it does not belong to the standard
 	base      string // as ops.Base
 	operation meaning.Operation
 	readies   bool // it says which partitions are ready
@@ -97,7 +97,7 @@ func (s *Source) function(f *trace.Function) *function {
 	}
 	x := s.functions[f.ID]
 	if x == nil {
-		x = &function{base: ops.Base(f)}
+		x = &function{base: ops.BaseName(f)}
 		x.Call, _ = mpi.Lookup(f.Name)
 		x.operation = meaning.OperationOf(x.Call)
 		x.readies = x.Call != nil && !x.Has(mpi.Polls) && slices.ContainsFunc([]string{"partition", "partition_low", "array_of_partitions"}, func(p string) bool { return x.Index(p) >= 0 })
@@ -114,7 +114,7 @@ type role int
 const (
 	unknown    role = iota
 	local           // it waits for nobody
-	waitsLater      // what it waits for, the call behind it waits for, too
+	waitsLater      // it waits for nothing that the next call does not wait for, too
 )
 
 func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
@@ -134,7 +134,7 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	case w.s.function(c.Func).passive && !w.s.o.apart:
 		return waitsLater // for nothing
 	}
-	if ops.ToNobody(c.Call) {
+	if ops.OnlyProcNull(c.Call) {
 		return local
 	}
 	return unknown
@@ -228,17 +228,17 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 	return known
 }
 
-// context tells communicators apart: both sides of one between two groups have the same.
+// context is the number of a communicator: both sides of an intercommunicator have the same.
 func context(c *handles.Comm) int32 { return int32(2 * c.Channel()) }
 
-// A group is what a rank knows of a communicator.
-type group struct {
-	me    int // -1: it has members of which nobody knows who they are
+// A commView is a communicator as one of its members sees it.
+type commView struct {
+	me    int // -1: some members are unknown
 	level *machine.Level
 	rank  func(member int) int // of the world
 }
 
-func (w *writer) group(c *handles.Comm) *group {
+func (w *writer) group(c *handles.Comm) *commView {
 	if w.comm == c {
 		return w.ofComm
 	}
@@ -246,7 +246,7 @@ func (w *writer) group(c *handles.Comm) *group {
 		w.comm, w.ofComm = c, g
 		return g
 	}
-	g := &group{me: c.RankOf(w.k.Number()), level: w.s.level(c), rank: c.WorldRank}
+	g := &commView{me: c.RankOf(w.k.Number()), level: w.s.level(c), rank: c.WorldRank}
 	if g.level == nil {
 		g.me = -1
 	}
@@ -272,14 +272,14 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	c := &w.call
 	*c = w.inRun(dataflow.Collective{
 		Operation: operation, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.By, ReceivedFrom: x.Shares.In.By,
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.ByMember, ReceivedFrom: x.Shares.In.ByMember,
 	})
 	if x.Comm.RemoteSize > 0 {
 		return w.between(g, x, c, begins)
 	}
 	if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok && !w.s.o.apart {
 		o := c.Meet(g.level)
-		o.Meeting, o.Time = dataflow.All, t
+		o.Meeting, o.Time = dataflow.MeetAll, t
 		w.meet(x.ID, o, begins)
 		return true
 	}
@@ -289,7 +289,7 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 
 // A joint call is a collective, within a group or between two.
 type joint interface {
-	Steps() bool
+	Decomposes() bool
 	Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op
 	Meet(l *machine.Level) dataflow.Op
 }
@@ -303,7 +303,7 @@ func (w *writer) together(call joint, c *dataflow.Collective, l *machine.Level, 
 		rank := w.k.Number()
 		w.s.beside[rank] = append(w.s.beside[rank], call.Append(nil, [2]int32{0, 1}))
 		w.begin(id, dataflow.Op{Kind: dataflow.Meet})
-	case !begins && call.Steps():
+	case !begins && call.Decomposes():
 		w.steps(call)
 	default:
 		w.meet(id, call.Meet(l), begins)
@@ -319,8 +319,8 @@ func (w *writer) meet(id uint64, o dataflow.Op, begins bool) {
 }
 
 // between adds a collective between two groups.
-func (w *writer) between(g *group, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
-	b := dataflow.Between{Collective: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
+func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
+	b := dataflow.InterCollective{Collective: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
 	switch x.Root {
 	case ops.RootSelf:
 		b.Root = dataflow.RootHere
@@ -347,8 +347,8 @@ func (w *writer) steps(c joint) {
 	}
 }
 
-// contextMask is the size in bytes of what libraries combine to agree on a new communicator's
-// number, and memberKey that of what each member tells the others to split one.
+// contextMask is the size in bytes of what libraries combine to agree on a new communicator's number, and memberKey
+// that of each member's contribution to a split.
 const (
 	contextMask = 256
 	memberKey   = 12
@@ -389,8 +389,8 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	return true
 }
 
-// joins adds what a call does that makes a communicator of two groups: each agrees on a number, the leaders tell
-// each other who is in their group, and then all others.
+// joins adds a call that makes a communicator of two groups: each group agrees on a number, the leaders exchange their
+// members, and pass them on to all others.
 func (w *writer) joins(c *trace.Call) bool {
 	at := func(name string) *handles.Comm {
 		return w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, c.Param(name).In.Num)
@@ -418,7 +418,7 @@ func (w *writer) joins(c *trace.Call) bool {
 	return true
 }
 
-// meetsLeader adds what leaders tell each other, where they know each other.
+// meetsLeader adds the messages between leaders, if they know each other.
 func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	if comm == nil || comm.Peer(int(c.Param("remote_leader").In.Num)) < 0 {
 		return
@@ -430,8 +430,8 @@ func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	w.add(dataflow.Op{Kind: dataflow.Wait})
 }
 
-// memberID is the size in bytes of what leaders tell of a member, and joining the tag of such messages, less the call's:
-// no message of a collective has one that is negative, and those of windows come before.
+// memberID is the size in bytes of a member in the leaders' messages. joining is the tag of such messages, less the
+// call's: no message of a collective has a negative tag, and windows' tags precede it.
 const (
 	memberID = 4
 	joining  = -1 << 40
@@ -463,8 +463,8 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	same := m != nil && m.Out != nil && m.Out.Of == "" // to each neighbour
 	bytes := func(i int) uint64 {
 		switch {
-		case i < len(x.Shares.Out.By):
-			return x.Shares.Out.By[i]
+		case i < len(x.Shares.Out.ByMember):
+			return x.Shares.Out.ByMember[i]
 		case same:
 			return x.Sent
 		}

@@ -26,7 +26,7 @@ type compiledCall struct {
 func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 
 // compile returns the program of a rank; nil if its calls have to be looked at one by one.
-func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
+func (s *Source) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
 	process, err := k.Process()
 	if err != nil || k.Streams() > 1 || process.OffNs() > 0 || s.o.apart || s.o.single {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{s: s, k: k, groups: make(map[*handles.Comm]*group)}
+	w := &writer{s: s, k: k, groups: make(map[*handles.Comm]*commView)}
 	made, waited, most := uint64(0), uint64(0), 1
 	for t, n := range k.Counts(0) {
 		if n == 0 {
@@ -58,7 +58,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	if made != waited || most > mostAgo { // what nobody waits for would keep its place
 		return nil, nil
 	}
-	p := &dataflow.Compiled{}
+	p := &dataflow.CompiledProgram{}
 	p.Code, p.Slots = s.codes.of(calls, most)
 	p.Visits, err = s.visits(k, calls)
 	return p, err
@@ -72,7 +72,7 @@ type codes struct {
 	names map[string]uint64
 }
 
-// of returns the code of a rank's calls and what stands in its slots.
+// of returns the code of a rank's calls and the content of its slots.
 func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.Slot) {
 	var slots []dataflow.Slot
 	number := make(map[dataflow.Slot]int32)
@@ -140,7 +140,7 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	}
 	pieces := account.Handles().Pieces(0, c)
 	if len(pieces) != 1 || w.k.Lane(terminal) != nil {
-		return false, nil // its calls differ, in values or in what handles stand for
+		return false, nil // its calls differ, in values or in the meaning of handles
 	}
 	at := *c
 	at.Index = pieces[0].At
@@ -212,8 +212,8 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	return true, nil
 }
 
-// repeatable reports whether what a call does follows from what it is called with, and is
-// a message, a collective, the end of such, or nothing that the simulation knows of.
+// repeatable reports whether a call's arguments determine what it does, and it is a message, a collective, the
+// completion of such, or irrelevant to the simulation.
 func repeatable(c *trace.Call) bool {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok || c.Return != 0 || def.Has(mpi.Polls) || def.Has(mpi.Neighborhood) || c.Func.Has(trace.Persistent) || c.Func.Has(trace.Starts) || c.Func.Has(trace.CreatesWin) {

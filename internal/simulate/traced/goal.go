@@ -85,7 +85,7 @@ func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMess
 	return sent, wanted, err
 }
 
-// messagesOf returns what every so many-th rank sends, and what it wants where several threads do.
+// messagesOf returns what every step-th rank sends, and what it receives with several threads.
 func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKey]*goalMessages, err error) {
 	s, err := New(r, o)
 	if err != nil {
@@ -98,7 +98,7 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 	}
 	out, in = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
 	note := func(to map[goalKey]*goalMessages, k goalKey, run messageRun) {
-		once.Of(to, k, func() *goalMessages { return new(goalMessages) }).add(run)
+		once.Get(to, k, func() *goalMessages { return new(goalMessages) }).add(run)
 	}
 	for rank := first; rank < len(programs); rank += step {
 		w, ok := programs[rank].(*written)
@@ -159,7 +159,7 @@ type goalKey struct {
 	tag               int64
 }
 
-// goalMessages are those that nobody has asked for yet, in their order: what follows each other and is the same stands once.
+// goalMessages are messages without a receive yet, in order; equal consecutive ones are stored once.
 type goalMessages struct {
 	runs []messageRun
 	at   int // the first run that is left
@@ -244,7 +244,7 @@ func (r *goalRank) calculation(ns int64) {
 	r.end(strconv.AppendInt(append(r.begin(), "calc "...), ns, 10))
 }
 
-// begin starts the line of an operation that comes behind all before it.
+// begin starts the line of an operation that depends on all before it.
 func (r *goalRank) begin() []byte {
 	b := strconv.AppendInt(append(r.text[:0], 'l'), int64(r.n), 10)
 	r.name = len(b)
@@ -342,7 +342,7 @@ func (r *goalRank) chain(request int32) {
 // mostCPUs is how many a rank of a schedule can have.
 const mostCPUs = 256
 
-// A goalTeam is the threads of a rank, each of which has a CPU of its own in a schedule.
+// A goalTeam is the threads of a rank, each with a CPU of its own in a schedule.
 type goalTeam struct {
 	*threads
 	at      []goalThread  // by stream
@@ -373,7 +373,7 @@ func (r *goalRank) turn(thread int32) {
 	}
 }
 
-// shared does what threads have to do with each other; false if an operation is none of that.
+// shared writes an operation between threads; false if it is another one.
 func (r *goalRank) shared(op *dataflow.Op) bool {
 	t := r.team
 	r.turn(op.Thread)
@@ -382,9 +382,9 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 		t.rest = append(t.rest, *op)
 	case op.Kind != dataflow.Meet || op.Request != dataflow.NoRequest:
 		return false
-	case op.Meeting == dataflow.ToRoot && op.Root:
+	case op.Meeting == dataflow.MeetToRoot && op.Root:
 		t.rest = []dataflow.Op{*op}
-	case op.Meeting == dataflow.ToRoot:
+	case op.Meeting == dataflow.MeetToRoot:
 	case op.Root: // the main thread, where another begins
 		t.started[op.Context-t.context] = r.goalThread
 	default:

@@ -37,7 +37,7 @@ func TestMovingImbalance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := when.FromTimes(all)
+	found, err := when.AnalyseTimes(all)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,8 @@ type locked struct {
 	taken, end int64 // when lock and unlock had returned, in the traced run
 
 	after []*locked // which had the memory before, so that one of the two waits
-	late  bool      // its lock returned before it was the rank's turn: what comes behind waited
-	next  int32     // so many wait for its end
+	late  bool      // its lock returned before it was the rank's turn: what follows waited
+	next  int32     // how many wait for its end
 	id    int32     // of that
 }
 
@@ -95,7 +95,7 @@ func (s *Source) findLocks() error {
 	return nil
 }
 
-// order has epochs wait for each other, of which the memory's are in the order of their ends.
+// order makes epochs wait for each other; those of one memory are in the order of their ends.
 func order(list []*locked) {
 	var last *locked // that had it for itself
 	var since []*locked
@@ -159,8 +159,8 @@ func keyOf(rank int, o *ops.Operation) lockKey {
 	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}
 }
 
-// A turn is an epoch that a rank is in, as the simulation has it.
-type turn struct {
+// An epoch is a simulated rank's open RMA lock epoch.
+type epoch struct {
 	*locked
 	waited bool
 	kept   []dataflow.Op // transfers that begin when it has waited
@@ -177,7 +177,7 @@ func (w *writer) lock(x *ops.Operation) {
 	k := keyOf(w.k.Number(), x)
 	n := w.taken[k]
 	if w.taken == nil {
-		w.taken, w.turns = make(map[lockKey]int), make(map[lockKey]*turn)
+		w.taken, w.turns = make(map[lockKey]int), make(map[lockKey]*epoch)
 	}
 	w.taken[k]++
 	at := k
@@ -186,7 +186,7 @@ func (w *writer) lock(x *ops.Operation) {
 	if l == nil {
 		return
 	}
-	t := &turn{locked: l, waited: len(l.after) == 0}
+	t := &epoch{locked: l, waited: len(l.after) == 0}
 	w.turns[k] = t
 	if !l.late {
 		w.wait(t)
@@ -194,11 +194,11 @@ func (w *writer) lock(x *ops.Operation) {
 }
 
 // wait waits for a rank's turn, and begins what had to.
-func (w *writer) wait(t *turn) {
+func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
 		for _, l := range t.after {
-			w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Context: l.id, Members: l.next + 1, Nth: 1, Request: dataflow.NoRequest})
+			w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Context: l.id, Members: l.next + 1, Nth: 1, Request: dataflow.NoRequest})
 		}
 	}
 	for _, o := range t.kept {
@@ -208,7 +208,7 @@ func (w *writer) wait(t *turn) {
 }
 
 // turnOf is the epoch in which a rank reaches a member's memory; nil if it waits for nobody, nor others for it.
-func (w *writer) turnOf(x *ops.Operation) *turn {
+func (w *writer) turnOf(x *ops.Operation) *epoch {
 	if w.turns == nil || x.Window == nil {
 		return nil
 	}
@@ -230,11 +230,11 @@ func (w *writer) unlock(x *ops.Operation) {
 	delete(w.turns, k)
 	w.wait(t)
 	if t.next > 0 {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Root: true, Context: t.id, Members: t.next + 1, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Root: true, Context: t.id, Members: t.next + 1, Nth: 1, Request: dataflow.NoRequest})
 	}
 }
 
-// windowInfo is the size in bytes of what members of a window tell each other when they make it.
+// windowInfo is the size in bytes of what members of a window exchange when they make it.
 const windowInfo = 24
 
 // transfer begins a one-sided transfer, which ends in a call that synchronises the window, or when its

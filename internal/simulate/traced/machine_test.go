@@ -36,7 +36,7 @@ func TestRecorder(t *testing.T) {
 		if got.Compute != 10*460_000 || got.Overhead != 10*2*30_000 {
 			t.Errorf("%s: %+v", mode, got)
 		}
-		got = predict(t, r, Options{Machine: m, Recorder: &machine.Recorder{}}).Ranks[0]
+		got = predict(t, r, Options{Machine: m, Recorder: &machine.TracingCost{}}).Ranks[0]
 		if got.Compute != 10*530_000 || got.Overhead != 10*2*50_000 {
 			t.Errorf("%s, traced elsewhere: %+v", mode, got)
 		}

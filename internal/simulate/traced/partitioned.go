@@ -17,7 +17,7 @@ type partitioned struct {
 	of    int
 }
 
-// handles returns what the handles stand for that the rank passes; nil if nobody knows.
+// handles resolves the handles that the rank passes; nil if unknown.
 func (w *writer) handles() *handles.Rank {
 	if w.own == nil {
 		w.own, _ = handles.Of(w.s.r).Rank(w.k)

@@ -99,17 +99,17 @@ func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, err
 			}
 		}
 		for _, n := range around[int(s.Site)] {
-			once.Of(in, n, func() *PathLoop { return new(PathLoop) }).add(s)
+			once.Get(in, n, func() *PathLoop { return new(PathLoop) }).add(s)
 		}
 		c, err := k.Terminal(int(s.Site))
 		if err != nil {
 			return nil, err
 		}
 		at := key{c.Name(), c.Site}
-		once.Of(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
-		once.Of(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
+		once.Get(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
+		once.Get(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
 	}
-	for n, l := range loops.List { // of those that stand in the list, all around stand in it, too
+	for n, l := range loops.List { // all loops around a listed one are listed, too
 		if in[n] != nil {
 			in[n].Loop = l
 		}

@@ -21,7 +21,7 @@ type Prediction struct {
 	Ranks      []dataflow.Time `json:"ranks"`
 	Unmodelled []Unmodelled    `json:"not_modelled"`
 
-	Short dataflow.Short `json:"short_cuts"`
+	Short dataflow.ShortCuts `json:"short_cuts"`
 
 	Sites [][]dataflow.Time `json:"-"` // by class and terminal, over all ranks of the class, if they were asked for
 
@@ -64,9 +64,9 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	}
 	var sites *dataflow.Sites
 	if o.Sites {
-		sites = &dataflow.Sites{Of: make([]int, len(programs)), Times: make([][]dataflow.Time, r.Classes())}
-		for i := range sites.Of {
-			sites.Of[i] = r.ClassOf(s.of[i].rank)
+		sites = &dataflow.Sites{GroupOf: make([]int, len(programs)), Times: make([][]dataflow.Time, r.Classes())}
+		for i := range sites.GroupOf {
+			sites.GroupOf[i] = r.ClassOf(s.of[i].rank)
 		}
 	}
 	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites, Calls: s.each()})
@@ -80,7 +80,7 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	return p, nil
 }
 
-// each tells of calls in whole ns.
+// each reports calls in whole ns.
 func (s *Source) each() func(program int32, begin, end int64) {
 	if s.o.Calls == nil {
 		return nil

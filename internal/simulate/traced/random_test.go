@@ -215,7 +215,7 @@ func sameAsSchedule(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
+	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,11 +40,11 @@ var variations = []struct {
 	{"cores 10 % faster", "cpu", 1.1},
 }
 
-// Vary predicts a run on machines that differ from one on which it takes as long as p says.
-func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
+// PredictVariations predicts a run on machines that differ from one on which it takes as long as p says.
+func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 	s := &Sensitivity{}
 	if o.Recorder == nil { // another machine makes the trace no other
-		o.Recorder = &o.Machine.Recorder
+		o.Recorder = &o.Machine.TracingCost
 	}
 	base := *o.Machine
 	base.CPU = p.CPU
@@ -151,14 +151,14 @@ func (x Range) Factors() (list []float64) {
 	return list
 }
 
-// A Varied is a prediction for a machine that differs by a factor.
-type Varied struct {
+// A VariedPrediction is a prediction for a machine that differs by a factor.
+type VariedPrediction struct {
 	Factor float64 `json:"factor"`
 	*Prediction
 }
 
 // Sweep predicts a run for all factors of a range.
-func Sweep(r *trace.Reader, o Options, x Range) (list []Varied, err error) {
+func Sweep(r *trace.Reader, o Options, x Range) (list []VariedPrediction, err error) {
 	base := *o.Machine
 	if o.CPU > 0 {
 		base.CPU = o.CPU
@@ -175,7 +175,7 @@ func Sweep(r *trace.Reader, o Options, x Range) (list []Varied, err error) {
 		return nil, fmt.Errorf("with %g times the %s: %w", factors[failed], x.What, err)
 	}
 	for i, p := range all {
-		list = append(list, Varied{factors[i], p})
+		list = append(list, VariedPrediction{factors[i], p})
 	}
 	return list, nil
 }

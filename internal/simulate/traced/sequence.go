@@ -2,23 +2,23 @@ package traced
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// A sequence is the places that ranks come by one after the other, of all ranks that come by the same: it is gone through once,
-// some way ahead of the first of them. What all have passed nobody holds any more.
+// A sequence is a walk shared by all ranks that visit the same leaves in the same order. It is read once, a little
+// ahead of the fastest rank; stretches that every rank has passed are freed.
 type sequence struct {
 	of    *trace.Leaves
 	k     *trace.Rank
 	main  trace.Round
-	begin uint64   // so many visits were passed over
-	first *stretch // until one has passed it
+	begin uint64 // how many visits were skipped
+	first *chunk // until one has passed it
 	size  int
-	later map[uint64]*sequence // from so many visits on
+	later map[uint64]*sequence // by the number of visits that they begin after
 }
 
-// A stretch is a piece of a sequence.
-type stretch struct {
+// A chunk is a stretch of a sequence.
+type chunk struct {
 	visits []visited
-	from   uint64           // so many are before it
-	next   *stretch         // nil: not gone through yet
+	from   uint64           // how many visits precede it
+	next   *chunk           // nil: not gone through yet
 	cursor trace.LeafCursor // where the last one so far ends
 }
 
@@ -46,28 +46,28 @@ func (s *Source) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequen
 }
 
 // start returns the beginning. Who asks for it when another has passed it goes through the sequence anew.
-func (x *sequence) start() *stretch {
+func (x *sequence) start() *chunk {
 	if x.first == nil {
-		x.first = &stretch{from: x.begin, cursor: x.of.Cursor(x.k)}
+		x.first = &chunk{from: x.begin, cursor: x.of.Cursor(x.k)}
 		x.first.cursor.Skip(x.begin)
 		x.fill(x.first)
 	}
 	return x.first
 }
 
-// after returns what comes behind a stretch.
-func (x *sequence) after(s *stretch) *stretch {
+// after returns the next stretch.
+func (x *sequence) after(s *chunk) *chunk {
 	if x.first == s {
 		x.first = nil
 	}
 	if s.next == nil {
-		s.next = &stretch{from: s.from + uint64(len(s.visits)), cursor: s.cursor}
+		s.next = &chunk{from: s.from + uint64(len(s.visits)), cursor: s.cursor}
 		x.fill(s.next)
 	}
 	return s.next
 }
 
-func (x *sequence) fill(s *stretch) {
+func (x *sequence) fill(s *chunk) {
 	s.visits = make([]visited, 0, x.size)
 	for len(s.visits) < x.size {
 		v := visited{leaf: -1}
@@ -82,7 +82,7 @@ func (x *sequence) fill(s *stretch) {
 	}
 }
 
-// from returns the sequence from so many visits on.
+// from returns the sequence that begins after a number of visits.
 func (x *sequence) from(visits uint64) *sequence {
 	if y := x.later[visits]; y != nil {
 		return y

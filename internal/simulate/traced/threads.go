@@ -21,9 +21,9 @@ type strand struct {
 	looking bool // the call before looked for something and found nothing
 }
 
-// A rank's threads go on side by side. Who started a thread and who waits for its end is no call: a thread begins behind
-// the last call that the main thread, whose call is the first, had made by then, as much later as it did; MPI_Finalize waits for all.
-// What they get of the same messages and collectives goes by the order in which they asked for it.
+// A rank's threads run concurrently. No call shows who started a thread and who waits for its end. A thread begins as
+// long after the main thread's latest call as in the trace; the main thread is the one with the first call.
+// MPI_Finalize waits for all threads. Messages and collectives go to threads in the order in which these ask for them.
 type threads struct {
 	strands []strand // by stream; that at hand is in the writer
 	main    int
@@ -111,7 +111,7 @@ func (t *threads) findTurns(s *Source, k *trace.Rank) error {
 func (t *threads) let(w *writer, call uint64) {
 	list := &t.turns[w.thread]
 	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Root: true, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Root: true, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -122,7 +122,7 @@ func (t *threads) wait(w *writer, call uint64) {
 		t.tell(w, math.MaxInt64) // those that it waits for have begun, whatever means say
 	}
 	for ; len(*list) > 0 && (*list)[0].call <= call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -153,11 +153,11 @@ func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	if t.begun[c.Stream] = true; !t.told[c.Stream] {
 		t.from[c.Stream] = t.last
 	}
-	w.add(t.meet(c.Stream, dataflow.FromRoot, false, 2))
+	w.add(t.meet(c.Stream, dataflow.MeetFromRoot, false, 2))
 	return float64(max(0, c.Start-t.from[c.Stream]))
 }
 
-// tell has the main thread start those that begin before a time.
+// tell lets the main thread start the threads that begin before a time.
 func (t *threads) tell(w *writer, before int64) {
 	for _, stream := range t.with {
 		if stream == t.main || t.told[stream] || t.first[stream] >= before {
@@ -166,7 +166,7 @@ func (t *threads) tell(w *writer, before int64) {
 		if t.told[stream] = true; !t.begun[stream] {
 			t.from[stream] = t.last
 		}
-		w.add(t.meet(stream, dataflow.FromRoot, true, 2))
+		w.add(t.meet(stream, dataflow.MeetFromRoot, true, 2))
 	}
 }
 
@@ -175,7 +175,7 @@ func (t *threads) finalize(w *writer) {
 	if t.final < 0 {
 		t.tell(w, math.MaxInt64) // where times are means, some may seem to begin later
 		t.final = int(w.thread)
-		w.add(t.meet(t.main, dataflow.ToRoot, true, len(t.with)))
+		w.add(t.meet(t.main, dataflow.MeetToRoot, true, len(t.with)))
 	}
 }
 
@@ -187,13 +187,13 @@ func (t *threads) end(w *writer) {
 		w.turn(stream)
 		t.let(w, math.MaxUint64)
 		if t.final >= 0 && stream != t.final {
-			w.add(t.meet(t.main, dataflow.ToRoot, false, len(t.with)))
+			w.add(t.meet(t.main, dataflow.MeetToRoot, false, len(t.with)))
 		}
 	}
 }
 
-// A splitter hands the operations of a rank to its threads, and counts what they share.
-type splitter struct {
+// A threadSplitter distributes the operations of a rank to its threads, and counts shared ones.
+type threadSplitter struct {
 	next   func() ([]dataflow.Op, error, bool)
 	queues [][]dataflow.Op // by stream
 	counts map[shared]int32
@@ -207,13 +207,13 @@ type shared struct {
 	tag           int64
 }
 
-// A part is the program of a thread.
-type part struct {
-	*splitter
+// A threadProgram yields the operations of one thread.
+type threadProgram struct {
+	*threadSplitter
 	stream int
 }
 
-func (p *part) Next() ([]dataflow.Op, error) {
+func (p *threadProgram) Next() ([]dataflow.Op, error) {
 	for len(p.queues[p.stream]) == 0 && !p.ended {
 		ops, err, ok := p.next()
 		if p.ended = !ok || err != nil; err != nil {
@@ -228,7 +228,7 @@ func (p *part) Next() ([]dataflow.Op, error) {
 	return ops, p.err
 }
 
-func (p *splitter) split(o *dataflow.Op) {
+func (p *threadSplitter) split(o *dataflow.Op) {
 	op := *o
 	switch o.Kind {
 	case dataflow.Send, dataflow.Receive, dataflow.Meet:
@@ -243,12 +243,12 @@ func (p *splitter) split(o *dataflow.Op) {
 
 // split returns the programs of a rank's threads, the main one first, and their streams.
 func (s *Source) split(k *trace.Rank, t *threads) (programs []dataflow.Program, streams []int) {
-	x := &splitter{queues: make([][]dataflow.Op, len(t.strands)), counts: make(map[shared]int32)}
+	x := &threadSplitter{queues: make([][]dataflow.Op, len(t.strands)), counts: make(map[shared]int32)}
 	var stop func()
 	x.next, stop = iter.Pull2(s.program(k.Number(), t))
 	s.stops = append(s.stops, stop)
 	add := func(stream int) {
-		programs = append(programs, &dataflow.Thread{Program: &part{x, stream}, Rank: k.Number()})
+		programs = append(programs, &dataflow.Thread{Program: &threadProgram{x, stream}, Rank: k.Number()})
 		streams = append(streams, stream)
 	}
 	add(t.main)

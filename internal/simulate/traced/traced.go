@@ -35,13 +35,13 @@ type Options struct {
 	Mean     bool    // gaps are means of places, even where the trace has them one by one
 	Progress func(calls uint64)
 
-	Recorder            *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
-	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
-	Messages            bool              // collectives that wait for their end are messages, however many
-	Sites               bool              // times of calls are asked for
+	Recorder            *machine.TracingCost // what tracing cost where the trace was made; nil: as much as Machine says
+	EachRank, EachRound bool                 // no short cuts, as in dataflow.Options
+	Messages            bool                 // collectives that wait for their end are messages, however many
+	Sites               bool                 // times of calls are asked for
 
-	// Calls, if it isn't nil, is told of each call of a thread, in order, when it begins and ends, in ns since the
-	// run began.
+	// Calls, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since the run
+	// began.
 	Calls func(rank, stream int, begin, end uint64)
 
 	factors []float64 // by rank: what computing takes there, times this; nil: 1
@@ -70,7 +70,7 @@ type Source struct {
 	locks   map[lockKey]*locked // for which somebody waits
 	exact   bool                // times are those of single calls; of traces with locks
 
-	leaves     map[[2]int]*trace.Leaves // by class of which all ranks have the same, and stream
+	leaves     map[[2]int]*trace.Leaves // by class, if all its ranks share them, and stream
 	classes    map[int]*gaps.Class
 	iterated   *bool // gaps are those of iterations; nil: not looked at yet
 	structures map[*trace.Leaves]int
@@ -97,12 +97,12 @@ type Unmodelled struct {
 
 // New prepares a trace. It has to have times, and tracks of all ranks.
 func New(r *trace.Reader, o Options) (*Source, error) {
-	x := ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true, Finer: true, Untimed: o.sizes, Progress: o.Progress}
+	x := ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true, FineSync: true, IgnoreTimes: o.sizes, Progress: o.Progress}
 	calls, err := ops.New(r, x)
 	if err == nil && o.sizes {
 		var one bool
 		if one, err = calls.OneThread(); err == nil && !one { // threads take turns by their times
-			x.Untimed = false
+			x.IgnoreTimes = false
 			calls, err = ops.New(r, x)
 		}
 	}
@@ -145,7 +145,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 	s.cpu = cmp.Or(s.cpu, o.Machine.CPU)
 	recorder := o.Recorder
 	if recorder == nil {
-		recorder = &o.Machine.Recorder
+		recorder = &o.Machine.TracingCost
 	}
 	s.gap, s.call = float64(recorder.Gap)/1000, float64(recorder.Call)/1000
 	if o.Nodes != nil {
@@ -162,10 +162,10 @@ func (s *Source) Calls() (uint64, error) { return s.calls.Calls() }
 // Traced is how long the traced run took, in ns.
 func (s *Source) Traced() int64 { return s.calls.Last }
 
-// A threadOf says which thread of which rank a program is.
+// A threadOf is the rank and thread of a program.
 type threadOf struct{ rank, stream int }
 
-// Programs returns those of all ranks, and behind them those of other threads. They have to be used by one goroutine.
+// Programs returns those of all ranks, then those of further threads. One goroutine has to use them all.
 func (s *Source) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	s.of = make([]threadOf, len(programs))
@@ -209,7 +209,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 	return programs, nil
 }
 
-// Close ends programs that have not come to their end.
+// Close ends unfinished programs.
 func (s *Source) Close() {
 	for _, stop := range s.stops {
 		stop()
@@ -238,15 +238,14 @@ func (p *written) Next() ([]dataflow.Op, error) {
 // program yields operations of a rank, a number at a time.
 func (s *Source) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, error] {
 	return func(yield func([]dataflow.Op, error) bool) {
-		w := &writer{s: s, threads: t, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*handles.Comm]*group), numbers: make(map[int32]int64)}
+		w := &writer{s: s, threads: t, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*handles.Comm]*commView), numbers: make(map[int32]int64)}
 		if err := s.calls.Rank(rank, w); err != nil && err != errStopped {
 			yield(nil, err)
 		}
 	}
 }
 
-// Unmodelled returns what was not modelled, what took most time first. It is known when all
-// programs have come to their end.
+// Unmodelled returns what was not modelled, by decreasing time. It is known when all programs have ended.
 func (s *Source) Unmodelled() []Unmodelled {
 	var list []Unmodelled
 	for _, what := range slices.Sorted(maps.Keys(s.left)) {
@@ -273,7 +272,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
-	list, own, err := once.Of(s.classes, k.Class(), func() *gaps.Class { return gaps.NewClass(s.r) }).Of(k, l)
+	list, own, err := once.Get(s.classes, k.Class(), func() *gaps.Class { return gaps.NewClass(s.r) }).Of(k, l)
 	for i := range list {
 		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
 	}
@@ -286,8 +285,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 	return l, list, err
 }
 
-// level is that over which members of a communicator talk; nil if it has some of which nobody
-// knows who they are.
+// level is the level over which members of a communicator communicate; nil if some members are unknown.
 func (s *Source) level(c *handles.Comm) *machine.Level {
 	if l, ok := s.levels[c]; ok {
 		return l
@@ -307,7 +305,7 @@ func (s *Source) level(c *handles.Comm) *machine.Level {
 }
 
 func (s *Source) leave(what string, calls uint64, ns float64, kept bool) {
-	u := once.Of(s.left, what, func() *Unmodelled { return &Unmodelled{Kept: kept} })
+	u := once.Get(s.left, what, func() *Unmodelled { return &Unmodelled{Kept: kept} })
 	u.Calls += calls
 	u.Ns += ns
 }
@@ -328,8 +326,8 @@ func (s *Source) computed(ns float64) int64 {
 // manyRanks is how many ranks are simulated at a time, in all predictions together: each rank takes memory.
 const manyRanks = 1 << 16
 
-// PredictAll predicts a run with several options, as many at a time as there are cores. Where that fails it
-// tells with which options: of several the first.
+// PredictAll predicts a run with several options, as many at a time as there are cores. On failure it returns which
+// options failed: of several the first.
 func PredictAll(r *trace.Reader, list []Options) (all []*Prediction, failed int, err error) {
 	all = make([]*Prediction, len(list))
 	errs := make([]error, len(list))

@@ -357,7 +357,7 @@ func TestVary(t *testing.T) {
 		func(r *recorder) { r.recv(0, 5, 0); r.compute(2200); r.send(0, 0, 6) }))
 	o := Options{Machine: m}
 	p := predict(t, r, o)
-	s, err := Vary(r, o, p)
+	s, err := PredictVariations(r, o, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +380,7 @@ func TestVary(t *testing.T) {
 	// What tracing cost was taken out of gaps where the trace was made, whatever machine is simulated: here of each.
 	o.Machine = with(t, "[recorder]\ngap_ns = 100")
 	p = predict(t, r, o)
-	if s, err = Vary(r, o, p); err != nil {
+	if s, err = PredictVariations(r, o, p); err != nil {
 		t.Fatal(err)
 	}
 	if last := s.Variations[len(s.Variations)-1]; p.EndPs != 1000*(whole-200) || last.EndPs != 1000*(50+3100) {

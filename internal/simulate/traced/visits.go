@@ -174,11 +174,11 @@ func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCal
 	return t
 }
 
-// placed are the calls of a rank of which the times of places are known.
+// placed are the calls of a rank with times by leaf.
 type placed struct {
 	*placedTimes
 	*sequence
-	at   *stretch
+	at   *chunk
 	next int
 }
 

@@ -25,22 +25,22 @@ type writer struct {
 	spare    []int32            // requests that are free again
 	made     int32              // requests
 	late     map[uint64]bool    // receives that begin when they end, as it took too long until that was known
-	held     map[uint64]uint64  // receives of which it is not known yet what they get: which operation they are
+	held     map[uint64]uint64  // receives whose message is still unknown: which operation they are
 	order    []uint64           // these by ID, the oldest first
 	bundles  map[uint64][]int32 // of operations that have several
-	groups   map[*handles.Comm]*group
+	groups   map[*handles.Comm]*commView
 	comm     *handles.Comm // that was asked for last, and what is known of it
-	ofComm   *group
+	ofComm   *commView
 	call     dataflow.Collective    // the collective at hand
 	parted   map[int64]*partitioned // by persistent request
 	act      int                    // which of a call's acts is looked at
-	acting   int                    // of so many
+	acting   int                    // of this many
 	own      *handles.Rank          // nil: not asked for yet
 	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
 
 	strand
-	taken map[lockKey]int   // locks so far, number left out
-	turns map[lockKey]*turn // in which the rank is
+	taken map[lockKey]int    // locks so far, number left out
+	turns map[lockKey]*epoch // in which the rank is
 
 	views    map[int]float64 // by file, how far its bytes lie apart
 	unsynced map[int]int64   // bytes written
@@ -53,7 +53,7 @@ type writer struct {
 var errStopped = errors.New("stopped")
 
 const (
-	inner = dataflow.Own
+	inner = dataflow.OwnRequests
 	batch = 256     // operations that are handed on together
 	most  = 1 << 14 // operations that wait for what a receive gets
 )
@@ -108,7 +108,7 @@ func (w *writer) local(kind dataflow.Kind, ps int64) {
 	}
 }
 
-// hand hands on what can be: nothing from the first receive on of which it is not known what it gets.
+// hand yields the operations that are complete: none from the first receive on whose message is unknown.
 func (w *writer) hand(all bool) error {
 	for len(w.order) > 0 {
 		at, ok := w.held[w.order[0]]

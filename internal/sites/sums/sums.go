@@ -34,8 +34,8 @@ type Row struct {
 	At    trace.FunctionSite // with the frames around it that were recorded
 	Def   *trace.Function
 	Sums
-	Spent []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
-	Idle  []trace.Spread // of Before
+	TimePerRank   []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
+	BeforePerRank []trace.Spread // of Before
 }
 
 // Sums are what calls have in all. Times are in ns.
@@ -129,8 +129,8 @@ type Options struct {
 	Each func(t *Table, class int, times []trace.Times) error
 }
 
-// Of adds up the calls of a trace.
-func Of(r *trace.Reader, o Options) (*Table, error) {
+// Sum adds up the calls of a trace.
+func Sum(r *trace.Reader, o Options) (*Table, error) {
 	t := &Table{Reader: r, Ranks: make([]Rank, r.Ranks())}
 	procs, err := r.Processes()
 	if err != nil {
@@ -187,10 +187,10 @@ func (t *Table) class(class int, o *Options) error {
 		x.Time.Merge(times[n].Duration)
 		x.Before.Merge(times[n].Gap)
 		if s := times[n].DurationTotals; s.Ranks > 0 {
-			x.Spent = append(x.Spent, s)
+			x.TimePerRank = append(x.TimePerRank, s)
 		}
 		if s := times[n].GapTotals; s.Ranks > 0 {
-			x.Idle = append(x.Idle, s)
+			x.BeforePerRank = append(x.BeforePerRank, s)
 		}
 	}
 	if err := t.values(class, c.RowOf); err != nil {
@@ -254,8 +254,8 @@ func (t *Table) part(class int, c *Class, first int, own []int) error {
 				stat.SetDeviation(deviation)
 			}
 		}
-		if x.Spent, x.Idle = []trace.Spread{{Ranks: len(own)}}, nil; t.Reader.HasTimes() {
-			x.Spent, x.Idle = times[n:n+1], before[n:n+1]
+		if x.TimePerRank, x.BeforePerRank = []trace.Spread{{Ranks: len(own)}}, nil; t.Reader.HasTimes() {
+			x.TimePerRank, x.BeforePerRank = times[n:n+1], before[n:n+1]
 		}
 	}
 	return nil
@@ -313,7 +313,7 @@ func (t *Table) bytes(class int, c *Class, o *Options) error {
 		for n, count := range counts {
 			row := &t.Rows[c.RowOf[n]]
 			row.Bytes.Add(totals[n], 1)
-			for _, m := range amounts.Moved(n) {
+			for _, m := range amounts.CallAmounts(n) {
 				row.size(cmp.Or(m.Each.Out, m.Each.In), m.Calls)
 			}
 			rank.BytesOut += totals[n].Out
@@ -366,9 +366,9 @@ func (c *Class) rank(first bool, calls uint64, step func()) {
 	}
 }
 
-// Together adds up what the same ranks have of several sums; several says that there are such. Which rank has most of all together
+// AddSpreads adds up what the same ranks have of several sums; several says that there are such. Which rank has most of all together
 // is not known then: it is taken to be the one that has most of one of them, and as much as others of the rest.
-func Together(list []trace.Spread) (sum trace.Spread, several bool) {
+func AddSpreads(list []trace.Spread) (sum trace.Spread, several bool) {
 	if len(list) == 0 {
 		return trace.Spread{}, false
 	}

@@ -131,9 +131,8 @@ func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves) (list []Leaf, own bool, 
 	return list, false, nil
 }
 
-// factors are what gaps and durations that are means of a class have to be multiplied
-// with so that their sums are what the rank computed and what it spent in MPI: one for all,
-// or one for each terminal, where the trace knows it by call site.
+// factors scale the gaps and durations that are means of a class, so that their sums are what the rank computed and
+// what it spent in MPI: one factor for all, or one for each terminal, if the trace has sums by call site.
 func (c *Class) factors(k *trace.Rank, leaves *trace.Leaves, list []Leaf, gaps, durations float64) (gap, duration []float64, err error) {
 	alike := len(c.ranks)
 	if alike == 1 || k.Streams() > 1 {

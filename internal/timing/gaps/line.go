@@ -47,7 +47,7 @@ func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
 		return nil, err
 	}
 	if l.hists != nil {
-		g := grammar.Handed(k.Structure(stream).Whole()).Grammar()
+		g := grammar.Sealed(k.Structure(stream).Whole()).Grammar()
 		l.ways = grammar.Unfold(g, grammar.UnfoldLimit).Arrivals(g)
 	}
 	if l.start, err = k.Start(); err != nil {
@@ -96,7 +96,7 @@ func (l *Line) Next(t *trace.TimedCall) {
 		return
 	}
 	key := drawKey{leaf, enters, l.from}
-	d := once.Of(l.draws, key, func() *hist.Draws { return l.draw(l.hists.Gaps(t.Terminal, l.from), key, mean) })
+	d := once.Get(l.draws, key, func() *hist.Draws { return l.draw(l.hists.Gaps(t.Terminal, l.from), key, mean) })
 	l.from = l.hists.Place(t.Terminal)
 	if d != nil {
 		t.Timing.Gap = trace.Sample{Ns: uint64(d.Next() + 0.5), Kind: trace.HistogramSample}
@@ -198,8 +198,8 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 // Place is the place of a terminal, for Gaps.
 func (h *Histograms) Place(terminal int) int { return h.places[terminal] }
 
-// Gaps returns the histogram of the gaps before a terminal's calls that follow a call of
-// a place, or trace.FromStart; nil if there is none.
+// Gaps returns the histogram of the gaps before a terminal's calls that follow a call of a place, or trace.FromStart;
+// nil if none.
 func (h *Histograms) Gaps(terminal, from int) *hist.Hist {
 	if x := h.of[histKey{terminal, from}]; x != nil {
 		return x

@@ -11,16 +11,16 @@ import "math"
 // of many in a slice. It is for histograms of up to DefaultBins bins; it counts no sample of others.
 type Buffer struct {
 	left    int32                   // pairs of samples that may be counted before a histogram is balanced
-	due     int32                   // the same, when the histograms were told last
+	due     int32                   // the same, when the histograms were last updated
 	full    bool                    // all bins of both are in use
 	early   uint8                   // samples that the bins got before, up to firstInterval
 	bounds  [DefaultBins - 1]uint64 // see laneOver
-	tallies [2][DefaultBins]tally
+	tallies [2][DefaultBins]binTally
 	counts  [2][DefaultBins]uint32 // of the bins, without what the tallies have; see countless
 }
 
-// A tally is what a Buffer knows of a bin.
-type tally struct {
+// A binTally sums up the samples of a Buffer that fall into a bin.
+type binTally struct {
 	counted     uint64 // countOne for each sample, and their sum
 	squares     uint64 // sum of squares
 	least, span uint32 // samples from least to least+span widen nothing
@@ -34,7 +34,7 @@ const (
 	far        = 1 << (sampleBits + 1) // what no sample reaches, and nothing goes beyond
 )
 
-// countless stands for more samples than fit into 32 bits.
+// countless means more samples than fit into 32 bits.
 const countless = math.MaxUint32
 
 // Bounds for both histograms lie side by side, one in each half of a word. A half has
@@ -48,7 +48,7 @@ const (
 // Two returns a sample of each histogram as AddAll takes them, if both are of 32 bits.
 func Two(a, b uint64) (both uint64, ok bool) { return a | b<<32, (a|b)>>32 == 0 }
 
-// count counts samples. It returns how many; the next one is none for a tally.
+// count counts samples, up to the first that belongs to no tally, and returns how many.
 func (f *Buffer) count(list []uint64) int {
 	const tooLarge = math.MaxUint32 &^ (1<<sampleBits - 1)
 	done := min(len(list), int(f.left))
@@ -73,7 +73,7 @@ func (f *Buffer) count(list []uint64) int {
 }
 
 // tally returns where two samples belong, as Two makes them.
-func (f *Buffer) tally(both uint64) (a, b *tally) {
+func (f *Buffer) tally(both uint64) (a, b *binTally) {
 	// Where a time falls can't be foretold; counting bounds below it needs no branch.
 	above := (f.bounds[0]+both)&laneBits + (f.bounds[1]+both)&laneBits + (f.bounds[2]+both)&laneBits + (f.bounds[3]+both)&laneBits
 	return &f.tallies[0][uint32(above)>>laneBit], &f.tallies[1][above>>(laneBit+32)]
@@ -82,9 +82,9 @@ func (f *Buffer) tally(both uint64) (a, b *tally) {
 // opened reports whether samples go through the buffer.
 func (f *Buffer) opened() bool { return f.early == firstInterval }
 
-// shares sets what a histogram's bins and the tallies are together, if the buffer has enough to
-// know that, and tells how many samples are in tallies.
-func (f *Buffer) shares(i int, shares []share) (held uint64, ok bool) {
+// shares sets the sums of a histogram's bins and tallies, if the buffer has enough for that, and returns how many
+// samples are in tallies.
+func (f *Buffer) shares(i int, shares []binWeight) (held uint64, ok bool) {
 	for k := range shares {
 		t, count := &f.tallies[i][k], f.counts[i][k]
 		n := t.counted / countOne
@@ -127,7 +127,7 @@ func (f *Buffer) load(i int, h *Hist) {
 }
 
 // widen makes a tally go as far as v, its next sample.
-func (t *tally) widen(v uint32) {
+func (t *binTally) widen(v uint32) {
 	least, most := min(t.least, v), max(t.least+t.span, v)
 	t.least, t.span = least, most-least
 }

@@ -2,8 +2,8 @@ package hist
 
 import "math/bits"
 
-// Draws gives the times of so many calls from a distribution, in an order that looks random: each
-// part of it as often as it should be, soon and in all.
+// Draws yields the times of calls from a distribution, in an order that looks random, with each part as frequent as it
+// should be, both soon and in all.
 type Draws struct {
 	quantile func(q float64) float64
 	scale    float64
@@ -17,8 +17,8 @@ type Draws struct {
 // exactly is up to how many calls their sum is made right.
 const exactly = 1024
 
-// NewDraws draws for so many calls, so that the mean is right: that of up to 1024 calls is what is
-// asked for, of more about that of the distribution.
+// NewDraws draws for a number of calls with the right mean: that of up to 1024 calls is the given one, that of more is
+// about the distribution's.
 func NewDraws(quantile func(q float64) float64, calls uint64, mean float64, seed uint64) *Draws {
 	calls = min(max(calls, 1), 1<<31)
 	d := &Draws{quantile: quantile, scale: 1, at: 0.5, calls: calls, seed: uint32(seed), mask: uint32(1)<<bits.Len64(calls-1) - 1}
@@ -48,7 +48,7 @@ func (d *Draws) sum() (sum float64) {
 	return sum
 }
 
-// value is that of one of so many equal parts.
+// value is that of part i of equal parts.
 func (d *Draws) value(i, parts uint64) float64 {
 	return d.scale * d.quantile((float64(i)+d.at)/float64(parts))
 }
@@ -84,9 +84,8 @@ func (d *Draws) Skip(n uint64) {
 	}
 }
 
-// scrambled is a permutation of the numbers up to a mask, the first of which fill the range
-// evenly: n's bits the other way round, and each of them turned or not by the ones
-// above it (Owen's scrambling, by a hash of Laine and Karras).
+// scrambled is a permutation of the numbers up to a mask whose first values fill the range evenly: n's bits reversed,
+// and each of them flipped or not depending on those above it (Owen's scrambling, by a hash of Laine and Karras).
 func scrambled(n, seed, mask uint32) uint32 {
 	x := n
 	x += seed

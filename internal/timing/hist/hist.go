@@ -31,13 +31,13 @@ import (
 	"math/bits"
 )
 
-// DefaultBins is how many bins a histogram has unless told otherwise.
+// DefaultBins is the default number of a histogram's bins.
 const DefaultBins = 5
 
 // MaxBins is how many a histogram can have.
 const MaxBins = 256
 
-// NoRank stands for a rank that is not known.
+// NoRank is an unknown rank.
 const NoRank = -1
 
 // A Bin summarises the samples between Min and Max.
@@ -104,9 +104,8 @@ func (h *Hist) Init(room []Bin, rank int32) {
 	*h = Hist{bins: room[:0:len(room)], upto: make([]uint64, len(room)), left: firstInterval, every: firstInterval, rank: rank}
 }
 
-// Balance is looked at after so many samples; the interval doubles while there
-// is nothing to do. Where bins have just been balanced it is a share of all samples:
-// so many more are what it takes to make as much of a difference again.
+// Balance is checked after this many samples; the interval doubles while nothing changes. After bins were balanced it
+// is a fraction of all samples: fewer could hardly change the balance again.
 const (
 	firstInterval = 16
 	lastInterval  = 512
@@ -195,7 +194,7 @@ func (h *Hist) bound(i int) {
 // balance joins the two neighbours that matter least and splits the bin that
 // matters most, if that is much better than things are.
 func (h *Hist) balance() {
-	var room [MaxBins]share
+	var room [MaxBins]binWeight
 	shares := room[:len(h.bins)]
 	for i := range h.bins {
 		b := &h.bins[i]
@@ -208,16 +207,16 @@ func (h *Hist) balance() {
 	}
 }
 
-// A share is what a bin's part in the balance depends on: its count and its ends.
-type share struct {
+// A binWeight is a bin's count and range, from which its part in the balance follows.
+type binWeight struct {
 	count     uint64
 	low, high int64 // octaves
 }
 
-func newShare(count, low, high uint64) share { return share{count, octave(low), octave(high)} }
+func newShare(count, low, high uint64) binWeight { return binWeight{count, octave(low), octave(high)} }
 
 // choose returns the bin to be split and the first of the two to be joined, if that is worth it.
-func choose(shares []share) (at, with int, better bool) {
+func choose(shares []binWeight) (at, with int, better bool) {
 	most, at := 0.0, -1
 	for i := range shares {
 		if w := shares[i].weight(); w > most {
@@ -227,7 +226,7 @@ func choose(shares []share) (at, with int, better bool) {
 	join, with := math.Inf(1), -1
 	for i := range len(shares) - 1 {
 		if a, b := &shares[i], &shares[i+1]; i != at && i+1 != at {
-			both := share{a.count + b.count, a.low, b.high}
+			both := binWeight{a.count + b.count, a.low, b.high}
 			if w := both.weight(); w < join {
 				join, with = w, i
 			}
@@ -266,7 +265,7 @@ func (h *Hist) change(at, with int) {
 const worth = 0.6
 
 // weight says how much a bin matters: nothing if all its samples are the same.
-func (s share) weight() float64 {
+func (s binWeight) weight() float64 {
 	return float64(float64(s.count) * float64(s.high-s.low))
 }
 

@@ -91,8 +91,7 @@ func overlay(a, b []Bin) []Bin {
 	return all
 }
 
-// absorb deals with x and y that overlap and of which one is a single value
-// or both are the same range: they become one bin.
+// absorb makes one bin of x and y, which overlap, if one is a single value or both have the same range.
 func absorb(x, y Bin, a, b []Bin) (x2, y2 Bin, a2, b2 []Bin) {
 	next := func(list []Bin) (Bin, []Bin) {
 		if len(list) == 0 {

@@ -83,8 +83,8 @@ func (p *Pair) Settle(f *Buffer) (a, b model.Stat) {
 	return p.told()
 }
 
-// Pause is Settle for a checkpoint, after which more samples come soon: those that the buffer
-// has counted of late may stay there, and are told of later. Save writes them as they are.
+// Pause is Settle for a checkpoint, after which more samples follow soon: those that the buffer has counted of late may
+// stay there, and are returned later. Save writes them as they are.
 func (p *Pair) Pause(f *Buffer) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {
@@ -140,7 +140,7 @@ func (p *Pair) catchUp(f *Buffer) {
 // is at hand where the bins are far.
 func (p *Pair) look(f *Buffer, i int) {
 	h := &p.Hists[i]
-	var room [DefaultBins]share
+	var room [DefaultBins]binWeight
 	shares := room[:len(h.bins)]
 	held, known := f.shares(i, shares)
 	if !known {
@@ -174,7 +174,7 @@ func (p *Pair) take(f *Buffer, i int) {
 	f.know(i, &p.Hists[i])
 }
 
-// tell lets the histograms know how many samples the buffer took of late.
+// tell informs the histograms how many samples the buffer counted of late.
 func (p *Pair) tell(f *Buffer) {
 	taken := f.due - f.left
 	p.Hists[0].left -= taken
@@ -190,7 +190,7 @@ func (p *Pair) begin(f *Buffer) {
 }
 
 // take moves what a buffer has counted to the bins and to a summary.
-func (h *Hist) take(tallies *[DefaultBins]tally, sum *model.Stat) {
+func (h *Hist) take(tallies *[DefaultBins]binTally, sum *model.Stat) {
 	all := model.Stat{Min: math.MaxUint64}
 	for k := range h.bins {
 		t := &tallies[k]

@@ -117,7 +117,7 @@ func Load(r *wire.Reader) *Hist {
 		h.upto[i] = number()
 		b.Mean, b.m2 = math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())
 		b.MinRank, b.MaxRank = h.rank, h.rank
-		const most = 1e100 // far above what 2^64 samples of 2^64 come to
+		const most = 1e100 // far above the sum of 2^64 samples of 2^64
 		if b.Count == 0 || b.Min > b.Max || h.upto[i] < b.Max || !(b.Mean >= 0 && b.Mean < most) || !(b.m2 >= 0 && b.m2 < most) || i > 0 && b.Min <= h.upto[i-1] {
 			r.Check(fmt.Errorf("bin %d of a histogram makes no sense", i))
 		}
@@ -181,7 +181,7 @@ func LoadPair(r *wire.Reader, f *Buffer) *Pair {
 	p.open(f)
 	for range n {
 		at := r.Byte()
-		t := tally{counted: r.Uint64(), squares: r.Uint64(), least: r.Uint32(), span: r.Uint32()}
+		t := binTally{counted: r.Uint64(), squares: r.Uint64(), least: r.Uint32(), span: r.Uint32()}
 		i, k := int(at>>4), int(at&15)
 		if i > 1 || k >= len(p.Hists[i].bins) || !t.sensible(uint64(lastInterval-p.Hists[i].left)) {
 			r.Fail("a tally of bin %d of histogram %d makes no sense", k, i)
@@ -193,7 +193,7 @@ func LoadPair(r *wire.Reader, f *Buffer) *Pair {
 }
 
 // sensible reports whether t can be the tally of 1 to most samples.
-func (t *tally) sensible(most uint64) bool {
+func (t *binTally) sensible(most uint64) bool {
 	n, sum := t.counted/countOne, t.counted%countOne
 	if n == 0 || n > most || sum/n>>sampleBits != 0 || t.squares/n>>(2*sampleBits) != 0 {
 		return false
@@ -211,9 +211,9 @@ func (h *Hist) Clone() *Hist {
 	return &c
 }
 
-// Scale returns the histogram in another unit, f of which make one of the old. Extremes are
-// rounded; where those of two bins come to be the same, the sample at the lower end of the
-// upper bin counts as one above, or the bins become one if that leaves nothing.
+// Scale returns the histogram in another unit; f new units make one old unit. Extremes are rounded. If those of two
+// bins become equal, the sample at the lower end of the upper bin counts as one above, or the bins become one if that
+// leaves nothing.
 func (h *Hist) Scale(f float64) *Hist {
 	h.settle()
 	s := New(cap(h.bins), h.rank)

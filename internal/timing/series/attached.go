@@ -144,7 +144,7 @@ func encodeNumbers(b Batch, kinds *Kinds) (least []byte, err error) {
 
 // before returns the sums before of calls of the kind of a call.
 func (k *Kinds) before(m map[uint32]*suggestion, call int) *suggestion {
-	return once.Of(m, k.Of[call], func() *suggestion { return new(suggestion) })
+	return once.Get(m, k.Of[call], func() *suggestion { return new(suggestion) })
 }
 
 // exactly is what the exact codec is told of calls.

@@ -132,7 +132,7 @@ func groupsOf(c *Calls, first []uint32) (groups []uint32, list []*levels) {
 			id.group = c.Groups[k]
 		}
 		n, _ := once.Number(numbers, id)
-		groups, list = append(groups, n), append(list, once.Of(byBound, id.bound, func() *levels { return levelsOf(id.bound) }))
+		groups, list = append(groups, n), append(list, once.Get(byBound, id.bound, func() *levels { return levelsOf(id.bound) }))
 	}
 	return groups, list
 }

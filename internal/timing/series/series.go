@@ -263,7 +263,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		r.blocks = append(r.blocks, list)
 	}
 	if h.Err() == nil && h.Rest() > 0 {
-		(&wire.Coder{R: h}).Strings(&r.names)
+		(&wire.Coder{Reader: h}).Strings(&r.names)
 		if len(r.names) > MaxNames {
 			h.Fail("%d names of values", len(r.names))
 		}

@@ -20,17 +20,17 @@ const (
 // A Span is calls between two known moments: when the first of them came, and how much of the time until the next span was spent computing and in
 // files.
 type Span struct {
-	Step    uint64   // twice the position of that call; one more if the gap before it is not of the span
-	Ns      float64  // when the span begins, since the rank did
-	Columns []Column // of equal times
-	Exact   *Exact   // where the times of its calls are known one by one
+	Step    uint64      // twice the position of that call; one more if the gap before it is not of the span
+	Ns      float64     // when the span begins, since the rank did
+	Columns []SpanTimes // of equal times
+	Exact   *ExactTimes // where the times of its calls are known one by one
 }
 
-// Exact are the times of some calls that follow each other, in ns: each begins one of Gaps after the one before has ended.
-type Exact struct{ Gaps, Durations []int64 }
+// ExactTimes are the times of some calls that follow each other, in ns: each begins one of Gaps after the one before has ended.
+type ExactTimes struct{ Gaps, Durations []int64 }
 
 // Ns is how long they take.
-func (e *Exact) Ns() (gaps, durations int64) {
+func (e *ExactTimes) Ns() (gaps, durations int64) {
 	for i, ns := range e.Gaps {
 		gaps += ns
 		durations += e.Durations[i]
@@ -38,8 +38,8 @@ func (e *Exact) Ns() (gaps, durations int64) {
 	return gaps, durations
 }
 
-// A Column is times in ns.
-type Column struct{ Computing, Files float64 }
+// A SpanTimes is times in ns.
+type SpanTimes struct{ Computing, Files float64 }
 
 // An anchor is where on the line a stretch of calls begins, and by what their times are multiplied.
 type anchor struct {
@@ -49,13 +49,13 @@ type anchor struct {
 	factor   [sorts]float64
 	calls    float64 // ns in calls before it
 	within   uint64  // how far starts in it may be off; 0: that is not known
-	columns  Column
+	columns  SpanTimes
 	exact    *exact // nil: calls are where sums have them
 }
 
 // exact is where calls are that follow each other.
 type exact struct {
-	Exact
+	ExactTimes
 	first uint64
 	edges []int64 // since the rank began: where gaps begin and calls do, and where the last one ends
 }
@@ -100,9 +100,10 @@ func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	return ns
 }
 
-// Anchor has calls where spans say. files tells the terminals of calls that work on files, short those of calls that are far shorter than
-// others: these take what they take on average, where there are others. slack is how far spans may be off, -1 if that is not
-// known; columns' sums from the first on are right to a level; own is whether the means are the rank's own.
+// Anchor moves calls to where spans have them. files selects the terminals of calls that work on files, short those of
+// far shorter calls than others: these get their average time if there are others. slack is the largest error of spans,
+// -1 if unknown; columns' sums from the first on are exact to a level; own reports whether the means are the rank's
+// own.
 func (m *Means) Anchor(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
 	for leaf := range m.sorts {
@@ -113,9 +114,9 @@ func (m *Means) Anchor(spans []Span, files, short func(terminal int) bool, slack
 			m.sorts[leaf] = ofShort
 		}
 	}
-	m.gaps = m.Sums.Again(func(leaf uint32) int64 { return int64(m.Timings[leaf].Gap.Ns) })
-	of := func(sort int8) *grammar.Sums {
-		return m.Sums.Again(func(leaf uint32) int64 {
+	m.gaps = m.Sums.WithWeights(func(leaf uint32) int64 { return int64(m.Timings[leaf].Gap.Ns) })
+	of := func(sort int8) *grammar.WeightSums {
+		return m.Sums.WithWeights(func(leaf uint32) int64 {
 			if m.sorts[leaf] == sort {
 				return int64(m.Timings[leaf].Duration.Ns)
 			}
@@ -134,7 +135,7 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 	last := 2 * m.Sums.Len()
 	whole := float64(m.Sums.Total()) * m.Scale // without asides
 	end := whole + float64(m.passed(len(m.asides)))
-	early := Column{} // of columns before all calls
+	early := SpanTimes{} // of columns before all calls
 	for i, s := range spans {
 		from, until, to := min(s.Step, last), last, end
 		if i+1 < len(spans) {
@@ -148,7 +149,7 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 			early.Add(s.until(1))
 			continue
 		}
-		first, done := len(list), Column{}
+		first, done := len(list), SpanTimes{}
 		begin, length := m.unanchored(from), m.unanchored(until)-m.unanchored(from)
 		if first == 0 {
 			from = 0
@@ -168,12 +169,12 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 				a.at = 0
 			}
 			until := s.until(part)
-			a.columns = Column{early.Computing + until.Computing - done.Computing, early.Files + until.Files - done.Files}
-			if early, done = (Column{}), until; slack >= 0 {
+			a.columns = SpanTimes{early.Computing + until.Computing - done.Computing, early.Files + until.Files - done.Files}
+			if early, done = (SpanTimes{}), until; slack >= 0 {
 				a.within = ceil(max(1, to-s.Ns))
 			}
 			if s.Exact != nil {
-				a.exact = &exact{Exact: *s.Exact, first: from / 2}
+				a.exact = &exact{ExactTimes: *s.Exact, first: from / 2}
 			}
 			list, from = append(list, a), next
 		}
@@ -205,14 +206,14 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 }
 
 // until is what columns have up to a part of their time.
-func (s *Span) until(part float64) (sum Column) {
+func (s *Span) until(part float64) (sum SpanTimes) {
 	left := part * float64(len(s.Columns))
 	for _, c := range s.Columns {
 		x := min(1, left)
 		if left -= x; x <= 0 {
 			break
 		}
-		sum.Add(Column{x * c.Computing, x * c.Files})
+		sum.Add(SpanTimes{x * c.Computing, x * c.Files})
 	}
 	return sum
 }
@@ -236,7 +237,7 @@ func join(list []anchor, first int, end [sorts]int64) []anchor {
 }
 
 // Add adds the times of another column.
-func (c *Column) Add(o Column) {
+func (c *SpanTimes) Add(o SpanTimes) {
 	c.Computing += o.Computing
 	c.Files += o.Files
 }
@@ -244,19 +245,19 @@ func (c *Column) Add(o Column) {
 // fill divides the time of each stretch among gaps and calls. It is what means say as far as columns' sums allow. What doesn't fit in one
 // is carried on to the next, and in the end back. Where means are the rank's own they say how much it is in all.
 func (m *Means) fill(list []anchor, level float64, own bool) {
-	all := Column{}
+	all := SpanTimes{}
 	for i := range list {
 		all.Add(list[i].columns)
 	}
-	factor := Column{1, 1}
+	factor := SpanTimes{1, 1}
 	if own && all.Computing > 0 {
 		factor.Computing = float64(m.gaps.Total()) * m.Scale / all.Computing
 	}
 	if own && all.Files > 0 {
 		factor.Files = float64(m.filed.Total()) * m.Scale / all.Files
 	}
-	parts := make([]part, len(list))
-	carried := Column{}
+	parts := make([]segmentSums, len(list))
+	carried := SpanTimes{}
 	for i := range list {
 		a, p := &list[i], &parts[i]
 		end := m.sumsAt(2 * m.Sums.Len())
@@ -270,10 +271,10 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 		if a.exact != nil {
 			gaps, durations := a.exact.Ns()
 			p.know(float64(gaps), float64(durations))
-			carried.Add(Column{factor.Computing*a.columns.Computing - p.ns[ofGaps], factor.Files*a.columns.Files - p.ns[ofFiles]})
+			carried.Add(SpanTimes{factor.Computing*a.columns.Computing - p.ns[ofGaps], factor.Files*a.columns.Files - p.ns[ofFiles]})
 			continue
 		}
-		wanted := Column{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
+		wanted := SpanTimes{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
 		if p.sums[ofGaps] > 0 {
 			p.ns[ofGaps] = min(max(0, near(p.sums[ofGaps]*m.Scale, wanted.Computing, level*factor.Computing)), whole)
 		}
@@ -294,7 +295,7 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 		case p.sums[ofGaps] > 0:
 			p.ns[ofGaps] += rest
 		}
-		carried = Column{wanted.Computing - p.ns[ofGaps], wanted.Files - p.ns[ofFiles]}
+		carried = SpanTimes{wanted.Computing - p.ns[ofGaps], wanted.Files - p.ns[ofFiles]}
 	}
 	for i := len(parts) - 1; i >= 0 && carried.Computing != 0; i-- {
 		p := &parts[i]
@@ -320,11 +321,11 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 // near is what is as near to a time as another one allows.
 func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+within) }
 
-// A part is the sums of a stretch, and what they are to be.
-type part struct{ sums, ns [sorts]float64 }
+// A segmentSums has a stretch's sums of estimated times, and the known times that they must add up to.
+type segmentSums struct{ sums, ns [sorts]float64 }
 
 // know divides what calls are known to take as means do.
-func (p *part) know(gaps, durations float64) {
+func (p *segmentSums) know(gaps, durations float64) {
 	p.ns[ofGaps] = gaps
 	sum := 0.0
 	for k := ofCalls; k < sorts; k++ {
@@ -451,7 +452,7 @@ func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to floa
 }
 
 // anchored places a call between two times since the rank began, if it isn't known exactly.
-func (m *Means) anchored(a *anchor, index uint64, begin, end float64, aside int64, s stretch) When {
+func (m *Means) anchored(a *anchor, index uint64, begin, end float64, aside int64, s duration) When {
 	w := When{m.Start + int64(begin) + aside, m.Start + int64(end) + aside, math.MaxUint64}
 	if e := a.exact; e != nil {
 		w.Start, w.End = m.Start+e.at(2*index+1), m.Start+e.at(2*index+2)

@@ -42,10 +42,10 @@ type drawingOf struct {
 	leaf   int
 	h      *sections.Histogram
 	enters bool // a loop: these gaps are known apart
-	mixed  bool // or not, which can't be told by where calls come from: calls through other functions come from the same places
+	mixed  bool // or not, which cannot be decided by the site before: calls through other functions come from the same sites
 }
 
-// Histograms are those of a stream's calls, and how it comes to them.
+// Histograms are those of a stream's calls, with the ways in which it reaches them.
 type Histograms struct {
 	List   []sections.Histogram
 	Groups []*sections.Group   // by terminal
@@ -60,7 +60,7 @@ func NewHistLine(m *Means, h *Histograms, index uint64) Sampler {
 		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.List)), ways: h.Ways, index: index, from: model.FromStart,
 		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing), seed: h.Seed ^ 0x9e3779b97f4a7c15,
 	}
-	l.places, _ = sections.PlacesOf(h.Groups)
+	l.places, _ = sections.NumberPlaces(h.Groups)
 	first := make(map[*sections.Group]int)
 	for t, g := range h.Groups {
 		if _, ok := first[g]; !ok {
@@ -89,7 +89,7 @@ func TerminalAt(g *grammar.Grammar, index uint64) int {
 func (l *histLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	key := drawKey{l.leaf, l.from}
-	d := once.Of(l.draws, key, func() *drawing { return l.drawing(terminal) })
+	d := once.Get(l.draws, key, func() *drawing { return l.drawing(terminal) })
 	l.index++
 	l.from = l.places[terminal]
 	if d.h != nil {
@@ -165,7 +165,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 		gaps[e].add(n, x.Gap)
 		if x == h && (of.mixed || enters == of.enters) {
 			calls += n
-			before += w.Before(l.index)
+			before += w.CountBefore(l.index)
 			duration.add(n, x.Duration)
 			gap[e].add(n, x.Gap)
 		}
@@ -195,8 +195,8 @@ func (l *histLine) drawing(terminal int) *drawing {
 	return d
 }
 
-// gapsAt is what the gaps at a place come to and of how many calls they are: of those that enter a loop, or of the others, where these
-// are known apart.
+// gapsAt is the mean gap at a place and its number of calls: of those that enter a loop, or of the others, if known
+// separately.
 func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
@@ -232,7 +232,7 @@ func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 	return mean
 }
 
-// drawsOf is how so many calls draw from a histogram, so many of which have.
+// drawsOf draws for calls from a histogram, after before earlier calls.
 func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Draws {
 	tilt := h.Tilt(mean)
 	if tilt == nil {

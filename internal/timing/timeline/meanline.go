@@ -10,27 +10,26 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Means are what the statistics of a class say of a rank's single calls. They are
-// those of the calls at one place of the first thread's structure, where the trace tells
-// places apart.
+// Means are the times of a rank's single calls by its class's statistics. They are those of the calls at one leaf of
+// the first thread's structure, if the trace has leaves.
 type Means struct {
-	Timings []model.Timing    // by leaf, or terminal
-	Leaves  *grammar.Grammar  // the stream as leaves; nil: as terminals
-	Of      []int32           // terminal of each leaf
-	Places  []model.LeafTimes // of leaves
-	Sums    *grammar.Sums     // of durations and gaps
+	Timings []model.Timing      // by leaf, or terminal
+	Leaves  *grammar.Grammar    // the stream as leaves; nil: as terminals
+	Of      []int32             // terminal of each leaf
+	Places  []model.LeafTimes   // of leaves
+	Sums    *grammar.WeightSums // of durations and gaps
 	Start   int64
 	Scale   float64 // of sums, so that the stream ends when it did
 	Drift   float64 // the part of it that is the clock's
 	limits  *limits // nil: it is not known how far starts are off
 	asides  []lineAside
-	early   uint64 // call before which the recorder started, behind the one before
+	early   uint64 // call before which the recorder started, directly after the previous one
 
 	anchors []anchor // nil: only where the stream begins and ends is known
 	sorts   []int8   // by leaf: of the call
-	gaps    *grammar.Sums
-	filed   *grammar.Sums // durations of calls that work on files
-	short   *grammar.Sums // durations of calls that are far shorter than others
+	gaps    *grammar.WeightSums
+	filed   *grammar.WeightSums // durations of calls that work on files
+	short   *grammar.WeightSums // durations of calls that are far shorter than others
 }
 
 // A lineAside is an aside on a line of means.
@@ -110,8 +109,8 @@ func (l *meanLine) Next(terminal int) (model.Timing, When, error) {
 	return t, l.when(begin, l.done, l.asideNs(), l.span.next(terminal)), nil
 }
 
-// when places a call between two sums of times, behind so much time of asides.
-func (m *Means) when(begin, end, aside int64, s stretch) When {
+// when places a call between two sums of times, after the given time of asides.
+func (m *Means) when(begin, end, aside int64, s duration) When {
 	w := When{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
 	if m.limits != nil {
 		w.Within = m.limits.within(float64(begin)*m.Scale/m.Drift, s)
@@ -119,7 +118,7 @@ func (m *Means) when(begin, end, aside int64, s stretch) When {
 	return w
 }
 
-// An entryLine tells the gap by which a loop is entered from those before its further rounds.
+// An entryLine distinguishes the gaps before entering a loop from those before its further iterations.
 type entryLine struct {
 	*meanLine
 	visits *grammar.UnfoldedCursor
@@ -134,7 +133,7 @@ func (l *entryLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	v, _ := l.visits.Next()
 	x := &l.Places[l.leaf]
-	if x.Entries > 0 && (v.Begins || x.Calls > x.Entries) {
+	if x.Entries > 0 && (v.EntersLoop || x.Calls > x.Entries) {
 		move(&t.Gap, x.GapBefore(v.Loops))
 	}
 	return t
@@ -282,7 +281,7 @@ func (m *Means) First(index []uint64) {
 			move(&t.Gap, ns[0])
 			move(&t.Duration, ns[1])
 		}
-		m.Leaves = m.Leaves.Apart(index[leaf], int32(len(m.Of)))
+		m.Leaves = m.Leaves.SplitTerminal(index[leaf], int32(len(m.Of)))
 		m.Of, m.Places = append(m.Of, m.Of[leaf]), append(m.Places, own)
 	}
 }
@@ -327,8 +326,8 @@ func move(s *model.Sample, ns float64) {
 	s.Ns = to
 }
 
-// Among finds where on the line asides are.
-func (m *Means) Among(list []model.Aside) {
+// PlaceAsides finds where on the line asides are.
+func (m *Means) PlaceAsides(list []model.Aside) {
 	before, last := int64(0), uint64(0)
 	m.early = behind(list)
 	for _, a := range list {
@@ -343,8 +342,8 @@ func (m *Means) Among(list []model.Aside) {
 	}
 }
 
-// behind tells the call behind which the recorder started, at once: its time is there,
-// and not right before the next call. 0 if it is not known.
+// behind returns the call directly after which the recorder started: its time is there, and not before the next call. 0
+// if unknown.
 func behind(list []model.Aside) uint64 {
 	for _, a := range list {
 		if !a.Off && a.Call != model.Scattered {
@@ -354,8 +353,8 @@ func behind(list []model.Aside) uint64 {
 	return 0
 }
 
-// A drift tells how far the sum of times that were kept with an error is from the truth, within a block
-// whose begin and end are known. Times are in ticks.
+// A drift is the difference between the sum of times that were kept with an error and the truth, within a block with
+// known begin and end. Times are in ticks.
 type drift struct {
 	known      bool  // where the block ends
 	off        int64 // by how much more than the kept times the block takes
@@ -370,7 +369,7 @@ func (d *drift) add(kept uint64, b series.Bound) {
 	d.more += more
 }
 
-// pass moves on behind a time of the block.
+// pass advances past a time of the block.
 func (d *drift) pass(kept uint64, b series.Bound) {
 	less, more := span(kept, b)
 	d.passed.less += less
@@ -409,12 +408,12 @@ func span(kept uint64, b series.Bound) (less, more float64) {
 	return less, longest
 }
 
-// BlockCalls is how many calls are placed together: as many as have their own times in one block.
+// BlockCalls is how many calls are placed together, which have their own times in one block.
 const BlockCalls = series.BlockCalls
 
-// A blockLine puts calls with times that are not all the mean of their place one behind the other. So that a position
-// is found without those before it, each block of calls begins and ends where means have it, and what is between
-// is stretched to fit.
+// A blockLine places calls one after the other whose times are not all the means of their leaves. Each block of calls
+// begins and ends where the means have it, so that a position is found without those before it; the calls in between
+// are stretched to fit.
 type blockLine struct {
 	*Means
 	now, ahead Sampler         // the latter a block ahead

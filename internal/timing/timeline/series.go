@@ -85,13 +85,13 @@ func (s *Series) advance(d *drift, e timing.Entry, kind uint32, at int64) (begin
 	return begin, next + add, next, within
 }
 
-// A SeriesLine is a place in a stream of which each call's times are known.
+// A SeriesLine is a position in a stream with the times of each call.
 type SeriesLine struct {
 	s       *Series
 	stream  int
 	block   int // block
 	entries []timing.Entry
-	drift   *drift         // of the block; nil: there is none
+	drift   *drift         // of the block; nil: none
 	ahead   []packedBlock  // the blocks that follow
 	room    []timing.Entry // for one of these
 	at      int64          // ticks, as the kept times have it
@@ -294,7 +294,7 @@ func (s *Series) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
 	return last, nil
 }
 
-// Began is when the first call began, on the rank's own clock; false if there is none.
+// Began is when the first call began, on the rank's own clock; false if there was no call.
 func (s *Series) Began() (int64, bool, error) {
 	if s.Blocks(0) == 0 {
 		return 0, false, nil
@@ -307,7 +307,7 @@ func (s *Series) Began() (int64, bool, error) {
 	return s.StartNs + s.Ns(at), true, nil
 }
 
-// Check decodes all times, and holds blocks against those before and behind them.
+// Check decodes all times, and compares blocks with their neighbours.
 func (s *Series) Check() error {
 	for stream := range s.Streams {
 		at := int64(0)

@@ -43,37 +43,37 @@ func (c Clock) Common(ns int64) int64 { return c.Clock.Common(ns) - c.Origin }
 // Own is the time of the clock at one of the time line.
 func (c Clock) Own(ns int64) int64 { return c.Clock.Own(ns + c.Origin) }
 
-// limits is how far the starts of calls may be off that follow from means: as far as calls alike, at least and at most, may
-// have taken before them and behind them, the stream having taken what it did. Times are in ns.
+// limits bounds the errors of calls' starts that follow from means: equal calls may have taken their shortest and
+// longest times before and after them, with the stream's total unchanged. Times are in ns.
 type limits struct {
-	least, most *grammar.Sums // of gaps and durations; most is nil where they add up to too much to say anything
-	calls       [][2]stretch  // by terminal: of the gap and the duration
-	span        float64       // of the stream
-	slack       float64       // how far that is known, and where asides are
+	least, most *grammar.WeightSums // of gaps and durations; most is nil where they add up to too much to say anything
+	calls       [][2]duration       // by terminal: of the gap and the duration
+	span        float64             // of the stream
+	slack       float64             // how far that is known, and where asides are
 }
 
-// A stretch is how long something took, at least and at most: whole numbers.
-type stretch struct{ least, most float64 }
+// A duration is a time between two bounds, in whole ns.
+type duration struct{ least, most float64 }
 
-func (s *stretch) add(o stretch) {
+func (s *duration) add(o duration) {
 	s.least += o.least
 	s.most += o.most
 }
 
 // Limit finds how far the starts of calls of a rank's first stream may be off, if it is known how long that took.
 // There are n calls; weighed adds up along the stream.
-func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.Sums) {
+func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.WeightSums) {
 	if spanNs <= 0 {
 		return
 	}
-	l := &limits{calls: make([][2]stretch, len(stats)), span: float64(spanNs), slack: float64(sections.RoundedBy(spanNs, ranks) + 1)}
+	l := &limits{calls: make([][2]duration, len(stats)), span: float64(spanNs), slack: float64(sections.RoundingError(spanNs, ranks) + 1)}
 	for i, a := range m.asides {
-		if i > 0 || ranks > sections.EachRank {
+		if i > 0 || ranks > sections.MaxAsidesPerRank {
 			l.slack += float64(a.Ns) // which may be together with others, or a mean
 		}
 	}
 	for t := range stats {
-		l.calls[t] = [2]stretch{stretchOf(&stats[t].Gap, l.span), stretchOf(&stats[t].Duration, l.span)}
+		l.calls[t] = [2]duration{stretchOf(&stats[t].Gap, l.span), stretchOf(&stats[t].Duration, l.span)}
 	}
 	l.least = weighed(func(t uint32) int64 { return int64(l.calls[t][0].least + l.calls[t][1].least) })
 	if float64(n)*l.span < math.MaxInt64/4 {
@@ -83,18 +83,18 @@ func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, we
 }
 
 // stretchOf is how long a call of a summary took, in a stream that took so long; files round extremes.
-func stretchOf(s *model.Stat, span float64) stretch {
+func stretchOf(s *model.Stat, span float64) duration {
 	if s.Count == 0 {
-		return stretch{}
+		return duration{}
 	}
 	mean, least, most := s.Mean(), float64(s.Min), float64(s.Max)
-	return stretch{math.Floor(max(0, least-(mean-least)/64-1)), math.Ceil(min(span, most+(most-mean)/64+1))}
+	return duration{math.Floor(max(0, least-(mean-least)/64-1)), math.Ceil(min(span, most+(most-mean)/64+1))}
 }
 
 // A bracket adds up how long calls took.
 type bracket struct {
 	*limits
-	before stretch
+	before duration
 }
 
 func (m *Means) bracket(index uint64) bracket {
@@ -108,10 +108,10 @@ func (m *Means) bracket(index uint64) bracket {
 	return b
 }
 
-// next moves on behind a call and returns how long it took until it began.
-func (b *bracket) next(terminal int) stretch {
+// next advances past a call and returns the time until it began.
+func (b *bracket) next(terminal int) duration {
 	if b.limits == nil {
-		return stretch{}
+		return duration{}
 	}
 	c := &b.calls[terminal]
 	b.before.add(c[0])
@@ -120,8 +120,8 @@ func (b *bracket) next(terminal int) stretch {
 	return until
 }
 
-// within is how far a call may have begun from where it is placed, at so many ns of its stream.
-func (l *limits) within(at float64, s stretch) uint64 {
+// within is the largest error of a call's position, at a time of its stream in ns.
+func (l *limits) within(at float64, s duration) uint64 {
 	low, high := s.least, l.span-(float64(l.least.Total())-s.least)
 	if l.most != nil {
 		low, high = max(low, l.span-(float64(l.most.Total())-s.most)), min(high, s.most)

@@ -276,9 +276,9 @@ func (l *laneValues) track(terminal, streams int, vals []int64) lane.Lane {
 			last = v
 			n, ok := known[fmt.Sprint(step)]
 			if !ok {
-				n = uint32(len(out.By))
+				n = uint32(len(out.StepValues))
 				known[fmt.Sprint(step)] = n
-				out.By = append(out.By, step)
+				out.StepValues = append(out.StepValues, step)
 			}
 			b.Append(n)
 		}
@@ -301,7 +301,7 @@ func Calls(t *track.Track, stream int) iter.Seq2[uint32, signature.Signature] {
 			}
 			lanes[n] = append(lanes[n], slices.Clone(last))
 			for s := range l.Steps.All() {
-				for i, d := range l.By[s] {
+				for i, d := range l.StepValues[s] {
 					last[i] += d
 				}
 				lanes[n] = append(lanes[n], slices.Clone(last))

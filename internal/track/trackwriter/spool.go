@@ -26,12 +26,12 @@ type spool struct {
 
 // spooled are the times of a thread: what is in the file, in order, and what isn't yet.
 type spooled struct {
-	pieces []piece
+	pieces []extent
 	rest   []byte
 	calls  uint64
 }
 
-type piece struct{ at, size int64 }
+type extent struct{ at, size int64 }
 
 // mostInMemory is how much of one thread's times is kept in memory.
 const mostInMemory = 1 << 16
@@ -55,7 +55,7 @@ func (s *spool) flush(from *spooled) (err error) {
 	if last := len(from.pieces) - 1; last >= 0 && from.pieces[last].at+from.pieces[last].size == s.size {
 		from.pieces[last].size += int64(n)
 	} else {
-		from.pieces = append(from.pieces, piece{s.size, int64(n)})
+		from.pieces = append(from.pieces, extent{s.size, int64(n)})
 	}
 	s.size += int64(n)
 	from.rest = from.rest[:0]
@@ -109,7 +109,7 @@ type Collector struct {
 	timing timing.Options
 }
 
-// NewCollector makes room for the tracks of so many ranks. o says what to keep of times.
+// NewCollector prepares the tracks of a number of ranks. o says which times to keep.
 func NewCollector(ranks int, o timing.Options) (*Collector, error) {
 	times, err := sections.SeriesFile()
 	if err != nil {

@@ -27,13 +27,13 @@ type Writer struct {
 	Whole   bool // no arrays of requests are left out
 	sigs    lane.Table
 	key     signature.Key
-	moves   lane.Moves
+	moves   lane.Movable
 	words   []int32
 	spans   []signature.Span
-	posting signature.Posting // of the call at hand
+	posting signature.PostedRequest // of the call at hand
 
-	postings []signature.Posting // by terminal
-	layouts  map[uint16]*layout
+	postings []signature.PostedRequest // by terminal
+	layouts  map[uint16]*functionLayout
 	streams  []*stream
 	spool    *spool
 	values   map[string][]model.ValueStat
@@ -49,21 +49,21 @@ type stream struct {
 	away  uint64 // since then, and not the program's
 	times spooled
 	posts signature.Envelopes
-	left  signature.Left
+	left  signature.LeftRequests
 	room  []int64
 }
 
-// New begins the track of a rank, whose first call came so many ns after the zero that its calls' times count from.
+// New begins the track of a rank; from is the time of its first call, in ns after the zero of its calls' times.
 func New(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
-		paths: track.NewPaths(rank, true, false), from: int64(from), layouts: make(map[uint16]*layout),
+		paths: track.NewPaths(rank, true, false), from: int64(from), layouts: make(map[uint16]*functionLayout),
 	}
 }
 
 func (w *Writer) stream(n int) *stream {
 	for len(w.streams) <= n {
-		w.streams = append(w.streams, &stream{calls: w.Stream(len(w.streams)), last: signature.None, at: w.from, end: uint64(w.from)})
+		w.streams = append(w.streams, &stream{calls: w.Stream(len(w.streams)), last: signature.NoTerminal, at: w.from, end: uint64(w.from)})
 	}
 	return w.streams[n]
 }
@@ -71,8 +71,8 @@ func (w *Writer) stream(n int) *stream {
 // mostDistinct bounds a rank's distinct calls.
 const mostDistinct = 1 << 28
 
-// A layout is how the calls of a function are kept.
-type layout struct {
+// A functionLayout says how signatures of a function's calls are laid out.
+type functionLayout struct {
 	signature.Layout
 	def    *mpi.Call // nil: not known
 	adds   bool      // displacements may be left out
@@ -81,10 +81,10 @@ type layout struct {
 	lanes  bool      // values may go into lanes
 }
 
-func (w *Writer) layout(function uint16) *layout {
+func (w *Writer) layout(function uint16) *functionLayout {
 	l := w.layouts[function]
 	if l == nil {
-		l = &layout{}
+		l = &functionLayout{}
 		if def, ok := mpi.ByID(function); ok {
 			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.Binds()
 			l.leaves = l.Layout.Leaves()
@@ -132,7 +132,7 @@ func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (u
 	}
 	if w.posting.Makes != signature.NoRequest {
 		for len(w.postings) <= int(n) {
-			w.postings = append(w.postings, signature.Posting{})
+			w.postings = append(w.postings, signature.PostedRequest{})
 		}
 		w.postings[n] = w.posting
 		s.posts.Post(w.posting)
@@ -142,10 +142,10 @@ func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (u
 	return n, nil
 }
 
-// Again takes down the same call as one before, by its number; false if it has to be told once more, as calls of this kind are in a lane now
-// or if it has statuses of requests.
+// Again adds the same call as one before, by its number; false if its values have to be passed again, as calls of this
+// kind are in a lane now or it has statuses of requests.
 func (w *Writer) Again(thread int, n uint32) bool {
-	if !w.sigs.Plain(n) || w.layout(w.sigs.Look(n).Call()).Completion.Completes {
+	if !w.sigs.Plain(n) || w.layout(w.sigs.Peek(n).Call()).Completion.Completes {
 		return false
 	}
 	s := w.stream(thread)
@@ -157,7 +157,7 @@ func (w *Writer) Again(thread int, n uint32) bool {
 	return true
 }
 
-// Away says that so many ns before the call that Time is told of next were not the program's.
+// Away says that this many ns before the next call were not the program's.
 func (w *Writer) Away(thread int, ns uint64) { w.stream(thread).away = ns }
 
 // Time notes when the call began and ended that was just taken down, in ns.
@@ -219,7 +219,7 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	w.stream(0)
 	w.Sigs = nil
 	for n := range uint32(w.sigs.Len()) {
-		k := w.sigs.Look(n)
+		k := w.sigs.Peek(n)
 		w.Sigs = append(w.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: slices.Clone(k.Values())})
 	}
 	folding := w.sigs.Fold(w.Grammars())
@@ -269,8 +269,8 @@ func (w *Writer) Close() { w.spool.close() }
 
 // leaveOut appends values without what follows from others, as a recorder does: displacements that are sums of the counts
 // before them, statuses that repeat their receives, and requests that are as the call before left them.
-func (w *Writer) leaveOut(to []int64, s *stream, l *layout, vals []int64) []int64 {
-	w.posting = signature.Posting{}
+func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64) []int64 {
+	w.posting = signature.PostedRequest{}
 	if !l.adds && !l.posts {
 		return append(to, vals...)
 	}
@@ -280,7 +280,7 @@ func (w *Writer) leaveOut(to []int64, s *stream, l *layout, vals []int64) []int6
 	}
 	w.spans = spans
 	if l.posts {
-		w.posting = l.Posting(spans, vals)
+		w.posting = l.PostedRequest(spans, vals)
 		if !l.leaves || w.Whole {
 			return s.posts.LeaveOutStatuses(to, &l.Layout, spans, vals)
 		}
@@ -289,14 +289,14 @@ func (w *Writer) leaveOut(to []int64, s *stream, l *layout, vals []int64) []int6
 			return append(to, s.room...)
 		}
 		w.spans = spans
-		return s.left.LeaveOut(to, &l.Layout, spans, s.room, s.posts.Made)
+		return s.left.LeaveOutArray(to, &l.Layout, spans, s.room, s.posts.Made)
 	}
 	from := len(to)
 	to = append(to, vals...)
 	vals = to[from:]
 	for i := 1; i < len(spans); i++ {
 		if p := spans[i].Param; p > 0 && p < len(l.def.Params) && l.def.Adds(p) && spans[i-1].Param == p-1 {
-			signature.LeaveOut(vals[spans[i-1].At:spans[i-1].End], vals[spans[i].At:spans[i].End])
+			signature.LeaveOutSums(vals[spans[i-1].First:spans[i-1].End], vals[spans[i].First:spans[i].End])
 		}
 	}
 	return to

@@ -221,7 +221,7 @@ func Check(path string) (placed, all int, err error) {
 
 // taken is in which rounds of the loop around a node occurred.
 func (f *Filled) taken(n *node) (all code.Iterations) {
-	if !f.code.OfSome(n.number) {
+	if !f.code.MaySkipRounds(n.number) {
 		return all
 	}
 	at := 0

@@ -81,7 +81,9 @@ func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error
 	for _, p := range precisions {
 		o := reduce.Options{Precision: p}
 		if k.draw {
-			o.Rounds = func(r *trace.Reader) reduce.Drawer { return rounds.New(r, rounds.Options{Precision: p, Seed: 1}) }
+			o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
+				return rounds.New(r, rounds.Options{Precision: p, Seed: 1})
+			}
 		}
 		if k.partners {
 			o.Partners = d

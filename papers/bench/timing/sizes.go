@@ -25,7 +25,7 @@ type size struct {
 // sizeOf merges ranks that make the calls of a program so many times over.
 func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, error) {
 	var x size
-	links := merge.Memory(ranks)
+	links := merge.LocalTransports(ranks)
 	var root *merge.State
 	for rank := ranks - 1; rank >= 0; rank-- {
 		v := vmpi.RunTimed(p.Name, rank, ranks, mode, func(v *vmpi.Rank) {

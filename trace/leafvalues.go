@@ -11,7 +11,7 @@ import (
 )
 
 // placedValues returns what was attached at leaves of a class, by name.
-func (r *Reader) placedValues(class int) (map[string][]sections.PlacedValue, error) {
+func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error) {
 	if !r.hasSection(container.PlacedValues) {
 		return nil, nil
 	}
@@ -23,18 +23,18 @@ func (r *Reader) placedValues(class int) (map[string][]sections.PlacedValue, err
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
-	var m map[string][]sections.PlacedValue
+	var m map[string][]sections.LeafValue
 	err = r.ofClass(container.PlacedValues, class, blobs[class], func(w *wire.Reader) { m = sections.DecodePlacedValues(w, v.Names) })
 	return m, err
 }
 
 // checkPlacedValues looks whether the leaves that have values of their own exist.
-func (r *Reader) checkPlacedValues(class int, c *sections.Decoded) error {
+func (r *Reader) checkPlacedValues(class int, c *sections.DecodedClass) error {
 	m, err := r.placedValues(class)
 	if err != nil || len(m) == 0 {
 		return err
 	}
-	leaves := sections.LeavesOf(c.Streams)
+	leaves := sections.CountLeaves(c.Streams)
 	for name, list := range m {
 		if last := list[len(list)-1].Leaf; last >= leaves {
 			return r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
@@ -60,7 +60,7 @@ func (v *LeafValue) Add(o LeafValue) {
 	v.Estimate = v.Estimate || o.Estimate
 }
 
-// Mean is the average number, 0 if there is none.
+// Mean is the average number, or 0 without any.
 func (v LeafValue) Mean() float64 {
 	if v.Count == 0 {
 		return 0
@@ -109,8 +109,8 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	return values, nil
 }
 
-// gather gives leaves, the first of which has that number over all threads, what the rank has there, and puts them to their
-// call sites, by name and terminal. What is not known is an estimate.
+// gather adds a rank's values to leaves, and collects these by name and terminal for toSum. number is the first leaf's
+// number over all threads. Unknown values are estimates.
 func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*ValueTotals, bySite map[string]map[int][]*LeafValue) {
 	first := rank.class.FirstLikes()
 	for name, list := range m {
@@ -136,8 +136,8 @@ func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals
 	}
 }
 
-// toSum makes the leaves of a call site that are estimates have what the others leave of what the rank has there,
-// each being off by its part of what they have. One alone has all of that.
+// toSum corrects the estimated leaves of a call site so that all its leaves add up to the rank's total. Each is changed
+// in proportion to its value; a single leaf gets all of it.
 func toSum(leaves []*LeafValue, site ValueTotal) {
 	off, size, within, guessed := site.Sum, 0.0, site.Within, 0
 	for _, x := range leaves {
@@ -166,8 +166,8 @@ func toSum(leaves []*LeafValue, site ValueTotal) {
 	}
 }
 
-// MeanValues returns the mean of Values over the ranks of the class. Leaves of one call site of which the trace
-// has nothing single have their mean.
+// MeanValues returns the mean of Values over the ranks of the class. Leaves of one call site share its mean if the
+// trace has no values of single leaves.
 func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.Values()
 	if err != nil || len(all) == 0 {

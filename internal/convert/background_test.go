@@ -12,7 +12,7 @@ import (
 func TestWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var out, want bytes.Buffer
-		w := NewBehind(&out)
+		w := NewBackgroundWriter(&out)
 		for i, n := range rapid.SliceOfN(rapid.IntRange(0, 3*size), 0, 12).Draw(t, "pieces") {
 			b := bytes.Repeat([]byte{byte(i)}, n)
 			want.Write(b)
@@ -41,7 +41,7 @@ func (f *full) Write(b []byte) (int, error) {
 
 // TestFull: where nothing can be written any more, whoever writes learns of it, at the latest when all is to be there.
 func TestFull(t *testing.T) {
-	w := NewBehind(&full{size})
+	w := NewBackgroundWriter(&full{size})
 	b := make([]byte, size)
 	var err error
 	for i := 0; i < 100 && err == nil; i++ {
@@ -50,7 +50,7 @@ func TestFull(t *testing.T) {
 	if !errors.Is(err, errFull) || !errors.Is(w.Close(), errFull) {
 		t.Errorf("%v", err)
 	}
-	w = NewBehind(&full{})
+	w = NewBackgroundWriter(&full{})
 	if _, err := w.Write([]byte("x")); err != nil {
 		t.Error(err)
 	}

@@ -1,11 +1,11 @@
-// PhasesOf finds the phases that a program or a plugin marks: the calls of a thread from one with which a phase
-// begins, that one among them, to before the next with which any does. MPI_Pcontrol(level) begins a phase that is called as
-// the level is; a plugin begins one with any call, by a name; and MPI_Pcontrol with a name (`spoor run --phase-names`) begins
-// one of that name and level. A program may come to a phase any number of times. The call whose level is 0
-// switches tracing off, so that its phase has no more than what is recorded even then.
+// PhasesOf finds the phases that a program or a plugin marks: the calls of a thread from one with which a phase begins,
+// that one among them, to before the next with which any does. MPI_Pcontrol(level) begins a phase with the level as its
+// name; a plugin begins one with any call, by a name; and MPI_Pcontrol with a name (`spoor run --phase-names`) begins
+// one of that name and level. A program may enter a phase any number of times. Level 0 switches tracing off, so that
+// its phase has only calls that are always recorded.
 //
-// Phases are found in the compressed form, by position: times are not looked at, and nothing is expanded. What
-// stands before the first mark of a thread is in no phase.
+// Phases are found in the compressed form, by position: without times or expansion. Calls before a thread's first mark
+// are in no phase.
 
 package ops
 
@@ -26,7 +26,7 @@ import (
 // A Span is calls of a thread by their positions, from First to before End.
 type Span struct{ First, End uint64 }
 
-// Phases tells where a thread is in the phase of a name. It is safe for use by several goroutines at once.
+// Phases has the intervals in which threads are in the phase of a name. It is safe for concurrent use.
 type Phases struct {
 	begin *trace.Occurrences // the calls that begin it
 	marks *trace.Occurrences // those that begin any
@@ -46,7 +46,7 @@ func PhasesOf(k *trace.Rank, stream int, name string) (*Phases, error) {
 	}, nil
 }
 
-// From returns the first phase that ends behind a position; false if there is none.
+// From returns the first phase that ends after a position; false if none.
 func (p *Phases) From(index uint64) (Span, bool) {
 	if index >= p.end {
 		return Span{}, false
@@ -161,14 +161,14 @@ func CheckPhase(name string, r *trace.Reader, ranks []int) error {
 	return fmt.Errorf("there is no phase %s; marked are %s", name, strings.Join(there, ", "))
 }
 
-// A within tells of a thread's positions, in rising order, whether they are in a phase that is wanted.
-// Of a nil one all are.
+// A within reports for positions of a thread, in rising order, whether they are in a wanted phase. A nil within accepts
+// all.
 type within struct {
 	phases *Phases
 	at     Span
 }
 
-// phases returns what tells that of a thread, nil if all calls are wanted.
+// phases returns the filter of a thread; nil if all calls are wanted.
 func (s *Source) phases(k *trace.Rank, stream int) (*within, error) {
 	if s.o.Phase == "" {
 		return nil, nil

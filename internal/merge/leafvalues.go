@@ -22,9 +22,9 @@ const (
 )
 
 // placeValues fills in what was attached at places: of the class, and of each of its ranks.
-func (c *class) placeValues(out *sections.Class, sh *shape) {
+func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
-		return // courses of times stand first
+		return // courses of times come first
 	}
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()
@@ -36,22 +36,22 @@ func (c *class) placeValues(out *sections.Class, sh *shape) {
 			v.streams[i].queries, v.streams[i].some, v.streams[i].first = maxQueries, true, v.first[i]
 		}
 	}
-	out.PlacedValues = v.ofClass()
+	out.LeafValues = v.ofClass()
 	v.ofRanks(out)
 }
 
 // valuePlaces is what it takes to say what was attached at the leaves of all threads.
 type valuePlaces struct {
 	c       *class
-	sh      *shape
-	streams []*placing // nil: its places can't be told
+	sh      *classShape
+	streams []*placing // nil: its leaves are unknown
 	first   []int      // leaf of each stream
 	leaves  []int32    // their terminals
 	site    []int      // of terminals
 }
 
 // ofClass returns what was attached at leaves, by name, where that is not what was attached to all calls from the same site.
-func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
+func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 	room := maxPlacedValues
 	for named := range alike(v.c.courses, func(x, y *course) bool { return x.name == y.name }) {
 		name := named[0].name
@@ -59,14 +59,14 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 		if name == "" || all == nil {
 			continue
 		}
-		bySite := make(map[int][]sections.PlacedValue)
+		bySite := make(map[int][]sections.LeafValue)
 		for courses := range alike(named, (*course).sameTerminal) {
 			if p := v.streams[courses[0].stream]; p != nil {
 				site := v.site[courses[0].terminal]
 				bySite[site] = append(bySite[site], p.values(courses)...)
 			}
 		}
-		var list []sections.PlacedValue
+		var list []sections.LeafValue
 		for site, leaves := range bySite {
 			mean, uneven := all[site].Mean(), false
 			for _, x := range leaves {
@@ -82,20 +82,20 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 			continue
 		}
 		room -= len(list)
-		slices.SortFunc(list, func(a, b sections.PlacedValue) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(list, func(a, b sections.LeafValue) int { return a.Leaf - b.Leaf })
 		if out == nil {
-			out = make(map[string][]sections.PlacedValue)
+			out = make(map[string][]sections.LeafValue)
 		}
 		out[name] = list
 	}
 	return out
 }
 
-// values returns what was attached at the leaves of one terminal, nil if that can't be told.
-func (p *placing) values(courses []course) (list []sections.PlacedValue) {
+// values returns what was attached at the leaves of one terminal; nil if unknown.
+func (p *placing) values(courses []course) (list []sections.LeafValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
-	below, above, count := make(map[at]*share), make(map[at]*share), make(map[at]*share)
+	below, above, count := make(map[at]*callShare), make(map[at]*callShare), make(map[at]*callShare)
 	for i := range courses {
 		x := &courses[i]
 		from := ways[x.from]
@@ -108,7 +108,7 @@ func (p *placing) values(courses []course) (list []sections.PlacedValue) {
 		for i := range p.arrivals[leaf] {
 			calls += float64(p.arrivals[leaf][i].Count()) * p.ranks
 		}
-		x := sections.PlacedValue{Leaf: p.first + leaf, Calls: uint64(calls)}
+		x := sections.LeafValue{Leaf: p.first + leaf, Calls: uint64(calls)}
 		if n := count[at{leaf, 0}]; n != nil {
 			x.Count = uint64(math.Round(n.time))
 			x.Sum = int64(math.Round(above[at{leaf, 0}].time - below[at{leaf, 0}].time))
@@ -190,7 +190,8 @@ func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][
 	}
 }
 
-// columns adds those of the leaves that come to what each rank has at the call site: else it has more than its courses tell.
+// columns adds the values of the leaves if they add up to each rank's total at the call site. Otherwise the total has
+// more than the courses.
 func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][]int, sums map[int][]int64) {
 	cols := out.RankedValues[name]
 	for site, leaves := range bySite {
@@ -264,7 +265,7 @@ func (c *class) leafAttached(tr *track.Track) error {
 }
 
 // inFile gives the first terminal of each skeleton what the skeleton has.
-func (a attachments) inFile(sh *shape) map[string][]model.ValueStat {
+func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	if len(a) == 0 {
 		return nil
 	}
@@ -284,13 +285,13 @@ func (a attachments) inFile(sh *shape) map[string][]model.ValueStat {
 	return m
 }
 
-// code is numbers of so many sites.
+// code codes the numbers of all sites.
 func (a *attachments) code(c *wire.Coder, sites int) {
 	names := slices.Sorted(maps.Keys(*a))
 	wire.List(c, &names, 1, func(_ int, name *string) {
 		c.String(name)
 		list := (*a)[*name]
-		if c.R != nil {
+		if c.Reader != nil {
 			list = make([]model.ValueStat, sites)
 		}
 		for i := range list {
@@ -300,10 +301,10 @@ func (a *attachments) code(c *wire.Coder, sites int) {
 				}
 			}
 		}
-		if c.R != nil && *a == nil {
+		if c.Reader != nil && *a == nil {
 			*a = make(attachments)
 		}
-		if c.R != nil {
+		if c.Reader != nil {
 			(*a)[*name] = list
 		}
 	})

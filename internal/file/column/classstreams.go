@@ -1,7 +1,5 @@
-// Streams are those that the ranks of a class have in common, and how often
-// each rank repeats what stands in them: workers that got different numbers of tasks did the
-// same. Where the ranks agree, the number stands in the grammar; where they don't, a column
-// holds it.
+// Streams are the grammars that the ranks of a class share, and how often each rank repeats their symbols: workers with
+// different numbers of tasks did the same. A count that all ranks share is in the grammar; others are in a column.
 
 package column
 
@@ -24,7 +22,7 @@ type Streams struct {
 // all ranks repeat as the streams say.
 func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams, error) {
 	out := Streams{List: streams}
-	n := grammar.Repeats(streams)
+	n := grammar.CountRepeated(streams)
 	if counts == nil {
 		return out, nil
 	}
@@ -46,7 +44,7 @@ func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams,
 	out.List, err = grammar.WithCounts(streams, which, func(i int) int64 { return counts[i].Runs()[0].Start })
 	if err == nil && len(out.Varying) > 0 {
 		// A count of 1 would not be numbered when read back.
-		repeats := grammar.Repeats(out.List)
+		repeats := grammar.CountRepeated(out.List)
 		if repeats != n {
 			err = fmt.Errorf("%d of %d repeated symbols occur once", n-repeats, n)
 		}
@@ -90,8 +88,8 @@ func StreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int
 //	varying = count uvarint, (number, as a difference to the one before) uvarint…
 func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {
 	n, last := math.MaxInt, 0
-	if c.R != nil {
-		n = grammar.Repeats(streams)
+	if c.Reader != nil {
+		n = grammar.CountRepeated(streams)
 	}
 	wire.List(c, varying, 1, func(i int, v *int) {
 		wire.Above(c, v, last, math.MaxInt32)

@@ -21,9 +21,8 @@ var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x22
 // Arrays that are none.
 const absent = -4 // not significant at this rank, or nothing known
 
-// A form fills in the values of a call's signature: those that are known, by parameter, and
-// what stands for the others.
-type form struct {
+// A callValues fills in the values of a call's signature: the known ones by parameter, and placeholders for the others.
+type callValues struct {
 	call   *mpi.Call
 	layout signature.Layout
 	in     map[string][]int64
@@ -33,35 +32,35 @@ type form struct {
 	empty  int64
 }
 
-func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *form {
-	l := once.Of(known, c, func() signature.Layout { return signature.LayoutOf(c) })
-	return &form{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
+func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *callValues {
+	l := once.Get(known, c, func() signature.Layout { return signature.LayoutOf(c) })
+	return &callValues{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
 }
 
-func (f *form) has(param string) bool { return param != "" && f.call.Index(param) >= 0 }
+func (f *callValues) has(param string) bool { return param != "" && f.call.Index(param) >= 0 }
 
-// set tells what goes in.
-func (f *form) set(param string, v ...int64) {
+// set sets the input value of a parameter.
+func (f *callValues) set(param string, v ...int64) {
 	if f.has(param) {
 		f.in[param] = v
 	}
 }
 
-// give tells what comes out.
-func (f *form) give(param string, v ...int64) {
+// give sets the output value of a parameter.
+func (f *callValues) give(param string, v ...int64) {
 	if f.has(param) {
 		f.out[param] = v
 	}
 }
 
 // values are those of the signature.
-func (f *form) values() []int64 {
+func (f *callValues) values() []int64 {
 	vals := make([]int64, 1, 24)
 	if !f.ended {
 		vals[0] = neverReturned
-	} else if f.layout.Result != signature.Nothing {
+	} else if f.layout.Result != signature.WidthNone {
 		if vals = append(vals, signature.UnknownNumber); f.call.Returns.Form() != mpi.FormInt {
-			vals[1] = unknown(&signature.Part{Width: f.layout.Result}, f.call.Returns, f.empty)[0]
+			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.Result}, f.call.Returns, f.empty)[0]
 		}
 	}
 	n := 0
@@ -85,37 +84,37 @@ func (f *form) values() []int64 {
 	return vals
 }
 
-func (f *form) value(of map[string][]int64, p *mpi.Param, part *signature.Part) []int64 {
+func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.ParamLayout) []int64 {
 	if v, ok := of[p.Name]; ok {
 		return v
 	}
-	if part.Dims == 0 && part.Width == signature.Place && strings.HasPrefix(p.Name, "recv") {
+	if part.Dims == 0 && part.Width == signature.WidthAddress && strings.HasPrefix(p.Name, "recv") {
 		return []int64{signature.SegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may not be one
 	}
 	return unknown(part, p.Kind, f.empty)
 }
 
-// result is what comes out by a parameter. Of numbers that nothing tells it is not 0, which they could be.
-func (f *form) result(p *mpi.Param, part *signature.Part) []int64 {
+// result is the output value of a parameter. An unknown number is not 0, which would be a possible value.
+func (f *callValues) result(p *mpi.Param, part *signature.ParamLayout) []int64 {
 	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
 		return []int64{signature.UnknownNumber}
 	}
 	return f.value(f.out, p, part)
 }
 
-// unknown stands for a value of which nothing was recorded.
-func unknown(part *signature.Part, kind mpi.Kind, empty int64) []int64 {
+// unknown is the value of a parameter that was not recorded.
+func unknown(part *signature.ParamLayout, kind mpi.Kind, empty int64) []int64 {
 	switch {
 	case part.Dims > 0:
 		return []int64{absent}
-	case part.Width == signature.Nothing:
+	case part.Width == signature.WidthNone:
 		return nil
-	case part.Width == signature.Place:
+	case part.Width == signature.WidthAddress:
 		return []int64{signature.SegName(0, 0, signature.SegUnknown), 0}
-	case part.Width == signature.Status:
+	case part.Width == signature.WidthStatus:
 		return []int64{signature.StatusAbsent}
 	case kind.IsHandle():
-		return []int64{symbol.Unknown}
+		return []int64{symbol.UnknownHandle}
 	}
 	switch kind.Form() {
 	case mpi.FormString:

@@ -2,10 +2,9 @@ package capture
 
 import "slices"
 
-// Mostly calls from the cache come in laps of a loop. Then a lap is compared with the one before
-// it, in the ring, and with nothing else: the same words do the same where the same names are
-// known. So no name changes in it but those of requests, of which none is under way before it or
-// behind it.
+// Calls from the cache mostly are iterations of a loop. An iteration then is compared only with the one before it in
+// the ring: equal words do the same if the same names are known. So no name changes in it but those of requests, and no
+// request is under way before or after it.
 
 // A lapping is how far that is known.
 type lapping struct {
@@ -66,7 +65,7 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 		}
 	}
 	switch {
-	case !c.requests.Idle():
+	case !c.requests.NoneOpen():
 	case l.since < 0:
 		c.count(s, 0)
 		l.since, l.from = 0, at
@@ -192,7 +191,7 @@ func (c *Capture) count(s *stream, round int) {
 		return
 	}
 	laps := len(terminals) / round
-	s.grammar.AppendLaps(terminals[:round], uint64(laps))
+	s.grammar.AppendRepeated(terminals[:round], uint64(laps))
 	for _, n := range terminals[laps*round:] {
 		s.grammar.Append(n)
 	}

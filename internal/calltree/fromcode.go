@@ -48,7 +48,7 @@ func (b *builder) cutFrames() map[uint64]bool {
 	return cut
 }
 
-// A nodeKey is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
+// A nodeKey identifies the nodes of one body. Several vertices have the same key only in recursive functions.
 type nodeKey struct {
 	in     *Node
 	kind   trace.VertexKind
@@ -61,7 +61,7 @@ type nodeKey struct {
 // count finds loops among those that the program counted rounds of: by file and line, where no other loop has the same, as
 // copies of one have.
 func count(top *Node) {
-	counted := make(map[string]*Attached)
+	counted := make(map[string]*AttachedSum)
 	for i := range top.Sums.Values {
 		v := &top.Sums.Values[i]
 		where, _, _ := strings.Cut(v.Name, " ")
@@ -120,16 +120,16 @@ func alike(c *trace.Code) []bool {
 // placed makes the nodes of a thread. It finds no loops: they are vertices of the code. tree.Ways counts how often each was entered and went
 // round, in the compressed calls; Ways.Shape has the same turns, but goes through the calls one by one, for a rule per round.
 func (b *builder) placed(stream int) Thread {
-	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
+	t := Thread{Number: stream, StartFunction: b.of[stream], Body: []*Node{}, SharedTimes: b.shared}
 	c := b.placer.code
 	counts := b.placer.ways.Count(b.k.Structure(stream), b.placer.vertex)
-	t.Lost = counts.Lost
+	t.UnexplainedSteps = counts.Lost
 	top := &Node{}
 	known := make(map[nodeKey]*Node)
 	alike := alike(c)
 	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
 	cut := b.cutFrames()
-	deeper := make([]bool, len(c.Vertices)) // by function: stacks that were cut short have frames of a call by itself
+	deeper := make([]bool, len(c.Vertices)) // by function: truncated stacks include a recursive call
 	for i := range c.Vertices {
 		if v := &c.Vertices[i]; v.Again >= 0 && cut[v.Offset] {
 			deeper[v.Again] = true
@@ -155,17 +155,17 @@ func (b *builder) placed(stream int) Thread {
 			if alike[i] {
 				where += fmt.Sprintf(" +0x%x", v.Offset)
 			}
-			x = &Node{Place: where, offset: v.Offset, Least: n.Least, Most: n.Most, Step: n.Step}
+			x = &Node{Place: where, offset: v.Offset, LeastRounds: n.Least, MostRounds: n.Most, RoundsStep: n.Step}
 			known[at] = x
 			in.Body = append(in.Body, x)
 		}
-		if x.Entered > 0 {
-			x.Step = 0 // of two taken for one
+		if x.Entries > 0 {
+			x.RoundsStep = 0 // of two taken for one
 		}
-		x.Entered += n.Entered
+		x.Entries += n.Entered
 		x.Rounds += n.Rounds
-		x.Least, x.Most = min(x.Least, n.Least), max(x.Most, n.Most)
-		x.AtLeast, x.Unsure = x.AtLeast || v.AtLeast, x.Unsure || v.Unsure
+		x.LeastRounds, x.MostRounds = min(x.LeastRounds, n.Least), max(x.MostRounds, n.Most)
+		x.RoundsAtLeast, x.Unsure = x.RoundsAtLeast || v.AtLeast, x.Unsure || v.Unsure
 		nodes[i], bodies[i] = x, x
 		switch v.Kind {
 		case trace.LoopVertex:
@@ -173,9 +173,9 @@ func (b *builder) placed(stream int) Thread {
 		case trace.CallVertex:
 			x.Kind = "call"
 		default:
-			x.Kind, x.Function, x.From, x.Place = "function", v.Name, x.Place, ""
+			x.Kind, x.Function, x.CallerPlace, x.Place = "function", v.Name, x.Place, ""
 			if a := &counts.Again[i]; a.Rounds > a.Entered {
-				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most, Step: a.Step, AtLeast: deeper[i]}
+				inner := &Node{Kind: "recursion", Entries: a.Entered, Rounds: a.Rounds, LeastRounds: a.Least, MostRounds: a.Most, RoundsStep: a.Step, RoundsAtLeast: deeper[i]}
 				x.Body = append(x.Body, inner)
 				bodies[i] = inner
 			}
@@ -193,11 +193,11 @@ func (b *builder) placed(stream int) Thread {
 		if v := b.placer.vertex[terminal]; v >= 0 {
 			n = nodes[v]
 		} else if n = elsewhere[b.label[leaf]]; n == nil {
-			n = &Node{Kind: "call", Least: 1, Most: 1}
+			n = &Node{Kind: "call", LeastRounds: 1, MostRounds: 1}
 			elsewhere[b.label[leaf]] = n
 			others = append(others, n)
 			if b.cutShort(terminal) {
-				b.p.CutShort = b.placer.frames
+				b.p.StackLimit = b.placer.frames
 			}
 		}
 		lists[n] = append(lists[n], term{leaf, count})
@@ -209,8 +209,8 @@ func (b *builder) placed(stream int) Thread {
 		for len(first.Body) > 0 {
 			first = first.Body[0]
 		}
-		defer func() { b.firstOf(n, lists[first], 1, n.Entry) }()
-		for loops, more := 0, true; more && n.Entry == nil && n.Most > 1; loops++ {
+		defer func() { b.firstOf(n, lists[first], 1, n.EntryCompute) }()
+		for loops, more := 0, true; more && n.EntryCompute == nil && n.MostRounds > 1; loops++ {
 			calls, sum, further := 0.0, 0.0, 0.0
 			more = false
 			for _, t := range lists[first] {
@@ -221,11 +221,11 @@ func (b *builder) placed(stream int) Thread {
 					more = more || loops+1 < len(list)
 				}
 			}
-			if calls > 0 && math.Abs(calls-float64(n.Entered)) < 0.5 {
+			if calls > 0 && math.Abs(calls-float64(n.Entries)) < 0.5 {
 				sum /= calls
-				n.Entry = &sum
+				n.EntryCompute = &sum
 				if further /= calls; !math.IsNaN(further) {
-					n.Further = &further
+					n.FurtherCompute = &further
 				}
 			}
 		}
@@ -237,7 +237,7 @@ func (b *builder) placed(stream int) Thread {
 		}
 		if list := lists[n]; list != nil {
 			b.call(n, list, 1)
-			n.Entered, n.Rounds, n.Least, n.Most = n.Sums.Calls, n.Sums.Calls, 1, 1
+			n.Entries, n.Rounds, n.LeastRounds, n.MostRounds = n.Sums.Calls, n.Sums.Calls, 1, 1
 		}
 		for _, x := range n.Body {
 			fill(x)
@@ -248,12 +248,12 @@ func (b *builder) placed(stream int) Thread {
 		}
 	}
 	if others != nil {
-		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entered: 1, Rounds: 1, Least: 1, Most: 1, Body: others})
+		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entries: 1, Rounds: 1, LeastRounds: 1, MostRounds: 1, Body: others})
 	}
 	fill(top)
 	b.parts, b.known, b.shapes = make(map[int]int), make(map[*node]Sums), make(map[string]int)
 	b.recursive(nodes)
-	b.branch(nodes, t.Lost == 0, counts.Taken)
+	b.branch(nodes, t.UnexplainedSteps == 0, counts.Taken)
 	count(top)
 	t.Body, t.Total = append(t.Body, top.Body...), top.Sums
 	return t
@@ -290,7 +290,7 @@ func (b *builder) branch(nodes []*Node, counted bool, taken []code.Iterations) {
 		if n.Branches != nil {
 			n.Branches = code.Branches(len(n.Body), func(i, j int) bool { return apart[[2]*Node{n.Body[i], n.Body[j]}] })
 		}
-		if counted && n.Kind == "loop" && !n.AtLeast {
+		if counted && n.Kind == "loop" && !n.RoundsAtLeast {
 			n.taken(n.Branches, n.Rounds, true)
 			if !n.Unsure {
 				n.iterations(in)
@@ -299,43 +299,44 @@ func (b *builder) branch(nodes []*Node, counted bool, taken []code.Iterations) {
 	}
 }
 
-// taken finds in how many of a loop's rounds each way of a branch was gone. rounds are those in which the branch was met, at most if not known.
-// A way was gone as often as the calls were made that it has directly, if these were made equally often. A function may be called, or a loop entered, without
-// a call of MPI, so that of ways with nothing else only the least is known. Where all of these come to the rounds, they are exact.
+// taken finds in how many of a loop's iterations each arm of a branch was taken. rounds are the iterations that reached
+// the branch, an upper bound if not known. An arm was taken as often as its direct calls were made, if these were made
+// equally often. A function may be called, or a loop entered, without a call of MPI, so that arms with nothing else
+// have only a lower bound. If all bounds add up to the iterations, they are exact.
 func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 	for _, branch := range list {
 		sum, exact := uint64(0), true
-		least := make([]uint64, len(branch.Ways))
-		for i := range branch.Ways {
-			w := &branch.Ways[i]
+		least := make([]uint64, len(branch.Arms))
+		for i := range branch.Arms {
+			w := &branch.Arms[i]
 			for k := w.From; k < w.To; k++ {
 				x := n.Body[k]
 				if slices.ContainsFunc(w.Branches, func(inner code.Branch) bool {
-					return k >= inner.Ways[0].From && k < inner.Ways[len(inner.Ways)-1].To
+					return k >= inner.Arms[0].From && k < inner.Arms[len(inner.Arms)-1].To
 				}) {
 					continue
 				}
 				if x.Kind == "call" {
-					exact = exact && (w.Taken == 0 || w.Taken == x.Sums.Calls)
-					w.Taken = x.Sums.Calls
+					exact = exact && (w.TakenCount == 0 || w.TakenCount == x.Sums.Calls)
+					w.TakenCount = x.Sums.Calls
 				}
-				least[i] = max(least[i], x.Entered)
+				least[i] = max(least[i], x.Entries)
 			}
-			if w.Taken > 0 {
-				least[i] = w.Taken
+			if w.TakenCount > 0 {
+				least[i] = w.TakenCount
 			}
 			sum += least[i]
 		}
-		for i := range branch.Ways {
-			w := &branch.Ways[i]
+		for i := range branch.Arms {
+			w := &branch.Arms[i]
 			switch {
 			case !exact || sum > rounds:
-				w.Taken = 0
+				w.TakenCount = 0
 			case sum == rounds && known:
-				w.Taken = least[i]
+				w.TakenCount = least[i]
 			}
-			if w.Taken > 0 {
-				n.taken(w.Branches, w.Taken, true)
+			if w.TakenCount > 0 {
+				n.taken(w.Branches, w.TakenCount, true)
 			} else {
 				n.taken(w.Branches, rounds, false)
 			}
@@ -350,11 +351,11 @@ func (n *Node) iterations(in map[*Node]code.Iterations) {
 	var ways func(list []code.Branch)
 	ways = func(list []code.Branch) {
 		for _, b := range list {
-			for i := range b.Ways {
-				w := &b.Ways[i]
+			for i := range b.Arms {
+				w := &b.Arms[i]
 				for k := w.From; k < w.To; k++ {
 					covered[k] = true
-					if at := in[n.Body[k]]; w.Iterations == nil && at.Count > 0 && !at.Odd && at.Count*n.Entered == w.Taken {
+					if at := in[n.Body[k]]; w.Iterations == nil && at.Count > 0 && !at.Odd && at.Count*n.Entries == w.TakenCount {
 						w.Iterations = &at
 					}
 				}
@@ -367,9 +368,9 @@ func (n *Node) iterations(in map[*Node]code.Iterations) {
 		at, from := in[n.Body[i]], i
 		for i++; i < len(n.Body) && !covered[i] && in[n.Body[i]] == at; i++ {
 		}
-		if taken := at.Count * n.Entered; !covered[from] && n.Body[from].Kind != "loop" && !at.Odd && 0 < taken && taken < n.Rounds {
-			n.Branches = append(n.Branches, code.Branch{Ways: []code.Way{{From: from, To: i, Taken: taken, Iterations: &at}}})
+		if taken := at.Count * n.Entries; !covered[from] && n.Body[from].Kind != "loop" && !at.Odd && 0 < taken && taken < n.Rounds {
+			n.Branches = append(n.Branches, code.Branch{Arms: []code.Arm{{From: from, To: i, TakenCount: taken, Iterations: &at}}})
 		}
 	}
-	slices.SortFunc(n.Branches, func(a, b code.Branch) int { return a.Ways[0].From - b.Ways[0].From })
+	slices.SortFunc(n.Branches, func(a, b code.Branch) int { return a.Arms[0].From - b.Arms[0].From })
 }

@@ -61,7 +61,7 @@ func (f *Folding) lane(n uint32, stream int, counts [][]uint64) {
 	of := t.Key(n)
 	var list []uint32
 	calls := uint64(0)
-	for i := t.before[t.laneOf[n]]; i != None; i = t.older[i] {
+	for i := t.before[t.laneOf[n]]; i != NoStep; i = t.older[i] {
 		if _, taken := f.into[i]; taken || !fitsWords(of, t.Key(i)) {
 			continue
 		}

@@ -19,16 +19,16 @@ type Transport interface {
 	Recv(from int) ([]byte, error)
 }
 
-// A Talk is a rank's part in what ranks tell each other. Its rules keep ranks from waiting for one another in a circle:
-// pairs exchange blocks in rising order of the two numbers' exclusive or, the lower one sends first; groups follow each other in
-// one order on all ranks.
-type Talk struct{ Transport }
+// A Messenger is a rank's end of the communication between ranks. Its rules keep ranks from waiting for one another in a
+// circle: pairs exchange blocks in rising order of the two numbers' exclusive or, the lower one sends first; groups
+// follow each other in one order on all ranks.
+type Messenger struct{ Transport }
 
 // everybody is up to how many ranks each talks to every other one, whether there is something to say or not.
 const everybody = 8
 
 // exchange sends blocks to other ranks, and returns those that others sent to this one.
-func (x Talk) exchange(out map[int][]byte) (map[int][]byte, error) {
+func (x Messenger) exchange(out map[int][]byte) (map[int][]byte, error) {
 	in := make(map[int][]byte)
 	if b, ok := out[x.Rank()]; ok {
 		in[x.Rank()] = b
@@ -63,7 +63,7 @@ func (x Talk) exchange(out map[int][]byte) (map[int][]byte, error) {
 
 // partners finds the ranks that have something to say to this one, or this one to them. Who wants to talk to whom goes from rank
 // to rank over distances of 1, 2, 4, …: after as many steps as the number of ranks has digits, everybody knows.
-func (x Talk) partners(out map[int][]byte) ([]int, error) {
+func (x Messenger) partners(out map[int][]byte) ([]int, error) {
 	n, self := x.Size(), x.Rank()
 	if n <= everybody {
 		list := make([]int, 0, n)
@@ -128,16 +128,16 @@ func (x Talk) partners(out map[int][]byte) ([]int, error) {
 }
 
 // Reduce joins what members of a group have, and returns the whole to all of them. self is the rank's place in the group.
-func (x Talk) Reduce(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
+func (x Messenger) Reduce(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
 	all, err := x.Gather(members, self, own, join)
 	if err != nil {
 		return nil, err
 	}
-	return x.Spread(members, self, all)
+	return x.Broadcast(members, self, all)
 }
 
 // Gather joins what members of a group have, and returns the whole to the first of them, in order of places.
-func (x Talk) Gather(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
+func (x Messenger) Gather(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
 	for step := 1; step < len(members); step <<= 1 {
 		if self&step != 0 {
 			return nil, x.Send(members[self-step], own)
@@ -153,8 +153,8 @@ func (x Talk) Gather(members []int, self int, own []byte, join func(a, b []byte)
 	return own, nil
 }
 
-// Spread returns what the first member of a group has to all of them.
-func (x Talk) Spread(members []int, self int, all []byte) ([]byte, error) {
+// Broadcast returns what the first member of a group has to all of them.
+func (x Messenger) Broadcast(members []int, self int, all []byte) ([]byte, error) {
 	step := 1
 	for step < len(members) && self&step == 0 {
 		step <<= 1
@@ -175,8 +175,8 @@ func (x Talk) Spread(members []int, self int, all []byte) ([]byte, error) {
 	return all, nil
 }
 
-// Memory are ranks in one process, each with a goroutine of its own.
-func Memory(n int) []Transport {
+// LocalTransports are ranks in one process, each with a goroutine of its own.
+func LocalTransports(n int) []Transport {
 	list, boxes := make([]Transport, n), make([]*mailbox, n)
 	for i := range boxes {
 		boxes[i] = &mailbox{from: make(map[int][][]byte)}
@@ -188,9 +188,9 @@ func Memory(n int) []Transport {
 	return list
 }
 
-// Together does something for each of n ranks in one process, with a goroutine for each. Where it fails for one, no other waits for it.
-func Together(n int, do func(t Transport) error) error {
-	list := Memory(n)
+// RunRanks does something for each of n ranks in one process, with a goroutine for each. Where it fails for one, no other waits for it.
+func RunRanks(n int, do func(t Transport) error) error {
+	list := LocalTransports(n)
 	return errors.Join(together(list, do, list[0].(*virtual).close)...)
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A cut is a moment at which all ranks have as many rounds of their main loop left. If all is as at
-// an earlier one but for the time that has passed, what follows is the same as what followed
-// then, as long as rounds do: so many of them take so many times as long.
+// A cut is a moment at which all ranks have equally many iterations of their main loop left. Suppose the state equals
+// that at an earlier cut, but for the time passed. Then the following iterations repeat those since the earlier cut and
+// take the same time, until the loop ends.
 type cut struct {
 	left  uint64 // rounds
 	start int64  // the time of the first rank; others are counted from it
@@ -23,7 +23,7 @@ const (
 )
 
 // forward goes on to where rounds of the main loop repeat, and passes over them.
-func (e *engine) forward(short *Short) error {
+func (e *engine) forward(short *ShortCuts) error {
 	var active []int32
 	rounds := ^uint64(0)
 	for r := range e.ranks {
@@ -145,7 +145,7 @@ func (e *engine) cut(active []int32) *cut {
 }
 
 // pass passes over rounds that repeat those between two cuts, but for the last few.
-func (e *engine) pass(active []int32, before, now *cut, short *Short) error {
+func (e *engine) pass(active []int32, before, now *cut, short *ShortCuts) error {
 	period := before.left - now.left
 	times := (now.left - 1) / period
 	if times == 0 {

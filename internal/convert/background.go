@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Behind writes a file beside what makes its contents: another goroutine passes large pieces on to the
-// operating system, which takes a third of the time of a large export. Close it, for all to be written.
-type Behind struct {
+// BackgroundWriter writes a file in the background. Another goroutine passes large pieces on to the operating system, which saves
+// a third of the time of a large export. Close waits for the rest.
+type BackgroundWriter struct {
 	out   io.Writer
 	piece []byte
 	full  chan []byte
@@ -22,9 +22,9 @@ const (
 	pieces = 4 // that are filled, waiting or being written
 )
 
-// NewBehind begins to write.
-func NewBehind(out io.Writer) *Behind {
-	w := &Behind{out: out, piece: make([]byte, 0, size), full: make(chan []byte, pieces), empty: make(chan []byte, pieces), done: make(chan struct{})}
+// NewBackgroundWriter begins to write.
+func NewBackgroundWriter(out io.Writer) *BackgroundWriter {
+	w := &BackgroundWriter{out: out, piece: make([]byte, 0, size), full: make(chan []byte, pieces), empty: make(chan []byte, pieces), done: make(chan struct{})}
 	for range pieces - 1 {
 		w.empty <- make([]byte, 0, size)
 	}
@@ -33,7 +33,7 @@ func NewBehind(out io.Writer) *Behind {
 }
 
 // passes passes pieces on until there are no more; after an error they only come back.
-func (w *Behind) passes() {
+func (w *BackgroundWriter) passes() {
 	for b := range w.full {
 		if w.failed() == nil {
 			if _, err := w.out.Write(b); err != nil {
@@ -45,7 +45,7 @@ func (w *Behind) passes() {
 	close(w.done)
 }
 
-func (w *Behind) failed() error {
+func (w *BackgroundWriter) failed() error {
 	if err := w.err.Load(); err != nil {
 		return *err
 	}
@@ -53,7 +53,7 @@ func (w *Behind) failed() error {
 }
 
 // Write takes what is to be written. An error may be that of an earlier piece.
-func (w *Behind) Write(b []byte) (n int, err error) {
+func (w *BackgroundWriter) Write(b []byte) (n int, err error) {
 	n = len(b)
 	for len(w.piece)+len(b) >= size {
 		room := size - len(w.piece)
@@ -70,16 +70,16 @@ func (w *Behind) Write(b []byte) (n int, err error) {
 }
 
 // Close waits until all is written.
-func (w *Behind) Close() error {
+func (w *BackgroundWriter) Close() error {
 	w.full <- w.piece
 	close(w.full)
 	<-w.done
 	return w.failed()
 }
 
-// A Patched file is written in order, but for lines that are filled in later, when it is known what
+// A PatchedFile file is written in order, but for lines that are filled in later, when it is known what
 // they are to say: which message a receive got that takes any. The first error stays.
-type Patched struct {
+type PatchedFile struct {
 	f    *os.File
 	from int64 // where the buffer belongs
 	buf  []byte
@@ -87,25 +87,25 @@ type Patched struct {
 }
 
 // Err is the first error.
-func (p *Patched) Err() error { return p.err }
+func (p *PatchedFile) Err() error { return p.err }
 
 const bufferSize = 1 << 18
 
 // NewPatched begins to write a file.
-func NewPatched(f *os.File) *Patched { return &Patched{f: f, buf: make([]byte, 0, bufferSize)} }
+func NewPatched(f *os.File) *PatchedFile { return &PatchedFile{f: f, buf: make([]byte, 0, bufferSize)} }
 
-// Position is where what is added next will stand.
-func (p *Patched) Position() int64 { return p.from + int64(len(p.buf)) }
+// Position is the offset of what is added next.
+func (p *PatchedFile) Position() int64 { return p.from + int64(len(p.buf)) }
 
-// Add writes what will be patched as a whole, or not at all.
-func (p *Patched) Add(b []byte) {
+// Append writes what will be patched as a whole, or not at all.
+func (p *PatchedFile) Append(b []byte) {
 	if len(p.buf)+len(b) > bufferSize {
 		p.flush()
 	}
 	p.buf = append(p.buf, b...)
 }
 
-func (p *Patched) flush() {
+func (p *PatchedFile) flush() {
 	if p.err == nil {
 		_, p.err = p.f.Write(p.buf)
 	}
@@ -115,7 +115,7 @@ func (p *Patched) flush() {
 
 // Patch replaces what was added at a position. It lies in the buffer or in the file, since nothing
 // is split between the two.
-func (p *Patched) Patch(at int64, b []byte) {
+func (p *PatchedFile) Patch(at int64, b []byte) {
 	if at >= p.from {
 		copy(p.buf[at-p.from:], b)
 		return
@@ -126,7 +126,7 @@ func (p *Patched) Patch(at int64, b []byte) {
 }
 
 // Close ends the file.
-func (p *Patched) Close() error {
+func (p *PatchedFile) Close() error {
 	p.flush()
 	if err := p.f.Close(); p.err == nil {
 		p.err = err
