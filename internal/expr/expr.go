@@ -310,6 +310,8 @@ func (e *Expr) Bits() (bits float64) {
 		bits = math.Log2(1 + math.Abs(float64(e.n)))
 	case e.op == opCall && slices.Contains(shares, e.call.fn.name):
 		bits, args = ofDivision, args[:2]
+	case e.op == opCall && e.call.fn.name == "overlap" && len(e.args[0].args) > 1 && len(e.args[2].args) > 1: // of two blocks
+		bits, args = 2*ofDivision, append(e.args[0].args[:2:2], e.args[2].args[1])
 	case e.op == opVariable || e.op == opCall:
 		bits = ofWord
 	}

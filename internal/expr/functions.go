@@ -52,6 +52,7 @@ numroc(total, block, parts, number) = total / block / parts * block + (number < 
 chunk_start(total, parts, number) = least((total + parts - 1) / parts * number, total)
 late_start(total, parts, number) = total / parts * number + most(0, number - parts + total % parts)
 late_share(total, parts, number) = total / parts + (number >= parts - total % parts)
+overlap(low, high, from, to) = most(0, least(high, to) - most(low, from)) // of two ranges
 chunk(total, parts, number) = chunk_start(total, parts, number + 1) - chunk_start(total, parts, number)
 floor_div(a, b) = share(a, b, b - 1)
 ceil_div(a, b) = share(a, b, 0)

@@ -149,7 +149,7 @@ func fit(obs []env, vals []int64) []form {
 
 // plainly finds forms without a condition.
 func plainly(obs []env, vals []int64) []form {
-	for _, level := range []func([]env, []int64) []form{singly, spreads, pairsOfTests, planes, shares2, cyclic, blocks} {
+	for _, level := range []func([]env, []int64) []form{singly, spreads, pairsOfTests, planes, shares2, cyclic, blocks, overlaps} {
 		if list := level(obs, vals); len(list) > 0 {
 			return list
 		}

@@ -149,6 +149,9 @@ type candidate struct {
 	bound int64 // sum of the bounds
 }
 
+// shared reports whether a guard is about what the program shares out elsewhere, too.
+func (c *candidate) shared() bool { return c.condition.Shares() || c.condition.Shares("overlap") }
+
 // families are those that loops of a program may have: besides those of the list, that others have a share of something that the program shares out, up
 // to how much that is.
 func (m *pattern) families() []family {
@@ -375,11 +378,11 @@ func (m *pattern) guarded(l *node) error {
 	if plain { // what is in the loop says which iterations are missing
 		said = math.Inf(1)
 	}
-	list := m.families()
+	list := append(m.families(), m.overlapping(l)...)
 	for _, pairs := range []bool{false, true} {
 		all := guardsOf(list, pairs, obs, vals)
 		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.bits(), b.bits()) })
-		all = slices.DeleteFunc(all, func(c candidate) bool { return c.bits()+bitsMore > said })
+		all = slices.DeleteFunc(all, func(c candidate) bool { return c.bits()+bitsMore > said && !c.shared() })
 		if len(all) == 0 || m.byChance(list, pairs, obs, vals, &all[0]) {
 			continue
 		}
@@ -398,7 +401,7 @@ func (m *pattern) guarded(l *node) error {
 			}
 		}
 		fewest := kinds[all[best].shows]
-		if fewest >= m.open(l) || fewest > 0 && (plain || !pairs) {
+		if fewest >= m.open(l) || fewest > 0 && (plain || !pairs || all[best].bits()+bitsMore > said) {
 			continue
 		}
 		for i := range all { // the shortest loop that has these iterations
@@ -430,9 +433,8 @@ func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c
 			less, lessVals = append(less, obs[i]), append(lessVals, vals[i])
 		}
 	}
-	shares := c.condition.Shares() // of what the program shares out elsewhere
 	return slices.ContainsFunc(guardsOf(list, pairs, less, lessVals), func(d candidate) bool {
-		return d.bits() < c.bits() && (!shares || d.condition.Shares())
+		return d.bits() < c.bits() && (!c.shared() || d.shared())
 	})
 }
 

@@ -215,11 +215,14 @@ func (x *maker) passes(g *guard, depth int, rank int64) bool {
 // values evaluates all cells: what the calls of the place have in the program's table; false if one of them has no value.
 func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	known = true
-	bytes, buffers := p.bytesAt(len(g.cells)), p.buffers()
+	bytes, buffers, ofPending := p.bytesAt(len(g.cells)), p.buffers(), p.pendingAt()
 	take := func(f *fitted, e *env) {
 		v, err := x.value(f, e)
 		if err != nil && len(out) == bytes {
 			v, err = x.size(err)
+		}
+		if err != nil && len(out) == ofPending {
+			v, err = allPending, nil
 		}
 		if err != nil {
 			x.refuse(f.text, err, f.forms)
@@ -291,6 +294,19 @@ func (x *maker) ignored(p *place, g *group, cell int, segment int64, e *env) boo
 		at += f.cells()
 	}
 	return false
+}
+
+// allPending is a number of requests: of all that are pending.
+const allPending = expr.Nothing + 1
+
+// pendingAt is which of a call's values says how many requests it is given, if these are all that are pending; -1: none.
+func (p *place) pendingAt() int {
+	for i, f := range p.fields {
+		if f.kind == pending && i == 2 && p.fields[1].kind == words && p.fields[1].width == 1 {
+			return 1
+		}
+	}
+	return -1
 }
 
 var errRequest = errors.New("it names a request that nothing made")
@@ -397,6 +413,9 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 				return nil, nil, err
 			}
 			at += 2
+		case f.kind == words && f.width == 1 && vals[at] == allPending:
+			out = append(out, int64(len(x.pending)))
+			at++
 		case f.kind == words || f.kind == absent:
 			out = append(out, vals[at:at+f.width]...)
 			at += f.width

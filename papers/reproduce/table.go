@@ -32,7 +32,7 @@ var papers = []paper{
 		{"Fig. 1: PRSDs", "spoor papers rsd", "loops of events", shown(`(?m)^ +loop .*$`, "heat2d", []string{"-n", "24", "-i", "40"}, "papers", "rsd")},
 		{"Fig. 3: accuracy of histograms", "spoor run --timing hist", "quantiles 0.1 to 50 % off", page("papers/codecs.md", `quantiles are off by (\S+ to \S+) %`, "$1 %")},
 		{"Fig. 4: by path", "spoor profile --histogram --by-previous", "by the call before", said("the same")},
-		{"Fig. 6, 7: replayed time", "spoor replay", "−20 to +7 %", page("docs/replay.md", `(?m)^\| LAMMPS \| 591,053 \| stats \|.* (\S+) % \|$`, "LAMMPS: $1 %")},
+		{"Fig. 6, 7: replayed time", "spoor replay", "−20 to +7 %", page("docs/replay.md", `(?m)^\| LAMMPS \| 591,053 \| stats \|.* (\S+) % \|$`, "LAMMPS: $1 %, as docs/replay.md has it")},
 		{"Fig. 8, 9: sizes with times", "spoor run --timing hist", "near constant", times},
 		{"Fig. 12: uneven barrier", "spoor efficiency", "extreme ranks", said("the same, and who is late")},
 	}},

@@ -1,0 +1,149 @@
+package extrapolate
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/expr"
+)
+
+// distributions are the numbers of parts of what data come from or go to, besides all ranks.
+var distributions = []string{"ranks", "ranks / 2", "ranks - 1", "root(ranks)", "ranks / 4", "ranks / 3"}
+
+// An overlap is how much of the block of a rank in one distribution is in the block of another rank in a second one: what the first sends
+// to the second when they redistribute something. It is of so many other ranks.
+type overlap struct {
+	*expr.Expr
+	others *expr.Expr
+}
+
+// overlapsOf are those of a total, in which a variable is the other rank.
+func overlapsOf(total int64, other expr.Variable) (out []overlap) {
+	block := func(start string, parts, at *expr.Expr) (low, high *expr.Expr) {
+		return expr.Call(start, expr.Int(total), parts, at), expr.Call(start, expr.Int(total), parts, expr.Sum(at, expr.Int(1)))
+	}
+	whole := expr.Of(expr.Ranks)
+	for i, text := range distributions {
+		parts := expr.Must("%s", text)
+		for turned := range 2 {
+			own, others := whole, parts
+			if turned > 0 {
+				own, others = parts, whole
+			}
+			if i == 0 && turned > 0 {
+				continue
+			}
+			for a := range spreadings {
+				for b := range spreadings {
+					if i == 0 && a == b {
+						continue
+					}
+					low, high := block(spreadings[a].start, own, expr.Of(expr.Rank))
+					from, to := block(spreadings[b].start, others, expr.Of(other))
+					e := expr.Call("overlap", low, high, from, to)
+					if turned > 0 {
+						e = expr.If(expr.Less(expr.Of(expr.Rank), own), e, expr.Int(0))
+					} else if i > 0 {
+						e = expr.If(expr.Less(expr.Of(other), others), e, expr.Int(0))
+					}
+					out = append(out, overlap{e, others})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// common is what values add up to in each run, if it is the same, and their divisor; false if not.
+func common(obs []env, vals []int64) (sum, all int64, ok bool) {
+	sums := make(map[int64]int64)
+	for i, e := range obs {
+		if vals[i] < 0 {
+			return 0, 0, false
+		}
+		sums[e[expr.Ranks]] += vals[i]
+	}
+	for _, sum = range sums {
+		break
+	}
+	for _, s := range sums {
+		if s != sum || s == 0 {
+			return 0, 0, false
+		}
+	}
+	all = divisor(slices.DeleteFunc(slices.Clone(vals), func(v int64) bool { return v == 0 }))
+	return sum, all, len(sums) > 1 && all > 0
+}
+
+// overlaps finds m times an overlap, in lists and in loops over others.
+func overlaps(obs []env, vals []int64) (out []form) {
+	other := expr.Element
+	switch withinOf(obs) {
+	case loops:
+		other = expr.Iteration
+	case lists:
+	default:
+		return nil
+	}
+	sum, all, ok := common(obs, vals)
+	if !ok {
+		return nil
+	}
+	for _, m := range multipliers(all, false) {
+		for _, o := range overlapsOf(sum/m, other) {
+			if f := (form{Expr: scaled(m, o.Expr, 0), grid: gridless}); holds(&f, obs, vals) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// overlapping are guards of loops over the others with which a rank's block overlaps: counts in the loop add up to what is distributed.
+func (m *pattern) overlapping(l *node) (out []family) {
+	known := make(map[int64]bool)
+	for _, n := range m.shape.below(l) {
+		if n.place < 0 {
+			continue
+		}
+		p := &m.places[n.place]
+		sharing := p.shared()
+		for cell := range sharing {
+			if !p.counts(sharing, cell) {
+				continue
+			}
+			var obs []env
+			var vals []int64
+			for i := range m.rows[n.number] {
+				r := &m.rows[n.number][i]
+				if r.what < 0 {
+					continue
+				}
+				cuts, err := p.cut(m.values[r.what])
+				if err != nil {
+					return nil
+				}
+				obs, vals = append(obs, env{expr.Ranks: int64(m.runs[r.run].ranks)}), append(vals, cuts[cell].one)
+			}
+			if len(vals) == 0 || alike(vals) {
+				continue
+			}
+			sum, all, ok := common(obs, vals)
+			if !ok {
+				continue
+			}
+			for _, factor := range multipliers(all, false) {
+				if known[sum/factor] {
+					continue
+				}
+				known[sum/factor] = true
+				for _, o := range overlapsOf(sum/factor, expr.Iteration) {
+					out = append(out, family{
+						bounds:     []form{{Expr: o.others, grid: gridless}},
+						conditions: []form{{Expr: expr.More(o.Expr, expr.Int(0)), grid: gridless}},
+					})
+				}
+			}
+		}
+	}
+	return out
+}
