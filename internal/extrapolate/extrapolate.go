@@ -437,7 +437,7 @@ func (r *refusal) differ(ranks int64) bool {
 // A Slot is what is known of one value.
 type Slot struct {
 	What  string   `json:"slot"`
-	Forms []string `json:"forms"`           // all that fit, each as simple as the others
+	Forms []string `json:"forms"`           // all that fit, each as simple as the others; "?": an address that may be any
 	Wrong string   `json:"wrong,omitempty"` // why it is refused although forms fit
 }
 
@@ -449,6 +449,9 @@ func (x *Model) Slots() (list []Slot) {
 		s := Slot{What: iteration.ReplaceAllString(f.text, ""), Forms: []string{}, Wrong: f.wrong}
 		for i := range f.forms {
 			s.Forms = append(s.Forms, f.guarding(f.forms[i].Expr).String())
+		}
+		if f.spare && (f.wrong != "" || len(f.forms) == 0) {
+			s.Forms, s.Wrong = []string{"?"}, ""
 		}
 		n, fresh := once.Number(known, fmt.Sprint(s))
 		if fresh {

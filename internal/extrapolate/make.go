@@ -273,27 +273,11 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
 	segment, err := x.value(&g.cells[cell].one, &e)
 	offset, failed := x.value(&g.cells[cell+1].one, &e)
-	switch {
-	case err != nil || failed != nil:
-		x.anywhere++
-	case !x.ignored(p, g, cell, segment, &e):
+	if err == nil && failed == nil {
 		return []int64{segment, offset}
 	}
+	x.anywhere++
 	return []int64{signature.SegName(model.Nowhere+int64(cell), 0, signature.SegUnknown), 0}
-}
-
-// ignored reports whether MPI does not look at a buffer, as those of others than the root, and it is on the stack: there may be anything in a
-// variable that was not set.
-func (x *maker) ignored(p *place, g *group, cell int, segment int64, e *env) bool {
-	at := 0
-	for _, f := range p.fields {
-		if at == cell && f.param >= 0 && p.function.Params[f.param].OnlyRoot && trace.AddressClass(signature.SegClass(segment)) == trace.Stack {
-			root, err := x.value(&g.cells[p.cellOf("root")].one, e)
-			return err == nil && root != e[expr.Rank]
-		}
-		at += f.cells()
-	}
-	return false
 }
 
 // allPending is a number of requests: of all that are pending.

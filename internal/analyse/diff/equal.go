@@ -205,7 +205,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 			}
 			continue
 		}
-		if o.AllowRenamed && ofMPI(x, p) && ofMPI(y, q) {
+		if o.AllowRenamed && ofMPI(x, p) && ofMPI(y, q) || o.AllowMovedBlocks && unread(x, p) && unread(y, q) {
 			continue
 		}
 		if p.Name() != q.Name() || !o.equalPart(p, &p.In, &q.In) || !o.equalPart(p, &p.Out, &q.Out) {
@@ -387,6 +387,16 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	r.there[from], r.back[to] = to, from
 	r.trial = append(r.trial, func() { delete(r.there, from); delete(r.back, to) })
 	return true
+}
+
+// unread reports whether a parameter is a buffer that MPI does not look at, as the call is not the root's, as far as the
+// communicator shows which rank that is. Programs may pass pointers there that were never set.
+func unread(c *trace.Call, p *trace.Param) bool {
+	if p.In.Type != trace.Address || !p.Def.OnlyRoot {
+		return false
+	}
+	comm, root := c.Param("comm"), c.Param("root")
+	return comm != nil && root != nil && comm.In.Num == mpi.CommWorld && root.In.Num != int64(c.Rank)
 }
 
 // nowhere reports whether an address may be any.
