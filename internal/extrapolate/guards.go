@@ -208,6 +208,7 @@ func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []candida
 	return out
 }
 
+// of finds those of a family, with two conditions or with one.
 func (f *family) of(pairs bool, obs []env, vals []int64) (out []candidate) {
 	conditions := f.conditions
 	for b := range f.bounds {
@@ -319,11 +320,11 @@ func (m *pattern) repair() error {
 			continue
 		}
 		if m.divide(l) {
-			if err := m.again(l); err != nil || m.open(l) == 0 {
+			if err := m.again(l); err != nil {
 				return err
 			}
 		}
-		if m.constant[l.number] {
+		if m.constant[l.number] || m.open(l) == 0 {
 			continue
 		}
 		if err := m.guarded(l); err != nil {
