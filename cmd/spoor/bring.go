@@ -160,8 +160,8 @@ func bringTime() time.Duration {
 	return time.Minute
 }
 
-// bringCommand is the command that brings what ranks left on other hosts to one place; nil if there is none. In Slurm it is for a step of
-// this job on some nodes, or for a new one.
+// bringCommand is the command that gathers in one place what ranks left on other hosts, or nil if no command can. In
+// Slurm it runs in a step of this job on some nodes, or in a new job.
 func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []string {
 	program := []string{ownPath(), "bring", scratch, dir}
 	switch {

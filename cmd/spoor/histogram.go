@@ -193,8 +193,8 @@ func rankText(rank int) string {
 	return strconv.Itoa(rank)
 }
 
-// histogramCSV writes a row for each bin. Behind "after" stands the number of the call site
-// that came before: empty where all are together, 0 for first calls of threads.
+// histogramCSV writes a row for each bin. The column "after" has the number of the previous
+// call site: empty if all previous sites are together, 0 for first calls of threads.
 func histogramCSV(w io.Writer, rep *histogram.Report) {
 	type row struct {
 		histogram.Bin

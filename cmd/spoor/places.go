@@ -40,8 +40,8 @@ func placesOf(r *trace.Reader, paths []string) (*places, error) {
 	return p, p.tellApart(r, true)
 }
 
-// sitesOf names the call sites of a trace. Addresses of one source line in one call path are one call site, unless these are to be
-// told apart.
+// sitesOf names the call sites of a trace. Addresses of one source line in one call path are one call site, unless
+// apart is set.
 func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
 	p := newPlaces(paths)
 	if err := p.tellApart(r, apart); err != nil || apart {

@@ -30,8 +30,8 @@ type ending struct {
 	release  func()   // lets others take what is in the scratch folder
 }
 
-// report tells what has become of a run: its trace, which is none of the old
-// ones, or what its ranks left in scratch, or why there is neither.
+// report prints the outcome of a run: its trace, or what its ranks left in scratch, or why there is neither. old are
+// traces from before the run.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
 	e.release, _ = recover.Lock(scratch, bringTime()) // Slurm may still have it brought home
 	defer e.release()
@@ -46,7 +46,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if err != nil {
 		return err
 	}
-	if len(traces) > 0 { // a script has started MPI programs: it is none itself
+	if len(traces) > 0 { // a script that starts MPI programs is no MPI program itself
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) && ranksElsewhere(dirs) == 0 {
@@ -377,7 +377,7 @@ func ranksElsewhere(dirs []string) int {
 	return max(0, ranks-here)
 }
 
-// explainAlone tells why each process was a world of its own.
+// explainAlone prints why each process was a world of its own.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
 	r, err := launch.Inspect(lookPath(program))

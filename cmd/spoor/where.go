@@ -234,7 +234,7 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 	return list
 }
 
-// processDirs lists the process directories that arguments stand for, and says what else is to be done about those on other nodes.
+// processDirs lists the process directories of the arguments, and prints what else to do about those on other nodes.
 func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string, hosts []string) string) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.Dirs(arg)
@@ -420,8 +420,8 @@ func callsIn(r *trace.Reader) int {
 	return int(s.Calls)
 }
 
-// watchHang tells where the ranks of a run are when none of those on this machine has begun or ended
-// an MPI call for so long; once, until one does. The function that it returns ends that.
+// watchHang prints where the ranks of a run are when none of those on this machine has begun or ended an MPI call for
+// the time patience. It prints again only after one has. The function that it returns ends the watch.
 func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) (end func()) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
