@@ -80,8 +80,8 @@ var (
 	nots       []form      // 1 or 0
 	sizes      []form      // of groups of ranks that follow one another, and how many of these there are
 	digits     []form      // by the size of groups from 2 on, three each: which group, who in it, and whether its first
-	parts      []part      // of which something is shared out
-	axes       []axis      // along which it is
+	parts      []part      // shares of a total
+	axes       []axis      // along which totals are shared
 	spreadings []spreading // that programs use, the commonest first
 	rotations  []rotation  // that what takes turns may go
 
@@ -155,7 +155,7 @@ func both(text string) string {
 	return strings.ReplaceAll(text, "±", "+") + strings.ReplaceAll(text, "±", "-")
 }
 
-// trees has children and parents in trees of which each rank has so many children, from other roots than rank 0.
+// trees has children and parents in trees of 2 to mostChildren children a rank, from other roots than rank 0.
 func trees() (out string) {
 	for k := 2; k <= mostChildren; k++ {
 		for _, root := range roots {

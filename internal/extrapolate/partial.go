@@ -11,7 +11,7 @@ import (
 type lacking struct {
 	left        uint64 // calls that were left out, at least
 	requestless bool   // one of these made a request, which may be pending
-	objectless  bool   // one of these made or freed an object, so that handles may stand for another one
+	objectless  bool   // one of these made or freed an object, so that later handles may be of other objects
 }
 
 // leave takes down that a call is left out, or the calls of a loop.

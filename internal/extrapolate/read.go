@@ -491,7 +491,8 @@ func (x *reading) number(terminal int, c call) {
 	}
 }
 
-// requests finds the pending requests that a call names; nil stands for MPI_REQUEST_NULL and for requests that are named another way.
+// requests finds the pending requests that a call names; nil means MPI_REQUEST_NULL or a request that is named another
+// way.
 func (x *reading) requests(v *trace.Value) []*request {
 	list := v.Elems
 	if v.Type == trace.Request {

@@ -27,9 +27,9 @@ const maxDepth = 10
 
 var errDeep = fmt.Errorf("more than %d loops in one another", maxDepth)
 
-// A shape is the program's places in order, and the loops around them: it is the same for all ranks and numbers of ranks. A place
-// stands once in it. Loops are those of the machine code if that is known; else a step back in the order begins another iteration of the
-// innermost loop that has both ends.
+// A shape is the program's places in order, and the loops around them: it is the same for all ranks and numbers of
+// ranks. A place occurs once in it. Loops are those of the machine code if that is known; else a step back in the order
+// begins another iteration of the innermost loop that has both ends.
 type shape struct {
 	coded bool
 	root  *node
@@ -186,7 +186,7 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 	return nil
 }
 
-// repeats reports whether step iterations of a loop, beginning with from, stand for all that follow.
+// repeats reports whether step iterations of a loop, beginning with from, represent all that follow.
 func (p *parse) repeats(depth int, from, step int32) bool {
 	if depth >= len(p.open) {
 		return false
