@@ -77,7 +77,7 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 	return false
 }
 
-// toolKinds are those of whose numbers 0 is none.
+// toolKinds are kinds that have no constant of value 0.
 var toolKinds = []mpi.Kind{mpi.KindBindType, mpi.KindVarScope, mpi.KindVerbosity, mpi.KindPvarClass}
 
 func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
@@ -136,8 +136,8 @@ func (w *writer) keyval(at int) string {
 	return fmt.Sprintf("keyval[%d]", w.g.keyvals[col[0]])
 }
 
-// wildcard is MPI_ANY_SOURCE, with what it turned out to be if the call itself
-// tells. A tag needs no such care: from one rank messages come in order.
+// wildcard is MPI_ANY_SOURCE, with the actual source if the call itself returns it. A tag needs no such care: messages
+// from one rank arrive in order.
 func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 	at, ok := w.taken()
 	if !ok || w.live || !w.fixed(in.at) {

@@ -47,7 +47,7 @@ func (g *generator) tabulate() {
 	}
 }
 
-// tabled finds the step of each terminal, and those that stand for several.
+// tabled finds the step of each terminal, and the steps that replace several terminals.
 func (v *variant) tabled() (steps []int, list []finish) {
 	groups := make(map[string][]int)
 	steps = make([]int, len(v.calls))

@@ -101,7 +101,7 @@ func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 	return tree.Recorded(k.Structure(stream))
 }
 
-// A named is a part that stands for something of the program.
+// A named is a part that is a function or a loop of the traced program.
 type named struct {
 	title, ident string
 	loop         string   // its place, of a loop
@@ -175,7 +175,7 @@ func (n *named) comment() string {
 	return comment(text)
 }
 
-// identifier makes the last part of a name one that C takes behind another.
+// identifier makes the last part of a name one that C allows at the end of an identifier.
 func identifier(name string) string {
 	name, _, _ = strings.Cut(name, "(")
 	name, _, _ = strings.Cut(name, "<")
