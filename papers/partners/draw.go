@@ -113,7 +113,8 @@ type weight struct {
 	weight float64
 }
 
-// draw draws as many messages as ranks sent in the mean in so many rounds. What is left over of others, by rounding, counts.
+// draw draws the messages that a rank sends in each of a number of exchanges: the mean over ranks and exchanges. left
+// carries what rounding leaves over from one kind of messages to the next.
 func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	offsets, want := x.offsets()
 	want += *left
@@ -134,8 +135,8 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	return list
 }
 
-// offsets are the distances that messages go by, each with how many of them a rank has where it has a partner at that distance, and
-// how many there are in all.
+// offsets are the distances from sender to receiver. The weight of a distance is how many messages a rank has that has
+// a partner at that distance, in the mean. sum is the sum of all weights.
 func (x *drawing) offsets() (list []weight, sum float64) {
 	of := x.kind.offsets
 	if x.ring {

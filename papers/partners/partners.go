@@ -33,7 +33,7 @@ type Drawer struct {
 	looked    bool
 }
 
-// New returns one for a trace. progress is told of each rank that was looked at.
+// New returns a Drawer for a trace. It calls progress with 1 for each rank that it has looked at.
 func New(r *trace.Reader, seed uint64, progress func(ranks int)) *Drawer {
 	return &Drawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }
@@ -52,7 +52,7 @@ func (d *Drawer) Families() (int, error) {
 // Kept says what of the trace stays though messages were to be drawn, and of how many intervals.
 func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptOf(d.kept) }
 
-// Draw makes the trace in which messages of the first so many families are drawn.
+// Draw makes the trace in which the messages of this many families, from the first on, are synthetic.
 func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	if _, err := d.Families(); err != nil {
 		return nil, err

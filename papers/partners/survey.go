@@ -69,10 +69,10 @@ type kind struct {
 	nothing bool  // without a byte
 }
 
-// manyTags is the tag of kinds where there are too many to tell apart.
+// manyTags is the tag of kinds that have too many tags to keep them apart.
 const manyTags = -1 << 60
 
-// mostTags is how many are told apart.
+// mostTags is how many tags are kept apart.
 const mostTags = 32
 
 // A drawnKind is what messages of a kind were.

@@ -178,7 +178,7 @@ func (w *walk) requests(c *trace.Call) {
 		case v.Type != trace.Request || v.Form != trace.RequestOnce:
 		case out:
 			w.made = max(w.made, v.ID+1)
-		default: // that it was made in an interval before is told of all intervals from there on
+		default: // made in an earlier interval, so it crosses the beginnings of all since
 			for w.share.crossedSince > 0 && v.ID < w.began[w.share.crossedSince] {
 				w.share.crossedSince--
 			}
