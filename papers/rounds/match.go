@@ -172,7 +172,8 @@ func (d *Drawer) group() {
 	slices.SortStableFunc(d.families, func(a, b *family) int { return cmp.Compare(b.cost, a.cost) })
 }
 
-// keys gives each group the number of its lowest rank; those behind the first of a rank have others in steps of all ranks.
+// keys gives each group the number of its lowest rank. Further groups with the same lowest rank add multiples of the
+// number of ranks.
 func (f *family) keys() {
 	next := make(map[int]int64)
 	most := int64(1)
