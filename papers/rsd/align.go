@@ -19,7 +19,7 @@ type unitItem struct {
 	item *item
 }
 
-// sharedItemsOf makes shared items of the items of a unit; fence tells which contexts are collective.
+// sharedItemsOf makes shared items of the items of a unit; fence reports which contexts are collective.
 func sharedItemsOf(list []*item, unit int, fence func(context int) bool) []*sharedItem {
 	out := make([]*sharedItem, len(list))
 	for i, x := range list {
@@ -36,8 +36,9 @@ func sharedItemsOf(list []*item, unit int, fence func(context int) bool) []*shar
 	return out
 }
 
-// An aligner merges sequences of items by their longest common subsequence. A pair of events counts once, one of loops
-// as often as they have rounds of what their bodies have in common, so that the loops matter more than what is around them.
+// An aligner merges sequences of items by their longest common subsequence. A pair of events has weight 1. A pair of
+// loops has the weight of what their bodies have in common, times their iterations: so loops matter more than what is
+// around them.
 type aligner struct {
 	tolerance
 	known  map[weighing]float64
@@ -81,7 +82,7 @@ func (a *aligner) merge(x, y []*sharedItem) []*sharedItem {
 	return out
 }
 
-// between appends what lies between two fences: what has no match stands before the next match, that of x first.
+// between appends the items between two fences. Items without a match go before the next match, those of x first.
 func (a *aligner) between(out []*sharedItem, x, y []*sharedItem) []*sharedItem {
 	i, j := 0, 0
 	for _, p := range a.pairs(x, y, 0, false) {

@@ -9,14 +9,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrWide is what a run comes to whose calls repeat in no order.
+// ErrWide is returned for a run whose calls repeat in no order.
 var ErrWide = errors.New("calls repeat in no order that would be short enough to show")
 
 const (
 	mostItems = 1 << 20 // that are made on the way
 	mostNodes = 1 << 14 // that come out
 	window    = 256     // how far back the beginning of another round is looked for
-	long      = 1 << 12 // from so many calls on a loop of the grammar is taken as one
+	long      = 1 << 12 // a loop of the grammar with at least this many calls is taken as one
 )
 
 // An item is an event or a loop of one rank, or of ranks that did the same. Counts are for all rounds of the loops around.
@@ -133,7 +133,7 @@ func (f *folder) event(out []*item, terminal int) ([]*item, error) {
 	c := f.of(terminal)
 	x := &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}
 	if reduce.CanMerge(1, 2, f.precision) {
-		x = newLoop([]*item{x}, 1) // of which other rounds may have more
+		x = newLoop([]*item{x}, 1) // a loop of one iteration: elsewhere it may have more
 	}
 	return f.append(out, x), nil
 }
@@ -191,7 +191,7 @@ func newLoop(body []*item, rounds uint64) *item {
 	return x
 }
 
-// scale has an item be that of so many rounds of what is around it.
+// scale multiplies an item's counts by the iterations of the loops around it.
 func (i *item) scale(rounds uint64) {
 	for t := range i.counts {
 		i.counts[t] *= rounds

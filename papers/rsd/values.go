@@ -23,7 +23,7 @@ type Slot struct {
 	Numbers stats.Numbers     // those without names
 	Texts   map[string]uint64 // others: handles, names of constants, addresses; as far as there is room
 	Others  uint64            // how many more there are
-	Formula string            // of the rank, which gives all Numbers; empty if there is none
+	Formula string            // of the rank, which gives all Numbers; empty if no formula does
 	Moving  bool              // some move on from call to call: of Numbers, only count and extremes are those of all calls
 
 	part     part
