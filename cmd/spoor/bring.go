@@ -66,8 +66,8 @@ processes on a host does it.`,
 	return cmd
 }
 
-// fromNodes has the other nodes of this Slurm job copy what ranks have recorded so far, where ranks of a folder's running job are on such.
-// The result is a folder that they see, for done to remove.
+// fromNodes has the other nodes of this Slurm job copy what ranks have recorded so far, if ranks of a folder's running
+// job are on such nodes. The result is a folder that they see, for done to remove.
 func fromNodes(scratch, beside string) (folder string, done func()) {
 	done = func() {}
 	dirs, err := recover.Dirs(scratch)

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A drawnRounds is a family of loops whose numbers of rounds are drawn, as people read it.
+// A drawnRounds is a family of loops with synthetic trip counts, in the form in which it is printed.
 type drawnRounds struct {
 	Of           string `json:"of"`
 	Precision    int    `json:"precision"`
@@ -77,7 +77,7 @@ func drawnMark(list []trace.Drawn, family int) string {
 	return fmt.Sprintf(" # trip count synthetic, of %s..%s", show.Grouped(uint64(x.Least.Value)), show.Grouped(uint64(x.Most.Value)))
 }
 
-// A drawnMessages is a family of messages that are drawn, as people read it.
+// A drawnMessages is a family of synthetic messages, in the form in which it is printed.
 type drawnMessages struct {
 	Seed      uint64       `json:"seed"`
 	Intervals uint64       `json:"intervals"`
@@ -91,7 +91,7 @@ type drawnMessages struct {
 	Numbers   distribution `json:"messages_of_a_rank"`
 }
 
-// A distribution is one as people read it.
+// A distribution is a distribution of values, in the form in which it is printed.
 type distribution struct {
 	Least     int64       `json:"least"`
 	LeastRank int         `json:"least_rank"`

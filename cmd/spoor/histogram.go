@@ -144,7 +144,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 	}
 }
 
-// longestBar is as many columns as a bar takes where there is room.
+// longestBar is how many columns the longest bar takes if there is room.
 const longestBar = 30
 
 // printSpread writes a line for each bin, with bars as long as there is room for.

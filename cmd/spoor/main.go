@@ -50,8 +50,7 @@ func collectLate() {
 	}, 0)
 }
 
-// An exitCode ends the command with a code of its own; everything there is to
-// say has been said.
+// An exitCode ends the command with a code of its own, after all messages were printed.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
@@ -264,7 +263,7 @@ func verbs() []verbGroup {
 	}
 }
 
-// complain prints an error of a verb that goes on or ends with a code of its own.
+// complain prints an error of a verb that continues, or ends with a code of its own.
 func complain(cmd *cobra.Command, err error) {
 	// Errors name file and section; which package found out is no news.
 	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.WithoutMiddle(strings.TrimPrefix(err.Error(), "trace: ")))

@@ -46,7 +46,7 @@ func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Com
 	}
 }
 
-// aTrace wants one trace, or none where there is one in the folder.
+// aTrace requires one trace as the argument. The argument may be missing if the folder has a trace.
 func aTrace(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return exactly(1, "one trace")(cmd, args)

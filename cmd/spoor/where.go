@@ -300,7 +300,8 @@ func madeBy(p *recover.Process) (n int64) {
 	return n
 }
 
-// held says what keeps a process from running, of the states of Held. Many wait for a disk for a moment.
+// held explains what keeps a process from running, for the states of Held. Many processes wait for a disk for a moment:
+// so a second look has to see the same.
 func held(state byte, first look, twice bool) string {
 	switch {
 	case state == 'T':
@@ -313,7 +314,7 @@ func held(state byte, first look, twice bool) string {
 	return ""
 }
 
-// processesOf says what is known of the processes of a world; before is what the first look at each saw.
+// processesOf returns what is known of the processes of a world, by rank. before has the first look at each.
 func processesOf(w *recover.World, before map[string]look) func(rank int) hang.Process {
 	list := make(map[int]hang.Process)
 	any := false
