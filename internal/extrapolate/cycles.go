@@ -7,8 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// A cycle says how the iterations of a loop repeat: after some first ones they are alike at a fixed distance. A program that swaps two buffers has
-// one of two iterations. Without it, every is 0, each iteration is one of its own, and what is kept grows with their number.
+// A cycle says how the iterations of a loop repeat: from iteration first on, each is like the one that is every
+// iterations earlier. A program that swaps two buffers has a cycle of two iterations. If every is 0, no two iterations
+// are alike, and what is kept grows with their number.
 type cycle struct{ first, every int32 }
 
 // Cycles are searched for up to these numbers of iterations, in loops that have enough iterations, and equally many

@@ -437,7 +437,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 // mostHeld calls wait for the end of a request before them.
 const mostHeld = 1 << 16
 
-// follow takes down that a call is the next one.
+// follow records that a call is the next one.
 func (x *reading) follow(t int, place, values int32, raw []int64) *held {
 	c := call{place, values, turn{}}
 	if x.p.uncoded == nil {

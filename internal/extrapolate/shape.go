@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A node of the shape is a place, or a loop around places and loops that follow one another.
+// A node of the shape is a place, or a loop around consecutive places and loops.
 type node struct {
 	place    int32 // -1: a loop
 	lo, hi   int   // positions, in the order of places, of its first and last one
@@ -22,7 +22,7 @@ type node struct {
 	number   int
 }
 
-// maxDepth is how many loops may be in one another.
+// maxDepth is how deep loops may be nested.
 const maxDepth = 10
 
 var errDeep = fmt.Errorf("more than %d loops in one another", maxDepth)

@@ -39,7 +39,7 @@ func told(e *signature.Envelope, status []int64) {
 	}
 }
 
-// filled reports whether a status says what came.
+// filled reports whether a status describes the message that arrived.
 func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }

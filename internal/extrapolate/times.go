@@ -14,7 +14,7 @@ type sums struct {
 	calls       float64
 }
 
-// A duration is what a call at a place takes in the run that is wanted, in ns.
+// A duration is what a call at a place takes in the extrapolated run, in ns.
 type duration struct{ gap, inside uint64 }
 
 // farthest is up to what multiple of the largest number of ranks times are given: beyond, laws that fit alike are far apart.
