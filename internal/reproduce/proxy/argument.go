@@ -269,8 +269,7 @@ var attributeCalls = map[string]attributeCall{
 	"MPI_Win_get_attr": {"MPI_Win_set_attr", "win"}, "MPI_Type_get_attr": {"MPI_Type_set_attr", "type"},
 }
 
-// attribute writes what comes before a call that found a value which none of the
-// variant's calls has set.
+// attribute writes what has to precede a call that found a value which none of the variant's calls has set.
 func (w *writer) attribute() {
 	a, ok := attributeCalls[w.c.f.Name]
 	if !ok {
@@ -283,8 +282,7 @@ func (w *writer) attribute() {
 	}
 	number := w.c.vals[0][w.c.in[key].at]
 	if name(mpi.KindKeyval, number) != "" {
-		// In Fortran values are numbers. One that the program uses too, be it by
-		// chance, is what this MPI says.
+		// In Fortran values are numbers. A number that the program uses too, even by chance, is what this MPI returns.
 		if w.v.passes(w.c.vals[0][got.at]) {
 			w.after = append(w.after, w.giving("gave", got.at, ", pointer, -1"))
 		}

@@ -241,8 +241,8 @@ func (c *call) requests() (list []int64) {
 	return list
 }
 
-// wholeLists finds the calls that are given all requests of an array none of which was finished before, if these are the same at
-// each such call of a place; -1: they aren't.
+// wholeLists finds the calls that get all requests of an array before any of these was finished. -1: the requests
+// differ between the calls of a place.
 func (v *variant) wholeLists() map[site]int {
 	lists := make(map[site]int)
 	for t, c := range v.calls {
@@ -273,7 +273,7 @@ func (g *generator) placeOf(v *variant, t int, lists map[site]int) string {
 	return g.passes(c, int64(len(c.requests())), place)
 }
 
-// partOf reports whether a call is given what is left of the requests of another.
+// partOf reports whether a call gets the rest of the requests of another call.
 func (c *call) partOf(whole *call) bool {
 	all := whole.requests()
 	for i, v := range c.requests() {

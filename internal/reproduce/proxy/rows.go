@@ -123,7 +123,7 @@ func (c *call) numbers() (list []int) {
 	return list
 }
 
-// filled reports whether a node is a status that says what came.
+// filled reports whether a node is a status that describes the message that arrived.
 func (n *node) filled() bool {
 	return n.typ == trace.Status && (n.n == signature.StatusFilled || n.n == signature.StatusIgnored)
 }

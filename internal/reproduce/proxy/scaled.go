@@ -431,7 +431,7 @@ func (g *generator) cannot(format string, args ...any) {
 	}
 }
 
-// constants has an expression give constants as the MPI at hand has them.
+// constants wraps an expression so that it gives constants the values of the MPI with which the program is compiled.
 func constants(kind mpi.Kind, text string) string {
 	switch kind {
 	case mpi.KindInt, mpi.KindCount, mpi.KindCount64, mpi.KindDisp: // MPI_UNDEFINED is no input of them
