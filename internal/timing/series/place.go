@@ -221,7 +221,7 @@ func b2u(b bool) uint32 {
 	return 0
 }
 
-// learn takes in the level that came.
+// learn updates the estimates with the level that was coded.
 func (p *placer) learn(here, kind *usual, level int32) {
 	off := level - here.at
 	size := max(off, -off)

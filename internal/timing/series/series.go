@@ -1,7 +1,7 @@
-// Package series stores the times of every call of a rank: in blocks, so that a
-// place in the run is found by decoding one of them, and behind them a head that
-// says where blocks are. What calls these are stands elsewhere; a reader brings it
-// along, and blocks use it to tell similar times apart.
+// Package series stores the times of every call of a rank. Times are in blocks, so that
+// a time in the run is found by decoding one block. A head after the blocks says
+// where they are. Which calls these are is stored elsewhere: a reader passes it in, and
+// blocks use it to group calls with similar times.
 //
 // It does not decide which modes there are (package timing), and knows nothing of
 // trace files.
