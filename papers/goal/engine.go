@@ -174,7 +174,7 @@ func (e *engine) send(ev event) {
 	}
 }
 
-// arrive takes in a message, as soon as the receiving rank's CPU and NIC are free.
+// arrive receives a message, as soon as the receiving rank's CPU and NIC are free.
 func (e *engine) arrive(ev event) {
 	op := ev.op()
 	o := &e.state[op]
@@ -265,7 +265,7 @@ func (e *engine) release() {
 	e.free = e.free[:0]
 }
 
-// leftOver says why a simulation that has no more events isn't complete; nil if it is.
+// leftOver returns why a simulation without further events isn't complete; nil if it is.
 func (e *engine) leftOver() error {
 	if e.unended > 0 {
 		first := slices.IndexFunc(e.state, func(s state) bool { return s.needs == 0 })

@@ -279,7 +279,7 @@ func (r *reader) number(what string, most uint64) (n uint64, err error) {
 	return n, nil
 }
 
-// more skips blanks and comments and reports whether the line goes on.
+// more skips blanks and comments, and reports whether the line continues.
 func (r *reader) more() bool {
 	for {
 		if r.commented {
