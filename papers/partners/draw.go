@@ -27,7 +27,7 @@ func (f *family) told(seed uint64) trace.Partners {
 	}
 }
 
-// draw draws a family's exchanges, or says why that can't be.
+// draw draws a family's exchanges, or returns why that is impossible.
 func (f *family) draw(d *Drawer, number int) (why string) {
 	ranks := int64(d.r.Ranks())
 	total := f.relative.Count
@@ -107,7 +107,7 @@ type drawing struct {
 	unit  int64
 }
 
-// A weight is how often a value is to be drawn.
+// A weight is how often a value should be drawn.
 type weight struct {
 	value  int64
 	weight float64
@@ -206,7 +206,7 @@ func (x *drawing) sizes(n int) []int64 {
 	return out
 }
 
-// whole is a number of bytes in whole elements; one at least, but for nothing.
+// whole rounds a number of bytes to whole elements: at least one, or none for 0 bytes.
 func (x *drawing) whole(bytes float64) int64 {
 	if bytes < 0.5 {
 		return 0
