@@ -15,7 +15,8 @@ import (
 // its rank. So ranks that have the same loops in the same order are in one class.
 const instead = 1 << 32
 
-// rewrite takes the runs of loops that are drawn out of the rank's calls, and has times be those of the calls that are drawn.
+// rewrite removes the runs of loops with synthetic trip counts from the rank's calls, and scales the times of calls to
+// their new numbers.
 func (x *rank) rewrite(d *grammar.Drawing) {
 	terminals := uint32(len(x.t.Sigs))
 	g := x.t.Streams[0].Grammar

@@ -92,7 +92,7 @@ type node struct {
 	group  *group
 }
 
-// keep notes why a body can't be drawn.
+// keep notes why the trip counts of a body can't be synthetic.
 func (n *node) keep(why string) {
 	n.why = cmp.Or(n.why, why)
 }
@@ -228,7 +228,7 @@ func (d *Drawer) bound() {
 	})
 }
 
-// keep has a family stay as it is.
+// keep has a family stay unchanged.
 func (f *family) keep(why string) {
 	for _, g := range f.groups {
 		for _, n := range g.nodes {
