@@ -146,7 +146,7 @@ func (a *aligner) split(j *sharedItem, rounds uint64) *sharedItem {
 	return out
 }
 
-// alike reports whether a pair matches wholly.
+// alike reports whether a pair matches in whole.
 func (a *aligner) alike(x, y *sharedItem) bool {
 	if x.isLoop != y.isLoop || x.context != y.context || len(x.body) != len(y.body) {
 		return false
@@ -157,7 +157,7 @@ func (a *aligner) alike(x, y *sharedItem) bool {
 	return slices.EqualFunc(x.body, y.body, a.alike)
 }
 
-// weight says how much a pair has in common, of collective calls alone if fences is true; 0 if it doesn't match.
+// weight returns how much a pair has in common, 0 if it doesn't match. If fences is true, only collective calls count.
 func (a *aligner) weight(x, y *sharedItem, fences bool) float64 {
 	if x.isLoop != y.isLoop || fences && (!x.fence || !y.fence) {
 		return 0
@@ -203,7 +203,7 @@ func (a *aligner) pairs(x, y []*sharedItem, from int, fences bool) (out []pair) 
 	if len(xs)*len(ys) > mostCells {
 		return a.first(x, y, xs, ys, fences)
 	}
-	// best[i][j] is the weight of what comes from i and j on.
+	// best[i][j] is the weight of what begins at i and j.
 	best := make([][]float64, len(xs)+1)
 	own := make([][]float64, len(xs))
 	best[len(xs)] = make([]float64, len(ys)+1)

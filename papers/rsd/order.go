@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A unit is ranks whose streams are the same but for values.
+// A unit is ranks whose streams are the same except for values.
 type unit struct {
 	ranks []int
 	items []*item

@@ -43,7 +43,7 @@ type valueSets[T comparable] struct {
 	many bool        // there were more values
 }
 
-// add takes in that a rank has had a value; ranks come in rising order.
+// add notes that a rank has had a value; ranks come in rising order.
 func (s *valueSets[T]) add(v T, rank, most int) {
 	list, ok := s.of[v]
 	switch {
