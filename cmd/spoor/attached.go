@@ -12,7 +12,7 @@ type attachedValue struct {
 	alike trace.ValueStat // of calls like it, unless the call has its own
 }
 
-// attachedLine tells what was attached to the calls of a thread, one after the other.
+// attachedLine reads the numbers attached to the calls of a thread, one call after the other.
 type attachedLine struct {
 	k     *trace.Rank
 	line  *trace.ValueLine

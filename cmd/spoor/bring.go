@@ -66,8 +66,8 @@ processes on a host does it.`,
 	return cmd
 }
 
-// fromNodes has the other nodes of this Slurm job copy what ranks have recorded so far, where ranks of a folder's running job are on such.
-// The result is a folder that they see, for done to remove.
+// fromNodes has the other nodes of this Slurm job copy what ranks have recorded so far, if ranks of a folder's running
+// job are on such nodes. The result is a folder that they see, for done to remove.
 func fromNodes(scratch, beside string) (folder string, done func()) {
 	done = func() {}
 	dirs, err := recover.Dirs(scratch)
@@ -160,8 +160,8 @@ func bringTime() time.Duration {
 	return time.Minute
 }
 
-// bringCommand is the command that brings what ranks left on other hosts to one place; nil if there is none. In Slurm it is for a step of
-// this job on some nodes, or for a new one.
+// bringCommand is the command that gathers in one place what ranks left on other hosts, or nil if no command can. In
+// Slurm it runs in a step of this job on some nodes, or in a new job.
 func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []string {
 	program := []string{ownPath(), "bring", scratch, dir}
 	switch {

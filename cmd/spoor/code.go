@@ -29,9 +29,10 @@ func newCode() *cobra.Command {
 // maxCopied is up to how many bytes a trace is written anew for the sake of a section.
 const maxCopied = 1 << 30
 
-// addCode puts into the file of a trace with call stacks what the binaries, which are at hand now, say of its calls, so that they need not
-// be there when it is read. Where they say nothing, the file stays as it is. The reader has what there was.
-// Somebody waits for the trace: it takes a second of processor time, or a hundredth of the run, and gives up then.
+// addCode adds to a trace file with call stacks what the binaries say about its calls, such as functions and loops. So
+// the binaries need not be there when the file is read. If they say nothing, the file stays as it is. r has the file as
+// it was before. Somebody waits for the trace: addCode stops after a second of processor time, or after a hundredth of
+// the run if that is longer.
 func addCode(r *trace.Reader) error {
 	procs, err := r.Processes()
 	if err != nil {
@@ -59,7 +60,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	found := make(chan error, 1)
-	go func() { // which is left behind if it doesn't hear of the end of its time, as within debug information
+	go func() { // keeps running if it doesn't check its time, as within debug information
 		own, err := trace.Open(r.Name()) // nobody else reads it
 		if err == nil {
 			defer own.Close()

@@ -107,7 +107,7 @@ Spark and pandas read as one table.`,
 // writeCalls writes the calls of a run into a folder of Parquet files, unless they are there.
 func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 	at := func(table string) string { return filepath.Join(dir, table, fmt.Sprintf("run=%d", run)) }
-	last := convert.Tables[convert.TableCalls].Name // stands for all of them
+	last := convert.Tables[convert.TableCalls].Name // written last: if it exists, so do the others
 	if _, err := os.Stat(at(last)); err == nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ type addedRun struct {
 	Added bool   `json:"added"` // else it was there
 }
 
-// addTraces adds traces; those that can't be read are told and passed over.
+// addTraces adds traces. It prints a message for each trace that can't be read, and skips it.
 func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Options, calls string, where *places, window *windowFlags) (runs []addedRun, failed bool, err error) {
 	runs = []addedRun{}
 	debug.SetGCPercent(400) // a trace is small, and a third of the time would go into collecting what it leaves

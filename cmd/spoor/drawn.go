@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A drawnRounds is a family of loops whose numbers of rounds are drawn, as people read it.
+// A drawnRounds is a family of loops with synthetic trip counts, in the form in which it is printed.
 type drawnRounds struct {
 	Of           string `json:"of"`
 	Precision    int    `json:"precision"`
@@ -55,7 +55,7 @@ func (d *drawnRounds) text() string {
 		d.Least, d.LeastRank, d.Most, d.MostRank, show.Plural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
 }
 
-// keptText says what stays that was to be drawn, and why.
+// keptText lists what was not replaced by synthetic values although it could have been, and why.
 func keptText(list []reduce.KeptReason, of, what string) string {
 	return strings.Join(several(list, mostKept, "other reasons", func(k reduce.KeptReason) string {
 		if k.Count == 0 {
@@ -65,10 +65,10 @@ func keptText(list []reduce.KeptReason, of, what string) string {
 	}), "; ")
 }
 
-// mostKept is how many reasons are told.
+// mostKept is how many reasons are printed.
 const mostKept = 4
 
-// drawnMark is what stands behind a call in such a loop.
+// drawnMark is what is printed after a call in a loop with a synthetic trip count.
 func drawnMark(list []trace.Drawn, family int) string {
 	if family < 0 {
 		return ""
@@ -77,7 +77,7 @@ func drawnMark(list []trace.Drawn, family int) string {
 	return fmt.Sprintf(" # trip count synthetic, of %s..%s", show.Grouped(uint64(x.Least.Value)), show.Grouped(uint64(x.Most.Value)))
 }
 
-// A drawnMessages is a family of messages that are drawn, as people read it.
+// A drawnMessages is a family of synthetic messages, in the form in which it is printed.
 type drawnMessages struct {
 	Seed      uint64       `json:"seed"`
 	Intervals uint64       `json:"intervals"`
@@ -91,7 +91,7 @@ type drawnMessages struct {
 	Numbers   distribution `json:"messages_of_a_rank"`
 }
 
-// A distribution is one as people read it.
+// A distribution is a distribution of values, in the form in which it is printed.
 type distribution struct {
 	Least     int64       `json:"least"`
 	LeastRank int         `json:"least_rank"`
@@ -140,7 +140,7 @@ func (d *drawnMessages) text() string {
 		d.Tags.Least, d.Tags.Most, show.Grouped(uint64(d.Numbers.Least)), show.Grouped(uint64(d.Numbers.Most)), d.Seed)
 }
 
-// appendPartnersJSON says the same behind a call in JSON, whose last brace is open again.
+// appendPartnersJSON appends the same to a call in JSON, from which the closing brace was removed.
 func appendPartnersJSON(b []byte, p *trace.Partners) []byte {
 	return fmt.Appendf(b, `,"partner_drawn":[%d,%d],"bytes_drawn":[%d,%d],"tag_drawn":[%d,%d]}`, p.Relative.Least.Value, p.Relative.Most.Value,
 		p.Sizes.Least.Value, p.Sizes.Most.Value, p.Tags.Least.Value, p.Tags.Most.Value)

@@ -98,7 +98,7 @@ type dumper struct {
 	drawn      []trace.Drawn     // loops whose numbers of rounds are drawn
 	k          *trace.Rank       // at hand, if there are such
 	values     []attachedValue   // of the call at hand
-	extras     [][]byte          // of the rank at hand, by terminal: what stands behind a call
+	extras     [][]byte          // of the current rank, by terminal: what is printed after a call
 	walk       *trace.Walk       // to the call at hand
 	printed    int               // calls
 	progress   *progress
@@ -374,7 +374,7 @@ func (d *dumper) from(k *trace.Rank, stream int, index uint64) iter.Seq2[trace.T
 	}
 }
 
-// wanted tells which of a rank's distinct calls pass the filters.
+// wanted reports which of a rank's distinct calls pass the filters.
 func (d *dumper) wanted(k *trace.Rank) ([]bool, error) {
 	list := make([]bool, k.Terminals())
 	for t := range list {

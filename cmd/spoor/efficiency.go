@@ -207,7 +207,7 @@ func manyHosts(rep *efficiency.Report) bool {
 	return false
 }
 
-// line writes a text with bars behind, or below where there is no room.
+// line writes a text with bars after it, or below it if there is no room.
 func (v *imbalanceView) line(text, bars string) {
 	if bars != "" && utf8.RuneCountInString(text)+2+utf8.RuneCountInString(bars) > v.width {
 		fmt.Fprintf(v.w, "%s\n               %s\n", text, bars)

@@ -14,7 +14,7 @@ var settings = []setting{
 	{"TMPDIR", "where records go if /dev/shm has no room, and the trace if it can't be written where it should be"},
 }
 
-// left are files that a run may leave behind.
+// left are files that may remain after a run.
 var left = []setting{
 	{"PROGRAM.spoor", "the trace, unless -o names another file"},
 	{"PROGRAM.spoor.partial/", "what the ranks recorded, if they didn't come to the end together: for spoor recover"},

@@ -226,7 +226,7 @@ func aboutRun(s *ops.Source) map[string]string {
 	return about
 }
 
-// through has the calls go through a writer, and closes it; err says why it could not be made.
+// through sends the calls of s through a writer, and closes the writer. err is the error of making it.
 func through(s *ops.Source, x interface {
 	ops.Sink
 	Close() error

@@ -52,7 +52,7 @@ const (
 	structureInstead = "spoor papers structure"
 )
 
-// instead says what replaces a flag that a verb had, where that is what is wrong.
+// instead names the replacement of a flag that a verb had once, if the error is about such a flag.
 func instead(cmd *cobra.Command, err error) error {
 	no := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &no) {

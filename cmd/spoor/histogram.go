@@ -144,7 +144,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 	}
 }
 
-// longestBar is as many columns as a bar takes where there is room.
+// longestBar is how many columns the longest bar takes if there is room.
 const longestBar = 30
 
 // printSpread writes a line for each bin, with bars as long as there is room for.
@@ -193,8 +193,8 @@ func rankText(rank int) string {
 	return strconv.Itoa(rank)
 }
 
-// histogramCSV writes a row for each bin. Behind "after" stands the number of the call site
-// that came before: empty where all are together, 0 for first calls of threads.
+// histogramCSV writes a row for each bin. The column "after" has the number of the previous
+// call site: empty if all previous sites are together, 0 for first calls of threads.
 func histogramCSV(w io.Writer, rep *histogram.Report) {
 	type row struct {
 		histogram.Bin

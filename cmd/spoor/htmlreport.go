@@ -105,7 +105,7 @@ func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, por
 	return s.Serve(ctx)
 }
 
-// reportOptions are those of a page, which tells a progress how far it is.
+// reportOptions returns the options of a page, and the progress line that the page updates.
 func reportOptions(cmd *cobra.Command, r *trace.Reader, paths []string) (page.Options, *progress, error) {
 	where, named, err := sitesOf(r, paths, false)
 	if err != nil {

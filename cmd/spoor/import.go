@@ -89,7 +89,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 	return nil
 }
 
-// importName is what a trace is called after an archive: its folder, if that has a name of its own.
+// importName names a trace after its archive: after the archive's folder, if that has a name of its own.
 func importName(path string) string {
 	name := filepath.Base(filepath.Clean(path))
 	if base, ok := strings.CutSuffix(name, ".otf2"); ok {

@@ -299,7 +299,7 @@ func spoorText(s *summary.Summary) string {
 	return strings.Join(list, "; ")
 }
 
-// printCosts tells what the sections on calls are made of.
+// printCosts prints how many bytes of the sections on calls each kind of value takes.
 func printCosts(w io.Writer, s *summary.Summary, top int) {
 	fmt.Fprintln(w)
 	show.Text(w, s.Costs, top, func(c *show.Row, x summary.Cost) {

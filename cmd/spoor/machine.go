@@ -107,7 +107,7 @@ More: docs/simulate.md`,
 // The largest message is at least as large as what the experiments beside one-way times need.
 const leastMost, mostMost = 1 << 10, 1 << 30
 
-// talks is how many calls of each kind tell what tracing costs.
+// talks is how many calls of each kind are timed to measure what tracing costs.
 const talks = 4000
 
 func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {

@@ -50,13 +50,13 @@ func collectLate() {
 	}, 0)
 }
 
-// An exitCode ends the command with a code of its own; everything there is to
-// say has been said.
+// An exitCode ends the command with a code of its own, after all messages were printed.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// verdict ends a verb whose answer can be no: with 1 if it is, or with 2 if it can't be told, having said why.
+// verdict ends a verb whose answer can be no: with exit code 1 if it is no, or with 2, after an error message, if there
+// is no answer.
 func verdict(cmd *cobra.Command, no bool, err error) error {
 	switch {
 	case err != nil && !errors.Is(err, syscall.EPIPE):
@@ -156,8 +156,8 @@ func newRoot(args ...string) *cobra.Command {
 	return root
 }
 
-// reasons are what libraries say of values, and what users are told. Like all patterns here they are compiled when they are needed:
-// `spoor run` delays a job by what each costs at the start.
+// reasons maps error messages of libraries about values to the words that users see. Like all patterns here they are
+// compiled when they are needed: compiling at the start would delay each job of `spoor run`.
 var reasons = [][2]string{
 	{`strconv\.ParseBool: .*`, "write true or false"},
 	{`strconv\.\w+: .*: value out of range$`, "this number is too large"},
@@ -263,7 +263,7 @@ func verbs() []verbGroup {
 	}
 }
 
-// complain prints an error of a verb that goes on or ends with a code of its own.
+// complain prints an error of a verb that continues, or ends with a code of its own.
 func complain(cmd *cobra.Command, err error) {
 	// Errors name file and section; which package found out is no news.
 	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.WithoutMiddle(strings.TrimPrefix(err.Error(), "trace: ")))

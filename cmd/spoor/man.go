@@ -117,7 +117,7 @@ func manPage(c *cobra.Command) []byte {
 	return []byte(b.String())
 }
 
-// list sets names with what they stand for.
+// list writes names with their meanings as a list of the manual page.
 func list(entries []setting) string {
 	var b strings.Builder
 	for _, e := range entries {

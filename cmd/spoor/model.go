@@ -52,8 +52,8 @@ func (o *runOptions) made(out string) string {
 	return strings.TrimSuffix(out, ext) + ".lossless" + ext
 }
 
-// reportMade makes of a trace that ranks wrote the one that was asked for, and tells of it. Where that fails, the lossless
-// one is given its name.
+// reportMade makes the trace that was asked for from the trace that ranks wrote, and reports it. If that fails, the
+// lossless trace gets its name.
 func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*summary.Summary, error) {
 	if !o.reduced {
 		return reportTrace(stderr, o, path)

@@ -46,7 +46,7 @@ func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Com
 	}
 }
 
-// aTrace wants one trace, or none where there is one in the folder.
+// aTrace requires one trace as the argument. The argument may be missing if the folder has a trace.
 func aTrace(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return exactly(1, "one trace")(cmd, args)
@@ -57,7 +57,7 @@ func aTrace(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// named is the trace that the user names, or the newest in the folder, which the user is told of.
+// named is the trace that the user names, or else the newest in the folder; then it prints the name.
 func named(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -70,7 +70,7 @@ func named(cmd *cobra.Command, args []string) (string, error) {
 	return path, nil
 }
 
-// newest is the trace in the folder that was written last; "": there is none.
+// newest is the trace in the folder that was written last, or "".
 func newest() (path string) {
 	var last time.Time
 	list, _ := filepath.Glob("*.spoor")
@@ -93,7 +93,7 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// ofVerbs makes a verb of others, which explains them if it stands alone.
+// ofVerbs makes a verb that consists of other verbs, and prints their help if it is used alone.
 func ofVerbs(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(verbs...)
 	cmd.Args = func(_ *cobra.Command, args []string) error {

@@ -92,12 +92,12 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// thereAlready says what to do about a file that is there and was not to be replaced.
+// thereAlready is the error for a file that exists and must not be replaced. It says what to do.
 func thereAlready(path string) error {
 	return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", path)
 }
 
-// mayWrite returns an error if a file is not to be replaced, or is none.
+// mayWrite returns an error if path is no file that may be replaced, or if it exists and force is not set.
 func mayWrite(path string, force bool) error {
 	if err := sections.CheckReplaceable(path); err != nil {
 		return err

@@ -595,7 +595,7 @@ More: papers/pass.md`,
 	return cmd
 }
 
-// llvm is how clang and flang tell their version.
+// llvm matches the versions that clang and flang print.
 const llvm = `(?:clang|flang|flang-new) version (\d+)\.`
 
 // passFlag is the flag for a compiler, by the version that it says it has.

@@ -40,8 +40,8 @@ func placesOf(r *trace.Reader, paths []string) (*places, error) {
 	return p, p.tellApart(r, true)
 }
 
-// sitesOf names the call sites of a trace. Addresses of one source line in one call path are one call site, unless these are to be
-// told apart.
+// sitesOf names the call sites of a trace. Addresses of one source line in one call path are one call site, unless
+// apart is set.
 func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
 	p := newPlaces(paths)
 	if err := p.tellApart(r, apart); err != nil || apart {
@@ -51,7 +51,7 @@ func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Namin
 	return p, named, err
 }
 
-// apartFlag adds the flag that has each address as a call site of its own.
+// apartFlag adds the flag that makes each address a call site of its own.
 func apartFlag(f *pflag.FlagSet, apart *bool) {
 	f.BoolVar(apart, "sites", false, "a call site for each address: compilers copy calls")
 }
@@ -156,7 +156,7 @@ func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
 	return o, err
 }
 
-// complain says why places are not known better.
+// complain prints why places are not known more precisely.
 func (p *places) complain(cmd *cobra.Command) {
 	for _, note := range p.s.Notes() {
 		complain(cmd, errors.New(note))

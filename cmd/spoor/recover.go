@@ -201,7 +201,7 @@ func printRecovered(w io.Writer, r recovered, all bool) {
 	printTally(w, r.Ending)
 }
 
-// ended says how a rank ended, as far as its records tell.
+// ended describes how a rank ended, as far as its records show it.
 func ended(e *recover.Ending) string {
 	if e.Alive {
 		return "still running"
@@ -240,7 +240,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 	}
 }
 
-// printTally tells of many ranks: those that ended alike on one line.
+// printTally prints how many ranks ended in which way, one line for each way.
 func printTally(w io.Writer, list []recover.Ending) {
 	var order []string
 	ranks := make(map[string][]int)

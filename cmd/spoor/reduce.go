@@ -107,7 +107,7 @@ func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 	return nil
 }
 
-// sameText says why a trace stays as it was.
+// sameText explains why a trace was not changed.
 func (o *reduceOptions) sameText() string {
 	if o.options.Budget > 0 {
 		return "it is within the budget"

@@ -285,7 +285,7 @@ func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
 	return r, err
 }
 
-// findReplayer finds the program that ranks run, and makes a directory for what it is told and says.
+// findReplayer finds the program that ranks run, and makes a directory for its input and output.
 func findReplayer() (path, dir string, err error) {
 	if path, err = findLibrary("spoor-replay"); err != nil {
 		return "", "", err

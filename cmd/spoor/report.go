@@ -30,8 +30,8 @@ type ending struct {
 	release  func()   // lets others take what is in the scratch folder
 }
 
-// report tells what has become of a run: its trace, which is none of the old
-// ones, or what its ranks left in scratch, or why there is neither.
+// report prints the outcome of a run: its trace, or what its ranks left in scratch, or why there is neither. old are
+// traces from before the run.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
 	e.release, _ = recover.Lock(scratch, bringTime()) // Slurm may still have it brought home
 	defer e.release()
@@ -46,7 +46,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if err != nil {
 		return err
 	}
-	if len(traces) > 0 { // a script has started MPI programs: it is none itself
+	if len(traces) > 0 { // a script that starts MPI programs is no MPI program itself
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) && ranksElsewhere(dirs) == 0 {
@@ -113,7 +113,7 @@ func isSerial(dir string) bool {
 	return err == nil && c.SessionsOnly && c.Library == "" && recover.Marked(dir)
 }
 
-// onlyElsewhere has the launcher of a job that failed bring what its ranks left, where none of them ran on this host.
+// onlyElsewhere has the launcher of a failed job bring what its ranks left, if none of them ran on this host.
 func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
 	if e.code == 0 {
 		return false, nil
@@ -148,7 +148,7 @@ func tracesOf(out string) []string {
 	return list
 }
 
-// ofRun reports whether a trace can be of a run: another one may have written it meanwhile.
+// ofRun reports whether a trace can be from a run. Another run may have written it in the same time.
 func ofRun(path, scratch string) bool {
 	r, err := trace.Open(path)
 	if err != nil {
@@ -283,7 +283,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 // epilogTime is how long Slurm's epilogs may take; it gives a job that is ending little more.
 const epilogTime = 3 * time.Second
 
-// sayElsewhere has the launcher bring what ranks left on other hosts than those of which something is there, or says how to.
+// sayElsewhere has the launcher bring what ranks left on hosts of which nothing is here yet, or prints how to bring it.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
 	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
 		if dirs, err := recover.Dirs(partial); err == nil { // Slurm has it brought
@@ -377,7 +377,7 @@ func ranksElsewhere(dirs []string) int {
 	return max(0, ranks-here)
 }
 
-// explainAlone tells why each process was a world of its own.
+// explainAlone prints why each process was a world of its own.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
 	r, err := launch.Inspect(lookPath(program))

@@ -28,8 +28,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// defaultStack is how many frames of the stack a call site is at most, unless told otherwise: enough for stacks to reach main in
-// all programs that were tried. It costs what the frames that are there cost (docs/plugins.md).
+// defaultStack is how many stack frames a call site has at most by default: enough to reach main in all programs that
+// were tried. Only frames that exist cost time (docs/plugins.md).
 const defaultStack = 32
 
 type runOptions struct {
@@ -218,7 +218,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	// timeout 5m mpirun -n 4 ./app: what stands before the launcher stays there.
+	// timeout 5m mpirun -n 4 ./app: the words before the launcher stay before it.
 	var before []string
 	l := launch.Identify(args[0])
 	if n := launch.WrapperWords(args); l == launch.NoLauncher && 0 < n && n < len(args) {
@@ -351,8 +351,8 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	return vars
 }
 
-// preloaded is LD_PRELOAD as the dynamic linker reads it: where the variable stands twice, as under eztrace, the last one counts, and
-// Go drops it.
+// preloaded is LD_PRELOAD as the dynamic linker reads it. If the variable occurs twice, as under eztrace, the last one
+// counts, which Go drops.
 func preloaded() string {
 	last := os.Getenv("LD_PRELOAD")
 	text, _ := os.ReadFile("/proc/self/environ")
@@ -364,8 +364,7 @@ func preloaded() string {
 	return last
 }
 
-// sanitizerVars are those without which a program with a sanitizer would refuse to
-// start behind the shim.
+// sanitizerVars are variables without which a program with a sanitizer refuses to start if the shim is loaded first.
 func sanitizerVars(program string) []launch.Var {
 	path := lookPath(program)
 	if !launch.NamesOptions(path) {
@@ -433,7 +432,7 @@ func taken(path string) bool {
 	return exists(path) || exists(path+".partial")
 }
 
-// traceName is the program's name without what tells its language.
+// traceName is the program's name without the suffix of its language.
 func traceName(program string) string {
 	name := filepath.Base(program)
 	for _, ext := range []string{".py", ".jl", ".sh"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// structure prints the loops of a class of ranks, of which k is one.
+// structure prints the loops of a class of ranks. k is one of these ranks.
 func (d *dumper) structure(k *trace.Rank) error {
 	var times []trace.Times
 	if d.o.times {
@@ -193,8 +193,7 @@ func (p *structurePrinter) node(n trace.Node, times extremes, depth int) error {
 	return err
 }
 
-// part names a part that occurs in several places, and tells whether it was
-// printed before.
+// part names a part that occurs in several places, and reports whether it was printed before.
 func (p *structurePrinter) part(n trace.Node) (name string, printed bool) {
 	if n.Rule < 0 || p.uses[n.Rule] < 2 {
 		return "", false
@@ -207,8 +206,8 @@ func (p *structurePrinter) part(n trace.Node) (name string, printed bool) {
 	return fmt.Sprintf("part %d", label), printed
 }
 
-// A jsonStructure is the structure of one thread of a class. Rules is the
-// sequence of items behind each number; the thread is rule 0.
+// A jsonStructure is the structure of one thread of a class. Rules has each rule's
+// items by the rule's number; the thread is rule 0.
 type jsonStructure struct {
 	Ranks  []int              `json:"ranks"`
 	Thread int                `json:"thread"`

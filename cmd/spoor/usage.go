@@ -254,7 +254,7 @@ func (t toleranceFlag) Set(text string) error {
 	return nil
 }
 
-// toleranceText writes the tolerance that a precision stands for.
+// toleranceText writes the tolerance of a precision; both are percentages, and their sum is 100.
 func toleranceText(precision int) string { return strconv.Itoa(100-precision) + "%" }
 
 // Flags that many verbs have.

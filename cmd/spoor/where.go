@@ -234,7 +234,7 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 	return list
 }
 
-// processDirs lists the process directories that arguments stand for, and says what else is to be done about those on other nodes.
+// processDirs lists the process directories of the arguments, and prints what else to do about those on other nodes.
 func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string, hosts []string) string) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.Dirs(arg)
@@ -300,7 +300,8 @@ func madeBy(p *recover.Process) (n int64) {
 	return n
 }
 
-// held says what keeps a process from running, of the states of Held. Many wait for a disk for a moment.
+// held explains what keeps a process from running, for the states of Held. Many processes wait for a disk for a moment:
+// so a second look has to see the same.
 func held(state byte, first look, twice bool) string {
 	switch {
 	case state == 'T':
@@ -313,7 +314,7 @@ func held(state byte, first look, twice bool) string {
 	return ""
 }
 
-// processesOf says what is known of the processes of a world; before is what the first look at each saw.
+// processesOf returns what is known of the processes of a world, by rank. before has the first look at each.
 func processesOf(w *recover.World, before map[string]look) func(rank int) hang.Process {
 	list := make(map[int]hang.Process)
 	any := false
@@ -420,8 +421,8 @@ func callsIn(r *trace.Reader) int {
 	return int(s.Calls)
 }
 
-// watchHang tells where the ranks of a run are when none of those on this machine has begun or ended
-// an MPI call for so long; once, until one does. The function that it returns ends that.
+// watchHang prints where the ranks of a run are when none of those on this machine has begun or ended an MPI call for
+// the time patience. It prints again only after one has. The function that it returns ends the watch.
 func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) (end func()) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {

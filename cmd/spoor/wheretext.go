@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// printWhere tells where the ranks of a world are.
+// printWhere prints where the ranks of a world are.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.Plural(r.Ranks, "rank"), show.Plural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}
@@ -228,7 +228,7 @@ func theseRanks(list []int) string {
 	return fmt.Sprintf("%s (%s)", show.Plural(len(list), "rank"), show.Ranges(list))
 }
 
-// state tells of ranks that are in equal states.
+// state prints the ranks that are in equal states.
 func (v *whereView) state(s *hang.State) {
 	var ranks []int
 	least, most := s.Ranks[0].SinceNs, s.Ranks[0].SinceNs
@@ -329,7 +329,7 @@ func onText(comm string) string {
 	return ", " + comm
 }
 
-// mismatch tells of a collective call that members make differently.
+// mismatch prints a collective call that members make differently.
 func (v *whereView) mismatch(m *hang.Mismatch) {
 	fmt.Fprintf(v.w, "  call %s on %s\n", show.Grouped(m.Index+1), m.Comm)
 	for i := range m.Calls {

@@ -94,7 +94,8 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err
 	return x, nil
 }
 
-// roundOf finds the calls that tell the rounds of a loop of which the tree has the place or function.
+// roundOf finds the calls that mark the iterations of a loop. name is what the call tree shows of the loop: its place
+// or its function.
 func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) {
 	o, err := newPlaces(nil).tree(r)
 	if err != nil {

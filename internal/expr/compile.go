@@ -19,7 +19,7 @@ var compiling sync.Mutex
 
 func (f *function) ofGrid() bool { return f.parameters[0] == "g" }
 
-// prepared is a function for arguments, of which the code takes those that are open.
+// prepared is a function compiled for arguments. open are the arguments that the code still takes.
 func (f *function) prepared(args []*Expr, depth int) (c *compiled, open []*Expr) {
 	if !f.ofGrid() {
 		return f.whole, args

@@ -124,7 +124,7 @@ func (w *writer) list(before string, list []*Expr, after string) {
 	w.b.WriteString(after)
 }
 
-// two writes an operator and its operands. Compilers warn of some that stand beside others without parentheses.
+// two writes an operator and its operands. Compilers warn about some operators beside others without parentheses.
 func (w *writer) two(e *Expr) {
 	sign, bind := signs[e.op].text, signs[e.op].bind
 	left, right := bind, bind+1

@@ -202,8 +202,9 @@ func totalsOfEnds(list []end, m, halo int64) (low, high int64) {
 	return low, high
 }
 
-// blocks finds m times the product of sides of a block, in a grid or between two ranks: the size of a face, or of the whole. Each side is a share of a
-// total of its own, and all may have some elements more, as a halo. Over the ranks of a run these products add up to the product of the totals.
+// blocks finds m times the product of sides of a block, in a grid or between two ranks: the size of a face, or of the
+// whole. Each side is a share of a total of its own, and all may be longer by some elements, as with a halo. The sum of
+// these products over the ranks of a run is the product of the totals.
 func blocks(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 || slices.Contains(vals, 0) {

@@ -46,7 +46,7 @@ func readerOf(c *sections.Content) (*trace.Reader, error) {
 	return trace.NewBytes(file, "the extrapolated trace")
 }
 
-// A messageSink is told of the messages of a rank: what it sends, and what statuses say that it received.
+// A messageSink gets the messages of a rank: what it sends, and what statuses say that it received.
 type messageSink struct {
 	ops.NoSink
 	rank     int
@@ -80,7 +80,8 @@ func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *o
 	return o.Run(&messageSink{sent: sent, received: received})
 }
 
-// sameSizes checks that receivers are told what senders sent. Statuses are values of their own, which have forms.
+// sameSizes checks that receives have the sizes that senders sent. The values of statuses are fitted on their own, so
+// they may differ.
 func sameSizes(r *trace.Reader) error {
 	type pair struct{ from, to int }
 	type sizes struct {
@@ -106,8 +107,8 @@ func sameSizes(r *trace.Reader) error {
 	return nil
 }
 
-// unsaid are the sizes of messages whose receives have none that can be determined: these are told what is sent.
-// Until they are looked up each kind of receive of a rank has a size of its own, which no message has.
+// unsaid are the sizes of messages whose receives have no size that can be determined. Such a receive gets the size
+// that was sent. Until that is looked up, each kind of receive of a rank has a size of its own, which no message has.
 type unsaid struct {
 	of     [][]int64 // by rank and kind of receive; negative: not known
 	any    atomic.Bool

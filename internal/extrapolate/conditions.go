@@ -95,7 +95,8 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	return simplest(out)
 }
 
-// splits finds a test that separates two kinds of ranks, of which one has a simple form, and the other that or a product of shares.
+// splits finds a test that separates two kinds of ranks. One kind has a simple form, the other a simple form or a
+// product of shares.
 func splits(obs []env, vals []int64) (out []form) {
 	at := make([]*truth, len(obs))
 	for i := range obs {

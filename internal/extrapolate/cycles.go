@@ -7,18 +7,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// A cycle says how the iterations of a loop repeat: after some first ones they are alike at a fixed distance. A program that swaps two buffers has
-// one of two iterations. Without it, every is 0, each iteration is one of its own, and what is kept grows with their number.
+// A cycle says how the iterations of a loop repeat: from iteration first on, each is like the one that is every
+// iterations earlier. A program that swaps two buffers has a cycle of two iterations. If every is 0, no two iterations
+// are alike, and what is kept grows with their number.
 type cycle struct{ first, every int32 }
 
-// Cycles are looked for up to these numbers of iterations, in loops that go round often enough and equally often everywhere.
+// Cycles are searched for up to these numbers of iterations, in loops that have enough iterations, and equally many
+// everywhere.
 const (
 	mostFirst = 64
 	mostEvery = 256
 	rounds    = 4
 )
 
-// of returns the iteration that stands for one.
+// of returns the iteration that represents iteration i.
 func (c cycle) of(i int32) int32 {
 	if c.every == 0 || i < c.first {
 		return i
@@ -26,7 +28,7 @@ func (c cycle) of(i int32) int32 {
 	return c.first + (i-c.first)%c.every
 }
 
-// kept returns how many iterations stand for n.
+// kept returns how many iterations represent n of them.
 func (c cycle) kept(n int32) int32 {
 	if c.every == 0 {
 		return n
@@ -34,7 +36,7 @@ func (c cycle) kept(n int32) int32 {
 	return min(n, c.first+c.every)
 }
 
-// keyed returns an index of a node with the iterations that stand for others.
+// keyed returns an index of a node with each iteration replaced by the one that represents it.
 func (n *node) keyed(index [maxDepth + 1]int32) [maxDepth + 1]int32 {
 	for d := 1; d < len(n.around); d++ {
 		index[d] = n.around[d].cycle.of(index[d])
@@ -96,7 +98,8 @@ func (s *shape) cycles(calls []call, ranks []*grammar.Grammar) error {
 	return nil
 }
 
-// cycleOf is the shortest cycle of a rank in the loop at a depth, of which users depend on the iteration.
+// cycleOf is the shortest cycle of a rank in the loop at a depth. users are the nodes that depend on the loop's
+// iteration.
 func cycleOf(known []map[[maxDepth + 1]int32]int32, users []*node, depth int) cycle {
 	for c := (cycle{0, 1}); c.every <= mostEvery; c = (cycle{0, c.every + 1}) {
 		for _, n := range users {

@@ -16,7 +16,7 @@ type contradiction struct{ function string }
 
 func (e *contradiction) Error() string { return e.function + " does not do what is expected of it" }
 
-// determined takes down what a call does to objects, and says which of its values MPI determines; nil: none.
+// determined records what a call does to objects, and returns which of its values MPI determines, or nil.
 func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals []int64) (func(s *signature.Span) bool, error) {
 	f := c.Func
 	has := handles.Determines(f)
@@ -204,7 +204,7 @@ func (f *field) values(vals []int64) int {
 	return 0
 }
 
-// determine adds the values that MPI determines to those of a call, and takes down what the call does to objects.
+// determine adds the values that MPI determines to those of a call, and records what the call does to objects.
 func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	f := p.function
 	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}

@@ -1,9 +1,9 @@
 // Package extrapolate makes the trace of a run on a number of ranks that nobody ran, from traces of the same program on smaller ones.
 //
-// All ranks of all runs share one shape: call sites in order, and loops around them. What differs, whether a site is reached, how often a loop
-// goes round, and each value, is a slot, for which forms of the rank and the number of ranks are tried, simplest first. A slot has a value only if
-// all simplest forms that fit everything seen give the same one. After Wu and Mueller, ScalaExtrap (PPoPP 2011), which
-// fits parameters of stencils along the corners of a grid.
+// All ranks of all runs share one shape: call sites in order, and loops around them. What differs is a slot: whether a
+// site is reached, the trip count of a loop, and each value. For a slot, forms of the rank and the number of ranks are
+// tried, simplest first. A slot has a value only if all simplest forms that fit everything seen give the same one. After
+// Wu and Mueller, ScalaExtrap (PPoPP 2011), which fits parameters of stencils along the corners of a grid.
 package extrapolate
 
 import (
@@ -354,7 +354,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	return c, cmp.Or[error](err, e)
 }
 
-// refusal says what was refused, but for what follows from others.
+// refusal lists what was refused, without what follows from other refusals.
 func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	follows := func(slot string, r refusal) bool {
 		return r.why == errRequest.Error() || r.why == handles.ErrUnknown.Error() || strings.HasPrefix(slot, whichComplete)

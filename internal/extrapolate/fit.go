@@ -163,7 +163,7 @@ func singly(obs []env, vals []int64) []form {
 		return out
 	}
 	out := multiples(obs, vals)
-	if two := lines(tests, obs, vals); len(two) > 0 { // two values, told apart by something simple
+	if two := lines(tests, obs, vals); len(two) > 0 { // two values, and a simple test selects one
 		return append(out, two...)
 	}
 	highest := highestOf(obs) // up to which groups are seen
@@ -260,7 +260,7 @@ func scaled(a int64, u *expr.Expr, b int64) *expr.Expr {
 	return expr.Sum(expr.Product(expr.Int(a), u), expr.Int(b))
 }
 
-// line finds a·u + b, of which look says what u is where a slot was seen first and last.
+// line finds a·u + b. look has the values of u where a slot was seen first and last.
 func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 	u0, u1 := look.first.values[u.number], look.last.values[u.number]
 	v0, v1 := vals[0], vals[len(vals)-1]
@@ -306,8 +306,8 @@ func multipliers(all int64, found bool) (out []int64) {
 	return out
 }
 
-// shares finds m·share(total, parts, at), and m times the half of that. A share grows with the total: the smallest and the largest total that fit
-// stand for all between.
+// shares finds m·share(total, parts, at), and m times the half of that. A share grows with the total: if the smallest
+// and the largest total fit, so do all between.
 func shares(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 {

@@ -13,7 +13,7 @@ import (
 // An env is where a value is wanted.
 type env = expr.Env
 
-// A form says what a value is.
+// A form is an expression that a value may have.
 type form struct {
 	*expr.Expr
 	grid  int        // number of the grid that it is about; -1: none
@@ -66,7 +66,7 @@ func formOf(grid int, format string, args ...any) form {
 
 const gridless = -1
 
-// sharedGrid is the grid of forms that are parts of another one; false if they are about several grids.
+// sharedGrid is the grid of several forms that are combined; false if they are about different grids.
 func sharedGrid(grids ...int) (grid int, ok bool) {
 	grid = slices.Max(grids)
 	return grid, !slices.ContainsFunc(grids, func(g int) bool { return g >= 0 && g != grid })
@@ -80,8 +80,8 @@ var (
 	nots       []form      // 1 or 0
 	sizes      []form      // of groups of ranks that follow one another, and how many of these there are
 	digits     []form      // by the size of groups from 2 on, three each: which group, who in it, and whether its first
-	parts      []part      // of which something is shared out
-	axes       []axis      // along which it is
+	parts      []part      // shares of a total
+	axes       []axis      // along which totals are shared
 	spreadings []spreading // that programs use, the commonest first
 	rotations  []rotation  // that what takes turns may go
 
@@ -90,7 +90,7 @@ var (
 	bare = make(map[string]bool) // texts of these: no number in them was chosen
 )
 
-// mostInGroup is how many ranks that follow one another are a group, as those of a node.
+// mostInGroup is how many consecutive ranks may be a group, such as those of a node.
 const mostInGroup = 64
 
 // A division is how many parts something has, and which one is meant.
@@ -155,7 +155,7 @@ func both(text string) string {
 	return strings.ReplaceAll(text, "±", "+") + strings.ReplaceAll(text, "±", "-")
 }
 
-// trees has children and parents in trees of which each rank has so many children, from other roots than rank 0.
+// trees has children and parents in trees of 2 to mostChildren children a rank, from other roots than rank 0.
 func trees() (out string) {
 	for k := 2; k <= mostChildren; k++ {
 		for _, root := range roots {
@@ -170,7 +170,7 @@ func trees() (out string) {
 // roots are ranks but the first that programs take for it.
 var roots = []string{"ranks - 1", "ranks / 2", "ranks / 3", "1"}
 
-// turned has a text with the rank as it would be if another one were the first, for each of those that programs take for that.
+// turned has a text with the rank counted from another first rank, for each rank that programs use as the first.
 func turned(text string) (out string) {
 	for _, root := range roots {
 		out += strings.ReplaceAll(text, "TURNED", "mod(rank - ("+root+"), ranks)")

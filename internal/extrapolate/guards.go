@@ -176,7 +176,7 @@ func (m *pattern) families() []family {
 	return append([]family{f}, families[1:]...)
 }
 
-// sharedOut are the shares by rank that values of the program have to do with.
+// sharedOut are the shares by rank that occur in values of the program.
 func (m *pattern) sharedOut() (list []form) {
 	seen := make(map[string]*form)
 	for _, t := range m.memo {

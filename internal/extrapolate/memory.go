@@ -31,9 +31,10 @@ func (p *place) buffers() map[int]bool {
 	return out
 }
 
-// oneName gives a block the name that all ranks of the largest run have for it. In smaller runs the recorder may not follow this block, or
-// others that have numbers before it: that tells nothing of the program. Where the C library has small blocks come in another
-// order on each rank, and no form says which, it has one of these names on all: that of the run's first call, whose blocks differ.
+// oneName gives a block the name that all ranks of the largest run have for it. In smaller runs the recorder may not
+// follow this block, or others that have numbers before it: that says nothing about the program. Where the C library
+// has small blocks, they may come in another order on each rank, and no form fits. The block then has one of these
+// names on all ranks: that of the run's first call, whose blocks differ.
 func (m *pattern) oneName(obs []env, vals []int64) {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	first := slices.IndexFunc(obs, func(e env) bool { return e[expr.Ranks] == largest })

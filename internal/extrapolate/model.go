@@ -107,7 +107,7 @@ func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error)
 	return m, nil
 }
 
-// count takes down how many iterations a loop has.
+// count records how many iterations a loop has.
 func (m *pattern) count(n *node) {
 	if n.place >= 0 {
 		return

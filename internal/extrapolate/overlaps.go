@@ -9,8 +9,8 @@ import (
 // distributions are the numbers of parts of what data come from or go to, besides all ranks.
 var distributions = []string{"ranks", "ranks / 2", "ranks - 1", "root(ranks)", "ranks / 4", "ranks / 3"}
 
-// An overlap is how much of the block of a rank in one distribution is in the block of another rank in a second one: what the first sends
-// to the second when they redistribute something. It is of so many other ranks.
+// An overlap is how much of the block of a rank in one distribution is in the block of another rank in a second one:
+// what the first sends to the second when they redistribute something. others is how many other ranks there are.
 type overlap struct {
 	*expr.Expr
 	others *expr.Expr

@@ -11,10 +11,10 @@ import (
 type lacking struct {
 	left        uint64 // calls that were left out, at least
 	requestless bool   // one of these made a request, which may be pending
-	objectless  bool   // one of these made or freed an object, so that handles may stand for another one
+	objectless  bool   // one of these made or freed an object, so that later handles may be of other objects
 }
 
-// leave takes down that a call is left out, or the calls of a loop.
+// leave records that a call is left out, or the calls of a loop.
 func (x *maker) leave(n *node) {
 	if n.place >= 0 {
 		x.left++
@@ -29,7 +29,7 @@ func (x *maker) leave(n *node) {
 	}
 }
 
-// lack takes down what follows where a place's call is left out; of a loop it is not known how often.
+// lack records the effects of leaving out a place's call; in a loop it is not known how often the call is made.
 func (x *maker) lack(place int32, loop bool) {
 	p := &x.m.places[place]
 	x.objectless = x.objectless || handles.Changes(p.function)

@@ -36,8 +36,8 @@ const (
 	mostQuantities = 16
 )
 
-// products fits what is left by sums of products of two quantities: a·p·q + b·p + c·q + d, of which as few terms as it takes. Sizes of halos and offsets of
-// blocks in memory are such.
+// products fits what is left by sums of products of two quantities: a·p·q + b·p + c·q + d, with as few terms as
+// possible. Sizes of halos and offsets of blocks in memory have this form.
 func (m *pattern) products() {
 	m.nonempty()
 	list := m.quantities()

@@ -437,7 +437,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 // mostHeld calls wait for the end of a request before them.
 const mostHeld = 1 << 16
 
-// follow takes down that a call is the next one.
+// follow records that a call is the next one.
 func (x *reading) follow(t int, place, values int32, raw []int64) *held {
 	c := call{place, values, turn{}}
 	if x.p.uncoded == nil {
@@ -491,7 +491,8 @@ func (x *reading) number(terminal int, c call) {
 	}
 }
 
-// requests finds the pending requests that a call names; nil stands for MPI_REQUEST_NULL and for requests that are named another way.
+// requests finds the pending requests that a call names; nil means MPI_REQUEST_NULL or a request that is named another
+// way.
 func (x *reading) requests(v *trace.Value) []*request {
 	list := v.Elems
 	if v.Type == trace.Request {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A node of the shape is a place, or a loop around places and loops that follow one another.
+// A node of the shape is a place, or a loop around consecutive places and loops.
 type node struct {
 	place    int32 // -1: a loop
 	lo, hi   int   // positions, in the order of places, of its first and last one
@@ -22,14 +22,14 @@ type node struct {
 	number   int
 }
 
-// maxDepth is how many loops may be in one another.
+// maxDepth is how deep loops may be nested.
 const maxDepth = 10
 
 var errDeep = fmt.Errorf("more than %d loops in one another", maxDepth)
 
-// A shape is the program's places in order, and the loops around them: it is the same for all ranks and numbers of ranks. A place
-// stands once in it. Loops are those of the machine code if that is known; else a step back in the order begins another iteration of the
-// innermost loop that has both ends.
+// A shape is the program's places in order, and the loops around them: it is the same for all ranks and numbers of
+// ranks. A place occurs once in it. Loops are those of the machine code if that is known; else a step back in the order
+// begins another iteration of the innermost loop that has both ends.
 type shape struct {
 	coded bool
 	root  *node
@@ -186,7 +186,7 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 	return nil
 }
 
-// repeats reports whether step iterations of a loop, beginning with from, stand for all that follow.
+// repeats reports whether step iterations of a loop, beginning with from, represent all that follow.
 func (p *parse) repeats(depth int, from, step int32) bool {
 	if depth >= len(p.open) {
 		return false

@@ -11,9 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// asked stands in a status for what the receive says of it, so that it need not be fitted. A trace leaves out statuses that follow
-// from their receives (see signature.Envelope), but only whole ones; here each value is left out for itself, as the sizes of
-// messages may differ from what receives have room for.
+// asked replaces a value of a status that follows from the receive, so that it need not be fitted. A trace leaves out
+// only whole statuses that follow from their receives (see signature.Envelope). Here each value is left out on its own,
+// as the sizes of messages may differ from what receives have room for.
 const asked = math.MinInt64 + 1
 
 // receiveOf returns what a call says of the message that it asks for; nil if it doesn't receive.
@@ -39,12 +39,13 @@ func told(e *signature.Envelope, status []int64) {
 	}
 }
 
-// filled reports whether a status says what came.
+// filled reports whether a status describes the message that arrived.
 func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }
 
-// asking is told backwards. From MPI_PROC_NULL comes nothing, whatever other ranks get and whatever the MPI writes into source and tag.
+// asking puts back what was left out. From MPI_PROC_NULL nothing arrives, whatever other ranks get and whatever the MPI
+// writes into source and tag.
 func asking(e signature.Envelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])

@@ -14,13 +14,14 @@ type sums struct {
 	calls       float64
 }
 
-// A duration is what a call at a place takes in the run that is wanted, in ns.
+// A duration is what a call at a place takes in the extrapolated run, in ns.
 type duration struct{ gap, inside uint64 }
 
 // farthest is up to what multiple of the largest number of ranks times are given: beyond, laws that fit alike are far apart.
 const farthest = 16
 
-// timed adds the times of a class of ranks to those of the run, of which one rank's terminals are at these places.
+// timed adds the times of a class of ranks to those of the run. steps are the places of each terminal of one of these
+// ranks.
 func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	for len(p.times) <= run {
 		p.times = append(p.times, make(map[int32]*sums))

@@ -33,7 +33,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 		r := &m.rows[n.number][i]
 		seen[r.index[depth]] = true
 		at := []int32{r.index[depth]}
-		if cycle.every > 0 && at[0] >= cycle.first { // it stands for others
+		if cycle.every > 0 && at[0] >= cycle.first { // it represents others
 			at = append(at, at[0]+cycle.every)
 		}
 		for _, i := range at {
@@ -112,7 +112,7 @@ func remainders() (out []form) {
 	return out
 }
 
-// owners tell whether it is the rank's turn, by its number or its place in a grid, and whether it is not.
+// owners are the conditions that it is the rank's turn, by its number or its place in a grid, and that it is not.
 func owners() (out []form) {
 	for _, r := range rotations {
 		if r.own.Expr == nil {

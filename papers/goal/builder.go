@@ -17,7 +17,7 @@ type edge struct {
 	start        bool
 }
 
-// most is how many operations there can be, and how many dependencies; a number beyond says none.
+// most is how many operations there can be, and how many dependencies; the number after it means no operation.
 const most = 1<<32 - 2
 
 // Rank begins the next rank.

@@ -1,16 +1,15 @@
-// Simulate predicts when each rank of a schedule ends, under the LogGOPS model and by
-// LogGOPSim's rules: its times are LogGOPSim's, to the digit.
+// Simulate predicts when each rank of a schedule ends, under the LogGOPS model and by LogGOPSim's rules: its times are
+// LogGOPSim's, to the digit.
 //
-// A rank has a CPU, which calculates, sends and takes in messages, and a NIC, which sends and
-// receives side by side. A send of s bytes keeps the CPU busy for o + (s-1)O, the NIC for
-// g + (s-1)G. Its message arrives o + L after it began and waits for the receiver's CPU and NIC.
-// It keeps them busy for o + (s-1)·max(O, G) and g + (s-1)G, whether or not its receive has
-// begun; a receive takes nothing by itself. A send of at most S bytes has ended when it has
-// begun; a larger one when message and receive have met, and its rank begins nothing before.
+// A rank has a CPU, which calculates, sends and receives messages, and a NIC, which sends and receives side by side. A
+// send of s bytes keeps the CPU busy for o + (s-1)O, the NIC for g + (s-1)G. Its message arrives o + L after it began
+// and waits for the receiver's CPU and NIC. It keeps them busy for o + (s-1)·max(O, G) and g + (s-1)G, whether or not
+// its receive has begun; the receive itself takes no time. A send of at most S bytes has ended when it has begun. A
+// larger one ends when message and receive have met, and its rank begins nothing before.
 //
-// A rank may have several CPUs, which share the NIC. There LogGOPSim has operations begin before others on another CPU have
-// ended that they wait for, and charges messages to the CPU that has the number of the sender's; here nothing begins before
-// what it waits for, and messages are charged where they are received.
+// A rank may have several CPUs, which share the NIC. There LogGOPSim differs in two points. It has operations begin
+// before operations on another CPU have ended for which they wait; here nothing begins before what it waits for. It
+// charges messages to the CPU that has the number of the sender's; here messages are charged where they are received.
 
 package goal
 
@@ -30,8 +29,7 @@ type Result struct {
 	Events uint64   // operations and messages
 }
 
-// Simulate runs a schedule. A schedule that doesn't come to its end, or leaves a message that
-// nobody receives, is an error.
+// Simulate runs a schedule. A schedule that can't finish, or leaves a message that nobody receives, is an error.
 func Simulate(s *Schedule, p Parameters) (*Result, error) {
 	if err := p.valid(s); err != nil {
 		return nil, err
@@ -176,7 +174,7 @@ func (e *engine) send(ev event) {
 	}
 }
 
-// arrive takes in a message, as soon as the receiving rank's CPU and NIC are free.
+// arrive receives a message, as soon as the receiving rank's CPU and NIC are free.
 func (e *engine) arrive(ev event) {
 	op := ev.op()
 	o := &e.state[op]
@@ -247,8 +245,8 @@ func (e *engine) letGo(ops []uint32, time uint64) {
 	}
 }
 
-// release makes events of the operations that have become free. Of the times at which what they wait for happened the
-// clock of the same CPU is none behind, but another one's may be.
+// release makes events of the operations that have become free. The clock of an operation's own CPU has reached the end
+// of what the operation waits for there. What it waits for on another CPU may have ended later.
 func (e *engine) release() {
 	if len(e.free) > 1 {
 		slices.SortStableFunc(e.free, e.byRankAndKind)
@@ -267,7 +265,7 @@ func (e *engine) release() {
 	e.free = e.free[:0]
 }
 
-// leftOver says why a simulation that has no more events isn't complete; nil if it is.
+// leftOver returns why a simulation without further events isn't complete; nil if it is.
 func (e *engine) leftOver() error {
 	if e.unended > 0 {
 		first := slices.IndexFunc(e.state, func(s state) bool { return s.needs == 0 })

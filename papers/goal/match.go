@@ -19,7 +19,7 @@ type channel struct {
 
 const noCPU, anyCPU = -1, -2
 
-// A channelKey tells channels apart.
+// A channelKey identifies a channel.
 type channelKey struct{ rank, peer, tag uint32 }
 
 // assignChannels gives each send and receive the channel in which they meet. A message is taken in by the CPU that receives
@@ -81,7 +81,7 @@ func (e *engine) append(l *list, op uint32) {
 	l.last = op
 }
 
-// match takes the first operation that fits op out of a list; none if there is none.
+// match removes the first operation that fits op from a list, and returns it; none if nothing fits.
 func (e *engine) match(l *list, op uint32, mixed bool) uint32 {
 	before := none
 	for found := l.first; found != none; found = e.state[found].next {
@@ -126,7 +126,7 @@ type place struct {
 	cpu  uint8
 }
 
-// cpu returns a CPU of a rank. There is one of each number that something comes to.
+// cpu returns a CPU of a rank, and makes it when its number is first used.
 func (e *engine) cpu(of uint32, number uint8) *rank {
 	if number == 0 {
 		return &e.ranks[of]
@@ -140,11 +140,10 @@ func (e *engine) cpu(of uint32, number uint8) *rank {
 	return c
 }
 
-// A backlog has the events of a rank that wait for the same. When they can go on, the one that
-// was made first does, and the others wait again: only that one, the head, has to be in the
-// queue. As clocks only go forward, events of ranks with one CPU come to a backlog in the order in which they were made.
-// What waited for another CPU may come later than what was made behind it: then it is the head, and the one that was
-// goes on by itself.
+// A backlog has the events of a rank that wait for the same. When they can go on, the one that was made first does, and
+// the others wait again: only that one, the head, has to be in the queue. As clocks only go forward, events of ranks
+// with one CPU enter a backlog in the order in which they were made. An event that waited for another CPU may enter
+// after events that were made later. It is the head then, and the old head goes on alone.
 type backlog struct {
 	list
 	head uint32 // its order, noHead if nothing waits; all in the list were made later

@@ -25,7 +25,7 @@ func (e *event) before(o *event) bool {
 //
 // Most events lead to another one soon after. So the first event's place stays vacant when it
 // is taken, and an event that comes then has to sink from there, mostly not far. Messages under
-// way stand in a ring instead: all take as long, so the one that was sent first arrives first.
+// way are in a ring instead: all take equally long, so the one that was sent first arrives first.
 type queue struct {
 	heap   []event
 	vacant bool
@@ -36,7 +36,7 @@ type queue struct {
 
 const children = 4
 
-// takeFirst returns the first event; false if there is none.
+// takeFirst removes and returns the first event; false if the queue is empty.
 func (q *queue) takeFirst() (event, bool) {
 	if q.vacant {
 		q.vacant = false

@@ -36,7 +36,7 @@ func Open(path string) (*Schedule, error) {
 // ErrBinary is that a file isn't text.
 var ErrBinary = errors.New("GOAL's binary form, as txt2bin makes it, or another binary file: only the text form can be read; give the file that txt2bin was given")
 
-// sample is how much of a file tells whether it is text.
+// sample is how many bytes of a file are read to see whether it is text.
 const sample = 512
 
 // binary reports whether a byte is one that no text has.
@@ -45,8 +45,8 @@ func binary(c byte) bool { return c < ' ' && (c < '\t' || c > '\r') && c != 0x1b
 // longestLine is as long as a line may be.
 const longestLine = 1 << 16
 
-// Read reads GOAL's text; name stands before the line in errors. What is read takes memory by
-// what it says, never by a number in it.
+// Read reads GOAL's text; errors begin with name and the line. Memory grows with the length of the
+// text, never with a number in it.
 func Read(in io.Reader, name string) (*Schedule, error) {
 	r := reader{in: bufio.NewReaderSize(in, longestLine), declared: -1, labels: make(map[string]uint32)}
 	if err := r.readLines(); err != nil {
@@ -158,7 +158,7 @@ func (r *reader) numRanks() error {
 	return err
 }
 
-// beginRank wants ranks in order, as each stands only once and none is left out.
+// beginRank checks that ranks are in order: so each occurs once and none is left out.
 func (r *reader) beginRank() error {
 	n, err := r.number("rank", math.MaxUint32-1)
 	switch {
@@ -263,7 +263,7 @@ func (r *reader) orAny(what string, any bool, most uint64) (uint32, error) {
 	return uint32(n), err
 }
 
-// number reads an integer that stands behind a word.
+// number reads an integer that follows a word.
 func (r *reader) number(what string, most uint64) (n uint64, err error) {
 	digits := r.takeWord()
 	if len(digits) == 0 || !isDigit(digits[0]) {
@@ -279,7 +279,7 @@ func (r *reader) number(what string, most uint64) (n uint64, err error) {
 	return n, nil
 }
 
-// more skips blanks and comments and reports whether the line goes on.
+// more skips blanks and comments, and reports whether the line continues.
 func (r *reader) more() bool {
 	for {
 		if r.commented {

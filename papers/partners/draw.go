@@ -27,7 +27,7 @@ func (f *family) told(seed uint64) trace.Partners {
 	}
 }
 
-// draw draws a family's exchanges, or says why that can't be.
+// draw draws a family's exchanges, or returns why that is impossible.
 func (f *family) draw(d *Drawer, number int) (why string) {
 	ranks := int64(d.r.Ranks())
 	total := f.relative.Count
@@ -107,13 +107,14 @@ type drawing struct {
 	unit  int64
 }
 
-// A weight is how often a value is to be drawn.
+// A weight is how often a value should be drawn.
 type weight struct {
 	value  int64
 	weight float64
 }
 
-// draw draws as many messages as ranks sent in the mean in so many rounds. What is left over of others, by rounding, counts.
+// draw draws the messages that a rank sends in each of a number of exchanges: the mean over ranks and exchanges. left
+// carries what rounding leaves over from one kind of messages to the next.
 func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	offsets, want := x.offsets()
 	want += *left
@@ -134,8 +135,8 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	return list
 }
 
-// offsets are the distances that messages go by, each with how many of them a rank has where it has a partner at that distance, and
-// how many there are in all.
+// offsets are the distances from sender to receiver. The weight of a distance is how many messages a rank has that has
+// a partner at that distance, in the mean. sum is the sum of all weights.
 func (x *drawing) offsets() (list []weight, sum float64) {
 	of := x.kind.offsets
 	if x.ring {
@@ -205,7 +206,7 @@ func (x *drawing) sizes(n int) []int64 {
 	return out
 }
 
-// whole is a number of bytes in whole elements; one at least, but for nothing.
+// whole rounds a number of bytes to whole elements: at least one, or none for 0 bytes.
 func (x *drawing) whole(bytes float64) int64 {
 	if bytes < 0.5 {
 		return 0

@@ -1,16 +1,17 @@
-// Package partners gives up whom ranks send messages to, where that looks random: it makes a trace in which messages that are drawn from
-// distributions of distances, sizes and tags stand in place of those of the run.
+// Package partners makes random-looking messages synthetic. It makes a trace in which the messages of some intervals are
+// replaced by messages drawn from the same distributions of distances, sizes and tags.
 //
 // Invariants:
 //
-//  1. What is drawn is a formula of the rank, the same for all: the k-th message of each rank goes by one distance, and has one size and
-//     one tag. So no rank has to know what others draw, and who receives is as sure as who sends.
-//  2. Messages are given up only of whole intervals. An interval is what all ranks do between two collective calls of all; all messages of it MUST
-//     begin and end in it, and none of another one may be under way then, by the numbers of messages between each two ranks.
-//  3. In place of an interval's messages stand exchanges, behind all else that a rank does in the interval: receives that don't block, then
-//     sends that don't, then one call that waits for all. So whoever comes to an exchange posts all that others wait for
-//     before waiting itself, and what did not hang before does not then.
-//  4. Whatever isn't sure MUST stay as it is, and it is said why.
+//  1. What is drawn MUST be a formula of the rank, the same for all: the k-th message of each rank has the same distance,
+//     size and tag. So no rank has to know what others draw, and receivers are as certain as senders.
+//  2. Only the messages of whole intervals are replaced. An interval is what all ranks do between two collective calls
+//     of all ranks. All its messages MUST begin and end in it, and no message of another interval may be under way in it.
+//     The numbers of messages between each two ranks show this.
+//  3. An interval's messages are replaced by exchanges after all else that a rank does in the interval: non-blocking
+//     receives, then non-blocking sends, then one call that waits for all. So a rank in an exchange posts all that others
+//     wait for before it waits itself: if the run did not hang before, it does not then.
+//  4. Whatever isn't certain MUST stay unchanged, and the reason is printed.
 package partners
 
 import (
@@ -22,7 +23,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Drawer makes traces of a trace in which messages are drawn.
+// A Drawer makes traces with synthetic messages from a trace.
 type Drawer struct {
 	r         *trace.Reader
 	seed      uint64
@@ -33,12 +34,12 @@ type Drawer struct {
 	looked    bool
 }
 
-// New returns one for a trace. progress is told of each rank that was looked at.
+// New returns a Drawer for a trace. It calls progress with 1 for each rank that it has looked at.
 func New(r *trace.Reader, seed uint64, progress func(ranks int)) *Drawer {
 	return &Drawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }
 
-// Families is how many families of intervals there are of which messages can be drawn.
+// Families is how many families of intervals can have synthetic messages.
 func (d *Drawer) Families() (int, error) {
 	if !d.looked {
 		d.looked = true
@@ -49,10 +50,10 @@ func (d *Drawer) Families() (int, error) {
 	return len(d.families), nil
 }
 
-// Kept says what of the trace stays though messages were to be drawn, and of how many intervals.
+// Kept lists why intervals keep their messages although synthetic ones were asked for, and how many intervals do.
 func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptOf(d.kept) }
 
-// Draw makes the trace in which messages of the first so many families are drawn.
+// Draw makes the trace in which the messages of this many families, from the first on, are synthetic.
 func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	if _, err := d.Families(); err != nil {
 		return nil, err

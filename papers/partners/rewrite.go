@@ -65,7 +65,7 @@ func (w *writer) tracks(list []*track.Track) error {
 	return nil
 }
 
-// segments is the number of the first segment of memory that no call of a rank uses, nor one behind it.
+// segments is the first number from which on no call of a rank uses a segment of memory.
 func segments(t *track.Track) (next int64, err error) {
 	layouts := make(map[uint16]*signature.Layout)
 	var spans []signature.Span
@@ -290,8 +290,9 @@ func (x *rewriting) left() []track.Times {
 	return times
 }
 
-// spend has the drawn calls of a rank take as long together as those that they stand for: what is computed before these is before each
-// exchange now, sends and receives take what such took that don't block, and the rest is waiting.
+// spend has the synthetic calls of a rank take as long together as the calls that they replace. What was computed
+// before those is now computed before each exchange. Sends and receives take the time of the replaced non-blocking
+// ones, and the rest is waiting.
 func (x *rewriting) spend(times []track.Times) {
 	var duration, gap, posts, postNs, posted, waits, firsts uint64
 	for n, s := range x.t.Times {
@@ -345,7 +346,7 @@ func (s *budget) take(calls uint64) uint64 {
 	return ns
 }
 
-// alike is so many samples that come to a sum, about as large each.
+// alike is count samples of about equal size whose sum is sum.
 func alike(count, sum uint64) model.Stat {
 	s := model.Stat{Count: count, Sum: sum, Min: sum / count, Max: (sum + count - 1) / count}
 	s.SetDeviation(0)

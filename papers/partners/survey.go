@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An interval is what is known of one over all ranks.
+// An interval is what is known of an interval over all ranks.
 type interval struct {
 	fence       uint64
 	balance     [2]uint64 // what was sent and not received up to its end, hashed
@@ -63,16 +63,16 @@ type group struct {
 	exchange  []drawnMessage
 }
 
-// A kind of messages is drawn from distributions of its own.
+// A kind of messages has distributions of its own, from which synthetic ones are drawn.
 type kind struct {
 	tag     int64 // manyTags: all
 	nothing bool  // without a byte
 }
 
-// manyTags is the tag of kinds where there are too many to tell apart.
+// manyTags is the tag of kinds that have too many tags to keep them apart.
 const manyTags = -1 << 60
 
-// mostTags is how many are told apart.
+// mostTags is how many tags are kept apart.
 const mostTags = 32
 
 // A drawnKind is what messages of a kind were.
@@ -162,7 +162,7 @@ func (d *Drawer) survey() error {
 
 func (l *interval) keep(why string) { l.why = cmp.Or(l.why, why) }
 
-// add takes in what a rank does in the interval.
+// add adds what a rank does in the interval.
 func (l *interval) add(s *share) {
 	l.keep(s.why)
 	l.balance[0] += s.balance[0]
@@ -274,7 +274,7 @@ func (f *family) split(d *Drawer) {
 	}
 }
 
-// add takes in the messages that a rank sends in an interval of the group.
+// add adds the messages that a rank sends in an interval of the group.
 func (g *group) add(rank int, s *share) {
 	f := g.of
 	f.sent[rank] += uint64(len(s.sent))

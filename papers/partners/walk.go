@@ -102,7 +102,7 @@ const (
 	whyRequests = "requests of one interval are used in another, or by nobody"
 )
 
-// Enter takes in a call.
+// Enter handles the next call.
 func (w *walk) Enter(c *ops.Call) error {
 	w.last = c.Index + 1
 	s := &w.share
@@ -178,7 +178,7 @@ func (w *walk) requests(c *trace.Call) {
 		case v.Type != trace.Request || v.Form != trace.RequestOnce:
 		case out:
 			w.made = max(w.made, v.ID+1)
-		default: // that it was made in an interval before is told of all intervals from there on
+		default: // made in an earlier interval, so it crosses the beginnings of all since
 			for w.share.crossedSince > 0 && v.ID < w.began[w.share.crossedSince] {
 				w.share.crossedSince--
 			}
@@ -193,7 +193,7 @@ func (w *walk) requests(c *trace.Call) {
 	}
 }
 
-// concerns reports whether a call goes when messages are drawn, or why they can't be where it is.
+// concerns reports whether a call is removed when messages become synthetic, or why no messages can where it is.
 func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	def, known := mpi.ByID(c.Func.ID)
 	if !known {
@@ -226,7 +226,7 @@ func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	return false, ""
 }
 
-// act takes in what a call does.
+// act handles what a call does.
 func (w *walk) act(c *ops.Call, a *ops.Act) {
 	s := &w.share
 	switch a.Kind {
@@ -325,8 +325,8 @@ func (w *walk) meet(c *handles.Comm) {
 	w.share.count(n, uint64(c.Number), 1<<40)
 }
 
-// count adds n times what is hashed: sums over all ranks are 0 where all that is sent is received, and by a chance
-// of one in 2¹²⁸ elsewhere.
+// count adds n times the hash of list. If all that is sent is received, the sum over all ranks is 0; else it is 0 with
+// a chance of one in 2¹²⁸.
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h

@@ -93,7 +93,7 @@ func (d *Drawer) match(p *parser) {
 	}
 }
 
-// why says what keeps a group from being drawn, if anything does.
+// why is the reason why a group's trip counts can't be synthetic, or "".
 func (g *group) why() string {
 	seen := make(map[*rank]bool)
 	for _, n := range g.nodes {
@@ -115,7 +115,7 @@ func compareChannels(a, b channel) int {
 	return cmp.Or(cmp.Compare(a.comm, b.comm), cmp.Compare(a.peer, b.peer), cmp.Compare(a.tag, b.tag), cmp.Compare(a.kind, b.kind))
 }
 
-// group makes families of groups whose loops have their calls from the same places, or that have to do with such.
+// group makes families of groups: those whose loops have their calls at the same places, and those connected with them.
 func (d *Drawer) group() {
 	of := make(map[string]*family)
 	var list []*family
@@ -172,7 +172,8 @@ func (d *Drawer) group() {
 	slices.SortStableFunc(d.families, func(a, b *family) int { return cmp.Compare(b.cost, a.cost) })
 }
 
-// keys gives each group the number of its lowest rank; those behind the first of a rank have others in steps of all ranks.
+// keys gives each group the number of its lowest rank. Further groups with the same lowest rank add multiples of the
+// number of ranks.
 func (f *family) keys() {
 	next := make(map[int]int64)
 	most := int64(1)

@@ -82,7 +82,7 @@ func (p *parser) choose() {
 	}
 }
 
-// loop is the chosen loop that a place is in, -1 if there is none.
+// loop is the innermost chosen loop around a place, or -1.
 func (p *parser) loop(place int) int {
 	l := p.sites.Inner(place)
 	for l >= 0 && !p.chosen[l] {

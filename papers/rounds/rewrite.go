@@ -11,11 +11,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// instead stands for the rounds of a loop that is drawn while ranks are merged, with the number of its body on the rank above it:
-// ranks that have the same loops in the same order are of one class then.
+// instead + N replaces the trip count of a synthetic loop while ranks are merged; N is the number of the loop's body on
+// its rank. So ranks that have the same loops in the same order are in one class.
 const instead = 1 << 32
 
-// rewrite takes the runs of loops that are drawn out of the rank's calls, and has times be those of the calls that are drawn.
+// rewrite removes the runs of loops with synthetic trip counts from the rank's calls, and scales the times of calls to
+// their new numbers.
 func (x *rank) rewrite(d *grammar.Drawing) {
 	terminals := uint32(len(x.t.Sigs))
 	g := x.t.Streams[0].Grammar
@@ -90,7 +91,7 @@ func span(ranks []*rank) {
 	}
 }
 
-// nested puts the bodies of loops into a grammar in which numbers from terminals on stand for them.
+// nested puts the bodies of loops into a grammar, in place of the numbers from terminals on.
 func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 	out := &grammar.Grammar{Rules: make([][]grammar.Symbol, 1)}
 	bodies := make([]*grammar.Grammar, len(x.drawn))

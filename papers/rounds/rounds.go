@@ -28,13 +28,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say how much to give up.
+// Options say which trip counts count as equal, and how synthetic ones are drawn.
 type Options struct {
-	Precision int // percent: numbers of rounds that differ by what is missing to 100 are one
+	Precision int // percent: trip counts within 100 - Precision percent of each other are equal
 	Seed      uint64
 }
 
-// A Drawer gives up numbers of rounds in a trace that is being made.
+// A Drawer replaces trip counts by synthetic ones in a trace that is being made.
 type Drawer struct {
 	r        *trace.Reader
 	o        Options
@@ -49,13 +49,13 @@ type Drawer struct {
 // New returns one for a trace.
 func New(r *trace.Reader, o Options) *Drawer { return &Drawer{r: r, o: o, most: 1 << 30} }
 
-// Limit has the next trace give up no more families than so many, those that take most first.
+// Limit has the next trace replace trip counts of at most this many families, the most expensive first.
 func (d *Drawer) Limit(families int) { d.most = families }
 
-// Families is how many there were to be given up in the trace that was made last.
+// Families is how many families had trip counts to replace in the trace that was made last.
 func (d *Drawer) Families() int { return len(d.families) }
 
-// Kept says what of the trace that was made last is as it was though it has other numbers of rounds each time, and how often
+// Kept lists the loops that the trace made last keeps although their trip counts differ each time: why, and how often
 // such loops were run.
 func (d *Drawer) Kept() []reduce.KeptReason {
 	list := reduce.KeptOf(d.kept)
@@ -92,7 +92,7 @@ type node struct {
 	group  *group
 }
 
-// keep notes why a body can't be drawn.
+// keep notes why the trip counts of a body can't be synthetic.
 func (n *node) keep(why string) {
 	n.why = cmp.Or(n.why, why)
 }
@@ -228,7 +228,7 @@ func (d *Drawer) bound() {
 	})
 }
 
-// keep has a family stay as it is.
+// keep has a family stay unchanged.
 func (f *family) keep(why string) {
 	for _, g := range f.groups {
 		for _, n := range g.nodes {

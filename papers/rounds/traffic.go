@@ -57,7 +57,7 @@ type event struct {
 	ops       []op
 	makes     int64
 	completes []int64 // how many creations ago they were made
-	tests     bool    // requests end here that can't be told
+	tests     bool    // it completes requests, but the call does not say which
 	wild      bool    // a receive of any source or tag
 	persists  bool    // a message that is sent later and again
 	why       string  // it can't be repeated more or less often
@@ -85,7 +85,8 @@ func (p *parser) events(x *rank) error {
 	return nil
 }
 
-// lose notes that messages of a communicator can't be followed; wherever its handle stands for one.
+// lose notes that messages of a communicator can't be followed: those that the rank receives, or all. A handle other
+// than MPI_COMM_WORLD may be any other communicator.
 func (p *parser) lose(x *rank, o op, all bool) {
 	for _, c := range p.comms.List() {
 		if (o.comm == mpi.CommWorld) != (c.Number == 0) {
@@ -97,9 +98,9 @@ func (p *parser) lose(x *rank, o op, all bool) {
 	}
 }
 
-// eventOf looks at a distinct call, once for all its occurrences. ops.Account.At tells of one occurrence, with the
-// communicator that the handle stands for there and the bytes: too much for a walk over all calls of a run, which asks for
-// the communicator of each alone (channelOf), and nothing of what keeps a call from being repeated (why).
+// eventOf looks at a distinct call, once for all its occurrences. ops.Account.At looks at one occurrence, and also
+// finds its communicator and its bytes. That is too much for a walk over all calls of a run, which only needs the
+// communicator of each (channelOf). At also doesn't find what keeps a call from being repeated (why).
 func eventOf(c *trace.Call) (e event) {
 	number := func(name string) (int64, bool) {
 		if v := c.Param(name); v != nil && name != "" {

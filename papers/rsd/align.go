@@ -19,7 +19,7 @@ type unitItem struct {
 	item *item
 }
 
-// sharedItemsOf makes shared items of the items of a unit; fence tells which contexts are collective.
+// sharedItemsOf makes shared items of the items of a unit; fence reports which contexts are collective.
 func sharedItemsOf(list []*item, unit int, fence func(context int) bool) []*sharedItem {
 	out := make([]*sharedItem, len(list))
 	for i, x := range list {
@@ -36,8 +36,9 @@ func sharedItemsOf(list []*item, unit int, fence func(context int) bool) []*shar
 	return out
 }
 
-// An aligner merges sequences of items by their longest common subsequence. A pair of events counts once, one of loops
-// as often as they have rounds of what their bodies have in common, so that the loops matter more than what is around them.
+// An aligner merges sequences of items by their longest common subsequence. A pair of events has weight 1. A pair of
+// loops has the weight of what their bodies have in common, times their iterations: so loops matter more than what is
+// around them.
 type aligner struct {
 	tolerance
 	known  map[weighing]float64
@@ -81,7 +82,7 @@ func (a *aligner) merge(x, y []*sharedItem) []*sharedItem {
 	return out
 }
 
-// between appends what lies between two fences: what has no match stands before the next match, that of x first.
+// between appends the items between two fences. Items without a match go before the next match, those of x first.
 func (a *aligner) between(out []*sharedItem, x, y []*sharedItem) []*sharedItem {
 	i, j := 0, 0
 	for _, p := range a.pairs(x, y, 0, false) {
@@ -145,7 +146,7 @@ func (a *aligner) split(j *sharedItem, rounds uint64) *sharedItem {
 	return out
 }
 
-// alike reports whether a pair matches wholly.
+// alike reports whether a pair matches in whole.
 func (a *aligner) alike(x, y *sharedItem) bool {
 	if x.isLoop != y.isLoop || x.context != y.context || len(x.body) != len(y.body) {
 		return false
@@ -156,7 +157,7 @@ func (a *aligner) alike(x, y *sharedItem) bool {
 	return slices.EqualFunc(x.body, y.body, a.alike)
 }
 
-// weight says how much a pair has in common, of collective calls alone if fences is true; 0 if it doesn't match.
+// weight returns how much a pair has in common, 0 if it doesn't match. If fences is true, only collective calls count.
 func (a *aligner) weight(x, y *sharedItem, fences bool) float64 {
 	if x.isLoop != y.isLoop || fences && (!x.fence || !y.fence) {
 		return 0
@@ -202,7 +203,7 @@ func (a *aligner) pairs(x, y []*sharedItem, from int, fences bool) (out []pair) 
 	if len(xs)*len(ys) > mostCells {
 		return a.first(x, y, xs, ys, fences)
 	}
-	// best[i][j] is the weight of what comes from i and j on.
+	// best[i][j] is the weight of what begins at i and j.
 	best := make([][]float64, len(xs)+1)
 	own := make([][]float64, len(xs))
 	best[len(xs)] = make([]float64, len(ys)+1)

@@ -15,7 +15,8 @@ type Event struct {
 	Ranks []int
 	Calls stats.Numbers // of each rank
 	Slots []*Slot
-	// Merged are sizes that stand for others, in a trace that was made smaller: what they were at least and at most.
+	// Merged are message sizes that replace others, in a trace that was made smaller: the least and the greatest that
+	// they replace.
 	Merged []reduce.MergedSize
 	Drawn  *trace.Partners // messages that are drawn in such a trace, nil if none is
 
@@ -48,7 +49,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 		}
 		low, high = valuesOf(least), valuesOf(most)
 	}
-	at := 0 // behind the slot of the value before
+	at := 0 // index after the slot of the previous value
 	for i := range list {
 		v := &list[i]
 		s := e.slots[v.name]

@@ -9,17 +9,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrWide is what a run comes to whose calls repeat in no order.
+// ErrWide is returned for a run whose calls repeat in no order.
 var ErrWide = errors.New("calls repeat in no order that would be short enough to show")
 
 const (
 	mostItems = 1 << 20 // that are made on the way
 	mostNodes = 1 << 14 // that come out
 	window    = 256     // how far back the beginning of another round is looked for
-	long      = 1 << 12 // from so many calls on a loop of the grammar is taken as one
+	long      = 1 << 12 // a loop of the grammar with at least this many calls is taken as one
 )
 
-// An item is an event or a loop of one rank, or of ranks that did the same. Counts are for all rounds of the loops around.
+// An item is an event or a loop of one rank, or of ranks that did the same. Counts are sums over all iterations of the
+// loops around it.
 type item struct {
 	context int
 	counts  map[int]uint64    // of an event: calls, by terminal
@@ -47,8 +48,8 @@ func (i *item) bounds() (least, most uint64) {
 	return least, most
 }
 
-// A folder makes loops of a stream: a body that comes again, with the same contexts and as many rounds of the loops in
-// it, is another round.
+// A folder makes loops of a stream. A body that repeats with the same contexts, and with the same trip counts of the
+// loops in it, is another iteration.
 type folder struct {
 	tolerance
 	of      func(terminal int) int
@@ -133,12 +134,12 @@ func (f *folder) event(out []*item, terminal int) ([]*item, error) {
 	c := f.of(terminal)
 	x := &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}
 	if reduce.CanMerge(1, 2, f.precision) {
-		x = newLoop([]*item{x}, 1) // of which other rounds may have more
+		x = newLoop([]*item{x}, 1) // a loop of one iteration: elsewhere it may have more
 	}
 	return f.append(out, x), nil
 }
 
-// body returns the items of one round of a loop, to be changed.
+// body returns the items of one iteration of a loop, which the caller may change.
 func (f *folder) body(n trace.Node) ([]*item, error) {
 	list, ok := f.rules[n.Rule]
 	if !ok {
@@ -170,7 +171,7 @@ func (f *folder) clone(list []*item) ([]*item, error) {
 	return out, nil
 }
 
-// repeated makes a loop; one over a loop alone is a longer one.
+// repeated makes a loop. A loop around nothing but a loop becomes one longer loop.
 func repeated(body []*item, rounds uint64) *item {
 	for _, x := range body {
 		x.scale(rounds)
@@ -191,7 +192,7 @@ func newLoop(body []*item, rounds uint64) *item {
 	return x
 }
 
-// scale has an item be that of so many rounds of what is around it.
+// scale multiplies an item's counts by the iterations of the loops around it.
 func (i *item) scale(rounds uint64) {
 	for t := range i.counts {
 		i.counts[t] *= rounds
@@ -204,7 +205,7 @@ func (i *item) scale(rounds uint64) {
 	}
 }
 
-// add takes in what another round had.
+// add adds the counts of another iteration.
 func (i *item) add(o *item) {
 	for t, count := range o.counts {
 		i.counts[t] += count
@@ -226,8 +227,8 @@ func mixed(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
-// A tolerance says which numbers of rounds are one: at 100 percent the same. Below, a loop has known numbers of rounds, and where
-// each is near the next greater one all of them are one, such as 39 to 42 at 97.
+// A tolerance says which trip counts are equal: at 100 percent the same ones. Below that, if each trip count of a loop
+// is near the next greater one, all of them are equal, such as 39 to 42 at 97.
 type tolerance struct {
 	precision int
 	known     map[uint64][]uint64 // by the loop's hash, rising
@@ -276,8 +277,8 @@ func (t *tolerance) same(a, b *item) bool {
 
 func (t *tolerance) sameAll(a, b []*item) bool { return slices.EqualFunc(a, b, t.same) }
 
-// append adds an item. What repeats at the end becomes a loop once it is clear that a loop there is over: it would be
-// taken for a short one otherwise, and the rest of it for the beginning of what comes next.
+// append adds an item. What repeats at the end becomes a loop only once it is clear that a loop there is over.
+// Otherwise it would be taken for a short loop, and its rest for the beginning of what follows.
 func (f *folder) append(out []*item, x *item) []*item {
 	if k := len(out); k > 0 && !f.goesOn(out[k-1], x) {
 		out = f.closed(out)

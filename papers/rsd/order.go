@@ -11,11 +11,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A unit is ranks whose streams are the same but for values.
+// A unit is ranks whose streams are the same except for values.
 type unit struct {
 	ranks []int
 	items []*item
-	nodes []unitNode // where the items came to stand
+	nodes []unitNode // that have the items in the result
 }
 
 type unitNode struct {
@@ -23,10 +23,10 @@ type unitNode struct {
 	item *item
 }
 
-// ByOrder finds the nests of ranks from the order of their calls: what repeats is a loop, and the sequences of
-// ranks are merged by their longest common subsequence. So a call site may stand at several places, such as
-// before a loop and in it. Loops match if their numbers of rounds do at a precision: 100 asks for the same, 0 for any.
-// ErrWide is wrapped if the calls have no order that is short.
+// ByOrder finds the nests of ranks from the order of their calls: what repeats is a loop, and the sequences of ranks
+// are merged by their longest common subsequence. So a call site may occur at several places, such as before a loop and
+// in it. Loops match if their trip counts do at a precision: 100 requires equal counts, 0 accepts any. ErrWide is
+// wrapped if the calls have no order that is short.
 func ByOrder(r *trace.Reader, ranks []int, precision int) ([]*Nests, error) {
 	return ofThreads(r, ranks, func(thread int) (*Nests, error) {
 		n, err := byOrder(r, ranks, thread, precision)

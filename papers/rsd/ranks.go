@@ -50,7 +50,7 @@ func Spans(list []int) (out []Span) {
 	}
 }
 
-// folded makes one of spans that are alike and equally far apart.
+// folded makes one span of spans that are alike and equally far apart.
 func folded(list []Span) (out []Span) {
 	alike := func(a, b Span) bool {
 		return len(a.Dims) > 0 && slices.Equal(a.Dims, b.Dims)

@@ -8,8 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A run is what a part of a stream has of a loop. The loop goes on as long as calls are of its places, so that one that
-// is under way at either end of the part is not over: head and tail are the rounds begun there since, or calltree.None.
+// A run is what a part of a stream has of a loop. The loop goes on as long as calls are at its places. So it is not
+// over if it is under way at either end of the part. head and tail are the iterations begun at the two ends, or
+// calltree.NoLoop.
 type run struct {
 	head, tail int64
 	through    bool // the loop is under way all along: head and tail are one
@@ -41,7 +42,7 @@ func (c *counter) nodes(n trace.Node) *stretch {
 	return sum
 }
 
-// repeated is what a child comes to with all its rounds.
+// repeated is the stretch of a child with all its repetitions.
 func (c *counter) repeated(n trace.Node) *stretch {
 	sum := newStretch(calltree.NoLoop)
 	if n.Count == 0 {
@@ -73,7 +74,7 @@ func (c *counter) node(n trace.Node) *stretch {
 	return x
 }
 
-// append puts a stretch behind another one, which it changes.
+// append puts stretch b after a, and changes a.
 func (c *counter) append(a, b *stretch) {
 	if b.first == calltree.NoLoop {
 		return
@@ -104,7 +105,7 @@ func (c *counter) append(a, b *stretch) {
 	a.last = b.last
 }
 
-// endTail has the rounds at the end be all.
+// endTail ends the loop that is under way at the end of the part.
 func (r *run) endTail() {
 	if r.through {
 		r.through, r.tail = false, calltree.NoLoop
@@ -114,7 +115,7 @@ func (r *run) endTail() {
 	r.tail = calltree.NoLoop
 }
 
-// count notes that a loop is over that began so many further rounds.
+// count notes that runs of a loop are over: how many, and how many further iterations each had after its first.
 func (r *run) count(further int64, times uint64) {
 	if r.over == nil {
 		r.over = make(map[uint64]uint64)
@@ -122,7 +123,8 @@ func (r *run) count(further int64, times uint64) {
 	r.over[uint64(further)+1] += times
 }
 
-// join adds what comes behind: another round first if again is 1; goesOn tells whether the loop is under way between.
+// join adds the run of the next part. Another iteration begins first if again is 1; goesOn reports whether the loop is
+// under way from one part to the next.
 func (r *run) join(o *run, again int64, goesOn bool) {
 	switch {
 	case goesOn && o.through:
@@ -136,7 +138,7 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 		r.head += again + o.head
 	case goesOn:
 		r.count(r.tail+again+o.head, 1)
-	case o.through: // begins behind
+	case o.through: // the loop begins in o
 	case o.head != calltree.NoLoop:
 		r.count(o.head, 1)
 	}

@@ -105,8 +105,9 @@ func ofThreads(r *trace.Reader, ranks []int, find func(thread int) (*Nests, erro
 	return out, nil
 }
 
-// BySites finds the nests of ranks from call sites alone: each stands at one place of the program, in the order in which
-// the ranks first come there, and a step back is another round of a loop. So ranks are aligned whatever the data made them do.
+// BySites finds the nests of ranks from call sites alone. Each site has one place in the program. Places are in the
+// order in which the ranks first reach them, and a step back is another iteration of a loop. So ranks are aligned
+// whatever the data made them do.
 func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 	return ofThreads(r, ranks, func(thread int) (*Nests, error) { return bySites(r, ranks, thread) })
 }
@@ -237,7 +238,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 	return nil
 }
 
-// tree returns what stands directly in a loop, or in none, of which there were so many rounds.
+// tree returns the nodes directly in a loop, or outside of all loops. rounds is the loop's number of iterations.
 func (b *builder) tree(loop, rounds int) (list []*Node) {
 	first, last := 0, len(b.shape.Items)-1
 	if loop != calltree.NoLoop {
@@ -263,7 +264,7 @@ func (b *builder) tree(loop, rounds int) (list []*Node) {
 	return slices.Clip(list)
 }
 
-// Sites are where the call sites of a thread stand in the program, and its loops, as BySites finds them.
+// Sites are the places of a thread's call sites in the program, and its loops, as BySites finds them.
 type Sites struct{ b *builder }
 
 // SitesOf finds those of ranks.
@@ -284,11 +285,11 @@ func (s *Sites) Places(k *trace.Rank) ([]int, error) {
 // Loops is how many there are; the larger come before those in them.
 func (s *Sites) Loops() int { return len(s.b.shape.Loops) }
 
-// Inner is the innermost loop that a place is in, -1 if there is none.
+// Inner is the innermost loop that a place is in, or -1.
 func (s *Sites) Inner(place int) int { return s.b.shape.InnermostLoop[place] }
 
-// Outer is the loop around one, -1 if there is none.
+// Outer is the next loop around a loop, or -1.
 func (s *Sites) Outer(loop int) int { return s.b.shape.OuterLoop[loop] }
 
-// Common is the innermost loop that has both places, -1 if there is none.
+// Common is the innermost loop that has both places, or -1.
 func (s *Sites) Common(a, b int) int { return s.b.shape.CommonLoop(a, b) }

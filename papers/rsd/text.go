@@ -204,7 +204,7 @@ func braced(list []int64, text func(int64) string) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// What stands in JSON.
+// The nests as JSON.
 type (
 	jsonNests struct {
 		Thread int         `json:"thread"`

@@ -23,7 +23,7 @@ type Slot struct {
 	Numbers stats.Numbers     // those without names
 	Texts   map[string]uint64 // others: handles, names of constants, addresses; as far as there is room
 	Others  uint64            // how many more there are
-	Formula string            // of the rank, which gives all Numbers; empty if there is none
+	Formula string            // of the rank, which gives all Numbers; empty if no formula does
 	Moving  bool              // some move on from call to call: of Numbers, only count and extremes are those of all calls
 
 	part     part
@@ -43,7 +43,7 @@ type valueSets[T comparable] struct {
 	many bool        // there were more values
 }
 
-// add takes in that a rank has had a value; ranks come in rising order.
+// add notes that a rank has had a value; ranks come in rising order.
 func (s *valueSets[T]) add(v T, rank, most int) {
 	list, ok := s.of[v]
 	switch {

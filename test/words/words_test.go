@@ -193,9 +193,6 @@ func TestMessages(t *testing.T) {
 // commentHabits are phrases that need a second reading in comments. Names in code may be such words.
 var commentHabits = regexp.MustCompile(`(?i)\b(so many|behind|by itself|is none|told|tells?|telling|stands? |standing|stood|in the meantime|(comes?|came|coming) (by|to)|(gives?|gave|given|giving) up|(goes|go|went|going) round)\b|(^|[^a-z] )of which\b`)
 
-// commentsLater are packages whose comments still have such phrases.
-var commentsLater = regexp.MustCompile(`^(cmd/spoor|papers|internal/(extrapolate|expr|reproduce/proxy|timing/series))/`)
-
 // TestComments reads comments. Layouts of bytes are no sentences; a package comment may be longer.
 func TestComments(t *testing.T) {
 	n := 0
@@ -206,12 +203,11 @@ func TestComments(t *testing.T) {
 				declared[f.Doc] = f.Name.Name
 			}
 		}
-		later := commentsLater.MatchString(name)
 		for _, g := range file.Comments {
 			n++
 			text := strings.TrimPrefix(layout.ReplaceAllString(g.Text(), "\n\n"), declared[g]+" ")
 			most := mostWords
-			if later || g == file.Doc {
+			if g == file.Doc {
 				most = mostInPackage
 			} else {
 				for _, found := range commentHabits.FindAllStringIndex(text, -1) {

@@ -13,12 +13,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A trace says between which calls memory was freed. Where that happens every time
-// the program comes by a place, the place gets the statement; what was freed on
-// some visits only stays until its number is used again.
+// A trace says between which calls memory was freed. If that happens each time the program
+// passes a place, the place gets the statement. What was freed only on some visits stays
+// until its number is used again.
 
-// A boundary is a point between calls: behind a step of a rule, all repetitions done,
-// or between two of them. Step -1 is before everything.
+// A boundary is a point between calls: after a step of a rule with all its repetitions, or
+// between two repetitions. Step -1 is before everything.
 type boundary struct {
 	stream, rule, step int
 	between            bool
@@ -39,7 +39,7 @@ type ruleInfo struct {
 	steps []trace.Node
 	start []uint64 // calls of the rule before each step, and all of them
 	one   []uint64 // calls of one repetition of each step
-	times uint64   // how often the stream comes by the rule
+	times uint64   // how often the rule occurs in the stream
 }
 
 // survey measures the rules of a stream.
@@ -238,7 +238,8 @@ func (g *generator) allocations(v *variant) error {
 	return nil
 }
 
-// settle gives up on sizes that change.
+// settle treats segments whose sizes change like those of one size. It reports whether one was not
+// treated so before.
 func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	for _, n := range allocs {
 		if l := &r.List[n]; !l.Free && !m.stays[reissue.SegmentOf(&l.Segment)] {
@@ -299,8 +300,8 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 				id[i], size[i] = b.lists[k][n].Segment.ID, int64(b.lists[k][n].Size)
 			}
 			class := strings.ToUpper(segments[event.Segment.Class])
-			// What begins is allocated by the call behind, and what is freed had begun
-			// before: unless it is one segment, the order doesn't matter.
+			// What begins is allocated by the call after the boundary, and what is freed
+			// had begun before: the order matters only if it is one segment.
 			if event.Free {
 				e.frees = append(e.frees, fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr(mpi.KindNone, id)))
 			} else {
@@ -311,9 +312,9 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 	return e, true
 }
 
-// arrange puts what begins before a loop and again between its repetitions into
-// the loop, at the beginning, and what is freed between them and behind it at the
-// end. before is what happens ahead of the step.
+// arrange moves what begins both before a loop and between its repetitions to the
+// beginning of the loop's body. It moves what is freed both between and after them to the
+// end of the body. before is what happens before the step.
 func (s *step) arrange(before *[]string) {
 	n := len(s.between.begins)
 	if k := len(*before) - n; n > 0 && k >= 0 && slices.Equal((*before)[k:], s.between.begins) {

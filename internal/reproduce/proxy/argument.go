@@ -77,7 +77,7 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 	return false
 }
 
-// toolKinds are those of whose numbers 0 is none.
+// toolKinds are kinds that have no constant of value 0.
 var toolKinds = []mpi.Kind{mpi.KindBindType, mpi.KindVarScope, mpi.KindVerbosity, mpi.KindPvarClass}
 
 func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
@@ -136,8 +136,8 @@ func (w *writer) keyval(at int) string {
 	return fmt.Sprintf("keyval[%d]", w.g.keyvals[col[0]])
 }
 
-// wildcard is MPI_ANY_SOURCE, with what it turned out to be if the call itself
-// tells. A tag needs no such care: from one rank messages come in order.
+// wildcard is MPI_ANY_SOURCE, with the actual source if the call itself returns it. A tag needs no such care: messages
+// from one rank arrive in order.
 func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 	at, ok := w.taken()
 	if !ok || w.live || !w.fixed(in.at) {
@@ -269,8 +269,7 @@ var attributeCalls = map[string]attributeCall{
 	"MPI_Win_get_attr": {"MPI_Win_set_attr", "win"}, "MPI_Type_get_attr": {"MPI_Type_set_attr", "type"},
 }
 
-// attribute writes what comes before a call that found a value which none of the
-// variant's calls has set.
+// attribute writes what has to precede a call that found a value which none of the variant's calls has set.
 func (w *writer) attribute() {
 	a, ok := attributeCalls[w.c.f.Name]
 	if !ok {
@@ -283,8 +282,7 @@ func (w *writer) attribute() {
 	}
 	number := w.c.vals[0][w.c.in[key].at]
 	if name(mpi.KindKeyval, number) != "" {
-		// In Fortran values are numbers. One that the program uses too, be it by
-		// chance, is what this MPI says.
+		// In Fortran values are numbers. A number that the program uses too, even by chance, is what this MPI returns.
 		if w.v.passes(w.c.vals[0][got.at]) {
 			w.after = append(w.after, w.giving("gave", got.at, ", pointer, -1"))
 		}

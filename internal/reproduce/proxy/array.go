@@ -66,7 +66,7 @@ func (w *writer) numbers(kind mpi.Kind, n *node, wide bool) string {
 	return fmt.Sprintf("A%s(%s)", bits, strings.Join(list, ", "))
 }
 
-// special is what stands for an array that is none.
+// special is the text of an array argument without elements: a constant of MPI, NULL or an empty array.
 func (w *writer) special(n int64, kind mpi.Kind) (string, bool) {
 	switch n {
 	case trace.ArrayUnweighted:
@@ -192,8 +192,8 @@ type statusPlace struct {
 	site     trace.Site
 }
 
-// findStatuses finds the places whose statuses the program looks at, as far as can be told:
-// a trace has them of calls that filled some in, but not of those that did not.
+// findStatuses finds the places whose statuses the program looks at, as far as the trace
+// shows it: it has statuses of calls that filled some in, but not of those that did not.
 func (g *generator) findStatuses() {
 	g.filled = make(map[statusPlace]bool)
 	for _, v := range g.list {
@@ -213,8 +213,8 @@ func statusForms(n *node, forms ...trace.StatusForm) bool {
 	return has(*n) || n.typ == trace.Array && slices.ContainsFunc(n.elems, has)
 }
 
-// ignores reports whether the program passed MPI_STATUS_IGNORE or the like. Where nothing
-// was filled in, and nothing tells otherwise, nobody looks.
+// ignores reports whether the program passed MPI_STATUS_IGNORE or the like. If nothing was
+// filled in, it assumes so, unless another call at this place has a status.
 func (w *writer) ignores(out *node) bool {
 	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
 		return false // which make one

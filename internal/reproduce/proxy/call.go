@@ -270,7 +270,7 @@ func (w *writer) generalised() {
 	}
 }
 
-// nodeAt is the node at a place of a call; nil if there is none.
+// nodeAt is the node at a place of a call, or nil.
 func nodeAt(list []node, at ops.Place) *node {
 	switch {
 	case at.Param < 0:

@@ -173,7 +173,7 @@ func (g *generator) live(v *variant, f *finish, t int) (text string, args []stri
 	return w.call()
 }
 
-// rows writes the tables of what each member has in turn: rows that are told apart, and their order.
+// rows writes the tables of the values that each member has in turn: the distinct rows, and their order.
 func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int64) int {
 	n := v.rows
 	v.rows++
@@ -214,7 +214,7 @@ func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int6
 			order = append(order, fmt.Sprint(-repeated))
 		}
 	}
-	order = append(order, "0") // the table is looked at once more behind its last row
+	order = append(order, "0") // the table is read once more after its last row
 	from := ""
 	if members > 1 {
 		from = fmt.Sprintf(" + %s[member]", g.table("int", first))

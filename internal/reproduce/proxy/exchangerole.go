@@ -52,7 +52,7 @@ func (x *exchanger) finishes(t int) (list []int64) {
 	return list
 }
 
-// role says what a call of the variant is.
+// role returns the role of a call of the variant in an exchange.
 func (x *exchanger) role(t int) role {
 	c := x.v.calls[t]
 	if c.def == nil || c.own >= 0 && c.lane != nil || c.generalises() || x.g.why(x.v, t) != "" || x.v.ranks[0].Lane(t) != nil || c.vals[0][0] != 0 {
@@ -109,7 +109,7 @@ func (x *exchanger) role(t int) role {
 	return noRole
 }
 
-// output is an integer that comes out; -1 if the call has none of this name.
+// output is an integer that the call returns; -1 if the call has no output of this name.
 func (c *call) output(name string) int64 {
 	if i := c.def.Index(name); i >= 0 && c.out[i].typ == trace.Int {
 		return c.vals[0][c.out[i].at]

@@ -159,7 +159,7 @@ func (f *fitter) others(who []int) []int {
 	})
 }
 
-// condition tells some ranks from others.
+// condition is an expression that is true on the ranks who and false on the ranks rest.
 func (f *fitter) condition(who, rest []int) (*expr.Expr, bool) {
 	rank := expr.Of(expr.Rank)
 	switch {
@@ -191,7 +191,8 @@ func (f *fitter) condition(who, rest []int) (*expr.Expr, bool) {
 	return nil, false
 }
 
-// split tells ranks apart by a number of theirs, which of computes.
+// split is an expression that is true on the ranks who and false on the ranks rest. It compares a number of each rank:
+// number is its expression, and of computes it.
 func split(number *expr.Expr, of func(rank int) int, who, rest []int) (*expr.Expr, bool) {
 	lo, hi := math.MaxInt, math.MinInt
 	for _, r := range who {

@@ -15,10 +15,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Which of several requests is finished first, and how often a test finds nothing,
-// follows no rule, so that the structure of a program that polls is as long as the run.
-// What it does is a loop: it tests or waits until so many requests are finished. Such
-// calls in a row are one step of the program, FINISH, and the structure is found anew.
+// Which of several requests finishes first, and how often a test finds nothing, follows no rule. So the structure of a
+// program that polls is as long as the run. What such a program does is a loop: it tests or waits until a number of
+// requests are finished. Such calls in a row become one step of the program, FINISH, and the structure is found anew.
 // (pilgrim-tpds2022 §3.3.4.)
 
 // A stepwise is a stream of a variant with a structure of its own, in which calls in a row may be one step.
@@ -42,7 +41,7 @@ type finish struct {
 	terminal int    // one of the calls
 	place    string // of its requests
 	requests int64
-	what     string       // tells it from others
+	what     string       // differs from that of other finishes
 	exchange []exchanging // by member; nil: it finishes requests that were made before
 	at       []int        // of messages that are one step: which values differ, and what they are each time
 	rows     [][]int64
@@ -64,7 +63,7 @@ func (s *stepwise) at(call uint64) uint64 {
 	return r.step
 }
 
-// end is how many calls there are up to the end of the last run and the steps behind it.
+// end is the number of calls up to the end of the last run, and of the steps after it.
 func (s *stepwise) end() uint64 {
 	r := &s.runs[len(s.runs)-1]
 	after := r.step + 1
@@ -122,7 +121,7 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised {
 		return nil
 	}
-	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" if it is none
+	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" outside of such loops
 	done := make([]int64, len(v.calls))
 	whole := make(map[string]bool) // all requests of the place were seen together
 	lists := v.wholeLists()
@@ -134,7 +133,7 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 	}
 	for t := range same {
 		if !whole[same[t]] {
-			same[t] = "" // what stands between its requests may be others
+			same[t] = "" // there may be other requests between its own
 		}
 	}
 	number := make(map[string]int)
@@ -160,7 +159,7 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 	return list
 }
 
-// finisher tells which loop a call may be of, and how many requests it finished.
+// finisher returns which loop a call may be part of, and how many requests it finished.
 func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int64) {
 	c := v.calls[t]
 	what := c.finishedBy()
@@ -242,8 +241,8 @@ func (c *call) requests() (list []int64) {
 	return list
 }
 
-// wholeLists finds the calls that are given all requests of an array none of which was finished before, if these are the same at
-// each such call of a place; -1: they aren't.
+// wholeLists finds the calls that get all requests of an array before any of these was finished. -1: the requests
+// differ between the calls of a place.
 func (v *variant) wholeLists() map[site]int {
 	lists := make(map[site]int)
 	for t, c := range v.calls {
@@ -274,7 +273,7 @@ func (g *generator) placeOf(v *variant, t int, lists map[site]int) string {
 	return g.passes(c, int64(len(c.requests())), place)
 }
 
-// partOf reports whether a call is given what is left of the requests of another.
+// partOf reports whether a call gets the rest of the requests of another call.
 func (c *call) partOf(whole *call) bool {
 	all := whole.requests()
 	for i, v := range c.requests() {

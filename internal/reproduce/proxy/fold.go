@@ -40,7 +40,8 @@ func (s *step) alike() string {
 
 func (s *step) around() string { return fmt.Sprint(s.head, s.tail, s.between, s.after) }
 
-// fold fills in the steps and loops of the part, and returns what tells it from others.
+// fold fills in the steps and loops of the part, and returns a text that only equal
+// parts have in common.
 func (f *folder) fold(steps []step, children [][]trace.Node) string {
 	for k := range steps {
 		what := steps[k].alike()
@@ -80,8 +81,8 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 	return key.String()
 }
 
-// rounds returns the width and rounds of the loop that begins with a step, on all
-// members; 0 of both if there is none.
+// rounds returns the width and trip count of the loop that begins with a step, on all
+// members; both are 0 if no loop begins there.
 func (f *folder) rounds(steps []step, k int) (width, rounds int) {
 	width, rounds = grammar.Progression(f.counts[0][k:])
 	if rounds == 0 {
@@ -101,8 +102,8 @@ func (f *folder) rounds(steps []step, k int) (width, rounds int) {
 	return width, rounds
 }
 
-// count says how often a step is repeated: so often in the first round of a loop and
-// so much more in each one behind it. It is "" for once.
+// count says how often a step is repeated: the number in the first iteration of a loop,
+// and by how much it grows with each further one. It is "" for once.
 func (f *folder) count(k, width int) string {
 	counts, more := make([]int64, len(f.counts)), make([]int64, len(f.counts))
 	most, grows := int64(1), false

@@ -155,8 +155,8 @@ type tabled struct {
 // leastShared is how long a table has to be for others to be expressed by it.
 const leastShared = 16
 
-// multiple expresses values by a table that there is: what a message takes in bytes, and
-// where the next one begins, follow from how many elements it has.
+// multiple expresses values by a table that exists already: a message's bytes, and the
+// position of the next message, follow from its number of elements.
 func (f *fitter) multiple(index string, vals []int64) (string, bool) {
 	if len(vals) < leastShared {
 		return "", false

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// stands are the stand-ins of runtime/runtime.h.
+// runtime/runtime.h has these functions, which replace callbacks.
 var stands = [...]string{
 	reissue.StandInNothing: "(void *)stand_in", reissue.StandInCopy: "(void *)stand_in_copy", reissue.StandInNoCopy: "(void *)stand_in_no_copy",
 	reissue.StandInQuery: "stand_in_query", reissue.StandInExtent: "stand_in_extent",

@@ -33,7 +33,7 @@ const even = 0.02
 type gapOf struct {
 	*timed
 	mean  float64   // over all ranks
-	ranks []float64 // by rank; NaN: it doesn't come by
+	ranks []float64 // by rank; NaN: it has no such gap
 	calls []float64
 	worst float64 // the greatest part of a rank's computation that is wrong with the mean
 }
@@ -248,7 +248,7 @@ func (x *gapOf) each() uint32 {
 	return uint32(min(sum/max(1, ranks)+0.5, math.MaxInt32))
 }
 
-// drawnMean is the mean of what a program draws in so many calls.
+// drawnMean is the mean of the samples that a program takes in a number of calls.
 func drawnMean(parts []hist.Part, calls uint32) float64 {
 	sum := 0.0
 	for i := range calls {
@@ -262,7 +262,7 @@ func drawnMean(parts []hist.Part, calls uint32) float64 {
 	return sum / float64(calls)
 }
 
-// microseconds writes a time of so many nanoseconds with four digits.
+// microseconds writes ns nanoseconds in microseconds, with four digits.
 func microseconds(ns float64) string {
 	if ns >= 1e6 {
 		return strconv.FormatFloat(ns/1000, 'f', 0, 64)

@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Values that are others in each call are variables of the program: LANE(3, 0) is the
-// first value of lane 3, and step(3), behind the call, takes it to the next one. How the
-// steps follow each other is a grammar, as in the trace.
+// A value that differs in each call is a variable of the program: LANE(3, 0) is the
+// first value of lane 3, and step(3), after the call, moves the lane to its next value.
+// The order of the steps is a grammar, as in the trace.
 
 // lanes numbers the lanes of a variant and writes the function that makes them.
 func (g *generator) lanes(v *variant) error {
@@ -59,7 +59,7 @@ func (g *generator) lanes(v *variant) error {
 }
 
 // order lists the rules of a lane's grammar, which the members have in common but for
-// counts: {step, count} or {-rule, count}, and {0, 0} behind each rule.
+// counts: {step, count} or {-rule, count}, and {0, 0} after each rule.
 func (v *variant) order(of []*trace.Lane) ([]string, error) {
 	var list []string
 	number := map[int]int{0: 0}

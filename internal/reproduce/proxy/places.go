@@ -29,7 +29,7 @@ type stepTimes struct {
 	gap, entry *timed
 }
 
-// A timed is the gap before a line of a copy, on all ranks that come by.
+// A timed is the gap before a line of a copy, on all ranks that run it.
 type timed struct {
 	of   []leafOf
 	text string // the expression
@@ -156,7 +156,7 @@ func (t *timed) near(v *variant, of []leafOf) bool {
 	return off <= sameGap*ns || off*min(n, calls) <= sameTime*v.placed[of[0].stream].total
 }
 
-// mean is what leaves of a variant have on the average, over so many calls.
+// mean is the mean gap of a variant's leaves, and the number of their calls.
 func mean(v *variant, of []leafOf) (gap, calls float64) {
 	for i := range of {
 		if x := &of[i]; x.v == v {

@@ -53,7 +53,7 @@ const (
 	GapsFollowed Gaps = "followed"
 )
 
-// A RefusedError lists what stands in the way of a program.
+// A RefusedError lists the reasons why a trace can't become a program.
 type RefusedError struct{ Obstacles []reissue.Obstacle }
 
 func (e *RefusedError) Error() string {

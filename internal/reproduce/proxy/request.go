@@ -69,7 +69,7 @@ func (w *writer) requests(param string) string {
 	case n.n == 0:
 		return "no_request()"
 	}
-	// Those made in a row stand in a row.
+	// Requests that were made in a row are neighbours.
 	inRow, keptRow := true, true
 	for m := range w.c.vals {
 		vals := w.c.vals[m]

@@ -47,7 +47,7 @@ func (g *generator) tabulate() {
 	}
 }
 
-// tabled finds the step of each terminal, and those that stand for several.
+// tabled finds the step of each terminal, and the steps that replace several terminals.
 func (v *variant) tabled() (steps []int, list []finish) {
 	groups := make(map[string][]int)
 	steps = make([]int, len(v.calls))
@@ -123,7 +123,7 @@ func (c *call) numbers() (list []int) {
 	return list
 }
 
-// filled reports whether a node is a status that says what came.
+// filled reports whether a node is a status that describes the message that arrived.
 func (n *node) filled() bool {
 	return n.typ == trace.Status && (n.n == signature.StatusFilled || n.n == signature.StatusIgnored)
 }

@@ -85,7 +85,8 @@ func LoopIteration(depth int) *expr.Expr { return expr.External(fmt.Sprintf("i%d
 // LoopLength is how many iterations the loop at a depth has.
 func LoopLength(depth int) *expr.Expr { return expr.External(fmt.Sprintf("n%d", depth)) }
 
-// NewScaled begins the program of a run on several numbers of ranks, of which r is one. plan has what all ranks of all of them need.
+// NewScaled begins the program of runs on several numbers of ranks; r is one of them. plan has what all ranks of all
+// runs need.
 func NewScaled(r *trace.Reader, plan *reissue.Plan, strings map[uint64]string, o Options) (*Scaled, error) {
 	k, err := r.Rank(0)
 	if err != nil {
@@ -119,7 +120,7 @@ func Shape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
 	return w.shape, nil
 }
 
-// A scaledLine is a line of the program: text, and behind it the call of that number, if it has one.
+// A scaledLine is a line of the program: text, then the call with that number, if the line has a call.
 type scaledLine struct {
 	indent int
 	text   string
@@ -168,7 +169,7 @@ func (s *Scaled) Call(condition *expr.Expr, x *ScaledCall) error {
 	return nil
 }
 
-// Choose writes several calls, of which a formula says by number which is made.
+// Choose writes a switch that makes one of several calls. The formula which is the call's index.
 func (s *Scaled) Choose(condition, which *expr.Expr, calls []*ScaledCall) error {
 	s.line(fmt.Sprintf("%sswitch (%s) {", when(condition), which))
 	for i, x := range calls {
@@ -430,7 +431,7 @@ func (g *generator) cannot(format string, args ...any) {
 	}
 }
 
-// constants has an expression give constants as the MPI at hand has them.
+// constants wraps an expression so that it gives constants the values of the MPI with which the program is compiled.
 func constants(kind mpi.Kind, text string) string {
 	switch kind {
 	case mpi.KindInt, mpi.KindCount, mpi.KindCount64, mpi.KindDisp: // MPI_UNDEFINED is no input of them

@@ -101,14 +101,14 @@ func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 	return tree.Recorded(k.Structure(stream))
 }
 
-// A named is a part that stands for something of the program.
+// A named is a part that is a function or a loop of the traced program.
 type named struct {
 	title, ident string
 	loop         string   // its place, of a loop
 	from         []string // of a function: where it is called
 }
 
-// name says what a rule of a stream is; nil if nothing of the program.
+// name returns which function or loop a rule of a stream is, or nil.
 func (g *generator) name(v *variant, stream, rule int) *named {
 	s := v.stepwise[stream]
 	if s == nil || s.labels == nil || s.labels[rule] == nil {
@@ -154,7 +154,7 @@ func (g *generator) count() error {
 // maxFrom is how many places are named from which a function is called.
 const maxFrom = 4
 
-// also notes that the part is called from where another one is.
+// also notes that the part is called from where another part is called.
 func (n *named) also(o *named) {
 	for _, from := range o.from {
 		if !slices.Contains(n.from, from) {
@@ -163,7 +163,7 @@ func (n *named) also(o *named) {
 	}
 }
 
-// comment says what the part is.
+// comment is the C comment that describes the part.
 func (n *named) comment() string {
 	text := n.title
 	if len(n.from) > 0 {
@@ -175,7 +175,7 @@ func (n *named) comment() string {
 	return comment(text)
 }
 
-// identifier makes the last part of a name one that C takes behind another.
+// identifier makes the last part of a name one that C allows at the end of an identifier.
 func identifier(name string) string {
 	name, _, _ = strings.Cut(name, "(")
 	name, _, _ = strings.Cut(name, "<")

@@ -30,8 +30,8 @@ type step struct {
 	part  int
 	count string // "" for once; in a loop it may name round
 
-	// Statements about memory: in each repetition before and behind, between two
-	// repetitions, and behind the last.
+	// Statements about memory: in each repetition at its beginning and end, between two
+	// repetitions, and after the last.
 	head, tail []string
 	between    events
 	after      []string

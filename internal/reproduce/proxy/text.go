@@ -83,8 +83,7 @@ func (w *writer) text(p *trace.ParamDef, in *node) string {
 	return t
 }
 
-// exists tells whether the file was there before the program opened it, and
-// how large it has to be.
+// exists reports whether the file was there before the program opened it, and how large it has to be.
 func (w *writer) exists() (int64, bool) {
 	const modeCreate = 2
 	i := w.param("amode")
@@ -98,9 +97,9 @@ func (w *writer) exists() (int64, bool) {
 	return w.v.fileSize(), true
 }
 
-// sizeFound is the size that the program was told of a file after it opened it at a
-// terminal and before it wrote: of one that it would have created, had it not been
-// there from an earlier run. 0 is nothing.
+// sizeFound is the size that the program got of a file after it opened it at a terminal
+// and before it wrote. It is for a file that the program would have created, had there
+// been none from an earlier run. 0 means no size.
 func (v *variant) sizeFound(opened int) int64 {
 	for _, c := range v.calls[opened:] {
 		size, told := c.fileSize()
@@ -114,7 +113,7 @@ func (v *variant) sizeFound(opened int) int64 {
 	return 0
 }
 
-// fileSize is the size that the call told the program of a file.
+// fileSize is the size of a file that the call returned.
 func (c *call) fileSize() (int64, bool) {
 	if !c.def.Files() {
 		return 0, false
@@ -127,7 +126,7 @@ func (c *call) fileSize() (int64, bool) {
 	return 0, false
 }
 
-// fileAccess tells whether the call reads from a file, or writes to one.
+// fileAccess reports whether the call reads from a file, or writes to one.
 func (c *call) fileAccess() (reads, writes bool) {
 	if c.def.Files() {
 		for i := range c.f.Params {
@@ -139,8 +138,8 @@ func (c *call) fileAccess() (reads, writes bool) {
 	return reads, writes
 }
 
-// fileSize estimates the size of files that existed: what the program was told
-// first, or if it only reads, how far it read.
+// fileSize estimates the size of files that existed: the first size that a call returned,
+// or if the program only reads, how far it read.
 func (v *variant) fileSize() int64 {
 	read, writes := int64(0), false
 	for _, c := range v.calls {
@@ -228,8 +227,8 @@ func (l *line) template() *template {
 	return l.apart
 }
 
-// inRounds returns the line for rounds that begin with l and go on with next, of which
-// the template is the same.
+// inRounds returns the line for iterations that begin with l and continue with next. Both
+// lines have the same template.
 func (g *generator) inRounds(l, next *line) *line {
 	t, u := l.template(), next.template()
 	if slices.Equal(t.numbers, u.numbers) {
@@ -250,7 +249,7 @@ func (g *generator) inRounds(l, next *line) *line {
 	return g.shared(out)
 }
 
-// alone reports whether what stands between two texts is an argument.
+// alone reports whether the text between two others is a whole argument.
 func alone(before, behind string) bool {
 	before = strings.TrimRight(before, " ")
 	return before != "" && behind != "" && strings.ContainsRune("(,{", rune(before[len(before)-1])) && strings.ContainsRune("),}", rune(behind[0]))

@@ -12,8 +12,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Ranks whose requests finish in another order are in classes of their own. Where FINISH stands for that order they make the same
-// steps, and are one variant: what differs from rank to rank is an expression of the rank, as it is within a class.
+// Ranks whose requests finish in different orders are in different classes. Where FINISH replaces that order they make
+// the same steps, and are one variant. Values that differ between ranks are expressions of the rank, as they are within
+// a class.
 
 // A source is where a member of a variant that was made of several comes from.
 type source struct {
@@ -35,11 +36,12 @@ func (v *variant) terminal(member, t int) int {
 type steady struct {
 	v         *variant
 	g         *grammar.Grammar
-	terminals []int // of the variant: calls, then the calls that stand for finishes
+	terminals []int // of the variant: calls, then one call of each finish
 	finishes  []int // by number, those of the variant
 }
 
-// steadyOf returns the steps of a variant and what tells them from others; nil if they can't be those of other variants too.
+// steadyOf returns the steps of a variant, and a text that variants with the same steps have in common. It returns nil
+// if the steps can't be those of other variants too.
 func (g *generator) steadyOf(v *variant) (*steady, string) {
 	if len(v.stepwise) != 1 || v.stepwise[0] == nil || v.hists != nil || g.o.Partial {
 		return nil, ""
@@ -66,7 +68,7 @@ func (g *generator) steadyOf(v *variant) (*steady, string) {
 				fmt.Fprintln(&key, c.f.Name, c.site, c.shape)
 			default:
 				n := int(x.ID) - len(v.calls)
-				number[x.ID] = -1 - int32(len(s.finishes)) // behind all calls
+				number[x.ID] = -1 - int32(len(s.finishes)) // after all calls
 				s.finishes = append(s.finishes, n)
 				fmt.Fprintln(&key, "finish", v.finishes[n].what)
 			}

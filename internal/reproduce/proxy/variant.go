@@ -23,7 +23,7 @@ type variant struct {
 	placed      []*placed        // by stream
 	stepwise    []*stepwise      // by stream, nil: its structure is the trace's
 	finishes    []finish
-	sources     []source // by member, of a variant that was made of several; nil: it is none
+	sources     []source // by member, if the variant was made of several; else nil
 	fitter      *fitter
 	plan        *reissue.Plan
 	plans       []*reissue.Plan // by member
@@ -33,7 +33,7 @@ type variant struct {
 	nested      map[int]bool // terminals that free what their callbacks still use
 	begin       int          // terminal after which the other threads begin, or -1
 	end         map[int]bool // terminals before which they have to be over
-	memory      string       // name of the function that tells of memory
+	memory      string       // name of the function with the statements about memory
 	allocs      *memory
 	tables      []string // statements that set lanes and rows
 	rows        int      // how many tables of rows there are

@@ -132,7 +132,7 @@ func (g *generator) program() *Program {
 		}
 	}
 	g.main(&body)
-	// What was given up for a better expression may have left a table behind.
+	// An expression that a better one replaced may have left an unused table.
 	used := make(map[string]bool)
 	for _, name := range tableName.FindAll(body.Bytes(), -1) {
 		used[string(name)] = true
@@ -196,7 +196,7 @@ func (g *generator) calls() (n uint64) {
 	return n
 }
 
-// declarations writes the arrays that handles stand in.
+// declarations writes the arrays that hold handles.
 func (g *generator) declarations(b *bytes.Buffer) {
 	byName := func(a, b mpi.Kind) int { return strings.Compare(a.Name(), b.Name()) }
 	for _, kind := range slices.SortedFunc(maps.Keys(handleArrays), byName) {
@@ -310,7 +310,7 @@ func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent stri
 	put(s.after)
 }
 
-// ending says how many calls ranks make, where the program did not come to its end.
+// ending says how many calls ranks make, if the traced program did not finish.
 func (g *generator) ending() string {
 	if g.ends == nil {
 		return ""

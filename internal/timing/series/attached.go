@@ -11,13 +11,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// Behind all blocks of times stand those of what was attached to the same calls, if something was, whatever the mode exactly:
+// After all blocks of times come those of the numbers attached to the same calls, if there are any. They are exact in
+// all modes:
 //
 //	block of numbers = per name: size uvarint, order uint8 and batch of that size
 //
-// The batch, of the exact codec, has of each call how many numbers it has under the name, in place of a gap, and in place of a duration
-// how far their sum is from what the sums before, of calls of the same kind in the block, suggest: a distance d as (d << 1) ^ (d >> 63), 0 without a number.
-// Order 0 suggests 0, order 1 the sum before, order 2 as far from that as that is from the one before it. Size 0: none of these calls has one.
+// The batch is of the exact codec. In place of a call's gap it has how many numbers the call has under the name. In
+// place of the duration it has the distance d of their sum from a prediction, as (d << 1) ^ (d >> 63), or 0 without a
+// number. The prediction is from the sums of earlier calls of the same kind in the block. Order 0 predicts 0, order 1
+// the last sum, order 2 the last sum plus its difference from the one before. Size 0: none of these calls has a number.
 
 // MaxNames is how many names there may be.
 const MaxNames = 64
@@ -147,7 +149,7 @@ func (k *Kinds) before(m map[uint32]*suggestion, call int) *suggestion {
 	return once.Get(m, k.Of[call], func() *suggestion { return new(suggestion) })
 }
 
-// exactly is what the exact codec is told of calls.
+// exactly describes calls to the exact codec.
 func (k *Kinds) exactly() *Calls { return &Calls{Keys: k.Of, Groups: k.Groups} }
 
 // Names returns under which names something was attached.

@@ -25,7 +25,7 @@ func codecOf(m timing.Mode) (Codec, error) {
 	return CodecNamed(string(m))
 }
 
-// calls is what the codec is told of times in units of so many ticks.
+// calls describes calls to the codec, for times in units of unit ticks.
 func (k *Kinds) calls(unit uint64) *Calls {
 	c := &Calls{Keys: k.Of, Groups: k.Groups, Bounds: k.Bounds, Bins: k.Bins, Sample: k.Sample}
 	if unit > 1 {

@@ -53,7 +53,7 @@ type Calls struct {
 	Bins, Sample int
 }
 
-// A Bound is how far a value may be from the truth. The zero Bound is none at all.
+// A Bound is how far a value may be from the truth. The zero Bound allows no difference.
 type Bound struct {
 	Relative float64 // as a share of the value, from 0 to 1
 	Absolute uint64  // instead, if not 0: in the unit of the values
@@ -82,7 +82,7 @@ func (c *Calls) bound(key uint32) Bound {
 	return c.Bound
 }
 
-// check tells what is wrong with c.
+// check returns an error if c is inconsistent.
 func (c *Calls) check() error {
 	if len(c.Keys) == 0 {
 		return nil
@@ -195,16 +195,16 @@ func dense(keys []uint32) (numbers, first []uint32) {
 	return numbers, first
 }
 
-// A Signature is what tells a rank's distinct calls apart.
+// A Signature distinguishes a rank's calls: calls with equal signatures are of one kind.
 type Signature struct {
 	Call, Site uint64 // of the same rank: equal numbers mean the same
 	Vals       []int64
 }
 
-// KindsOf returns the kind of each terminal of a rank whose clock has so many ticks
-// in a nanosecond, and what a block has to know of kinds, with Of left to the caller. Terminals with equal signatures are one kind;
-// kinds are numbered by first occurrence, so that who writes and who reads have the
-// same, even if one of them tells more terminals apart.
+// KindsOf returns the kind of each terminal of a rank, and what a block needs to know of kinds; the caller fills in Of.
+// The rank's clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are one kind. Kinds are
+// numbered by first occurrence: so writers and readers have the same numbers, even if one of them has more distinct
+// terminals.
 func KindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Signature) (of []uint32, k Kinds) {
 	known := make(map[string]uint32)
 	functions := make(map[uint64]uint32)

@@ -9,8 +9,8 @@ import (
 // A binary arithmetic coder, 32 bits, without carries. Probabilities are those
 // of a one, in 1/65536. Bits whose probability nobody knows go beside it.
 
-// A coder writes or reads: its methods return the bits and numbers that they
-// code, which only a writing one has to be told.
+// A coder writes or reads: its methods return the bits and numbers that they code. Only
+// when it writes are their arguments used.
 type coder struct {
 	reading   bool
 	low, high uint32
@@ -37,7 +37,7 @@ func newReader(src []byte) (*coder, error) {
 	return c, nil
 }
 
-// take reads a byte, zeros behind the end.
+// take reads a byte; past the end it reads zeros.
 func (c *coder) take() {
 	b := byte(0)
 	if len(c.in) > 0 {
@@ -81,8 +81,8 @@ func (c *coder) raw(v uint64, n uint) uint64 {
 //
 //	coded uvarint, arithmetic code, bits
 func (c *coder) finish(dst []byte) []byte {
-	// A reader takes zeros behind the end. A byte between the bounds, which
-	// differ in it, is as good as all of it.
+	// A reader takes zeros past the end. The bounds differ in this byte, so a byte
+	// between them is as good as all of it.
 	if c.low > 0 {
 		c.out = append(c.out, byte(c.high>>24))
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// histSig is the histogram code of the paper, HIST (section 2.3.2): of each key, the
-// bins that are most frequent among its first calls have short codes of one bit and
-// the bin's number in the table; all other times have one bit and the number of
-// their bin. zstd comes behind. Here a bin is a cell.
+// histSig is the histogram code of the paper, HIST (section 2.3.2). For each key, the
+// bins that are most frequent among its first calls have short codes: one bit, and the
+// bin's number in the table. All other times have one bit and the number of their bin.
+// The result is compressed with zstd. Here a bin is a cell.
 var histSig = cellCodec{"hist-sig", appendHistSig, decodeHistSig, true}
 
 // What the paper took: 2³ bins, whose codes have four bits, and 100 calls.
@@ -68,7 +68,7 @@ func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 	return appendSized(dst, append(tables, codes.Finish()...))
 }
 
-// frequent returns the cells that a list has most often, at most so many.
+// frequent returns the most frequent cells of a list, most at the most.
 func frequent(list []int32, most int) []int32 {
 	counts := make(map[int32]int)
 	for _, cell := range list {

@@ -86,7 +86,7 @@ func (h *huffman) build(weights []uint64) bool {
 		f.nodes = append(f.nodes, treeNode{f.nodes[a].weight + f.nodes[b].weight, a, b})
 		heap.Push(f, int32(len(f.nodes)-1))
 	}
-	// Parents come behind their children.
+	// Parents come after their children.
 	depth := make([]uint8, len(f.nodes))
 	for i := len(f.nodes) - 1; i >= 0; i-- {
 		n := f.nodes[i]

@@ -10,11 +10,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Levels cut the numbers from 0 to 2^64-1 into cells. Each has one value that
-// stands for all in it within the bound. Cells are as wide as the bound allows,
-// except for small relative bounds, where they are powers of two wide, which needs
-// no table and loses at most one bit. With an absolute bound all values are first
-// divided into steps, whose number is kept exactly.
+// Levels cut the numbers from 0 to 2^64-1 into cells. Each cell has one value that
+// represents all numbers in it within the bound. Cells are as wide as the bound allows.
+// With small relative bounds they are powers of two wide instead, which needs no table and
+// loses at most one bit. With an absolute bound all values are first divided into steps,
+// whose number is kept exactly.
 type levels struct {
 	value []uint64 // of each cell
 	top   []uint64 // the highest number in each
@@ -60,7 +60,7 @@ func levelsOf(b Bound) *levels {
 	return l
 }
 
-// split returns the cell of a number, and what it doesn't say of it in so many bits.
+// split returns the cell of a number, and width bits that say where in the cell it is.
 func (l *levels) split(x uint64) (cell int32, rest uint64, width uint) {
 	if !l.exact {
 		return l.of(x), 0, 0
@@ -82,7 +82,7 @@ func (l *levels) open(cell int32) uint {
 	return width
 }
 
-// join returns the number that stands for what split made.
+// join returns the number that represents all numbers for which split returns the same.
 func (l *levels) join(cell int32, rest uint64) uint64 {
 	if !l.exact {
 		return l.at(cell)
@@ -184,7 +184,7 @@ func (l *levels) cell(i int32) (from uint64, width uint) {
 	return uint64(i-shift<<l.mantissa) << uint(shift), uint(shift)
 }
 
-// at returns the value that stands for a cell.
+// at returns the value that represents a cell.
 func (l *levels) at(i int32) uint64 {
 	if l.value == nil {
 		from, width := l.cell(i)

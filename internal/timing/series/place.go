@@ -174,7 +174,7 @@ func mixed(a, b, c uint32) uint32 {
 	return h ^ h>>13
 }
 
-// Of a distance, so many bits below the leading one are predicted.
+// modelled is how many bits of a distance are predicted, below the leading one.
 const modelled = 3
 
 // distance codes a level as its distance from a centre. It never returns one
@@ -221,7 +221,7 @@ func b2u(b bool) uint32 {
 	return 0
 }
 
-// learn takes in the level that came.
+// learn updates the estimates with the level that was coded.
 func (p *placer) learn(here, kind *usual, level int32) {
 	off := level - here.at
 	size := max(off, -off)

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Raw is eight bytes a time: what others are compared with.
+// Raw is eight bytes for each time: the reference for other codecs.
 type Raw struct{}
 
 // Name implements Codec.

@@ -1,7 +1,7 @@
-// Package series stores the times of every call of a rank: in blocks, so that a
-// place in the run is found by decoding one of them, and behind them a head that
-// says where blocks are. What calls these are stands elsewhere; a reader brings it
-// along, and blocks use it to tell similar times apart.
+// Package series stores the times of every call of a rank. Times are in blocks, so that
+// a time in the run is found by decoding one block. A head after the blocks says
+// where they are. Which calls these are is stored elsewhere: a reader passes it in, and
+// blocks use it to group calls with similar times.
 //
 // It does not decide which modes there are (package timing), and knows nothing of
 // trace files.
@@ -50,9 +50,9 @@ type Rank struct {
 	StartNs    int64 // wall clock at tick 0, ns since 1970
 }
 
-// Kinds tells calls apart for a block: to each call a small number, the same for
-// calls whose times may be alike, and of each of these numbers the function and the
-// error that the times may have, in ticks. Bounds is nil in lossless modes.
+// Kinds says which calls of a block are alike. Of has a small number for each call, which calls with similar times
+// share. For each of these numbers, Groups has the function and Bounds the error that the times may have, in ticks.
+// Bounds is nil in lossless modes.
 type Kinds struct {
 	Of           []uint32
 	Groups       []uint32
@@ -318,8 +318,8 @@ func (r *Reader) First(stream, i int) (first uint64, calls int) {
 // Begin returns when the call before a block ended, in ticks.
 func (r *Reader) Begin(stream, i int) int64 { return r.blocks[stream][i].at }
 
-// Ended returns when the last call of a block ended, in ticks. In lossy modes older files have it for no block, as
-// theirs begin and end where the times before them, as they were kept, come to: then ok is false.
+// Ended returns when the last call of a block ended, in ticks. ok is false if the file does not say so: older files in
+// lossy modes begin and end a block where the kept times before it add up to.
 func (r *Reader) Ended(stream, i int) (ticks int64, ok bool) {
 	if r.ends == nil {
 		return 0, false

@@ -6,11 +6,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// sz is what SZ does for one dimension and a pointwise relative bound: it
-// quantises the logarithm of each value, predicts the quantum from those before
-// it (the last one, or straight on from the last two, whichever suits the
-// list), and codes what is left with a Huffman code, and that with zstd. In
-// szSig, times of calls with the same key stand together, as in the paper.
+// sz is what SZ does for one dimension and a pointwise relative bound: it quantises the
+// logarithm of each value, and predicts the quantum from those before it. The
+// prediction is the last one, or a straight line through the last two, whichever suits
+// the list. It codes what is left with a Huffman code, and that with zstd. In szSig,
+// times of calls with the same key are adjacent, as in the paper.
 var (
 	sz    = cellCodec{"sz", appendSZ, decodeSZ, false}
 	szSig = cellCodec{"sz-sig", appendSZ, decodeSZ, true}

@@ -8,14 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream
-// of libzfp. zfp has an absolute bound; that of the logarithm is the relative
-// one. Where the bound is absolute, it keeps the times themselves. Its bound is a power of two, and what it really does is better still, so
-// one that is twice as far is tried, too. With Clustered, times of calls with
-// the same key stand together.
+// ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream of libzfp. zfp has an absolute bound;
+// that of the logarithm is the relative one. Where the bound is absolute, it keeps the times themselves. zfp rounds its
+// bound to a power of two, and its errors are smaller still: so twice that bound is tried, too. With Clustered, times
+// of calls with the same key are adjacent.
 //
-// Times whose bound is less than a double can say are kept as they are, and
-// so are the few that rounding to an integer moves out of their bounds.
+// Times whose bound is below the precision of a double are kept as they are, and so are the few that rounding to an
+// integer moves out of their bounds.
 type ZFP struct{ Clustered bool }
 
 // Name implements Codec.
@@ -125,7 +124,7 @@ func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	return append(binary.AppendUvarint(dst, uint64(count)), fixes...)
 }
 
-// zero stands for the logarithm of 0: its nearest neighbour is that of 1.
+// zero represents the logarithm of 0: its nearest neighbour is that of 1.
 const zero = -2
 
 // toZFP is what zfp gets for a time, fromZFP the reverse, rounded.
