@@ -6,10 +6,38 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
+
+// newStructure is spoor papers structure.
+func newStructure() *cobra.Command {
+	o := dumpOptions{structure: true, stream: -1}
+	var window windowFlags
+	cmd := &cobra.Command{
+		Use:   "structure [flags] [TRACE]",
+		Short: "Print the grammar of each class of ranks: loops as the trace stores them",
+		Long: `Ranks that made the same calls form a class, as in Pilgrim. Parts that occur in
+several places are printed once. "≠" lists the parameters that differ among the
+ranks, "~" those that differ from call to call.`,
+		Example: `  spoor papers structure app.spoor
+  spoor papers structure --rank 3 --sites --times app.spoor`,
+		Args: aTrace,
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error { return dump(cmd, r, o) }),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.ranks, "rank", "r", "", "the classes of these `ranks`: 0,4-7,10-")
+	f.IntVarP(&o.stream, "thread", "t", -1, "only this thread of each rank")
+	f.BoolVar(&o.sites, "sites", false, "add call sites: function, file and line")
+	f.BoolVar(&o.times, "times", false, "add mean times")
+	jsonFlag(f, &o.json)
+	debugPathFlag(f, &o.paths)
+	window.add(f)
+	return cmd
+}
 
 // structure prints the loops of a class of ranks. k is one of these ranks.
 func (d *dumper) structure(k *trace.Rank) error {

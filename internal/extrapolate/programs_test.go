@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
-// A statement makes calls at sites from a number on, of which it has up to ten.
+// A statement makes calls at up to ten sites, which have numbers from site on.
 type statement struct {
 	text string
 	make func(r *tracktest.Recorder, site int)
@@ -194,7 +194,7 @@ func randomStatement(r *rand.Rand, depth int) statement {
 			}}
 		}
 		fallthrough
-	default: // a binomial tree from rank 0, or one of so many children
+	default: // a binomial tree from rank 0, or one with k children
 		k := r.Int64N(4)
 		c := s.of(7, 3) + 1
 		return statement{fmt.Sprintf("tree %d", k), func(x *tracktest.Recorder, site int) {

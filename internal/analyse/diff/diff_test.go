@@ -164,3 +164,28 @@ func TestFirstDifference(t *testing.T) {
 		}
 	})
 }
+
+// Buffers that MPI does not look at may be any where blocks of memory may have moved; those of the root may not.
+func TestUnreadBuffers(t *testing.T) {
+	program := func(buffer, root int64) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			const stack = 3
+			own := buffer
+			if r.Rank == 0 {
+				own = root
+			}
+			r.Call("MPI_Scatter", 1, stack, own, 2, tracktest.IntType, stack, 64, 2, tracktest.IntType, 0, tracktest.World)
+		}
+	}
+	run := mergetest.Run(t, 3, program(8, 16))
+	moved := diff.Options{AllowMovedBlocks: true}
+	if list := compare(t, run, mergetest.Run(t, 3, program(24, 16)), moved); len(list) > 0 {
+		t.Errorf("buffers of others than the root: %+v", list[0])
+	}
+	if list := compare(t, run, mergetest.Run(t, 3, program(24, 16)), diff.Options{}); len(list) != 2 {
+		t.Errorf("without that: %d ranks differ, want 2", len(list))
+	}
+	if list := compare(t, run, mergetest.Run(t, 3, program(8, 32)), moved); len(list) != 1 || list[0].Rank != 0 {
+		t.Errorf("the root's buffer: %+v", list)
+	}
+}
