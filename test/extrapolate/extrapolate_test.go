@@ -162,6 +162,9 @@ func TestShares(t *testing.T) { whole(t, "shares", 5, 6, 7, 9, 12, 16) }
 // Trees with roots that are not rank 0, and shares of which the last are larger.
 func TestTrees(t *testing.T) { whole(t, "trees", 4, 6, 8, 9, 12, 16) }
 
+// Loops that skip iterations get back their bound and condition, and two of them their own iterations.
+func TestSkips(t *testing.T) { whole(t, "skips", 4, 6, 8, 9, 12, 16) }
+
 // whole checks a program of testdata: the extrapolated trace on 20 ranks, a replay of it, and the program for any number of ranks. What is
 // known is recorded with the first MPI: with others the program makes the same calls.
 func whole(t *testing.T, name string, ranks ...int) {
