@@ -145,6 +145,8 @@ var (
 	// Said only if another rank was first, or if it is not known better.
 	sometimes = regexp.MustCompile(` since rank 0's first call \([^)]*\)| ± [\d.]+`)
 	grouped   = regexp.MustCompile(`^ +two groups: |^waiting grew most in |^only in [AB]: |^iterations `)
+	// On a busy machine another call site of a library waits most.
+	site = regexp.MustCompile(`[\w:]+\+0x[0-9a-f]+`)
 	// On a busy machine another rank waits a little, too.
 	listed  = regexp.MustCompile(`\brank # #(, rank # #)*(, # others? #)?`)
 	drawing = regexp.MustCompile(`[\s*#|+<·▁-█]+`)
@@ -152,7 +154,7 @@ var (
 
 // skeleton is what of a line stays the same from run to run.
 func skeleton(line string) string {
-	line = changing.ReplaceAllString(sometimes.ReplaceAllString(line, ""), "#")
+	line = changing.ReplaceAllString(site.ReplaceAllString(sometimes.ReplaceAllString(line, ""), "site"), "#")
 	return strings.TrimSpace(drawing.ReplaceAllString(listed.ReplaceAllString(line, "ranks"), " "))
 }
 
