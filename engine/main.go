@@ -7,6 +7,6 @@
 package main
 
 // The program owns the machine. One thread at a time is in here, and the heap is small: parallel collection would not pay.
-import _ "github.com/spoor-hpc/spoor/internal/run/oneproc"
+import _ "github.com/spoor-hpc/spoor/engine/oneproc"
 
 func main() {}

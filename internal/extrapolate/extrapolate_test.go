@@ -11,9 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

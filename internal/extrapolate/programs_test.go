@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // A statement makes calls at up to ten sites, which have numbers from site on.

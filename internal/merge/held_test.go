@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // What a node of the tree holds follows from what ranks do differently: the formula

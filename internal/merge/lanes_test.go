@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // Ranks that count from other numbers, in other steps and unequally often are one

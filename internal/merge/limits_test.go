@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // A message has any number of columns that are alike, on any number of ranks, and any number

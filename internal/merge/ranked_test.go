@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // withStacks gives calls stacks: two sites of a track each become one place, called from two others.

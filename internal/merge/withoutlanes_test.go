@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/ops/opstest"
+	"github.com/spoor-hpc/spoor/test/opstest"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )

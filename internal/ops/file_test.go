@@ -3,9 +3,9 @@ package ops_test
 import (
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

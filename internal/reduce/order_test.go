@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/tree"
-	"github.com/spoor-hpc/spoor/internal/tree/treetest"
+	"github.com/spoor-hpc/spoor/test/treetest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

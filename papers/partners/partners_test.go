@@ -10,14 +10,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/papers/partners"
 	"github.com/spoor-hpc/spoor/papers/rounds"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/test/traffic"
 	"github.com/spoor-hpc/spoor/trace"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 var (

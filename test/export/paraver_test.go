@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/convert/paraver"
-	"github.com/spoor-hpc/spoor/internal/convert/paraver/paravertest"
+	"github.com/spoor-hpc/spoor/test/paravertest"
 )
 
 // prv reads what Paraver gets by the grammar of its files.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 )
 
 const platform = `<?xml version='1.0'?>

@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/test/need"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // TestOTF2Programs has OTF2's tools read archives of programs that nobody here wrote, and of one

@@ -20,7 +20,7 @@ import (
 // layers are folders from the bottom up; the longest name that fits counts. A package may import those of its own layer and of lower ones.
 var layers = [][]string{
 	// the standard, what a call is, machine code
-	{"mpi", "trace/model", "internal/code", "internal/show", "internal/stats", "internal/once", "internal/version", "internal/tags", "internal/run/oneproc"},
+	{"mpi", "trace/model", "internal/code", "internal/show", "internal/stats", "internal/once", "internal/version", "internal/tags", "engine/oneproc"},
 	// codings: of sequences, numbers, times, signatures
 	{"internal/grammar", "internal/expr", "internal/file", "internal/timing", "internal/record/event", "internal/record/signature", "internal/record/lane"},
 	// what one process recorded, what all did, and the file of it
@@ -28,7 +28,7 @@ var layers = [][]string{
 	// the reader of files
 	{"trace"},
 	// what calls mean
-	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/track/trackwriter", "internal/merge/mergetest", "internal/ops", "internal/sites",
+	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/track/trackwriter", "internal/ops", "internal/sites",
 		"internal/analyse/summary", "internal/reproduce/reissue"},
 	// answers, and what is made of a trace
 	{"internal/analyse", "internal/simulate", "internal/reproduce", "internal/reduce", "internal/convert", "internal/run"},

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/ops/opstest"
 	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/test/opstest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

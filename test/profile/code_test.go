@@ -10,8 +10,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/tree"
-	"github.com/spoor-hpc/spoor/internal/tree/treetest"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/treetest"
 	spoortrace "github.com/spoor-hpc/spoor/trace"
 )
 

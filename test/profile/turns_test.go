@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/tree/treetest"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/treetest"
 )
 
 // What turns.c says of a loop, and what the profile does.

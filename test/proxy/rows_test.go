@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // TestMaster: a master that answers whoever comes first is a loop, with the ranks and sizes in tables, and answers in the same order.

@@ -19,10 +19,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoor-hpc/spoor/internal/tree/treetest"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/test/need"
+	"github.com/spoor-hpc/spoor/test/treetest"
 )
 
 // A program is one of Debian's, with what makes it run for a second or so.

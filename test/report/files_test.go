@@ -7,8 +7,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // writers have each rank write to one file, and read its own.

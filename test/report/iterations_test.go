@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // The section of iterations has a heat map by rank, and findings lead to it.

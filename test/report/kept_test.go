@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/when"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // Of a run of many calls the page has the iterations whose times are kept call by call, with the messages between ranks.

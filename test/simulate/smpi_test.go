@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/internal/convert/smpi"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 	"github.com/spoor-hpc/spoor/test/need"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // Two descriptions of one machine: 5 µs and 1 GB/s for each host's link, so that a message goes through

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/when"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )

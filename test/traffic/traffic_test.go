@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // Three ranks send 10 integers to the next one, so many times each; the last message of rank 2 is received by nobody if lost is set.

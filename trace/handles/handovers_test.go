@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // passing has one thread make communicators of all ranks and of half of them, and types of two sizes, in turn, and another use them.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 )
 
 // Bytes go evenly over a call's time, and none is lost when a heat is cut to its time.

@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
 )

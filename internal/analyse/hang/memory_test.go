@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // What is kept of a rank does not grow with its distinct calls: there may be thousands of ranks.

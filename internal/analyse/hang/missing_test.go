@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // Calls that a trace lacks, as others prove them; and what proves nothing.

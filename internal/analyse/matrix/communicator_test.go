@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // comms splits the world into halves, then gives the same name to a reversal.

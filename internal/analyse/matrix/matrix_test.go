@@ -9,9 +9,9 @@ import (
 
 	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

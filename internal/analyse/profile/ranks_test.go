@@ -3,9 +3,9 @@ package profile
 import (
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/sites"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // The tables of single ranks add up to that of all: calls and bytes exactly, times as well as those of ranks are known. A table of all

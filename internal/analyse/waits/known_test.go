@@ -6,11 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // found looks for the waits of two ranks whose calls begin and end when times says, in ns.

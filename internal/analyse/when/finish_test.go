@@ -12,9 +12,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/convert"
-	"github.com/spoor-hpc/spoor/internal/convert/paraver/paravertest"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/paravertest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -7,11 +7,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

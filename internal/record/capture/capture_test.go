@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // tracked drains what the threads wrote and returns the track.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // searching is a program that tests for messages and for the end of its send, in between sends to the next two ranks, in an order that

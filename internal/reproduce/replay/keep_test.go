@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // Arrays that an operation reads stay as they are until it is done, and then their

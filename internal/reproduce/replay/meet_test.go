@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // A meeting is an MPI of several ranks in which no message has room to wait: a send ends when its receive has been posted.

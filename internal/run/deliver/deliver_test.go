@@ -17,7 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/run/recover/recovertest"
+	"github.com/spoor-hpc/spoor/test/recovertest"
 )
 
 // TestJobs: a job runs if a process of it does; this one is taken for such a process.

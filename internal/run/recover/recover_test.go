@@ -16,9 +16,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
-	"github.com/spoor-hpc/spoor/internal/run/recover/recovertest"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/test/need"
+	"github.com/spoor-hpc/spoor/test/recovertest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

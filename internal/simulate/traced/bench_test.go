@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // processor is the time that the process has kept processors busy.

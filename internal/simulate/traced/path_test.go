@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
 // What the end of a run depends on, worked out by hand: rank 0 computes before it sends, rank 1

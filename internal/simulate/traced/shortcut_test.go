@@ -6,10 +6,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+	"github.com/spoor-hpc/spoor/test/mergetest"
+	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 )
 
 // TestLanes: values that count become a lane of one terminal, on each thread its own; calls, times and

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mergetest"
 )
 
 // TestLeft: arrays of requests that calls leave are read as they were passed, with statuses that belong to them, from the first call and
