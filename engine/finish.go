@@ -126,7 +126,7 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 		trace.MetaLibrary:  r.context.Library,
 		trace.MetaClock:    r.host.clock(),
 		trace.MetaStart:    strconv.FormatInt(r.context.StartNs, 10),
-		trace.MetaProducer: version.Number,
+		trace.MetaProducer: version.Version,
 	}
 	if scratch := os.Getenv("SPOOR_SCRATCH"); scratch != "" && os.Getenv("SPOOR_LINK") == "" {
 		meta[deliver.MetaRun] = deliver.RunName(scratch)
@@ -140,7 +140,7 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	if len(r.context.Layers) > 0 {
 		meta[trace.MetaLayers] = strings.Join(r.context.Layers, "\n")
 	}
-	for name, value := range tags.Decode(os.Getenv(tags.Variable)) {
+	for name, value := range tags.DecodeTags(os.Getenv(tags.TagsVariable)) {
 		meta[trace.MetaTag+name] = value
 	}
 	if s == nil {
@@ -167,7 +167,7 @@ func summarise(name string) {
 		return
 	}
 	defer t.Close()
-	s, err := summary.Brief(t)
+	s, err := summary.SummariseBriefly(t)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: %s: %v\n", name, err)
 		return

@@ -251,7 +251,7 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 	w := wire.NewReader(blobs[n], "lanes")
 	var coding string
 	var bytes int
-	return class.Lanes.Parts(w, func() { coding, bytes = seqCost(w, class.Ranks) }, func(p lane.Part) {
+	return class.Lanes.Parts(w, func() { coding, bytes = seqCost(w, class.Ranks) }, func(p lane.LanePart) {
 		if p.Terminal < 0 {
 			c.add(container.Lanes, "", "how often steps are taken", coding, 1, bytes)
 			return

@@ -19,7 +19,7 @@ import (
 // What tools compute from terminals alone does not depend on such values: they are
 // tags, offsets in memory, windows and files, and tags in statuses.
 type Lane struct {
-	of    *lane.Values
+	of    *lane.LaneValues
 	calls func() *Occurrences
 }
 
@@ -71,7 +71,7 @@ func (k *Rank) openLanes() error {
 	if x == nil {
 		return nil
 	}
-	used, err := lane.UsageOf(k.streams, k.Terminals())
+	used, err := lane.LaneUsageOf(k.streams, k.Terminals())
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func sample(t testing.TB) *sections.Content {
 	for i := range uint32(49) {
 		steps.Append(i % 10 / 9)
 	}
-	pair.Lanes = []lane.Columns{{
+	pair.Lanes = []lane.LaneColumns{{
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
 		StepColumns: [][]column.Column{{column.FromValues(8, 8), column.FromValues(1, -1)}, {column.FromValues(-72, -72), column.FromValues(5, 5)}},
 	}}

@@ -66,11 +66,11 @@ Spark and pandas read as one table.`,
   spoor db add --tag machine=lumi --tag commit=abc results/*.spoor`,
 		Args: atLeastOne("traces"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := tags.Check(list); err != nil {
+			if err := tags.CheckTags(list); err != nil {
 				return &usageError{cmd, err}
 			}
 			where := newPlaces(paths)
-			o := database.Options{Tags: tags.ByName(list), NamePlace: where.called}
+			o := database.Options{Tags: tags.TagsByName(list), NamePlace: where.called}
 			d, err := database.Open(path)
 			if err != nil {
 				return err

@@ -306,7 +306,7 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 }
 
 func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
-	x, err := smpi.New(s, dir)
+	x, err := smpi.NewSMPI(s, dir)
 	return through(s, x, err)
 }
 

@@ -62,9 +62,9 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	}
 	named, sited, both, sites := false, false, false, 0
 	p := newProgress(cmd.ErrOrStderr(), "counting times", r.Ranks())
-	rep, err := histogram.Compute(r, histogram.Options{
+	rep, err := histogram.HistogramsOf(r, histogram.HistogramOptions{
 		Rank: o.rank, ByPrevious: o.paths, Name: where.text,
-		Wanted: func(s *histogram.Site) bool {
+		Wanted: func(s *histogram.HistogramSite) bool {
 			byName, bySite := matchesName(o.calls, s.Function), o.site == "" || where.matches(o.site, s.Number, s.Site)
 			named, sited, both, sites = named || byName, sited || bySite, both || byName && bySite, s.Number
 			return byName && bySite
@@ -102,7 +102,7 @@ func (p *places) matches(text string, number int, s trace.Site) bool {
 	return text == shown || text == where.Base() || slices.Contains(strings.Fields(shown), filepath.Base(text))
 }
 
-func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, width int) {
+func printHistograms(w io.Writer, rep *histogram.Histograms, o *histogramOptions, width int) {
 	known := map[string]string{
 		"exact": "each call's own, exactly", "bounded": "each call's own, within the error that was asked for",
 		"histogram": "histograms of the trace, whose single bins are estimates where they were cut or joined",
@@ -111,7 +111,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
 		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, show.Plural(len(rep.Ranks), "rank"), show.Ranges(rep.Ranks))
 	}
-	what := func(t *histogram.Table) (string, *histogram.Histogram) {
+	what := func(t *histogram.HistogramTable) (string, *histogram.Histogram) {
 		if o.gaps {
 			return "gaps before", &t.Gap
 		}
@@ -123,7 +123,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 			break
 		}
 		s := &rep.Sites[i]
-		text, spread := what(&s.Table)
+		text, spread := what(&s.HistogramTable)
 		line := fmt.Sprintf("[%d] %s at %s: %s %s", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
 		fmt.Fprintf(w, "\n%s\n", show.Line(line, s.Place))
 		printSpread(w, spread, "  ", width)
@@ -133,7 +133,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 				break
 			}
 			a := &s.ByPrevious[j]
-			_, spread := what(&a.Table)
+			_, spread := what(&a.HistogramTable)
 			head := "first of a thread"
 			if a.SiteNumber > 0 {
 				head = fmt.Sprintf("after [%d] %s at %s", a.SiteNumber, a.Function, a.Place)
@@ -154,9 +154,9 @@ func printSpread(w io.Writer, s *histogram.Histogram, indent string, width int) 
 		most = max(most, rows[i].Count)
 	}
 	if len(rows) > 1 {
-		rows = append(slices.Clone(rows), s.Bin)
+		rows = append(slices.Clone(rows), s.HistogramBin)
 	}
-	for i, line := range show.Lines(rows, func(c *show.Row, b histogram.Bin) {
+	for i, line := range show.Lines(rows, func(c *show.Row, b histogram.HistogramBin) {
 		c.Ns("from", b.Least).Value("rank", rankText(b.LeastRank)).Ns("to", b.Most).Value("rank", rankText(b.MostRank))
 		c.Count("calls", b.Count).Ns("mean", b.Mean).Ns("deviation", b.Deviation)
 	}) {
@@ -195,15 +195,15 @@ func rankText(rank int) string {
 
 // histogramCSV writes a row for each bin. The column "after" has the number of the previous
 // call site: empty if all previous sites are together, 0 for first calls of threads.
-func histogramCSV(w io.Writer, rep *histogram.Report) {
+func histogramCSV(w io.Writer, rep *histogram.Histograms) {
 	type row struct {
-		histogram.Bin
-		site        histogram.Site
+		histogram.HistogramBin
+		site        histogram.HistogramSite
 		after, what string
 	}
 	show.CSV(w, func(add func(row)) {
 		for _, s := range rep.Sites {
-			table := func(after string, t *histogram.Table) {
+			table := func(after string, t *histogram.HistogramTable) {
 				for _, b := range t.Duration.Bins {
 					add(row{b, s, after, "duration"})
 				}
@@ -211,9 +211,9 @@ func histogramCSV(w io.Writer, rep *histogram.Report) {
 					add(row{b, s, after, "gap"})
 				}
 			}
-			table("", &s.Table)
+			table("", &s.HistogramTable)
 			for j := range s.ByPrevious {
-				table(strconv.Itoa(s.ByPrevious[j].SiteNumber), &s.ByPrevious[j].Table)
+				table(strconv.Itoa(s.ByPrevious[j].SiteNumber), &s.ByPrevious[j].HistogramTable)
 			}
 		}
 	}, func(c *show.Row, r row) {

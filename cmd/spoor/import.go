@@ -61,8 +61,8 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		return err
 	}
 	var p *progress
-	x, err := imported.OTF2(path, imported.Options{
-		Timing: timing.Options{Mode: mode}, Producer: version.Number,
+	x, err := imported.Read(path, imported.ImportOptions{
+		Timing: timing.Options{Mode: mode}, Producer: version.Version,
 		Begin:    func(ranks int) { p = newProgress(cmd.ErrOrStderr(), "passes over ranks", 2*ranks) },
 		Progress: func(ranks int) { p.steps(ranks) },
 	})

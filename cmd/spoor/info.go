@@ -42,7 +42,7 @@ with equal calls, and which parameters take most bytes.`,
   spoor info --json app.spoor | jq .calls`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			s, err := summary.Of(r)
+			s, err := summary.Summarise(r)
 			if err != nil {
 				return err
 			}
@@ -244,9 +244,9 @@ func printStorage(w io.Writer, s *summary.Summary, top int) {
 	}
 	parts := slices.Clone(s.Sections)
 	if head := s.FileBytes - total; head > 0 {
-		parts = append(parts, summary.Section{Name: "header and directory", Bytes: head})
+		parts = append(parts, summary.SectionSize{Name: "header and directory", Bytes: head})
 	}
-	show.Text(w, parts, 0, func(c *show.Row, x summary.Section) {
+	show.Text(w, parts, 0, func(c *show.Row, x summary.SectionSize) {
 		c.Count("", x.Bytes).Share("", x.Bytes, s.FileBytes).Text("", x.Name)
 	})
 	printCosts(w, s, top)
@@ -356,8 +356,8 @@ func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
 		of = "of calls"
 	}
 	top.Asked = top.Asked || s.Timeless
-	share := func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
-	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f summary.Function) {
+	share := func(f summary.FunctionSummary) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
+	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f summary.FunctionSummary) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
 			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
@@ -370,8 +370,8 @@ func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
 func printClasses(w io.Writer, s *summary.Summary, top int) {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
-	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	show.Text(w, order, top, func(c *show.Row, x summary.Class) {
+	slices.SortStableFunc(order, func(a, b summary.ClassSummary) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	show.Text(w, order, top, func(c *show.Row, x summary.ClassSummary) {
 		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.LeastCalls, x.MostCalls)).Count("distinct", x.DistinctCalls).Text("class of ranks", shortRanges(x.Ranks))
 	})
 }

@@ -112,7 +112,7 @@ func newRoot(args ...string) *cobra.Command {
 		Example: `  spoor run mpirun -n 4 ./app     trace a program into app.spoor
   spoor info app.spoor            where its time went, and what ran
   spoor report                    all of it in one HTML page, of the newest trace here`,
-		Version:       version.Build(),
+		Version:       version.BuildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,

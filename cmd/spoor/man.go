@@ -77,7 +77,7 @@ func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath
 func manPage(c *cobra.Command) []byte {
 	var b strings.Builder
 	name := pageName(c)
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"spoor %s\" \"spoor\"\n", strings.ToUpper(roff(name)), version.Number)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"spoor %s\" \"spoor\"\n", strings.ToUpper(roff(name)), version.Version)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(c.Short))
 	use := c.UseLine()
 	if !c.HasParent() {

@@ -68,7 +68,7 @@ type recovered struct {
 }
 
 func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
-	if err := tags.Check(o.tags); err != nil {
+	if err := tags.CheckTags(o.tags); err != nil {
 		return &usageError{cmd, err}
 	}
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -157,11 +157,11 @@ func writeWorlds(processes []*recover.Process, out string, force bool, of []stri
 }
 
 func writeWorld(w *recover.World, name string, force bool, of []string) (recovered, error) {
-	c, err := w.Content(version.Number)
+	c, err := w.Content(version.Version)
 	if err != nil {
 		return recovered{}, err
 	}
-	for tag, value := range tags.ByName(of) {
+	for tag, value := range tags.TagsByName(of) {
 		c.Meta[trace.MetaTag+tag] = value
 	}
 	if err := sections.WriteFile(name, c, force); err != nil {

@@ -170,7 +170,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
 		}
 	}
-	s, err := summary.Brief(r)
+	s, err := summary.SummariseBriefly(r)
 	if err != nil {
 		return nil, err
 	}

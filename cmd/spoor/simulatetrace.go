@@ -357,7 +357,7 @@ func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.
 		return nil, nil, nil, err
 	}
 	c, err = times.Content(map[string]string{
-		trace.MetaProducer: version.Number, trace.MetaClock: "simulated",
+		trace.MetaProducer: version.Version, trace.MetaClock: "simulated",
 		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.Source, r.Name()),
 	})
 	return c, p, times.Close, err

@@ -348,7 +348,7 @@ func readWorld(w *recover.World) (*trace.Reader, error) {
 			p.Track.Log = nil
 		}
 	}
-	c, err := w.Content(version.Number)
+	c, err := w.Content(version.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -414,7 +414,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 }
 
 func callsIn(r *trace.Reader) int {
-	s, err := summary.Brief(r)
+	s, err := summary.SummariseBriefly(r)
 	if err != nil {
 		return 0
 	}

@@ -76,7 +76,7 @@ func TestAdd(t *testing.T) {
 			if err != nil || !added || id != 1 {
 				t.Fatalf("run %d, added %t: %v", id, added, err)
 			}
-			s, err := summary.Of(r)
+			s, err := summary.Summarise(r)
 			if err != nil {
 				t.Fatal(err)
 			}

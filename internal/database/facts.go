@@ -67,7 +67,7 @@ const (
 func gather(r *trace.Reader, o Options) (*facts, error) {
 	f := &facts{}
 	var err error
-	if f.summary, err = summary.Of(r); err != nil {
+	if f.summary, err = summary.Summarise(r); err != nil {
 		return nil, err
 	}
 	named, err := sites.NamingByLine(r, o.NamePlace)

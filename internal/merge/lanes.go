@@ -61,7 +61,7 @@ func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	used, err := lane.UsageOf(streams, s.terminals())
+	used, err := lane.LaneUsageOf(streams, s.terminals())
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	out.Counts, out.LaneCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
 	for _, of := range sh.lanes {
-		l := lane.Columns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
+		l := lane.LaneColumns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
 		for range of.kinds {
 			l.StepColumns = append(l.StepColumns, c.steps[next:next+len(l.Values)])
 			next += len(l.Values)

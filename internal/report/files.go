@@ -61,7 +61,7 @@ type fileWatcher struct {
 
 // filesOf returns the files of a run, those with most bytes first.
 func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more int, heat *Heat, err error) {
-	uses := slices.ContainsFunc(s.Functions, func(f summary.Function) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
+	uses := slices.ContainsFunc(s.Functions, func(f summary.FunctionSummary) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
 	if !uses || s.Calls > maxFileCalls {
 		return []File{}, 0, nil, nil
 	}

@@ -54,7 +54,7 @@ func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 // posixOf returns what calls of POSIX and C did, those files with most time first.
 func posixOf(r *trace.Reader, s *summary.Summary, o Options) (list []PosixFile, more int, heat *Heat, err error) {
 	list = []PosixFile{}
-	uses := slices.ContainsFunc(s.Functions, func(f summary.Function) bool {
+	uses := slices.ContainsFunc(s.Functions, func(f summary.FunctionSummary) bool {
 		c, ok := mpi.Lookup(f.Name)
 		return ok && c.Has(mpi.Posix)
 	})

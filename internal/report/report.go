@@ -93,11 +93,11 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if o.Named == nil {
 		o.Named = sites.NamingByAddress(calltree.OffsetPlace)
 	}
-	s, err := summary.Of(r)
+	s, err := summary.Summarise(r)
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + version.Number, Summary: s, Live: o.Live}
+	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + version.Version, Summary: s, Live: o.Live}
 	d.Title = cmp.Or(d.Title, d.File)
 	s.File = d.File
 	// The timeline looks at each call that has times of its own, as the imbalance does.

@@ -36,7 +36,7 @@ func traceOf(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 // painted returns, by function and tile, the time of one thread's row.
 func painted(t *testing.T, r *trace.Reader, tiles int, folded bool) (*painter, *Row) {
 	t.Helper()
-	s, err := summary.Of(r)
+	s, err := summary.Summarise(r)
 	if err != nil {
 		t.Fatal(err)
 	}

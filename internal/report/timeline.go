@@ -322,7 +322,7 @@ func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
 		byName[f.Name] = f
 	}
 	list := slices.Clone(s.Functions)
-	slices.SortStableFunc(list, func(a, b summary.Function) int { return cmp.Compare(b.Ns, a.Ns) })
+	slices.SortStableFunc(list, func(a, b summary.FunctionSummary) int { return cmp.Compare(b.Ns, a.Ns) })
 	for i, f := range list {
 		p.t.number[f.Name] = min(i, maxFunctions)
 		if i < maxFunctions || len(list) == maxFunctions+1 {

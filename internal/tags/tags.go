@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Check reports what is wrong with tags.
-func Check(tags []string) error {
+// CheckTags reports what is wrong with tags.
+func CheckTags(tags []string) error {
 	for _, tag := range tags {
 		name, _, ok := strings.Cut(tag, "=")
 		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n,'\"") {
@@ -18,8 +18,8 @@ func Check(tags []string) error {
 	return nil
 }
 
-// ByName returns tags, each NAME=VALUE, as values by name; the last of one name counts.
-func ByName(tags []string) map[string]string {
+// TagsByName returns tags, each NAME=VALUE, as values by name; the last of one name counts.
+func TagsByName(tags []string) map[string]string {
 	list := make(map[string]string)
 	for _, tag := range tags {
 		name, value, _ := strings.Cut(tag, "=")
@@ -28,11 +28,11 @@ func ByName(tags []string) map[string]string {
 	return list
 }
 
-// Variable is the environment variable that hands tags to the recorder.
-const Variable = "SPOOR_TAGS"
+// TagsVariable is the environment variable that hands tags to the recorder.
+const TagsVariable = "SPOOR_TAGS"
 
-// Encode writes tags, each NAME=VALUE, as one word for Variable.
-func Encode(tags []string) string {
+// EncodeTags writes tags, each NAME=VALUE, as one word for Variable.
+func EncodeTags(tags []string) string {
 	const hex = "0123456789abcdef"
 	var b strings.Builder
 	for i, tag := range tags {
@@ -50,8 +50,8 @@ func Encode(tags []string) string {
 	return b.String()
 }
 
-// Decode reads what Encode wrote, as values by name. What is no tag is left out.
-func Decode(text string) map[string]string {
+// DecodeTags reads what Encode wrote, as values by name. What is no tag is left out.
+func DecodeTags(text string) map[string]string {
 	tags := make(map[string]string)
 	for _, tag := range strings.Split(text, ",") {
 		var b []byte

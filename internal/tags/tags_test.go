@@ -15,12 +15,12 @@ func TestRoundTrip(t *testing.T) {
 		for name, value := range want {
 			list = append(list, name+"="+value)
 		}
-		text := Encode(list)
+		text := EncodeTags(list)
 		if strings.ContainsAny(text, " \t\n'\"\\$") {
 			t.Fatalf("%q is no plain word", text)
 		}
-		got := Decode(text)
-		for name, value := range ByName(list) {
+		got := DecodeTags(text)
+		for name, value := range TagsByName(list) {
 			if want[name] != value {
 				t.Fatalf("%s is %q, want %q", name, value, want[name])
 			}
@@ -42,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for name := range Decode(text) {
+		for name := range DecodeTags(text) {
 			if name == "" {
 				t.Errorf("%q gave a tag without a name", text)
 			}
@@ -52,7 +52,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestCheck(t *testing.T) {
 	for tag, ok := range map[string]bool{"commit=abc": true, "note=": true, "a=b c=d": true, "commit": false, "=x": false, "a b=c": false} {
-		if err := Check([]string{"fine=1", tag}); (err == nil) != ok {
+		if err := CheckTags([]string{"fine=1", tag}); (err == nil) != ok {
 			t.Errorf("%q: %v", tag, err)
 		}
 	}

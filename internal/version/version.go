@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Number is the version.
-const Number = "1.0.0"
+// Version is the version.
+const Version = "1.0.0"
 
-// Build says what this binary was made of and for: the commit and its date, as far as the
+// BuildVersion says what this binary was made of and for: the commit and its date, as far as the
 // build knew them, the compiler, the system and the processor.
-func Build() string {
+func BuildVersion() string {
 	info, _ := debug.ReadBuildInfo()
 	return describe(info, runtime.GOOS+"/"+runtime.GOARCH)
 }
@@ -37,5 +37,5 @@ func describe(info *debug.BuildInfo, platform string) string {
 		}
 		parts = append(parts, info.GoVersion)
 	}
-	return fmt.Sprintf("%s (%s)", Number, strings.Join(append(parts, platform), ", "))
+	return fmt.Sprintf("%s (%s)", Version, strings.Join(append(parts, platform), ", "))
 }

@@ -17,10 +17,10 @@ func TestDescribe(t *testing.T) {
 		info *debug.BuildInfo
 		want string
 	}{
-		{nil, Number + " (linux/arm64)"},
-		{set(), Number + " (go1.30, linux/arm64)"},
-		{set("vcs.revision", "0123456789abcdef", "vcs.time", "2026-11-23T10:00:00Z", "vcs.modified", "false"), Number + " (commit 0123456789ab, 2026-11-23, go1.30, linux/arm64)"},
-		{set("vcs.revision", "0123", "vcs.modified", "true"), Number + " (commit 0123 and changes, go1.30, linux/arm64)"},
+		{nil, Version + " (linux/arm64)"},
+		{set(), Version + " (go1.30, linux/arm64)"},
+		{set("vcs.revision", "0123456789abcdef", "vcs.time", "2026-11-23T10:00:00Z", "vcs.modified", "false"), Version + " (commit 0123456789ab, 2026-11-23, go1.30, linux/arm64)"},
+		{set("vcs.revision", "0123", "vcs.modified", "true"), Version + " (commit 0123 and changes, go1.30, linux/arm64)"},
 	} {
 		if got := describe(c.info, "linux/arm64"); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -90,7 +90,7 @@ func TestSMPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := smpi.New(s, dir)
+			w, err := smpi.NewSMPI(s, dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func TestExtremesOfClasses(t *testing.T) {
 			x.max, x.of[rank] = max(x.max, ns), max(x.of[rank], ns)
 		}
 	}
-	s, err := summary.Of(r)
+	s, err := summary.Summarise(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestHistograms(t *testing.T) {
 		"hist": {"histogram", 3e6 * 0.999}, "lossless": {"exact", 3e6 * 0.999}, "hist-sig": {"bounded", 3e6 * 0.9},
 	} {
 		a.trace("--timing", mode)
-		var rep histogram.Report
+		var rep histogram.Histograms
 		a.json(&rep, "profile", "--histogram", "--json", "--by-previous", "--call", "Recv", "t.spoor")
 		if rep.TimesKind != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].ByPrevious) != 3 {
 			t.Fatalf("%s: %+v", mode, rep)

@@ -18,7 +18,7 @@ func (c *cell) histograms() {
 		c.refuses(why, "profile", "--histogram", "--json", "t.spoor")
 		return
 	}
-	var rep histogram.Report
+	var rep histogram.Histograms
 	c.json(&rep, "profile", "--histogram", "--json", "t.spoor")
 	if rep.TimesKind != c.kind() {
 		c.t.Errorf("times are %s, want %s", rep.TimesKind, c.kind())

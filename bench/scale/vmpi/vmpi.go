@@ -26,7 +26,7 @@ type Rank struct {
 	Rank, Size int
 
 	name    string
-	sigs    lane.Table
+	sigs    lane.LaneTable
 	grammar *grammar.Builder
 	prev    uint32
 	key     signature.Key

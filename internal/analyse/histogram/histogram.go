@@ -18,24 +18,24 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Report is the histograms of a trace.
-type Report struct {
+// A Histograms is the histograms of a trace.
+type Histograms struct {
 	// TimesKind is how the times are known: exact, bounded (each within the error that was
 	// asked for), or histogram (of the trace). Bins of the trace that were cut or joined
 	// are estimates: a time may also be between two of them. Counts, extremes and means
 	// of all of them are exact.
-	TimesKind string `json:"times"`
-	Ranks     []int  `json:"ranks"` // whose calls these are
-	Sites     []Site `json:"sites"` // in order of the time that their calls took
+	TimesKind string          `json:"times"`
+	Ranks     []int           `json:"ranks"` // whose calls these are
+	Sites     []HistogramSite `json:"sites"` // in order of the time that their calls took
 }
 
-// A Site is a function called from a place.
-type Site struct {
+// A HistogramSite is a function called from a place.
+type HistogramSite struct {
 	Number   int        `json:"number"` // from 1, in the order in which classes of ranks first have it
 	Function string     `json:"function"`
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
-	Table
+	HistogramTable
 	ByPrevious []CallsAfter `json:"after,omitempty"` // the same by the call before, if requested
 }
 
@@ -44,23 +44,23 @@ type CallsAfter struct {
 	SiteNumber int    `json:"number"` // of the Site before; 0: the first calls of threads
 	Function   string `json:"function,omitempty"`
 	Place      string `json:"site,omitempty"`
-	Table
+	HistogramTable
 }
 
-// A Table is a histogram of the times in calls, and one of the times before them.
-type Table struct {
+// A HistogramTable is a histogram of the times in calls, and one of the times before them.
+type HistogramTable struct {
 	Duration Histogram `json:"duration"`
 	Gap      Histogram `json:"gap"`
 }
 
 // A Histogram is a histogram. Times are in ns.
 type Histogram struct {
-	Bin
-	Bins []Bin `json:"bins"`
+	HistogramBin
+	Bins []HistogramBin `json:"bins"`
 }
 
-// A Bin is times from the least to the most, both included, of the ranks named.
-type Bin struct {
+// A HistogramBin is times from the least to the most, both included, of the ranks named.
+type HistogramBin struct {
 	Count     uint64  `json:"calls"`
 	Least     uint64  `json:"least_ns"`
 	Most      uint64  `json:"most_ns"`
@@ -70,23 +70,23 @@ type Bin struct {
 	Deviation float64 `json:"deviation_ns"`
 }
 
-// Options say what to look at.
-type Options struct {
-	Wanted     func(s *Site) bool      // which call sites; nil: all
-	Rank       int                     // of this rank, or its class where the trace has no more; negative: of all
-	ByPrevious bool                    // by what came before, also where each call has its time
-	Name       func(trace.Site) string // of call sites; nil: module and offset
-	Progress   func(done, ranks int)   // may be nil
+// HistogramOptions say what to look at.
+type HistogramOptions struct {
+	Wanted     func(s *HistogramSite) bool // which call sites; nil: all
+	Rank       int                         // of this rank, or its class where the trace has no more; negative: of all
+	ByPrevious bool                        // by what came before, also where each call has its time
+	Name       func(trace.Site) string     // of call sites; nil: module and offset
+	Progress   func(done, ranks int)       // may be nil
 }
 
 // ErrNoHistograms says that a trace has nothing to make histograms of.
 var ErrNoHistograms = errors.New("no histograms")
 
-// MaxBins is the most bins that a histogram is shown with.
-const MaxBins = 16
+// MaxHistogramBins is the most bins that a histogram is shown with.
+const MaxHistogramBins = 16
 
-// Compute makes the histograms of a trace.
-func Compute(r *trace.Reader, o Options) (*Report, error) {
+// HistogramsOf makes the histograms of a trace.
+func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
@@ -95,13 +95,13 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 		return nil, err
 	}
 	if !slices.Contains(c.wanted, true) {
-		return &Report{Ranks: c.ranks, Sites: []Site{}}, nil
+		return &Histograms{Ranks: c.ranks, Sites: []HistogramSite{}}, nil
 	}
 	kind, err := r.TimeKind()
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{TimesKind: kind.String()}
+	rep := &Histograms{TimesKind: kind.String()}
 	if kind.Own() {
 		err = c.series(r, rep)
 	} else {
@@ -126,21 +126,21 @@ type key struct{ site, from int }
 
 // A collector numbers call sites and sorts times by them.
 type collector struct {
-	o      Options
-	sites  []Site
+	o      HistogramOptions
+	sites  []HistogramSite
 	wanted []bool
 	of     map[trace.FunctionSite]int
 	ranks  []int   // to look at
 	class  [][]int // by class: the site of each terminal; nil of those that are not looked at
-	tables map[key]*Table
+	tables map[key]*HistogramTable
 }
 
 // newCollector numbers all call sites of a trace, whatever is wanted of them.
-func newCollector(r *trace.Reader, o Options) (*collector, error) {
+func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return s.String() }
 	}
-	c := &collector{o: o, of: make(map[trace.FunctionSite]int), class: make([][]int, r.Classes()), tables: make(map[key]*Table)}
+	c := &collector{o: o, of: make(map[trace.FunctionSite]int), class: make([][]int, r.Classes()), tables: make(map[key]*HistogramTable)}
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
 		if err != nil {
@@ -175,7 +175,7 @@ func (c *collector) site(call *trace.Call) int {
 	p := call.FunctionSite().Alone() // histograms are of places, whatever called the functions around
 	n, fresh := once.Number(c.of, p)
 	if fresh {
-		s := Site{Number: n + 1, Function: p.Function, Place: c.o.Name(p.Site), Site: p.Site}
+		s := HistogramSite{Number: n + 1, Function: p.Function, Place: c.o.Name(p.Site), Site: p.Site}
 		c.sites = append(c.sites, s)
 		c.wanted = append(c.wanted, c.o.Wanted == nil || c.o.Wanted(&s))
 	}
@@ -183,12 +183,14 @@ func (c *collector) site(call *trace.Call) int {
 }
 
 // histograms takes those of the trace.
-func (c *collector) histograms(r *trace.Reader, rep *Report) error {
+func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	type pair struct{ duration, gap *hist.Hist }
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
 		// With more room than each has, less is lost of what they have together.
-		p := once.Get(sums, k, func() *pair { return &pair{hist.New(MaxBins, hist.NoRank), hist.New(MaxBins, hist.NoRank)} })
+		p := once.Get(sums, k, func() *pair {
+			return &pair{hist.New(MaxHistogramBins, hist.NoRank), hist.New(MaxHistogramBins, hist.NoRank)}
+		})
 		p.duration.Merge(hist.Of(h.Duration))
 		p.gap.Merge(hist.Of(h.Gap))
 	}
@@ -230,7 +232,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 		return ErrNoHistograms
 	}
 	for k, p := range sums {
-		c.tables[k] = &Table{ofHist(p.duration), ofHist(p.gap)}
+		c.tables[k] = &HistogramTable{ofHist(p.duration), ofHist(p.gap)}
 	}
 	return nil
 }
@@ -252,10 +254,10 @@ func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
 
 // ofHist shows a histogram as it is.
 func ofHist(h *hist.Hist) Histogram {
-	bin := func(b hist.Bin) Bin {
-		return Bin{b.Count, b.Min, b.Max, int(b.MinRank), int(b.MaxRank), b.Mean, math.Sqrt(b.Variance())}
+	bin := func(b hist.Bin) HistogramBin {
+		return HistogramBin{b.Count, b.Min, b.Max, int(b.MinRank), int(b.MaxRank), b.Mean, math.Sqrt(b.Variance())}
 	}
-	s := Histogram{Bin: bin(h.Total()), Bins: []Bin{}}
+	s := Histogram{HistogramBin: bin(h.Total()), Bins: []HistogramBin{}}
 	for _, b := range h.Bins() {
 		s.Bins = append(s.Bins, bin(b))
 	}
@@ -263,7 +265,7 @@ func ofHist(h *hist.Hist) Histogram {
 }
 
 // series counts the times of every call.
-func (c *collector) series(r *trace.Reader, rep *Report) error {
+func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 	rep.Ranks = c.ranks
 	sums := make(map[key]*tallies)
 	add := func(k key, rank int, t *trace.Timing) {
@@ -296,27 +298,27 @@ func (c *collector) series(r *trace.Reader, rep *Report) error {
 		c.o.Progress(i+1, len(c.ranks))
 	}
 	for k, s := range sums {
-		c.tables[k] = &Table{s.duration.spread(), s.gap.spread()}
+		c.tables[k] = &HistogramTable{s.duration.spread(), s.gap.spread()}
 	}
 	return nil
 }
 
 // finish puts tables to their call sites, those first whose calls took most.
-func (c *collector) finish() []Site {
+func (c *collector) finish() []HistogramSite {
 	for k, t := range c.tables {
 		s := &c.sites[k.site]
 		switch k.from {
 		case anywhere:
-			s.Table = *t
+			s.HistogramTable = *t
 		case start:
-			s.ByPrevious = append(s.ByPrevious, CallsAfter{Table: *t})
+			s.ByPrevious = append(s.ByPrevious, CallsAfter{HistogramTable: *t})
 		default:
 			b := &c.sites[k.from]
 			s.ByPrevious = append(s.ByPrevious, CallsAfter{b.Number, b.Function, b.Place, *t})
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(c.sites), func(s Site) bool { return s.Duration.Count == 0 })
-	slices.SortStableFunc(list, func(a, b Site) int { return cmp.Compare(b.time(), a.time()) })
+	list := slices.DeleteFunc(slices.Clone(c.sites), func(s HistogramSite) bool { return s.Duration.Count == 0 })
+	slices.SortStableFunc(list, func(a, b HistogramSite) int { return cmp.Compare(b.time(), a.time()) })
 	for _, s := range list {
 		slices.SortFunc(s.ByPrevious, func(a, b CallsAfter) int {
 			return cmp.Or(cmp.Compare(b.time(), a.time()), cmp.Compare(a.SiteNumber, b.SiteNumber))
@@ -326,4 +328,4 @@ func (c *collector) finish() []Site {
 }
 
 // time is that of all calls.
-func (t *Table) time() float64 { return t.Duration.Mean * float64(t.Duration.Count) }
+func (t *HistogramTable) time() float64 { return t.Duration.Mean * float64(t.Duration.Count) }

@@ -78,7 +78,7 @@ func (t truth) within(least, most uint64) truth {
 }
 
 // bin works everything out anew, the deviation in a second round.
-func (t truth) bin() (b Bin) {
+func (t truth) bin() (b HistogramBin) {
 	b.Least = math.MaxUint64
 	for _, x := range t {
 		if x.ns < b.Least {
@@ -101,7 +101,7 @@ func (t truth) bin() (b Bin) {
 func near(a, b, off float64) bool { return math.Abs(a-b) <= off*math.Abs(b)+1e-6 }
 
 // like holds bins against each other; means and deviations may be off by a share.
-func like(a, b Bin, mean, deviation float64) bool {
+func like(a, b HistogramBin, mean, deviation float64) bool {
 	return a.Count == b.Count && a.Least == b.Least && a.Most == b.Most && a.LeastRank == b.LeastRank && a.MostRank == b.MostRank &&
 		near(a.Mean, b.Mean, mean) && near(a.Deviation, b.Deviation, deviation)
 }
@@ -113,8 +113,8 @@ func (t truth) check(tb testing.TB, name string, s *Histogram, exact bool) {
 	if exact {
 		mean, deviation = 1e-9, 1e-6
 	}
-	if all := t.bin(); !like(s.Bin, all, mean, deviation) {
-		tb.Errorf("%s: %+v, want %+v", name, s.Bin, all)
+	if all := t.bin(); !like(s.HistogramBin, all, mean, deviation) {
+		tb.Errorf("%s: %+v, want %+v", name, s.HistogramBin, all)
 	}
 	sum := uint64(0)
 	for i, b := range s.Bins {
@@ -131,12 +131,12 @@ func (t truth) check(tb testing.TB, name string, s *Histogram, exact bool) {
 			tb.Errorf("%s: bin %+v, want %+v", name, b, inside.bin())
 		}
 	}
-	if sum != uint64(len(t)) || len(s.Bins) > MaxBins || len(t) > 10 && len(s.Bins) < 4 {
+	if sum != uint64(len(t)) || len(s.Bins) > MaxHistogramBins || len(t) > 10 && len(s.Bins) < 4 {
 		tb.Errorf("%s: %d calls in %d bins, want %d", name, sum, len(s.Bins), len(t))
 	}
 	if n := len(s.Bins); s.Bins[0].Least != s.Least || s.Bins[n-1].Most != s.Most ||
 		s.Bins[0].LeastRank != s.LeastRank || s.Bins[n-1].MostRank != s.MostRank {
-		tb.Errorf("%s: bins from %+v to %+v of %+v", name, s.Bins[0], s.Bins[n-1], s.Bin)
+		tb.Errorf("%s: bins from %+v to %+v of %+v", name, s.Bins[0], s.Bins[n-1], s.HistogramBin)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestSpreads(t *testing.T) {
 		{timing.Hist, false, 1, "histogram", []int{0, 1, 2}}, // its class
 		{timing.Hist, false, 3, "histogram", []int{3}},
 	} {
-		rep, err := Compute(open(t, c.mode), Options{Rank: c.rank, ByPrevious: c.paths})
+		rep, err := HistogramsOf(open(t, c.mode), HistogramOptions{Rank: c.rank, ByPrevious: c.paths})
 		if err != nil {
 			t.Fatal(c.mode, err)
 		}
@@ -222,11 +222,11 @@ func TestSpreads(t *testing.T) {
 
 // What isn't wanted isn't there, and what a trace doesn't have is an error.
 func TestOptions(t *testing.T) {
-	rep, err := Compute(open(t, timing.Lossless), Options{Rank: -1, ByPrevious: true, Wanted: func(s *Site) bool { return s.Number == 2 }})
+	rep, err := HistogramsOf(open(t, timing.Lossless), HistogramOptions{Rank: -1, ByPrevious: true, Wanted: func(s *HistogramSite) bool { return s.Number == 2 }})
 	if err != nil || len(rep.Sites) != 1 || rep.Sites[0].Function != "MPI_Send" || len(rep.Sites[0].ByPrevious) != 3 {
 		t.Errorf("%v of %+v", err, rep)
 	}
-	if _, err := Compute(open(t, timing.Stats), Options{Rank: -1}); !errors.Is(err, ErrNoHistograms) {
+	if _, err := HistogramsOf(open(t, timing.Stats), HistogramOptions{Rank: -1}); !errors.Is(err, ErrNoHistograms) {
 		t.Errorf("of statistics: %v", err)
 	}
 }
@@ -252,7 +252,7 @@ func TestTally(t *testing.T) {
 				rt.Fatalf("bin %+v of %v", b, in)
 			}
 		}
-		if sum != uint64(len(all)) || !like(s.Bin, all.bin(), 1e-9, 1e-6) || len(s.Bins) > MaxBins {
+		if sum != uint64(len(all)) || !like(s.HistogramBin, all.bin(), 1e-9, 1e-6) || len(s.Bins) > MaxHistogramBins {
 			rt.Fatalf("%+v of %v", s, all)
 		}
 	})
@@ -276,7 +276,7 @@ func TestSteps(t *testing.T) {
 		for i := range uint64(1000) {
 			x.add(step(i), 0)
 		}
-		if s := x.spread(); len(x.steps) > mostStep || len(s.Bins) < MaxBins/2 {
+		if s := x.spread(); len(x.steps) > mostStep || len(s.Bins) < MaxHistogramBins/2 {
 			t.Errorf("%s: %d steps, %d bins", name, len(x.steps), len(s.Bins))
 		}
 	}

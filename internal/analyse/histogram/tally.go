@@ -85,9 +85,9 @@ func (t *tally) coarsen() {
 // spread makes bins of the same number of neighbouring steps each. Where times are far apart the
 // bins are in about the same ratio to each other, and where they are close, as wide.
 func (t *tally) spread() Histogram {
-	width := (len(t.steps) + MaxBins - 1) / MaxBins
+	width := (len(t.steps) + MaxHistogramBins - 1) / MaxHistogramBins
 	var all model.Stat
-	s := Histogram{Bins: []Bin{}}
+	s := Histogram{Bins: []HistogramBin{}}
 	for at := 0; at < len(t.steps); at += width {
 		var sum model.Stat
 		for _, step := range t.steps[at:min(at+width, len(t.steps))] {
@@ -98,10 +98,10 @@ func (t *tally) spread() Histogram {
 		}
 		all.Merge(sum)
 	}
-	s.Bin = ofStat(all)
+	s.HistogramBin = ofStat(all)
 	return s
 }
 
-func ofStat(s model.Stat) Bin {
-	return Bin{s.Count, s.Min, s.Max, int(s.MinRank), int(s.MaxRank), s.Mean(), s.Deviation()}
+func ofStat(s model.Stat) HistogramBin {
+	return HistogramBin{s.Count, s.Min, s.Max, int(s.MinRank), int(s.MaxRank), s.Mean(), s.Deviation()}
 }

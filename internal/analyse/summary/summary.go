@@ -54,15 +54,15 @@ type Summary struct {
 	LeastMPINs   int64          `json:"least_mpi_ns"`       // of a rank, all its threads together
 	MostMPINs    int64          `json:"most_mpi_ns"`
 
-	Calls        int64         `json:"calls"`
-	Functions    []Function    `json:"functions"` // by time
-	Structure    *Structure    `json:"structure,omitempty"`
-	CountedLoops []CountedLoop `json:"counted_rounds,omitempty"` // run --rounds
-	Sites        int           `json:"call_sites"`
-	Signatures   int           `json:"signatures"`
-	Classes      []Class       `json:"classes"`
-	Sections     []Section     `json:"sections"`
-	Costs        []Cost        `json:"costs"` // of the sections on calls, largest first
+	Calls        int64             `json:"calls"`
+	Functions    []FunctionSummary `json:"functions"` // by time
+	Structure    *Structure        `json:"structure,omitempty"`
+	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // run --rounds
+	Sites        int               `json:"call_sites"`
+	Signatures   int               `json:"signatures"`
+	Classes      []ClassSummary    `json:"classes"`
+	Sections     []SectionSize     `json:"sections"`
+	Costs        []Cost            `json:"costs"` // of the sections on calls, largest first
 }
 
 // A Host is a node and how many ranks ran there.
@@ -79,8 +79,8 @@ type Clocks struct {
 	ErrorNs         int64   `json:"bound_ns"`  // a time is at most so far off on the time line
 }
 
-// A Function is all calls of one function.
-type Function struct {
+// A FunctionSummary is all calls of one function.
+type FunctionSummary struct {
 	Name  string  `json:"name"`
 	Calls int64   `json:"calls"`
 	Ns    uint64  `json:"ns"`
@@ -93,9 +93,9 @@ type Function struct {
 	Files   bool `json:"files,omitempty"` // it works on files and does not belong to MPI
 }
 
-// A Class is ranks that made the same calls in the same order, up to values
+// A ClassSummary is ranks that made the same calls in the same order, up to values
 // and to how often loops are run.
-type Class struct {
+type ClassSummary struct {
 	Ranks         []int  `json:"ranks"`
 	LeastCalls    uint64 `json:"least_calls"` // of a rank
 	MostCalls     uint64 `json:"most_calls"`
@@ -103,8 +103,8 @@ type Class struct {
 	Threads       int    `json:"threads"`
 }
 
-// A Section is a part of the file.
-type Section struct {
+// A SectionSize is a part of the file.
+type SectionSize struct {
 	Name     string `json:"name"`
 	Bytes    int64  `json:"bytes"`
 	RawBytes int64  `json:"raw_bytes"`
@@ -139,9 +139,9 @@ func DescribeEnd(p trace.Process) string {
 	return Unfinished
 }
 
-// Brief is what a summary says of the whole: ranks, calls, bytes, processes and problems,
+// SummariseBriefly is what a summary says of the whole: ranks, calls, bytes, processes and problems,
 // but for the time in MPI. It reads nothing of the calls, which takes longer than many a run.
-func Brief(r *trace.Reader) (*Summary, error) {
+func SummariseBriefly(r *trace.Reader) (*Summary, error) {
 	s := head(r)
 	procs, err := r.Processes()
 	if err != nil {
@@ -158,7 +158,7 @@ func head(r *trace.Reader) *Summary {
 	s := &Summary{
 		Timeless: !r.HasTimes(), File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
 		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Imported: meta[trace.MetaImported], Options: meta[trace.MetaOptions],
-		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []Function{}, Classes: []Class{}, Costs: []Cost{},
+		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []FunctionSummary{}, Classes: []ClassSummary{}, Costs: []Cost{},
 	}
 	if st, err := os.Stat(r.Name()); err == nil {
 		s.FileBytes = st.Size()
@@ -179,11 +179,11 @@ func head(r *trace.Reader) *Summary {
 	return s
 }
 
-// Of summarises a trace.
-func Of(r *trace.Reader) (*Summary, error) {
+// Summarise summarises a trace.
+func Summarise(r *trace.Reader) (*Summary, error) {
 	s := head(r)
 	for _, x := range r.Sections() {
-		s.Sections = append(s.Sections, Section{x.Name, x.Stored, x.Raw})
+		s.Sections = append(s.Sections, SectionSize{x.Name, x.Stored, x.Raw})
 	}
 	table, err := sums.Sum(r, sums.Options{Calls: true})
 	if err != nil {
@@ -302,17 +302,17 @@ func (s *Summary) classes(r *trace.Reader, table *sums.Table) error {
 	}
 	for name, n := range calls {
 		t := times[name]
-		s.Functions = append(s.Functions, Function{
+		s.Functions = append(s.Functions, FunctionSummary{
 			Name: name, Calls: n, Ns: t.Sum, MinNs: t.Min, MaxNs: t.Max,
 			DevNs: math.Round(t.Deviation()), MinRank: int(t.MinRank), MaxRank: int(t.MaxRank), Files: onFiles[name],
 		})
 	}
-	slices.SortFunc(s.Functions, func(a, b Function) int {
+	slices.SortFunc(s.Functions, func(a, b FunctionSummary) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	for i := range table.Classes {
 		c := &table.Classes[i]
-		s.Classes = append(s.Classes, Class{Ranks: c.Members, LeastCalls: c.Least, MostCalls: c.Most, DistinctCalls: len(c.Counts), Threads: c.Threads})
+		s.Classes = append(s.Classes, ClassSummary{Ranks: c.Members, LeastCalls: c.Least, MostCalls: c.Most, DistinctCalls: len(c.Counts), Threads: c.Threads})
 	}
 	return s.structure(r, table)
 }

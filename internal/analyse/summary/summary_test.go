@@ -19,11 +19,11 @@ func TestBrief(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		brief, err := Brief(r)
+		brief, err := SummariseBriefly(r)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		full, err := Of(r)
+		full, err := Summarise(r)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -49,7 +49,7 @@ func TestTimeInMPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s, err := Of(r)
+	s, err := Summarise(r)
 	if err != nil {
 		t.Fatal(err)
 	}

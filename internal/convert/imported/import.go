@@ -19,8 +19,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Options say how to import.
-type Options struct {
+// ImportOptions say how to import.
+type ImportOptions struct {
 	Timing   timing.Options  // what to keep of times
 	Producer string          // version of the program that imports
 	Progress func(ranks int) // called after each pass over a rank's events; there are two
@@ -38,8 +38,8 @@ type Import struct {
 // Close lets go what the content may still be read from.
 func (i *Import) Close() { i.close() }
 
-// OTF2 reads an archive of the Open Trace Format 2: its anchor file, or the folder that it is in.
-func OTF2(path string, o Options) (*Import, error) {
+// Read reads an archive of the Open Trace Format 2: its anchor file, or the folder that it is in.
+func Read(path string, o ImportOptions) (*Import, error) {
 	w, err := newWorld(path)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func OTF2(path string, o Options) (*Import, error) {
 	return w.write(all, o)
 }
 
-func (w *world) write(all *outcomes, o Options) (x *Import, err error) {
+func (w *world) write(all *outcomes, o ImportOptions) (x *Import, err error) {
 	began := int64(0)
 	if b := w.a.Clock.Began; b != math.MaxUint64 && b < 1<<62 {
 		began = int64(b)
@@ -129,7 +129,7 @@ func (w *world) end(k *rank) string {
 	return track.Crashed
 }
 
-func (w *world) meta(began int64, o Options) map[string]string {
+func (w *world) meta(began int64, o ImportOptions) map[string]string {
 	a := w.a
 	command := cmp.Or(a.Properties["SPOOR::COMMAND"], w.command, a.Description, filepath.Base(filepath.Dir(a.Path)))
 	m := map[string]string{

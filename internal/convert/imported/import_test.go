@@ -29,7 +29,7 @@ const eztrace = "testdata/eztrace"
 // read imports an archive and opens what comes of it.
 func read(t testing.TB, path string, mode timing.Mode) (*trace.Reader, *Import, error) {
 	t.Helper()
-	x, err := OTF2(path, Options{Timing: timing.Options{Mode: mode}})
+	x, err := Read(path, ImportOptions{Timing: timing.Options{Mode: mode}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -250,7 +250,7 @@ func FuzzOTF2(f *testing.F) {
 		f.Cleanup(func() { os.RemoveAll(shm) })
 		f.Setenv("TMPDIR", shm)
 	}
-	a, err := otf2.Open(eztrace)
+	a, err := otf2.OpenArchive(eztrace)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func FuzzOTF2(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		x, err := OTF2(dir, Options{Timing: timing.Options{Mode: timing.Stats}})
+		x, err := Read(dir, ImportOptions{Timing: timing.Options{Mode: timing.Stats}})
 		if err != nil {
 			return
 		}

@@ -74,7 +74,7 @@ const mostRanks = 1 << 24
 
 // newWorld finds out which locations are the ranks of MPI_COMM_WORLD.
 func newWorld(path string) (*world, error) {
-	a, err := otf2.Open(path)
+	a, err := otf2.OpenArchive(path)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,8 @@ const (
 	mostAnchor = 16 << 20
 )
 
-// Open opens an archive: its anchor file, or a folder with one in it.
-func Open(path string) (*Archive, error) {
+// OpenArchive opens an archive: its anchor file, or a folder with one in it.
+func OpenArchive(path string) (*Archive, error) {
 	if st, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if st.IsDir() {

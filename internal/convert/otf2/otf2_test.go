@@ -107,7 +107,7 @@ func TestEvents(t *testing.T) {
 
 // What OTF2's own library writes has the fields that the table of records says: in records.py's archive 1, 2, 3, …
 func TestRecords(t *testing.T) {
-	a, err := Open("testdata/records")
+	a, err := OpenArchive("testdata/records")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -333,7 +333,7 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 		id.Write([]byte(s))
 	}
 	text("")
-	text("spoor " + version.Number)
+	text("spoor " + version.Version)
 	text(a.s.Reader.Meta()[trace.MetaCommand])
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(a.o.Metadata)))
 	for _, name := range slices.Sorted(maps.Keys(a.o.Metadata)) {

@@ -23,7 +23,7 @@ type sendReceive struct {
 }
 
 // own returns the rank of this process in a communicator, -1 if it is not in it.
-func (w *Writer) own(c *handles.Comm) int {
+func (w *SMPI) own(c *handles.Comm) int {
 	switch {
 	case c.Number < 0:
 		return 0
@@ -45,7 +45,7 @@ func (w *Writer) own(c *handles.Comm) int {
 }
 
 // everybody reports whether a communicator has the ranks of the world in their order.
-func (w *Writer) everybody(c *handles.Comm) bool {
+func (w *SMPI) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
 	}
@@ -59,7 +59,7 @@ func (w *Writer) everybody(c *handles.Comm) bool {
 }
 
 // barrier has all members of a communicator wait for each other.
-func (w *Writer) barrier(c *handles.Comm) {
+func (w *SMPI) barrier(c *handles.Comm) {
 	if w.everybody(c) {
 		w.action("barrier")
 		return
@@ -68,7 +68,7 @@ func (w *Writer) barrier(c *handles.Comm) {
 	w.inOrder(c)
 }
 
-func (w *Writer) collective(x *ops.Act) {
+func (w *SMPI) collective(x *ops.Act) {
 	p := meaning.None // a barrier
 	if m := meaning.Of(x.Function.Name); m != nil {
 		p = m.Pattern
@@ -105,7 +105,7 @@ func (w *Writer) collective(x *ops.Act) {
 }
 
 // known writes a collective that replays know; false if they don't.
-func (w *Writer) known(p meaning.Pattern, x *ops.Act) bool {
+func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
 	whole := int64(max(x.Sent, x.Received))
 	root, n := int64(x.Root), int64(x.Comm.Size)
 	switch operation := ops.OperationOf(x.Function); {
@@ -141,40 +141,40 @@ func (w *Writer) known(p meaning.Pattern, x *ops.Act) bool {
 
 // inOrder writes steps one after the other. Receives are posted before messages are sent, so that
 // members that send to each other don't wait for ever.
-func (w *Writer) inOrder(c *handles.Comm) {
+func (w *SMPI) inOrder(c *handles.Comm) {
 	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
 		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
 		switch {
 		case s.from < 0:
-			w.action("send", to, t, size(s.out))
+			w.action("send", to, t, sizeOf(s.out))
 		case s.to < 0:
-			w.action("recv", from, t, size(s.in))
+			w.action("recv", from, t, sizeOf(s.in))
 		default:
-			w.action("irecv", from, t, size(s.in))
-			w.action("send", to, t, size(s.out))
+			w.action("irecv", from, t, sizeOf(s.in))
+			w.action("send", to, t, sizeOf(s.out))
 			w.action("wait", from, int64(w.Rank), t)
 		}
 	}
 }
 
 // begin writes that all messages of steps that depend on nothing are under way.
-func (w *Writer) begin(c *handles.Comm) {
+func (w *SMPI) begin(c *handles.Comm) {
 	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
-			w.action("irecv", int64(c.WorldRank(s.from)), t, size(s.in))
+			w.action("irecv", int64(c.WorldRank(s.from)), t, sizeOf(s.in))
 		}
 	}
 	for _, s := range w.steps {
 		if s.to >= 0 {
-			w.action("isend", int64(c.WorldRank(s.to)), t, size(s.out))
+			w.action("isend", int64(c.WorldRank(s.to)), t, sizeOf(s.out))
 		}
 	}
 }
 
 // end writes that they are waited for.
-func (w *Writer) end(c *handles.Comm) {
+func (w *SMPI) end(c *handles.Comm) {
 	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {

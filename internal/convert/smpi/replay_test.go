@@ -37,7 +37,7 @@ type request struct {
 // parse reads a folder by its list.
 func parse(t *testing.T, dir string) (ranks [][]action) {
 	t.Helper()
-	list, err := os.ReadFile(filepath.Join(dir, IndexFile))
+	list, err := os.ReadFile(filepath.Join(dir, SMPIIndexFile))
 	if err != nil {
 		t.Fatal(err)
 	}

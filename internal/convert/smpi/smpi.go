@@ -21,12 +21,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// IndexFile is the file that names the others, in order of ranks.
-const IndexFile = "index"
+// SMPIIndexFile is the file that names the others, in order of ranks.
+const SMPIIndexFile = "index"
 
-// A Writer fills a folder. It is an ops.Sink; the trace has to be whole, as a rank that is
+// A SMPI fills a folder. It is an ops.Sink; the trace has to be whole, as a rank that is
 // missing would be waited for. It needs ops.Options.Shares.
-type Writer struct {
+type SMPI struct {
 	convert.RankSequence
 	dir   string
 	names []string
@@ -43,19 +43,19 @@ const (
 	flatTag       = -11
 )
 
-// blank is the length of a line whose numbers are still to come.
-const blank = 64
+// blankOf is the length of a line whose numbers are still to come.
+const blankOf = 64
 
-// New begins to write into a folder that is there.
-func New(s *ops.Source, dir string) (*Writer, error) {
-	w := &Writer{dir: dir, world: make(map[*handles.Comm]bool)}
+// NewSMPI begins to write into a folder that is there.
+func NewSMPI(s *ops.Source, dir string) (*SMPI, error) {
+	w := &SMPI{dir: dir, world: make(map[*handles.Comm]bool)}
 	var err error
-	w.RankSequence, err = convert.NewRankSequence(s, "replay", func(length int64) []byte { return pad(w.text("compute", 0), length) })
+	w.RankSequence, err = convert.NewRankSequence(s, "replay", func(length int64) []byte { return padded(w.text("compute", 0), length) })
 	return w, err
 }
 
 // Begin opens the file of a rank.
-func (w *Writer) Begin(k *trace.Rank) error {
+func (w *SMPI) Begin(k *trace.Rank) error {
 	name := fmt.Sprintf("rank%d.txt", k.Number())
 	f, err := os.Create(filepath.Join(w.dir, name))
 	if err != nil {
@@ -70,25 +70,25 @@ func (w *Writer) Begin(k *trace.Rank) error {
 }
 
 // End closes it.
-func (w *Writer) End(*trace.Rank) error {
+func (w *SMPI) End(*trace.Rank) error {
 	w.FinishRank()
 	w.action("finalize")
 	return w.Out.Close()
 }
 
 // Close writes the list.
-func (w *Writer) Close() error {
+func (w *SMPI) Close() error {
 	var b []byte
 	for _, name := range w.names {
 		b = append(append(b, name...), '\n')
 	}
-	return os.WriteFile(filepath.Join(w.dir, IndexFile), b, 0o666)
+	return os.WriteFile(filepath.Join(w.dir, SMPIIndexFile), b, 0o666)
 }
 
 // action writes a line.
-func (w *Writer) action(name string, numbers ...int64) { w.Out.Append(w.text(name, numbers...)) }
+func (w *SMPI) action(name string, numbers ...int64) { w.Out.Append(w.text(name, numbers...)) }
 
-func (w *Writer) text(name string, numbers ...int64) []byte {
+func (w *SMPI) text(name string, numbers ...int64) []byte {
 	b := strconv.AppendInt(w.line[:0], int64(w.Rank), 10)
 	b = append(append(b, ' '), name...)
 	for _, n := range numbers {
@@ -98,8 +98,8 @@ func (w *Writer) text(name string, numbers ...int64) []byte {
 	return w.line
 }
 
-// pad makes a line longer with spaces before its end.
-func pad(line []byte, length int64) []byte {
+// padded makes a line longer with spaces before its end.
+func padded(line []byte, length int64) []byte {
 	line = line[:len(line)-1]
 	for int64(len(line)) < length-1 {
 		line = append(line, ' ')
@@ -108,7 +108,7 @@ func pad(line []byte, length int64) []byte {
 }
 
 // Enter writes what was computed before a call, and what the call did.
-func (w *Writer) Enter(c *ops.Call) error {
+func (w *SMPI) Enter(c *ops.Call) error {
 	gap, ok := w.ComputedNs(c, "a rank is one sequence of actions")
 	if gap > 0 && w.Source.Reader.HasTimes() {
 		w.action("compute", gap)
@@ -122,7 +122,7 @@ func (w *Writer) Enter(c *ops.Call) error {
 }
 
 // exchange writes a call that sends and receives at once, if it is one.
-func (w *Writer) exchange(c *ops.Call) bool {
+func (w *SMPI) exchange(c *ops.Call) bool {
 	if len(c.Acts) != 2 || c.Acts[0].Kind != ops.Send || c.Acts[1].Kind != ops.Recv {
 		return false
 	}
@@ -131,18 +131,18 @@ func (w *Writer) exchange(c *ops.Call) bool {
 	if from < 0 || to < 0 {
 		return false
 	}
-	w.action("irecv", int64(from), w.tag(&in.Operation), size(in.Received))
-	w.action("send", int64(to), w.tag(&out.Operation), size(out.Sent))
+	w.action("irecv", int64(from), w.tag(&in.Operation), sizeOf(in.Received))
+	w.action("send", int64(to), w.tag(&out.Operation), sizeOf(out.Sent))
 	w.action("wait", int64(from), int64(w.Rank), w.tag(&in.Operation))
 	return true
 }
 
-// size is what is written for a message. SMPI takes nothing for "ask the sender".
-func size(bytes uint64) int64 { return int64(max(1, bytes)) }
+// sizeOf is what is written for a message. SMPI takes nothing for "ask the sender".
+func sizeOf(bytes uint64) int64 { return int64(max(1, bytes)) }
 
-func (w *Writer) tag(op *ops.Operation) int64 { return w.ChannelNumber(convert.ChannelOf(op)) }
+func (w *SMPI) tag(op *ops.Operation) int64 { return w.ChannelNumber(convert.ChannelOf(op)) }
 
-func (w *Writer) act(x *ops.Act) {
+func (w *SMPI) act(x *ops.Act) {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin, ops.SendEnd, ops.Recv, ops.RecvBegin, ops.RecvEnd:
 		w.message(x)
@@ -161,10 +161,10 @@ func (w *Writer) act(x *ops.Act) {
 
 // message writes what happens to a message. Requests have no names: the first that is under way
 // between two ranks with a tag is the first that is waited for.
-func (w *Writer) message(x *ops.Act) {
+func (w *SMPI) message(x *ops.Act) {
 	switch {
 	case x.Kind == ops.RecvBegin:
-		w.PostReceive(x, blank, func(peer int64) { w.action("irecv", peer, w.tag(&x.Operation), size(x.Received)) })
+		w.PostReceive(x, blankOf, func(peer int64) { w.action("irecv", peer, w.tag(&x.Operation), sizeOf(x.Received)) })
 		return
 	case x.Kind == ops.Cancelled && w.CancelReceive(x.ID):
 		return
@@ -176,15 +176,15 @@ func (w *Writer) message(x *ops.Act) {
 	me, t := int64(w.Rank), w.tag(&x.Operation)
 	switch x.Kind {
 	case ops.Send:
-		w.action("send", peer, t, size(x.Sent))
+		w.action("send", peer, t, sizeOf(x.Sent))
 	case ops.SendBegin:
-		w.action("isend", peer, t, size(x.Sent))
+		w.action("isend", peer, t, sizeOf(x.Sent))
 	case ops.SendEnd, ops.Cancelled: // a send whose cancelling succeeded had no effect; here it has
 		w.action("wait", me, peer, t)
 	case ops.Recv:
-		w.action("recv", peer, t, size(x.Received))
+		w.action("recv", peer, t, sizeOf(x.Received))
 	case ops.RecvEnd:
-		w.FillReceive(x, func() []byte { return pad(w.text("irecv", peer, t, size(x.Received)), blank) })
+		w.FillReceive(x, func() []byte { return padded(w.text("irecv", peer, t, sizeOf(x.Received)), blankOf) })
 		w.action("wait", peer, me, t)
 	}
 }

@@ -23,7 +23,7 @@ func written(t *testing.T, r *trace.Reader) ([][]action, ops.Losses) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	w, err := New(s, dir)
+	w, err := NewSMPI(s, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ type Class struct {
 	Terminals Terminals
 	// Lanes, if any, are in rising order of Terminal. LaneCounts has the repetition counts of their Steps, as Counts
 	// has those of Streams.
-	Lanes      []lane.Columns
+	Lanes      []lane.LaneColumns
 	LaneCounts []column.Column
 	// Histograms, if any, are in rising order of Terminal and From.
 	Histograms []Histogram

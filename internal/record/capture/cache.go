@@ -55,7 +55,7 @@ type cachedMore struct {
 
 // A cachedLane says what of a terminal's records differs from call to call.
 type cachedLane struct {
-	*lane.Builder
+	*lane.LaneBuilder
 	in, out []varyingWord // where the records have its values
 }
 

@@ -71,7 +71,7 @@ type Capture struct {
 	renamed  uint64 // counts changes of handles' names
 	altered  uint64 // counts changes of what a signature is
 
-	sigs    lane.Table
+	sigs    lane.LaneTable
 	may     lane.LaneWords // mayLane
 	words   []int32        // that it returned last
 	lanes   int            // how many there were when it was last looked

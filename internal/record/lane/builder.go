@@ -11,8 +11,8 @@ import (
 // NoStep is the step before the first one.
 const NoStep = signature.NoTerminal
 
-// A Builder makes a lane from the values of call after call.
-type Builder struct {
+// A LaneBuilder makes a lane from the values of call after call.
+type LaneBuilder struct {
 	words []int32 // of plain keys, rising; see Table
 	first []int64 // in the first call; nil before it
 	last  []int64 // in the last call
@@ -29,27 +29,27 @@ type Builder struct {
 	closed bool // a later lane has all that would fit
 }
 
-func newBuilder(words []int32) *Builder {
-	return &Builder{words: words, delta: make([]int64, len(words)), prev: NoStep, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
+func newBuilder(words []int32) *LaneBuilder {
+	return &LaneBuilder{words: words, delta: make([]int64, len(words)), prev: NoStep, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
 }
 
 // Words returns which words of plain keys the lane has, in rising order.
-func (b *Builder) Words() []int32 { return b.words }
+func (b *LaneBuilder) Words() []int32 { return b.words }
 
 // Last returns the values in the last call.
-func (b *Builder) Last() []int64 { return b.last }
+func (b *LaneBuilder) Last() []int64 { return b.last }
 
 // Kinds returns how many different steps there are.
-func (b *Builder) Kinds() int { return len(b.chain) }
+func (b *LaneBuilder) Kinds() int { return len(b.chain) }
 
 // Step returns what a numbered step adds to the values.
-func (b *Builder) Step(n uint32) []int64 {
+func (b *LaneBuilder) Step(n uint32) []int64 {
 	w := len(b.words)
 	return b.steps[int(n)*w : int(n+1)*w : int(n+1)*w]
 }
 
 // Expected returns the most likely next step, None if unknown.
-func (b *Builder) Expected() uint32 {
+func (b *LaneBuilder) Expected() uint32 {
 	if b.prev == NoStep {
 		return NoStep
 	}
@@ -57,7 +57,7 @@ func (b *Builder) Expected() uint32 {
 }
 
 // Advance takes in a call that is a known step away from the last one.
-func (b *Builder) Advance(n uint32) {
+func (b *LaneBuilder) Advance(n uint32) {
 	for i, d := range b.Step(n) {
 		b.last[i] += d
 	}
@@ -69,7 +69,7 @@ func (b *Builder) Advance(n uint32) {
 }
 
 // add takes in the values of a call, which are in its plain key.
-func (b *Builder) add(k signature.Key) {
+func (b *LaneBuilder) add(k signature.Key) {
 	if b.first == nil {
 		b.first = make([]int64, len(b.words))
 		for i, w := range b.words {
@@ -89,7 +89,7 @@ func (b *Builder) add(k signature.Key) {
 }
 
 // number returns the number of a step, a new one if it is new.
-func (b *Builder) number(step []int64) uint32 {
+func (b *LaneBuilder) number(step []int64) uint32 {
 	h := uint64(0)
 	for _, d := range step {
 		h = bits.RotateLeft64((h^uint64(d))*0x9e3779b97f4a7c15, 29)
@@ -113,7 +113,7 @@ func (b *Builder) number(step []int64) uint32 {
 
 // addAll takes in the calls of another lane, which follow those of this one. False, with
 // a lane of no use, if that is too much work.
-func (b *Builder) addAll(o *Builder, work int) bool {
+func (b *LaneBuilder) addAll(o *LaneBuilder, work int) bool {
 	for i := range b.delta {
 		b.delta[i] = o.first[i] - b.last[i]
 	}
@@ -126,13 +126,13 @@ func (b *Builder) addAll(o *Builder, work int) bool {
 }
 
 // Size is about how many bytes the lane holds.
-func (b *Builder) Size() int {
+func (b *LaneBuilder) Size() int {
 	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.Size()
 }
 
 // Lane returns the result. The values of the lane are put into those of a signature, each at its place in the key but
 // for order: order names, for each value of the signature, which of the key's it is; nil if the orders are equal.
-func (b *Builder) Lane(terminal int, vals []int64, order []int) Lane {
+func (b *LaneBuilder) Lane(terminal int, vals []int64, order []int) Lane {
 	of := make([]int, len(vals)) // by value of the key: which value of the lane, + 1
 	for i, w := range b.words {
 		of[int(w)-signature.KeyHeader] = i + 1

@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Columns are a lane of the ranks of a class. The terminal's own values are those of its
+// LaneColumns are a lane of the ranks of a class. The terminal's own values are those of its
 // first call.
-type Columns struct {
+type LaneColumns struct {
 	Terminal    int
 	Values      []int             // which of the terminal's values, rising
 	Steps       *grammar.Grammar  // numbers of steps, one less than the terminal has calls
@@ -30,10 +30,10 @@ type Columns struct {
 //
 // A class without lanes has an empty piece.
 
-// Append writes the lanes of a class, in rising order of terminals, and how often its ranks
+// AppendLanes writes the lanes of a class, in rising order of terminals, and how often its ranks
 // repeat their steps; see column.StreamsOf. Width returns the number of values of a terminal, or -1 for a terminal that
 // does not exist.
-func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
+func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
 	if len(lanes) == 0 {
 		return b, nil
 	}
@@ -54,7 +54,7 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 	if err != nil {
 		return nil, err
 	}
-	x := &Decoded{varying: streams.Varying}
+	x := &DecodedLanes{varying: streams.Varying}
 	for i := range lanes {
 		l := &lanes[i]
 		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.StepColumns))})
@@ -75,7 +75,7 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 
 // alike finds, for each value, an earlier one that all steps add the same to: its
 // number, from 1, or 0.
-func (l *Columns) alike() []int {
+func (l *LaneColumns) alike() []int {
 	list := make([]int, len(l.Values))
 	known := make(map[string]int)
 	var key []byte
@@ -92,7 +92,7 @@ func (l *Columns) alike() []int {
 }
 
 // check holds a lane against the number of its terminal's values and of ranks.
-func (l *Columns) check(width, members int) error {
+func (l *LaneColumns) check(width, members int) error {
 	if err := l.Steps.Check(); err != nil {
 		return err
 	}
@@ -112,8 +112,8 @@ func (l *Columns) check(width, members int) error {
 	return nil
 }
 
-// A Decoded is the lanes of a class as a file has them.
-type Decoded struct {
+// A DecodedLanes is the lanes of a class as a file has them.
+type DecodedLanes struct {
 	List    []DecodedLane // in rising order of Terminal
 	varying []int         // steps of the lanes that ranks repeat unequally often
 	counts  []*column.Seq
@@ -128,12 +128,12 @@ type DecodedLane struct {
 	by       [][]*column.Seq // by step, by value that is like none
 }
 
-// Decode reads the lanes of a class with this number of ranks and terminals; width is as with Append. Nil: it has none.
-func Decode(r *wire.Reader, ranks int, terminals int, width func(terminal int) int) *Decoded {
+// DecodeLanes reads the lanes of a class with this number of ranks and terminals; width is as with Append. Nil: it has none.
+func DecodeLanes(r *wire.Reader, ranks int, terminals int, width func(terminal int) int) *DecodedLanes {
 	if r.Rest() == 0 {
 		return nil
 	}
-	x := &Decoded{}
+	x := &DecodedLanes{}
 	if x.codeHead(&wire.Coder{Reader: r}, terminals, width, nil); r.Err() != nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func Decode(r *wire.Reader, ranks int, terminals int, width func(terminal int) i
 }
 
 // codeHead is what is no column. A reader may ask how many bytes the order of each lane's steps takes.
-func (x *Decoded) codeHead(c *wire.Coder, terminals int, width func(terminal int) int, order func(lane, bytes int)) {
+func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(terminal int) int, order func(lane, bytes int)) {
 	var grammars []*grammar.Grammar
 	last := 0
 	wire.List(c, &x.List, 4, func(i int, l *DecodedLane) {
@@ -208,7 +208,7 @@ func (l *DecodedLane) codeValues(c *wire.Coder) {
 
 // columns goes through the columns in their order until each is false: how often the n-th of the varying steps is repeated, for which
 // lane is -1, and what the n-th step of a lane adds to a value.
-func (x *Decoded) columns(each func(lane, value, n int) bool) {
+func (x *DecodedLanes) columns(each func(lane, value, n int) bool) {
 	for n := range x.varying {
 		if !each(-1, -1, n) {
 			return
@@ -226,8 +226,8 @@ func (x *Decoded) columns(each func(lane, value, n int) bool) {
 	}
 }
 
-// A Part is what an encoded lane has of the file's bytes.
-type Part struct {
+// A LanePart is what an encoded lane has of the file's bytes.
+type LanePart struct {
 	Terminal int
 	Value    int // what the column is of; -1: how often steps are repeated
 	Order    int // bytes of the steps' order, if it is that and no column
@@ -235,19 +235,19 @@ type Part struct {
 
 // Parts takes the bytes of a class's lanes apart, in order; next reads a column and says what
 // it is like.
-func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
+func (x *DecodedLanes) Parts(r *wire.Reader, next func(), yield func(LanePart)) error {
 	width := func(int) int { return math.MaxInt }
-	again := &Decoded{}
-	again.codeHead(&wire.Coder{Reader: r}, math.MaxInt, width, func(lane, bytes int) { yield(Part{x.List[lane].Terminal, -1, bytes}) })
+	again := &DecodedLanes{}
+	again.codeHead(&wire.Coder{Reader: r}, math.MaxInt, width, func(lane, bytes int) { yield(LanePart{x.List[lane].Terminal, -1, bytes}) })
 	if r.Err() != nil {
 		return r.Err()
 	}
 	again.columns(func(lane, value, _ int) bool {
 		next()
 		if lane < 0 {
-			yield(Part{-1, -1, 0})
+			yield(LanePart{-1, -1, 0})
 		} else {
-			yield(Part{x.List[lane].Terminal, x.List[lane].Values[value], 0})
+			yield(LanePart{x.List[lane].Terminal, x.List[lane].Values[value], 0})
 		}
 		return r.Err() == nil
 	})
@@ -256,7 +256,7 @@ func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
 
 // ForRank evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
 // of a terminal's first call.
-func (x *Decoded) ForRank(index int, rank int64, used Usage, signature func(terminal int) []int64) ([]*Values, error) {
+func (x *DecodedLanes) ForRank(index int, rank int64, used LaneUsage, signature func(terminal int) []int64) ([]*LaneValues, error) {
 	grammars := make([]*grammar.Grammar, len(x.List))
 	for i := range x.List {
 		grammars[i] = x.List[i].steps
@@ -268,13 +268,13 @@ func (x *Decoded) ForRank(index int, rank int64, used Usage, signature func(term
 			return nil, err
 		}
 	}
-	list := make([]*Values, len(x.List))
+	list := make([]*LaneValues, len(x.List))
 	for i := range x.List {
 		of := &x.List[i]
 		if err := used.Fits(of.Terminal, grammars[i]); err != nil {
 			return nil, fmt.Errorf("terminal %d: %d steps, %d calls: %w", of.Terminal, grammars[i].Len(), used.Calls[of.Terminal], err)
 		}
-		v := &Values{Values: of.Values, Steps: grammars[i], length: grammars[i].Len()}
+		v := &LaneValues{Values: of.Values, Steps: grammars[i], length: grammars[i].Len()}
 		sig := signature(of.Terminal)
 		for _, p := range of.Values {
 			v.First = append(v.First, sig[p])

@@ -48,15 +48,15 @@ func CheckLane(values []int, width int, steps *grammar.Grammar, kinds int) error
 	return nil
 }
 
-// Usage is how often the streams of a rank have each terminal, and whether several have it.
-type Usage struct {
+// LaneUsage is how often the streams of a rank have each terminal, and whether several have it.
+type LaneUsage struct {
 	Calls            []uint64
 	InSeveralStreams []bool
 }
 
-// UsageOf counts how often streams have each terminal.
-func UsageOf(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
-	u = Usage{make([]uint64, terminals), make([]bool, terminals)}
+// LaneUsageOf counts how often streams have each terminal.
+func LaneUsageOf(streams []*grammar.Grammar, terminals int) (u LaneUsage, err error) {
+	u = LaneUsage{make([]uint64, terminals), make([]bool, terminals)}
 	for _, g := range streams {
 		for i, n := range g.Counts(terminals) {
 			u.InSeveralStreams[i] = u.InSeveralStreams[i] || u.Calls[i] > 0 && n > 0
@@ -71,7 +71,7 @@ func UsageOf(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
 
 // Fits refuses steps that are not one less than the calls of their terminal, or of a
 // terminal that several streams have.
-func (u *Usage) Fits(terminal int, steps *grammar.Grammar) error {
+func (u *LaneUsage) Fits(terminal int, steps *grammar.Grammar) error {
 	if u.InSeveralStreams[terminal] || u.Calls[terminal] == 0 || steps.Len() != u.Calls[terminal]-1 {
 		return errTerminal
 	}

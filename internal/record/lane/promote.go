@@ -16,17 +16,17 @@ const (
 // A Folding says which calls go into lanes that were made after them.
 type Folding struct {
 	Streams []*grammar.Grammar
-	table   *Table
-	into    map[uint32]uint32   // plain signature → the one with the lane
-	from    map[uint32][]uint32 // the other way
-	longer  map[uint32]*Builder // lanes with these calls
+	table   *LaneTable
+	into    map[uint32]uint32       // plain signature → the one with the lane
+	from    map[uint32][]uint32     // the other way
+	longer  map[uint32]*LaneBuilder // lanes with these calls
 }
 
 // Fold finds the calls that came before their lanes, given the grammars of all threads.
-func (t *Table) Fold(streams []*grammar.Grammar) *Folding {
+func (t *LaneTable) Fold(streams []*grammar.Grammar) *Folding {
 	f := &Folding{
 		Streams: append([]*grammar.Grammar(nil), streams...),
-		table:   t, into: make(map[uint32]uint32), from: make(map[uint32][]uint32), longer: make(map[uint32]*Builder),
+		table:   t, into: make(map[uint32]uint32), from: make(map[uint32][]uint32), longer: make(map[uint32]*LaneBuilder),
 	}
 	if len(t.lanes) == 0 {
 		return f

@@ -12,9 +12,9 @@ import (
 var errLane = errors.New("a lane that does not fit")
 
 // Code is the whole table.
-func (t *Table) Code(c *wire.Coder, may LaneWords) {
+func (t *LaneTable) Code(c *wire.Coder, may LaneWords) {
 	if c.Reader != nil {
-		*t = Table{PromoteAfter: t.PromoteAfter}
+		*t = LaneTable{PromoteAfter: t.PromoteAfter}
 	}
 	t.CodeKeys(c, 0, may)
 	for _, l := range t.lanes {
@@ -26,7 +26,7 @@ func (t *Table) Code(c *wire.Coder, may LaneWords) {
 }
 
 // CodeKeys is the signatures from number first on. What was a lane becomes one again, without its values.
-func (t *Table) CodeKeys(c *wire.Coder, first int, may LaneWords) {
+func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may LaneWords) {
 	t.Table.CodeKeys(c, first, func(k signature.Key) error {
 		if k.HasLane() {
 			return t.loadLaneKey(k, may)
@@ -40,7 +40,7 @@ func (t *Table) CodeKeys(c *wire.Coder, first int, may LaneWords) {
 }
 
 // loadLaneKey adds a signature with a lane, which has a family by now.
-func (t *Table) loadLaneKey(k signature.Key, may LaneWords) error {
+func (t *LaneTable) loadLaneKey(k signature.Key, may LaneWords) error {
 	words := len(k) - signature.KeyHeader - 1
 	if words < 1 || k[len(k)-1] < 1 || k[len(k)-1] > int64(words) || k.Thread() < 0 || k.Thread() > maxThread {
 		return errLane
@@ -73,7 +73,7 @@ func (t *Table) loadLaneKey(k signature.Key, may LaneWords) error {
 // maxThread bounds the numbers of threads.
 const maxThread = 1 << 20
 
-func (b *Builder) code(c *wire.Coder) {
+func (b *LaneBuilder) code(c *wire.Coder) {
 	steps := b.steps
 	c.Integers(&b.first)
 	c.Integers(&b.last)
@@ -95,7 +95,7 @@ func (b *Builder) code(c *wire.Coder) {
 }
 
 // CheckLanes refuses lanes that no call came into.
-func (t *Table) CheckLanes(c *wire.Coder) {
+func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	for _, l := range t.lanes {
 		if l.first == nil {
 			c.Check(errLane)
@@ -107,7 +107,7 @@ func (t *Table) CheckLanes(c *wire.Coder) {
 // Note appends the call that a lane took in last to what Replay goes by.
 //
 //	note = terminal, step + 1, values if that is 0, what it adds if it is new
-func (t *Table) Note(c *wire.Coder, n uint32) {
+func (t *LaneTable) Note(c *wire.Coder, n uint32) {
 	l := t.Lane(n)
 	step := l.prev
 	wire.Naturals(c, &n)
@@ -123,7 +123,7 @@ func (t *Table) Note(c *wire.Coder, n uint32) {
 }
 
 // Replay takes in a call that Note has taken down.
-func (t *Table) Replay(c *wire.Coder) {
+func (t *LaneTable) Replay(c *wire.Coder) {
 	var n uint32
 	if wire.Index(c, &n, t.Len()); c.Failed() {
 		return

@@ -24,7 +24,7 @@ const (
 	maxPeriod = 4
 )
 
-func (t *Table) after() uint16 {
+func (t *LaneTable) after() uint16 {
 	if t.PromoteAfter > 0 {
 		return t.PromoteAfter
 	}
@@ -57,10 +57,10 @@ func sumOf(k signature.Key, words []int32) (sum uint16) {
 	return sum
 }
 
-// A Table numbers signatures as a signature.Table does; some of them have lanes.
-type Table struct {
+// A LaneTable numbers signatures as a signature.Table does; some of them have lanes.
+type LaneTable struct {
 	signature.Table
-	lanes    []*Builder
+	lanes    []*LaneBuilder
 	laneOf   []int32                // by signature: which of lanes, or plain, or superseded
 	older    []uint32               // by signature: the plain one of its family before it
 	families map[uint64]*laneFamily // by hash of what the family has in common
@@ -73,7 +73,7 @@ type Table struct {
 }
 
 // Lane returns the lane of signature number n, nil if it has none.
-func (t *Table) Lane(n uint32) *Builder {
+func (t *LaneTable) Lane(n uint32) *LaneBuilder {
 	if i := t.laneOf[n]; i >= 0 {
 		return t.lanes[i]
 	}
@@ -81,33 +81,33 @@ func (t *Table) Lane(n uint32) *Builder {
 }
 
 // Plain reports whether the calls of signature number n are all of it, and no lane fits them.
-func (t *Table) Plain(n uint32) bool { return t.laneOf[n] == plain }
+func (t *LaneTable) Plain(n uint32) bool { return t.laneOf[n] == plain }
 
 // Lanes returns how many lanes there are.
-func (t *Table) Lanes() int { return len(t.lanes) }
+func (t *LaneTable) Lanes() int { return len(t.lanes) }
 
 // Number returns the number of a signature without a lane, whatever it is, a new one if
 // it is new; see signature.Table.
-func (t *Table) Number(prev uint32, k signature.Key) uint32 {
+func (t *LaneTable) Number(prev uint32, k signature.Key) uint32 {
 	n := t.Table.Number(prev, k)
 	t.grow()
 	return n
 }
 
 // insert numbers a signature that is new.
-func (t *Table) insert(k signature.Key) uint32 {
+func (t *LaneTable) insert(k signature.Key) uint32 {
 	n := t.Insert(k)
 	t.grow()
 	return n
 }
 
 // Close is described with signature.Table.
-func (t *Table) Close() {
+func (t *LaneTable) Close() {
 	t.Table.Close()
 	t.families = nil
 }
 
-func (t *Table) grow() {
+func (t *LaneTable) grow() {
 	for len(t.laneOf) < t.Len() {
 		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, NoStep)
 	}
@@ -116,7 +116,7 @@ func (t *Table) grow() {
 // Follow is Number for a call of a thread whose values may be in lanes. It is in
 // none that is not known yet, and no lane takes it in, if thread is negative: the
 // calls of a stream come into a lane in the order of the stream.
-func (t *Table) Follow(prev uint32, thread int, k signature.Key, may LaneWords) uint32 {
+func (t *LaneTable) Follow(prev uint32, thread int, k signature.Key, may LaneWords) uint32 {
 	if g := t.Guess(prev); int(g) < len(t.laneOf) {
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
@@ -157,7 +157,7 @@ func (t *Table) Follow(prev uint32, thread int, k signature.Key, may LaneWords) 
 
 // laneFor returns the signature with a lane that a new call belongs to. It makes
 // the lane if it is time.
-func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, bool) {
+func (t *LaneTable) laneFor(thread int, k signature.Key, words []int32) (uint32, bool) {
 	f := t.familyOf(k, words)
 	if f == nil {
 		return 0, false
@@ -201,7 +201,7 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 
 // promoted makes a lane the one of a family. It fits all that the one before it fits,
 // which is closed, as are those of other threads.
-func (t *Table) promoted(f *laneFamily, n uint32) {
+func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 	if f.lane != NoStep {
 		before := t.Key(f.lane)
 		for other, i := range t.laneOf {
@@ -221,7 +221,7 @@ func (t *Table) promoted(f *laneFamily, n uint32) {
 
 // continues returns the shortest period in which a family goes on in equal
 // steps with a new call, 0 if it doesn't.
-func (t *Table) continues(f *laneFamily, k signature.Key, words []int32) int {
+func (t *LaneTable) continues(f *laneFamily, k signature.Key, words []int32) int {
 	sum := sumOf(k, words)
 	for period := 1; period <= maxPeriod; period++ {
 		if f.runs[period-1] >= t.after() && t.inStep(f, k, sum, words, period) {
@@ -233,7 +233,7 @@ func (t *Table) continues(f *laneFamily, k signature.Key, words []int32) int {
 
 // inStep reports whether a call is as far from the family's signature a period
 // ago as that is from the one a period before it.
-func (t *Table) inStep(f *laneFamily, k signature.Key, sum uint16, words []int32, period int) bool {
+func (t *LaneTable) inStep(f *laneFamily, k signature.Key, sum uint16, words []int32, period int) bool {
 	if sum-f.sums[period-1] != f.sums[period-1]-f.sums[2*period-1] {
 		return false
 	}
@@ -264,7 +264,7 @@ func (t *Table) inStep(f *laneFamily, k signature.Key, sum uint16, words []int32
 }
 
 // join files a new plain signature with its family, if the hash is not another's: then it has none.
-func (t *Table) join(n uint32, words []int32) {
+func (t *LaneTable) join(n uint32, words []int32) {
 	k := t.Key(n)
 	sum, h := sumOf(k, words), familyHash(k, words)
 	f := t.families[h]
@@ -294,7 +294,7 @@ func (t *Table) join(n uint32, words []int32) {
 	f.sums[0] = sum
 }
 
-func (t *Table) familyOf(k signature.Key, words []int32) *laneFamily {
+func (t *LaneTable) familyOf(k signature.Key, words []int32) *laneFamily {
 	f := t.families[familyHash(k, words)]
 	if f == nil || !akin(t.Peek(f.last), k, words) {
 		return nil
@@ -303,12 +303,12 @@ func (t *Table) familyOf(k signature.Key, words []int32) *laneFamily {
 }
 
 // laneKey returns the key of a signature with a lane, to be used until the next call.
-func (t *Table) laneKey(thread int, k signature.Key, words []int64) signature.Key {
+func (t *LaneTable) laneKey(thread int, k signature.Key, words []int64) signature.Key {
 	t.key = signature.LaneKey(t.key[:0], thread, k, words)
 	return t.key
 }
 
-func (t *Table) addLane(key signature.Key, before uint32) uint32 {
+func (t *LaneTable) addLane(key signature.Key, before uint32) uint32 {
 	n := t.insert(key)
 	t.laneOf[n] = int32(len(t.lanes))
 	var words []int32
@@ -368,7 +368,7 @@ func familyHash(k signature.Key, words []int32) uint64 {
 }
 
 // Size is the number of bytes the table holds, about.
-func (t *Table) Size() int {
+func (t *LaneTable) Size() int {
 	const ofFamily = 64 // and its place in the map
 	n := t.Table.Size() + 4*(cap(t.laneOf)+cap(t.older)) + len(t.families)*ofFamily
 	for _, l := range t.lanes {

@@ -11,7 +11,7 @@ import (
 // lane has one word and the second one both; what comes then would fit the first.
 func TestLanesWithoutGuesses(t *testing.T) {
 	both := func(signature.Key) []int32 { return []int32{2, 3} }
-	run := func(guess bool) (table Table, numbers []uint32) {
+	run := func(guess bool) (table LaneTable, numbers []uint32) {
 		table.PromoteAfter = 4
 		prev := NoStep
 		follow := func(k signature.Key) {
@@ -23,8 +23,8 @@ func TestLanesWithoutGuesses(t *testing.T) {
 			prev = table.Follow(prev, 0, k, both)
 			numbers = append(numbers, prev)
 		}
-		call := func(a, b int64) { follow(key(1, 7, a, b)) }
-		other := func() { follow(key(2, 7, 0, 0)) }
+		call := func(a, b int64) { follow(laneKey(1, 7, a, b)) }
+		other := func() { follow(laneKey(2, 7, 0, 0)) }
 		for i := range int64(20) {
 			other() // after which the guess is the first lane
 			call(i, 0)
@@ -56,7 +56,7 @@ func TestLanesWithoutGuesses(t *testing.T) {
 	}
 }
 
-func key(call uint16, site uint64, vals ...int64) signature.Key {
+func laneKey(call uint16, site uint64, vals ...int64) signature.Key {
 	k := make(signature.Key, signature.KeyHeader)
 	k.SetHeader(call, site)
 	return append(k, vals...)

@@ -8,9 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Values are a lane of one rank, to look at any call of it. They are safe for use by several
+// LaneValues are a lane of one rank, to look at any call of it. They are safe for use by several
 // goroutines at once.
-type Values struct {
+type LaneValues struct {
 	Values     []int
 	First      []int64 // parallel to Values
 	Steps      *grammar.Grammar
@@ -21,10 +21,10 @@ type Values struct {
 }
 
 // Len returns the number of calls.
-func (v *Values) Len() uint64 { return v.length + 1 }
+func (v *LaneValues) Len() uint64 { return v.length + 1 }
 
 // At returns the values in the i-th call.
-func (v *Values) At(i uint64) []int64 {
+func (v *LaneValues) At(i uint64) []int64 {
 	vals := make([]int64, len(v.First))
 	for k := range vals {
 		vals[k] = v.First[k] + v.sums[k].Before(min(i, v.length))
@@ -34,7 +34,7 @@ func (v *Values) At(i uint64) []int64 {
 
 // Bounds returns the least and the greatest value that the k-th of Values has,
 // in time proportional to the compressed steps.
-func (v *Values) Bounds(k int) (least, most int64) {
+func (v *LaneValues) Bounds(k int) (least, most int64) {
 	type extent struct{ sum, least, most int64 } // of the sums after each step
 	all := grammar.Fold(v.Steps, extent{}, func(id uint32) extent {
 		d := v.StepValues[id][k]
@@ -50,12 +50,12 @@ func (v *Values) Bounds(k int) (least, most int64) {
 // A Cursor walks through the values of a lane.
 type Cursor struct {
 	Vals  []int64 // in the call at hand
-	of    *Values
+	of    *LaneValues
 	steps *grammar.Cursor
 }
 
 // Cursor returns a cursor at the i-th call.
-func (v *Values) Cursor(i uint64) *Cursor {
+func (v *LaneValues) Cursor(i uint64) *Cursor {
 	c := &Cursor{of: v, steps: v.Steps.Cursor(), Vals: v.At(i)}
 	c.steps.Seek(i)
 	return c
@@ -71,7 +71,7 @@ func (c *Cursor) Next() {
 }
 
 // sum prepares seeking. Values that move alike share their sums.
-func (v *Values) sum() {
+func (v *LaneValues) sum() {
 	v.sums = make([]*grammar.WeightSums, len(v.First))
 	known := make(map[string]*grammar.WeightSums)
 	var key []byte
@@ -90,13 +90,13 @@ func (v *Values) sum() {
 }
 
 // Same reports whether two lanes are found to have the same values in every call without expanding them.
-func (v *Values) Same(o *Values) bool {
+func (v *LaneValues) Same(o *LaneValues) bool {
 	return v.length == o.length && slices.Equal(v.Values, o.Values) && slices.Equal(v.First, o.First) &&
 		slices.EqualFunc(v.StepValues, o.StepValues, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)
 }
 
 // Text renders what the k-th of Values does: "0..999 by 1", or its bounds.
-func (v *Values) Text(k int) string {
+func (v *LaneValues) Text(k int) string {
 	last := v.At(v.length)[k]
 	if len(v.StepValues) == 0 || last == v.First[k] && len(v.StepValues) == 1 {
 		return fmt.Sprint(v.First[k])

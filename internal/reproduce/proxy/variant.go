@@ -18,10 +18,10 @@ type variant struct {
 	number      int
 	members     []int
 	ranks       []*trace.Rank
-	calls       []*call          // by terminal
-	hists       *gaps.Histograms // nil if there are none
-	placed      []*placed        // by stream
-	stepwise    []*stepwise      // by stream, nil: its structure is the trace's
+	calls       []*call             // by terminal
+	hists       *gaps.GapHistograms // nil if there are none
+	placed      []*placed           // by stream
+	stepwise    []*stepwise         // by stream, nil: its structure is the trace's
 	finishes    []finish
 	sources     []source // by member, if the variant was made of several; else nil
 	fitter      *fitter
@@ -84,7 +84,7 @@ func (g *generator) variants(search *reissue.Search) error {
 		return err
 	}
 	for class := range g.r.Classes() {
-		hists, err := gaps.HistogramsOf(g.r, class)
+		hists, err := gaps.GapHistogramsOf(g.r, class)
 		if err != nil {
 			return err
 		}

@@ -345,7 +345,7 @@ func TestOpenCallsLast(t *testing.T) {
 	if err != nil || rep.MPI.Mean < 6_900_000_000 {
 		t.Errorf("in MPI %+v, %v", rep.MPI, err)
 	}
-	s, err := summary.Of(r)
+	s, err := summary.Summarise(r)
 	if err != nil || s.Functions[0].Name != "MPI_Recv" || s.Functions[0].Ns < 13_900_000_000 {
 		t.Errorf("%+v, %v", s.Functions[0], err)
 	}

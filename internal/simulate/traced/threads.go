@@ -15,7 +15,7 @@ import (
 
 // A strand is what the writer knows of the thread whose call it is at.
 type strand struct {
-	leaves  []gaps.Leaf // where gaps are means of places
+	leaves  []gaps.LeafGaps // where gaps are means of places
 	of      *trace.Leaves
 	cursor  trace.LeafCursor
 	looking bool // the call before looked for something and found nothing

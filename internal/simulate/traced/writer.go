@@ -89,7 +89,7 @@ func (w *writer) times(c *ops.Call) (gap, duration float64) {
 }
 
 // times returns the gap before a call at a place, in ns, and its duration.
-func times(x *gaps.Leaf, enters bool) (gap, duration float64) {
+func times(x *gaps.LeafGaps, enters bool) (gap, duration float64) {
 	if enters && x.Entries > 0 {
 		return x.Entry, x.Duration
 	}

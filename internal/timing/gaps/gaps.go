@@ -14,9 +14,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Leaf is the times before and in the calls at one place of the structure on one rank,
+// A LeafGaps is the times before and in the calls at one place of the structure on one rank,
 // means in nanoseconds.
-type Leaf struct {
+type LeafGaps struct {
 	Calls, Entries uint64    // Entries: those of them by which a loop is entered
 	Gap            float64   // before each of the others
 	Entry          float64   // before these
@@ -30,18 +30,18 @@ type Leaf struct {
 }
 
 // Total is what was computed before all calls at the place.
-func (l *Leaf) Total() float64 {
+func (l *LeafGaps) Total() float64 {
 	return l.Gap*float64(l.Calls-l.Entries) + l.Entry*float64(l.Entries)
 }
 
-// Of returns the times of each leaf of a stream on a rank, and whether they are sums of
+// GapsOf returns the times of each leaf of a stream on a rank, and whether they are sums of
 // its calls' own. leaves are those of the rank, or of another of its class.
-func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []Leaf, own bool, err error) {
-	return NewClass(r).Of(k, leaves)
+func GapsOf(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
+	return NewClassGaps(r).Of(k, leaves)
 }
 
-// A Class keeps what ranks of one class, with the same leaves, have in common.
-type Class struct {
+// A ClassGaps keeps what ranks of one class, with the same leaves, have in common.
+type ClassGaps struct {
 	r      *trace.Reader
 	leaves *trace.Leaves
 	times  []trace.LeafTimes // if all have the same
@@ -51,11 +51,11 @@ type Class struct {
 	ranks  []int
 }
 
-// NewClass is for the ranks of one class.
-func NewClass(r *trace.Reader) *Class { return &Class{r: r} }
+// NewClassGaps is for the ranks of one class.
+func NewClassGaps(r *trace.Reader) *ClassGaps { return &ClassGaps{r: r} }
 
 // timesOf returns the times of leaves.
-func (c *Class) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes, error) {
+func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes, error) {
 	if c.times != nil && c.leaves == leaves {
 		return c.times, nil
 	}
@@ -80,12 +80,12 @@ func (c *Class) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes,
 }
 
 // Of is as the function of that name.
-func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves) (list []Leaf, own bool, err error) {
+func (c *ClassGaps) Of(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	times, err := c.timesOf(k, leaves)
 	if err != nil {
 		return nil, false, err
 	}
-	list = make([]Leaf, len(times))
+	list = make([]LeafGaps, len(times))
 	var gaps, durations float64
 	for i := range times {
 		t := &times[i]
@@ -133,7 +133,7 @@ func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves) (list []Leaf, own bool, 
 
 // factors scale the gaps and durations that are means of a class, so that their sums are what the rank computed and
 // what it spent in MPI: one factor for all, or one for each terminal, if the trace has sums by call site.
-func (c *Class) factors(k *trace.Rank, leaves *trace.Leaves, list []Leaf, gaps, durations float64) (gap, duration []float64, err error) {
+func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps, gaps, durations float64) (gap, duration []float64, err error) {
 	alike := len(c.ranks)
 	if alike == 1 || k.Streams() > 1 {
 		return []float64{1}, []float64{1}, nil // known of the rank itself; sums of ranks are those of all threads
@@ -149,8 +149,8 @@ func (c *Class) factors(k *trace.Rank, leaves *trace.Leaves, list []Leaf, gaps, 
 	at, _ := slices.BinarySearch(c.ranks, k.Number())
 	known := c.totals.Of(at)
 	if known.Gap.Known() && known.Duration.Known() {
-		gap = bySite(known, c.places, leaves, list, known.Gap.Ns, (*Leaf).Total, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
-		duration = bySite(known, c.places, leaves, list, known.Duration.Ns, (*Leaf).spent, func(s *trace.SiteTotals) float64 { return s.Duration.Ns })
+		gap = bySite(known, c.places, leaves, list, known.Gap.Ns, (*LeafGaps).Total, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
+		duration = bySite(known, c.places, leaves, list, known.Duration.Ns, (*LeafGaps).spent, func(s *trace.SiteTotals) float64 { return s.Duration.Ns })
 		return gap, duration, nil
 	}
 	p, err := k.Process()
@@ -158,17 +158,17 @@ func (c *Class) factors(k *trace.Rank, leaves *trace.Leaves, list []Leaf, gaps, 
 		return nil, nil, err
 	}
 	off := func(ns int64) float64 { return float64(trace.RoundedBy(ns, c.r.Ranks())) }
-	duration = []float64{factor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))}
-	gap = []float64{factor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))}
+	duration = []float64{gapFactor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))}
+	gap = []float64{gapFactor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))}
 	return gap, duration, nil
 }
 
-func (l *Leaf) spent() float64 { return l.Duration * float64(l.Calls) }
+func (l *LeafGaps) spent() float64 { return l.Duration * float64(l.Calls) }
 
 // bySite brings the sums of leaves to what is known of call sites, and all of them to what is
 // known of the rank. It returns factors by terminal.
-func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []Leaf, total float64,
-	of func(*Leaf) float64, site func(*trace.SiteTotals) float64) []float64 {
+func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []LeafGaps, total float64,
+	of func(*LeafGaps) float64, site func(*trace.SiteTotals) float64) []float64 {
 	want, have := make(map[int]float64), make(map[int]float64)
 	for i := range known.Sites {
 		s := &known.Sites[i]
@@ -195,9 +195,9 @@ func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []Leaf
 // fine is how well a sum has to be known to be taken as it is.
 const fine = 0.01
 
-// factor brings a sum to one that is known but for off. No rank has more than all ranks
+// gapFactor brings a sum to one that is known but for off. No rank has more than all ranks
 // that are alike have together.
-func factor(known, off, sum, alike float64) float64 {
+func gapFactor(known, off, sum, alike float64) float64 {
 	switch {
 	case sum <= 0 || known-off > alike*sum*1.001:
 		return 1

@@ -82,7 +82,7 @@ func TestPlacesOfRanks(t *testing.T) {
 			}
 			want := sums(names, func(i int) float64 { return float64(truth[rank][i]) })
 			leaves := k.Leaves(0)
-			list, own, err := Of(r, k, leaves)
+			list, own, err := GapsOf(r, k, leaves)
 			if err != nil || own != (mode == timing.Lossless) {
 				t.Fatalf("%s: %v, own %v", mode, err, own)
 			}
@@ -95,7 +95,7 @@ func TestPlacesOfRanks(t *testing.T) {
 				}
 			}
 			same(t, fmt.Sprintf("%s, rank %d", mode, rank), sums(names, func(i int) float64 { return each[i] }), want, 0.02)
-			line, err := NewLine(r, k, 0)
+			line, err := NewGapLine(r, k, 0)
 			if err != nil || (line == nil) != own {
 				t.Fatalf("%s: %v, %v", mode, err, line)
 			}
@@ -136,7 +136,7 @@ func TestShape(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := NewLine(r, k, 0)
+		line, err := NewGapLine(r, k, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestUnequalSites(t *testing.T) {
 			t.Fatal(err)
 		}
 		leaves := k.Leaves(0)
-		list, _, err := Of(r, k, leaves)
+		list, _, err := GapsOf(r, k, leaves)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestFactor(t *testing.T) {
 		{600, 0, 0, 2, 1},
 		{601, 0, 200, 2, 1}, // more than all ranks together
 	} {
-		if got := factor(x.known, x.off, x.sum, x.alike); math.Abs(got-x.want) > 1e-12 {
+		if got := gapFactor(x.known, x.off, x.sum, x.alike); math.Abs(got-x.want) > 1e-12 {
 			t.Errorf("%+v: %g", x, got)
 		}
 	}

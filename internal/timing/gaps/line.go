@@ -9,13 +9,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Line gives the times of a stream's calls one after the other, as those of their
+// A GapLine gives the times of a stream's calls one after the other, as those of their
 // places. Where a trace has histograms, gaps are drawn from these: with their shape, and
 // with the place's mean. What is drawn follows from rank, stream and position alone.
-type Line struct {
-	leaves []Leaf
+type GapLine struct {
+	leaves []LeafGaps
 	cursor trace.LeafCursor
-	hists  *Histograms
+	hists  *GapHistograms
 	ways   [][]grammar.Arrival
 	draws  map[drawKey]*hist.Draws
 	seed   uint64
@@ -31,19 +31,19 @@ type drawKey struct {
 	from   int
 }
 
-// NewLine returns the line of a rank's stream from its first call on; nil if the trace
+// NewGapLine returns the line of a rank's stream from its first call on; nil if the trace
 // has the time of each call, as then trace.Rank.TimedWalk has these.
-func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
+func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 	kept, err := k.TimesKept()
 	if err != nil || kept {
 		return nil, err
 	}
 	leaves := k.Leaves(stream)
-	l := &Line{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Draws), from: trace.FromStart}
-	if l.leaves, _, err = Of(r, k, leaves); err != nil {
+	l := &GapLine{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Draws), from: trace.FromStart}
+	if l.leaves, _, err = GapsOf(r, k, leaves); err != nil {
 		return nil, err
 	}
-	if l.hists, err = HistogramsOf(r, k.Class()); err != nil {
+	if l.hists, err = GapHistogramsOf(r, k.Class()); err != nil {
 		return nil, err
 	}
 	if l.hists != nil {
@@ -69,12 +69,12 @@ func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
 	if stream == 0 && total > 0 && p.SpanNs > 0 {
 		l.drift *= float64(p.SpanNs) / total // it ends when the rank did
 	}
-	l.seed = mix(uint64(k.Number())<<8 ^ uint64(stream))
+	l.seed = mixBits(uint64(k.Number())<<8 ^ uint64(stream))
 	return l, nil
 }
 
 // Next sets the times of the next call, which is t.
-func (l *Line) Next(t *trace.TimedCall) {
+func (l *GapLine) Next(t *trace.TimedCall) {
 	leaf, loops, _ := l.cursor.Next()
 	x := &l.leaves[leaf]
 	enters := loops > 0 && x.Entries > 0
@@ -104,7 +104,7 @@ func (l *Line) Next(t *trace.TimedCall) {
 }
 
 // draw returns what the gaps at a place are drawn from, nil if there is nothing.
-func (l *Line) draw(h *hist.Hist, key drawKey, mean float64) *hist.Draws {
+func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Draws {
 	if h == nil {
 		return nil
 	}
@@ -123,11 +123,11 @@ func (l *Line) draw(h *hist.Hist, key drawKey, mean float64) *hist.Draws {
 		n++
 	}
 	quantile := func(q float64) float64 { return t.Quantile(q) * x.Factor }
-	return hist.NewDraws(quantile, l.calls(key), mean, mix(l.seed^mix(n)^uint64(key.from+2)<<40))
+	return hist.NewDraws(quantile, l.calls(key), mean, mixBits(l.seed^mixBits(n)^uint64(key.from+2)<<40))
 }
 
 // calls is how often gaps are drawn from what a key says.
-func (l *Line) calls(key drawKey) uint64 {
+func (l *GapLine) calls(key drawKey) uint64 {
 	x, n := &l.leaves[key.leaf], uint64(0)
 	for i := range l.ways[key.leaf] {
 		w := &l.ways[key.leaf][i]
@@ -149,17 +149,17 @@ func (l *Line) calls(key drawKey) uint64 {
 }
 
 // End is when the call was over that Next was last asked for.
-func (l *Line) End() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
+func (l *GapLine) End() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
 
-// mix makes a number that looks random of one that doesn't.
-func mix(x uint64) uint64 {
+// mixBits makes a number that looks random of one that doesn't.
+func mixBits(x uint64) uint64 {
 	x = (x ^ x>>30 ^ 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// Histograms finds what a trace has of the gaps before a class's calls.
-type Histograms struct {
+// GapHistograms finds what a trace has of the gaps before a class's calls.
+type GapHistograms struct {
 	places []int
 	of     map[histKey]*hist.Hist // by terminal
 	alike  map[histKey]*hist.Hist // by place: those of terminals without their own
@@ -169,13 +169,13 @@ type Histograms struct {
 
 type histKey struct{ of, from int }
 
-// HistogramsOf returns those of a class, nil if none were kept.
-func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
+// GapHistogramsOf returns those of a class, nil if none were kept.
+func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 	list, err := r.Histograms(class)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	h := &Histograms{of: make(map[histKey]*hist.Hist), alike: make(map[histKey]*hist.Hist), lists: make(map[int][]*hist.Hist), others: make(map[int][]*hist.Hist)}
+	h := &GapHistograms{of: make(map[histKey]*hist.Hist), alike: make(map[histKey]*hist.Hist), lists: make(map[int][]*hist.Hist), others: make(map[int][]*hist.Hist)}
 	if h.places, err = r.Places(class); err != nil {
 		return nil, err
 	}
@@ -196,11 +196,11 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 }
 
 // Place is the place of a terminal, for Gaps.
-func (h *Histograms) Place(terminal int) int { return h.places[terminal] }
+func (h *GapHistograms) Place(terminal int) int { return h.places[terminal] }
 
 // Gaps returns the histogram of the gaps before a terminal's calls that follow a call of a place, or trace.FromStart;
 // nil if none.
-func (h *Histograms) Gaps(terminal, from int) *hist.Hist {
+func (h *GapHistograms) Gaps(terminal, from int) *hist.Hist {
 	if x := h.of[histKey{terminal, from}]; x != nil {
 		return x
 	}
@@ -208,7 +208,7 @@ func (h *Histograms) Gaps(terminal, from int) *hist.Hist {
 }
 
 // All returns one histogram of the gaps before all calls of a terminal.
-func (h *Histograms) All(terminal int) *hist.Hist {
+func (h *GapHistograms) All(terminal int) *hist.Hist {
 	list := h.lists[terminal]
 	if len(list) == 0 {
 		list = h.others[h.places[terminal]]

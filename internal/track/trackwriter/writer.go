@@ -25,7 +25,7 @@ type Writer struct {
 	*track.Builder
 	Flat    bool // no values go into lanes
 	Whole   bool // no arrays of requests are left out
-	sigs    lane.Table
+	sigs    lane.LaneTable
 	key     signature.Key
 	moves   lane.Movable
 	words   []int32
