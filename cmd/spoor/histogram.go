@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -62,9 +62,9 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	}
 	named, sited, both, sites := false, false, false, 0
 	p := newProgress(cmd.ErrOrStderr(), "counting times", r.Ranks())
-	rep, err := histogram.HistogramsOf(r, histogram.HistogramOptions{
+	rep, err := profile.HistogramsOf(r, profile.HistogramOptions{
 		Rank: o.rank, ByPrevious: o.paths, Name: where.text,
-		Wanted: func(s *histogram.HistogramSite) bool {
+		Wanted: func(s *profile.HistogramSite) bool {
 			byName, bySite := matchesName(o.calls, s.Function), o.site == "" || where.matches(o.site, s.Number, s.Site)
 			named, sited, both, sites = named || byName, sited || bySite, both || byName && bySite, s.Number
 			return byName && bySite
@@ -73,7 +73,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	})
 	p.end()
 	switch {
-	case errors.Is(err, histogram.ErrNoHistograms):
+	case errors.Is(err, profile.ErrNoHistograms):
 		return fmt.Errorf("%s: no histograms, and no times of single calls to make them of; record them: spoor run --timing hist or lossless", r.Name())
 	case err != nil:
 		return err
@@ -102,7 +102,7 @@ func (p *places) matches(text string, number int, s trace.Site) bool {
 	return text == shown || text == where.Base() || slices.Contains(strings.Fields(shown), filepath.Base(text))
 }
 
-func printHistograms(w io.Writer, rep *histogram.Histograms, o *histogramOptions, width int) {
+func printHistograms(w io.Writer, rep *profile.Histograms, o *histogramOptions, width int) {
 	known := map[string]string{
 		"exact": "each call's own, exactly", "bounded": "each call's own, within the error that was asked for",
 		"histogram": "histograms of the trace, whose single bins are estimates where they were cut or joined",
@@ -111,7 +111,7 @@ func printHistograms(w io.Writer, rep *histogram.Histograms, o *histogramOptions
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
 		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, show.Plural(len(rep.Ranks), "rank"), show.Ranges(rep.Ranks))
 	}
-	what := func(t *histogram.HistogramTable) (string, *histogram.Histogram) {
+	what := func(t *profile.HistogramTable) (string, *profile.Histogram) {
 		if o.gaps {
 			return "gaps before", &t.Gap
 		}
@@ -148,7 +148,7 @@ func printHistograms(w io.Writer, rep *histogram.Histograms, o *histogramOptions
 const longestBar = 30
 
 // printSpread writes a line for each bin, with bars as long as there is room for.
-func printSpread(w io.Writer, s *histogram.Histogram, indent string, width int) {
+func printSpread(w io.Writer, s *profile.Histogram, indent string, width int) {
 	rows, most := s.Bins, uint64(0)
 	for i := range rows {
 		most = max(most, rows[i].Count)
@@ -156,7 +156,7 @@ func printSpread(w io.Writer, s *histogram.Histogram, indent string, width int) 
 	if len(rows) > 1 {
 		rows = append(slices.Clone(rows), s.HistogramBin)
 	}
-	for i, line := range show.Lines(rows, func(c *show.Row, b histogram.HistogramBin) {
+	for i, line := range show.Lines(rows, func(c *show.Row, b profile.HistogramBin) {
 		c.Ns("from", b.Least).Value("rank", rankText(b.LeastRank)).Ns("to", b.Most).Value("rank", rankText(b.MostRank))
 		c.Count("calls", b.Count).Ns("mean", b.Mean).Ns("deviation", b.Deviation)
 	}) {
@@ -195,15 +195,15 @@ func rankText(rank int) string {
 
 // histogramCSV writes a row for each bin. The column "after" has the number of the previous
 // call site: empty if all previous sites are together, 0 for first calls of threads.
-func histogramCSV(w io.Writer, rep *histogram.Histograms) {
+func histogramCSV(w io.Writer, rep *profile.Histograms) {
 	type row struct {
-		histogram.HistogramBin
-		site        histogram.HistogramSite
+		profile.HistogramBin
+		site        profile.HistogramSite
 		after, what string
 	}
 	show.CSV(w, func(add func(row)) {
 		for _, s := range rep.Sites {
-			table := func(after string, t *histogram.HistogramTable) {
+			table := func(after string, t *profile.HistogramTable) {
 				for _, b := range t.Duration.Bins {
 					add(row{b, s, after, "duration"})
 				}

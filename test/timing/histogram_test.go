@@ -3,7 +3,7 @@ package timing
 import (
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 )
 
 // What `spoor profile --histogram` says of a real run: the sweeps of wavefront.c begin behind three milliseconds
@@ -17,7 +17,7 @@ func TestHistograms(t *testing.T) {
 		"hist": {"histogram", 3e6 * 0.999}, "lossless": {"exact", 3e6 * 0.999}, "hist-sig": {"bounded", 3e6 * 0.9},
 	} {
 		a.trace("--timing", mode)
-		var rep histogram.Histograms
+		var rep profile.Histograms
 		a.json(&rep, "profile", "--histogram", "--json", "--by-previous", "--call", "Recv", "t.spoor")
 		if rep.TimesKind != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].ByPrevious) != 3 {
 			t.Fatalf("%s: %+v", mode, rep)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 )
 
 // histograms looks at how calls and gaps are spread.
@@ -18,7 +18,7 @@ func (c *cell) histograms() {
 		c.refuses(why, "profile", "--histogram", "--json", "t.spoor")
 		return
 	}
-	var rep histogram.Histograms
+	var rep profile.Histograms
 	c.json(&rep, "profile", "--histogram", "--json", "t.spoor")
 	if rep.TimesKind != c.kind() {
 		c.t.Errorf("times are %s, want %s", rep.TimesKind, c.kind())
@@ -80,7 +80,7 @@ func (c *cell) spreadCSV(rows []map[string]string, function, what string, times 
 
 // spread holds a histogram against the times that are in it. Its own bins are estimates, unless calls are
 // counted one by one.
-func (c *cell) spread(what string, got *histogram.Histogram, times []bound) {
+func (c *cell) spread(what string, got *profile.Histogram, times []bound) {
 	c.t.Helper()
 	n := float64(len(times))
 	least, most, sum := times[0], bound{}, bound{}

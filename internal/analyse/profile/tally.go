@@ -1,4 +1,4 @@
-package histogram
+package profile
 
 import (
 	"math/bits"

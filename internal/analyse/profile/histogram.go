@@ -4,7 +4,7 @@
 // takes the histograms that the trace has.
 //
 // The package does not say what a spread means; see imbalance for that.
-package histogram
+package profile
 
 import (
 	"cmp"

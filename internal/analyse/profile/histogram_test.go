@@ -1,4 +1,4 @@
-package histogram
+package profile
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// sites are those of the program below, in the order in which it gets there: function and place.
-var sites = []string{"MPI_Init", "MPI_Send", "MPI_Allreduce", "MPI_Barrier", "MPI_Finalize"}
+// siteNames are those of the program below, in the order in which it gets there: function and place.
+var siteNames = []string{"MPI_Init", "MPI_Send", "MPI_Allreduce", "MPI_Barrier", "MPI_Finalize"}
 
 // calls is what a rank does, by site: in each round a send and two all-reduces, so that these come
 // after each other as well as after a send. Rank 3 makes more rounds, and the barrier at
@@ -187,7 +187,7 @@ func TestSpreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.mode, err)
 		}
-		if rep.TimesKind != c.kind || !slices.Equal(rep.Ranks, c.single) || len(rep.Sites) != len(sites) {
+		if rep.TimesKind != c.kind || !slices.Equal(rep.Ranks, c.single) || len(rep.Sites) != len(siteNames) {
 			t.Fatalf("%+v: %s, ranks %v, %d sites", c, rep.TimesKind, rep.Ranks, len(rep.Sites))
 		}
 		if rep.Sites[0].Function != "MPI_Allreduce" {
@@ -195,7 +195,7 @@ func TestSpreads(t *testing.T) {
 		}
 		for i := range rep.Sites {
 			s := &rep.Sites[i]
-			if s.Function != sites[s.Number-1] {
+			if s.Function != siteNames[s.Number-1] {
 				t.Fatalf("%s: site %d is %s", c.mode, s.Number, s.Function)
 			}
 			gaps, durations := truths(s.Number-1, anywhere, c.single...)
@@ -206,7 +206,7 @@ func TestSpreads(t *testing.T) {
 			for j := range s.ByPrevious {
 				a := &s.ByPrevious[j]
 				gaps, durations := truths(s.Number-1, a.SiteNumber-1, c.single...)
-				if a.SiteNumber > 0 && a.Function != sites[a.SiteNumber-1] {
+				if a.SiteNumber > 0 && a.Function != siteNames[a.SiteNumber-1] {
 					t.Errorf("%s: %+v", c.mode, a)
 				}
 				durations.check(t, string(c.mode)+" "+s.Function+" after "+a.Function, &a.Duration, exact)
