@@ -19,7 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/convert/paraver"
-	"github.com/spoor-hpc/spoor/internal/convert/smpi"
+
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
@@ -306,7 +306,7 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 }
 
 func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
-	x, err := smpi.NewSMPI(s, dir)
+	x, err := convert.NewSMPI(s, dir)
 	return through(s, x, err)
 }
 

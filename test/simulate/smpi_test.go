@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/convert/smpi"
+	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
@@ -90,7 +90,7 @@ func TestSMPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := smpi.NewSMPI(s, dir)
+			w, err := convert.NewSMPI(s, dir)
 			if err != nil {
 				t.Fatal(err)
 			}

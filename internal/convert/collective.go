@@ -1,7 +1,6 @@
-package smpi
+package convert
 
 import (
-	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -142,7 +141,7 @@ func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
 // inOrder writes steps one after the other. Receives are posted before messages are sent, so that
 // members that send to each other don't wait for ever.
 func (w *SMPI) inOrder(c *handles.Comm) {
-	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: collectiveTag})
+	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
 		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
 		switch {
@@ -160,7 +159,7 @@ func (w *SMPI) inOrder(c *handles.Comm) {
 
 // begin writes that all messages of steps that depend on nothing are under way.
 func (w *SMPI) begin(c *handles.Comm) {
-	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
+	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
 			w.action("irecv", int64(c.WorldRank(s.from)), t, sizeOf(s.in))
@@ -175,7 +174,7 @@ func (w *SMPI) begin(c *handles.Comm) {
 
 // end writes that they are waited for.
 func (w *SMPI) end(c *handles.Comm) {
-	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
+	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
 			w.action("wait", int64(c.WorldRank(s.from)), int64(w.Rank), t)

@@ -1,4 +1,4 @@
-package smpi
+package convert
 
 import (
 	"bufio"

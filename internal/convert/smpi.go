@@ -7,7 +7,7 @@
 // Computation is in flops. A nanosecond is written as one, so that a host of 1 Gf computes as
 // fast as the traced one. What passes between calls is computation; calls themselves
 // take what the platform makes of them.
-package smpi
+package convert
 
 import (
 	"fmt"
@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -27,7 +26,7 @@ const SMPIIndexFile = "index"
 // A SMPI fills a folder. It is an ops.Sink; the trace has to be whole, as a rank that is
 // missing would be waited for. It needs ops.Options.Shares.
 type SMPI struct {
-	convert.RankSequence
+	RankSequence
 	dir   string
 	names []string
 	world map[*handles.Comm]bool // has the ranks of MPI_COMM_WORLD in their order
@@ -50,7 +49,7 @@ const blankOf = 64
 func NewSMPI(s *ops.Source, dir string) (*SMPI, error) {
 	w := &SMPI{dir: dir, world: make(map[*handles.Comm]bool)}
 	var err error
-	w.RankSequence, err = convert.NewRankSequence(s, "replay", func(length int64) []byte { return padded(w.text("compute", 0), length) })
+	w.RankSequence, err = NewRankSequence(s, "replay", func(length int64) []byte { return padded(w.text("compute", 0), length) })
 	return w, err
 }
 
@@ -63,7 +62,7 @@ func (w *SMPI) Begin(k *trace.Rank) error {
 	}
 	w.names = append(w.names, name)
 	w.StartRank(k)
-	w.Out = convert.NewPatched(f)
+	w.Out = NewPatched(f)
 	w.self = make(map[*handles.Comm]int)
 	w.action("init")
 	return nil
@@ -140,7 +139,7 @@ func (w *SMPI) exchange(c *ops.Call) bool {
 // sizeOf is what is written for a message. SMPI takes nothing for "ask the sender".
 func sizeOf(bytes uint64) int64 { return int64(max(1, bytes)) }
 
-func (w *SMPI) tag(op *ops.Operation) int64 { return w.ChannelNumber(convert.ChannelOf(op)) }
+func (w *SMPI) tag(op *ops.Operation) int64 { return w.ChannelNumber(ChannelOf(op)) }
 
 func (w *SMPI) act(x *ops.Act) {
 	switch x.Kind {
