@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spoor-hpc/spoor/internal/convert/imported"
+	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -61,7 +61,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		return err
 	}
 	var p *progress
-	x, err := imported.Read(path, imported.ImportOptions{
+	x, err := otf2.Read(path, otf2.ImportOptions{
 		Timing: timing.Options{Mode: mode}, Producer: version.Version,
 		Begin:    func(ranks int) { p = newProgress(cmd.ErrOrStderr(), "passes over ranks", 2*ranks) },
 		Progress: func(ranks int) { p.steps(ranks) },

@@ -1,11 +1,10 @@
-package imported
+package otf2
 
 import (
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
@@ -44,7 +43,7 @@ type request struct {
 // A thread is a location.
 type thread struct {
 	number  int
-	events  *otf2.Events
+	events  *Events
 	more    bool
 	stack   []entered
 	made    int64   // one-shot requests
@@ -73,7 +72,7 @@ type open struct {
 	call       *mpi.Call
 	start, end uint64
 	site       uint64
-	acts       []otf2.Event
+	acts       []Event
 	values     []measured
 }
 
@@ -115,7 +114,7 @@ func (r *recorder) run() error {
 		}
 		for i := range t.stack {
 			if c := t.stack[i].call; c != nil && c.end != 0 {
-				c.acts = append(c.acts, otf2.Event{}) // it returned while recording was off
+				c.acts = append(c.acts, Event{}) // it returned while recording was off
 			} else if c != nil {
 				c.end = max(c.start, r.k.last)
 				r.w.notes.Add("calls that never returned", 1)
@@ -134,13 +133,13 @@ func (r *recorder) run() error {
 	return nil
 }
 
-func (r *recorder) event(t *thread, e *otf2.Event) error {
+func (r *recorder) event(t *thread, e *Event) error {
 	x := &rows[e.ID]
 	switch {
 	case x.at != nil:
 		return x.at(r, t, e)
 	case x.in == nil:
-		r.w.notes.Add("records that are not read: "+otf2.RecordName(e.ID), 1)
+		r.w.notes.Add("records that are not read: "+RecordName(e.ID), 1)
 		return nil
 	}
 	if c := t.innermost(); c != nil {
@@ -148,17 +147,17 @@ func (r *recorder) event(t *thread, e *otf2.Event) error {
 		return nil
 	}
 	if x.alone {
-		c := &open{start: e.Time, end: e.Time, site: r.site(t, e.Source), acts: []otf2.Event{*e}}
+		c := &open{start: e.Time, end: e.Time, site: r.site(t, e.Source), acts: []Event{*e}}
 		t.ready = append(t.ready, c)
 		return r.flush(t, false)
 	}
-	r.w.notes.Add("records outside of any MPI function: "+otf2.RecordName(e.ID), 1)
+	r.w.notes.Add("records outside of any MPI function: "+RecordName(e.ID), 1)
 	return nil
 }
 
 // switched notes that recording is switched off, or on again: calls of in between are not there.
-func (r *recorder) switched(t *thread, e *otf2.Event) error {
-	if e.Values[0] != otf2.RecordingOff {
+func (r *recorder) switched(t *thread, e *Event) error {
+	if e.Values[0] != RecordingOff {
 		if t.off != nil {
 			r.unrecorded(e.Time - *t.off)
 		}
@@ -182,7 +181,7 @@ func (r *recorder) unrecorded(ticks uint64) {
 	r.w.notes.Add("µs in which recording was switched off, summed over threads", r.w.ns(ticks)/1000)
 }
 
-func (r *recorder) flushed(_ *thread, _ *otf2.Event) error {
+func (r *recorder) flushed(_ *thread, _ *Event) error {
 	r.w.notes.Add("times that the recording tool wrote its buffers, which counts as computing or as part of a call", 1)
 	return nil
 }
@@ -195,9 +194,9 @@ func (t *thread) innermost() *open {
 	return nil
 }
 
-func (r *recorder) enter(t *thread, e *otf2.Event) {
+func (r *recorder) enter(t *thread, e *Event) {
 	f := entered{region: r.w.region(e), source: e.Source}
-	if e.ID == otf2.EvCallingContextEnter {
+	if e.ID == EvCallingContextEnter {
 		f.source = r.w.a.Contexts[uint32(e.Values[0])].Source
 	}
 	if c := r.w.regions[f.region]; c != nil {
@@ -210,12 +209,12 @@ func (r *recorder) enter(t *thread, e *otf2.Event) {
 	t.stack = append(t.stack, f)
 }
 
-func (r *recorder) leave(t *thread, e *otf2.Event) error {
+func (r *recorder) leave(t *thread, e *Event) error {
 	region := r.w.region(e)
 	if i := lastIndex(t.stack, func(f entered) bool { return f.region == region }); i >= 0 {
 		if c := t.stack[i].call; c != nil {
 			c.end = max(e.Time, c.start)
-			c.acts = append(c.acts, otf2.Event{}) // it returned
+			c.acts = append(c.acts, Event{}) // it returned
 			t.read()
 		}
 		t.stack = slices.Delete(t.stack, i, i+1)
@@ -268,10 +267,10 @@ func (r *recorder) record(t *thread, c *open) error {
 }
 
 // commsOf has the communicators made that a record uses and no call made.
-func (r *recorder) commsOf(t *thread, c *open, e *otf2.Event) error {
-	id := uint32(otf2.Undefined)
+func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
+	id := uint32(Undefined)
 	switch uses := rows[e.ID].uses; {
-	case e.ID == otf2.EvMpiIrecvRequest || e.ID == otf2.EvCollectiveRequest: // its completion names it
+	case e.ID == EvMpiIrecvRequest || e.ID == EvCollectiveRequest: // its completion names it
 		if n := t.begun; n < len(r.k.begun[t.number]) {
 			if o := r.all.list[r.k.begun[t.number][n]]; o.kind != 0 {
 				id = o.comm
@@ -337,7 +336,7 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 // site names where a call was made: the line that the trace has, else the function around it.
 func (r *recorder) site(t *thread, source uint32) uint64 {
 	a := r.w.a
-	if s, ok := a.Sources[source]; ok && source != otf2.Undefined {
+	if s, ok := a.Sources[source]; ok && source != Undefined {
 		return r.place(a.String(s.File), s.Line, "")
 	}
 	if i := lastIndex(t.stack, func(f entered) bool { return f.call == nil }); i >= 0 {
@@ -348,7 +347,7 @@ func (r *recorder) site(t *thread, source uint32) uint64 {
 }
 
 // metric keeps measurements for the next call.
-func (r *recorder) metric(t *thread, e *otf2.Event) {
+func (r *recorder) metric(t *thread, e *Event) {
 	list := r.w.a.Metrics[uint32(e.Values[0])]
 	if len(list) != len(e.Many) {
 		r.w.notes.Add("measurements of metrics that are not defined", 1)
@@ -359,9 +358,9 @@ func (r *recorder) metric(t *thread, e *otf2.Event) {
 		switch {
 		case m.Name == "" || math.IsNaN(v):
 			r.w.notes.Add("measurements of metrics that are not defined", 1)
-		case m.Mode == otf2.Relative:
+		case m.Mode == Relative:
 			t.metrics = append(t.metrics, measured{m.Name, v})
-		case m.Mode == otf2.Accumulated:
+		case m.Mode == Accumulated:
 			c := t.counted[m.Name]
 			if c == nil {
 				if t.counted == nil {

@@ -1,4 +1,4 @@
-package imported
+package otf2
 
 import (
 	"fmt"

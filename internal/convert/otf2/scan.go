@@ -1,11 +1,10 @@
-package imported
+package otf2
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -36,9 +35,9 @@ func (o *outcomes) of(x outcome) uint32 {
 }
 
 // outcomeOf is what a record says that completes an operation.
-func outcomeOf(e *otf2.Event) outcome {
+func outcomeOf(e *Event) outcome {
 	v := &e.Values
-	if e.ID == otf2.EvMpiIrecv {
+	if e.ID == EvMpiIrecv {
 		return outcome{kind: e.ID, peer: int64(v[0]), comm: uint32(v[1]), tag: int64(uint32(v[2])), recv: v[3]}
 	}
 	return outcome{kind: e.ID, comm: uint32(v[1]), root: v[2], sent: v[3], recv: v[4]}
@@ -70,9 +69,9 @@ func (w *world) scan(k *rank, all *outcomes) error {
 			}
 			k.ends = k.ends || row.ends
 			switch e.ID {
-			case otf2.EvMeasurementOnOff:
-				k.off[thread] = e.Values[0] == otf2.RecordingOff
-			case otf2.EvEnter, otf2.EvCallingContextEnter:
+			case EvMeasurementOnOff:
+				k.off[thread] = e.Values[0] == RecordingOff
+			case EvEnter, EvCallingContextEnter:
 				c := w.regions[w.region(e)]
 				if inside = append(inside, c); c == nil {
 					continue
@@ -82,14 +81,14 @@ func (w *world) scan(k *rank, all *outcomes) error {
 				k.begins = k.begins || c.Has(mpi.Begins)
 				k.finished = k.finished || c.Has(mpi.Ends)
 				if c.Has(mpi.CreatesComm) {
-					k.makers = append(k.makers, commCreation{c, otf2.Undefined})
+					k.makers = append(k.makers, commCreation{c, Undefined})
 				}
-			case otf2.EvLeave, otf2.EvCallingContextLeave:
+			case EvLeave, EvCallingContextLeave:
 				k.last = max(k.last, e.Time)
 				if i := lastIndex(inside, func(c *mpi.Call) bool { return c == w.regions[w.region(e)] }); i >= 0 {
 					inside = slices.Delete(inside, i, i+1)
 				}
-			case otf2.EvMpiIrecvRequest, otf2.EvCollectiveRequest:
+			case EvMpiIrecvRequest, EvCollectiveRequest:
 				id := e.Values[0]
 				n := uint32(0)
 				if x, ok := early[id]; ok {
@@ -99,9 +98,9 @@ func (w *world) scan(k *rank, all *outcomes) error {
 					open[id] = place{thread, len(k.begun[thread])}
 				}
 				k.begun[thread] = append(k.begun[thread], n)
-			case otf2.EvMpiIrecv, otf2.EvCollectiveComplete:
+			case EvMpiIrecv, EvCollectiveComplete:
 				id := e.Values[4]
-				if e.ID == otf2.EvCollectiveComplete {
+				if e.ID == EvCollectiveComplete {
 					id = e.Values[5]
 				}
 				if p, ok := open[id]; ok {
@@ -110,7 +109,7 @@ func (w *world) scan(k *rank, all *outcomes) error {
 				} else {
 					early[id] = outcomeOf(e)
 				}
-			case otf2.EvProgramBegin:
+			case EvProgramBegin:
 				if w.command == "" {
 					words := make([]string, len(es.Refs))
 					for i, s := range es.Refs {
@@ -118,7 +117,7 @@ func (w *world) scan(k *rank, all *outcomes) error {
 					}
 					w.command = show.Quote(words)
 				}
-			case otf2.EvCommCreate:
+			case EvCommCreate:
 				if n := len(k.makers); n > 0 && len(inside) > 0 && inside[len(inside)-1] == k.makers[n-1].call {
 					k.makers[n-1].comm = uint32(e.Values[0])
 				}
@@ -144,7 +143,7 @@ func lastIndex[F any](stack []F, is func(F) bool) int {
 }
 
 func (k *rank) use(comm uint32) {
-	if comm == otf2.Undefined {
+	if comm == Undefined {
 		return
 	}
 	if _, ok := k.used[comm]; !ok {
@@ -154,9 +153,9 @@ func (k *rank) use(comm uint32) {
 }
 
 // region is the region that an event enters or leaves.
-func (w *world) region(e *otf2.Event) uint32 {
+func (w *world) region(e *Event) uint32 {
 	id := uint32(e.Values[0])
-	if e.ID == otf2.EvCallingContextEnter || e.ID == otf2.EvCallingContextLeave {
+	if e.ID == EvCallingContextEnter || e.ID == EvCallingContextLeave {
 		return w.a.Contexts[id].Region
 	}
 	return id

@@ -1,4 +1,4 @@
-package imported
+package otf2
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
-	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -250,7 +250,7 @@ func FuzzOTF2(f *testing.F) {
 		f.Cleanup(func() { os.RemoveAll(shm) })
 		f.Setenv("TMPDIR", shm)
 	}
-	a, err := otf2.OpenArchive(eztrace)
+	a, err := OpenArchive(eztrace)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func TestUnknownRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range ids { // each: length 9, and a number that is too large for a reference
-			b = slices.Insert(b, otf2.ChunkHead, append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)...)
+			b = slices.Insert(b, ChunkHead, append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)...)
 		}
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
@@ -464,8 +464,8 @@ func TestOff(t *testing.T) {
 
 // encoded is a record of an event: of what it refers to it names the first.
 func encoded(id byte) []byte {
-	layout := otf2.Records[id].Layout
-	if otf2.Records[id].Name == "" {
+	layout := Records[id].Layout
+	if Records[id].Name == "" {
 		return append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)
 	}
 	var b []byte
@@ -482,9 +482,9 @@ func encoded(id byte) []byte {
 		}
 	}
 	switch id {
-	case otf2.EvMetric:
+	case EvMetric:
 		b = append(b, 0)
-	case otf2.EvProgramBegin:
+	case EvProgramBegin:
 		b = append(b, 0)
 	}
 	if strings.HasPrefix(layout, "-") {
@@ -507,18 +507,18 @@ func TestEachRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	barrier := bytes.Index(b, []byte{otf2.EvEnter, 1, 19})
+	barrier := bytes.Index(b, []byte{EvEnter, 1, 19})
 	if barrier < 0 {
 		t.Fatal("rank 0 enters no barrier")
 	}
 	for id := range 256 {
 		switch id {
-		case otf2.EndChunk, otf2.EndBuffer, otf2.EndFile, otf2.BeginChunk, otf2.Timestamp, otf2.AttributeList,
-			otf2.EvEnter, otf2.EvLeave, otf2.EvCallingContextEnter, otf2.EvCallingContextLeave:
+		case EndChunk, EndBuffer, EndFile, BeginChunk, Timestamp, AttributeList,
+			EvEnter, EvLeave, EvCallingContextEnter, EvCallingContextLeave:
 			continue
 		}
-		for where, at := range map[string]int{"outside": otf2.ChunkHead, "in a barrier": barrier + 3} {
-			name := otf2.RecordName(byte(id)) + " " + where
+		for where, at := range map[string]int{"outside": ChunkHead, "in a barrier": barrier + 3} {
+			name := RecordName(byte(id)) + " " + where
 			if err := os.WriteFile(path, slices.Insert(slices.Clone(b), at, encoded(byte(id))...), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -539,7 +539,7 @@ func TestEachRecord(t *testing.T) {
 				t.Errorf("%s: calls are other ones, from %s on:\n%s", name, left[0], strings.Join(after, "\n"))
 			}
 			counted := !cmp.Equal(plain.Notes, x.Notes)
-			silent := id == otf2.EvMpiCollectiveBegin || id == otf2.EvMpiCollectiveEnd || id == otf2.EvRmaCollectiveBegin // a barrier's
+			silent := id == EvMpiCollectiveBegin || id == EvMpiCollectiveEnd || id == EvRmaCollectiveBegin // a barrier's
 			if rows[id].at == nil && !counted && slices.Equal(before, after) && (!silent || where == "outside") {
 				t.Errorf("%s: nothing is said of it", name)
 			}

@@ -6,7 +6,7 @@
 // moved; communicators that no recorded call made are made by a call of MPI_Comm_create_group
 // that takes no time; what persistent requests do when they are started stands as non-blocking calls.
 // Buffers are unknown addresses, handles of which nothing was recorded unknown ones.
-package imported
+package otf2
 
 import (
 	"cmp"
@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -26,7 +25,7 @@ import (
 
 // A world is what all ranks of an archive share.
 type world struct {
-	a       *otf2.Archive
+	a       *Archive
 	ranks   []*rank
 	comms   []*comm
 	byID    map[uint32]*comm // by the archive's number
@@ -74,7 +73,7 @@ const mostRanks = 1 << 24
 
 // newWorld finds out which locations are the ranks of MPI_COMM_WORLD.
 func newWorld(path string) (*world, error) {
-	a, err := otf2.OpenArchive(path)
+	a, err := OpenArchive(path)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +103,7 @@ func (w *world) findRanks() error {
 	}
 	var masters []uint64
 	for _, g := range a.Groups {
-		if g.Type == otf2.CommLocations && ofMPI(g) {
+		if g.Type == CommLocations && ofMPI(g) {
 			masters = g.Members
 			break
 		}
@@ -118,7 +117,7 @@ func (w *world) findRanks() error {
 	if len(masters) > mostRanks || len(masters) > len(a.Locations) {
 		return fmt.Errorf("%d MPI processes, and %d locations", len(masters), len(a.Locations))
 	}
-	processes := make(map[uint32]otf2.LocationGroup)
+	processes := make(map[uint32]LocationGroup)
 	for _, p := range a.Processes {
 		processes[p.ID] = p
 	}
@@ -138,10 +137,10 @@ func (w *world) findRanks() error {
 		w.ranks = append(w.ranks, k)
 	}
 	others := slices.Clone(a.Locations)
-	slices.SortStableFunc(others, func(x, y otf2.Location) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortStableFunc(others, func(x, y Location) int { return cmp.Compare(x.ID, y.ID) })
 	for _, l := range others {
 		switch k := of[l.Group]; {
-		case k == nil || l.Type != otf2.CPUThread:
+		case k == nil || l.Type != CPUThread:
 			w.notes.Add("locations that are no threads of an MPI process", 1)
 		case l.ID != k.threads[0] && !slices.Contains(k.threads, l.ID):
 			k.threads = append(k.threads, l.ID)
@@ -154,14 +153,14 @@ func (w *world) findRanks() error {
 func (w *world) firstThreads() (list []uint64) {
 	first := make(map[uint32]uint64)
 	for _, l := range w.a.Locations {
-		if id, ok := first[l.Group]; l.Type == otf2.CPUThread && (!ok || l.ID < id) {
+		if id, ok := first[l.Group]; l.Type == CPUThread && (!ok || l.ID < id) {
 			first[l.Group] = l.ID
 		}
 	}
 	groups := slices.Clone(w.a.Processes)
-	slices.SortFunc(groups, func(x, y otf2.LocationGroup) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortFunc(groups, func(x, y LocationGroup) int { return cmp.Compare(x.ID, y.ID) })
 	for _, p := range groups {
-		if id, ok := first[p.ID]; ok && p.Type == otf2.GroupProcess && !slices.Contains(list, id) {
+		if id, ok := first[p.ID]; ok && p.Type == GroupProcess && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}

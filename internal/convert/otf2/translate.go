@@ -1,10 +1,9 @@
-package imported
+package otf2
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -158,14 +157,14 @@ func tagOf(f *callValues, own string) string {
 	return "tag"
 }
 
-func (x *translation) send(e *otf2.Event) {
+func (x *translation) send(e *Event) {
 	f, m := x.f, x.m
 	fits := f != nil && m != nil && m.Out != nil && m.Pattern == meaning.ToPeer && !m.Later && f.in["sent"] == nil
-	if fits && (e.ID == otf2.EvMpiIsend) != f.has("request") {
+	if fits && (e.ID == EvMpiIsend) != f.has("request") {
 		fits = false
 	}
 	if !fits {
-		f = x.other(map[bool]string{true: "MPI_Isend", false: "MPI_Send"}[e.ID == otf2.EvMpiIsend])
+		f = x.other(map[bool]string{true: "MPI_Isend", false: "MPI_Send"}[e.ID == EvMpiIsend])
 		m = meaning.Of(f.call.Name)
 	} else {
 		x.used = true
@@ -180,7 +179,7 @@ func (x *translation) send(e *otf2.Event) {
 	if m.In != nil && m.In.Count == m.Out.Count && f.in["got"] == nil { // in place
 		f.set(m.In.Peer, mpi.ProcNull)
 	}
-	if e.ID == otf2.EvMpiIsend {
+	if e.ID == EvMpiIsend {
 		x.request(f, e.Values[4], outcome{kind: e.ID}, true)
 	}
 }
@@ -194,7 +193,7 @@ func (x *translation) request(f *callValues, id uint64, what outcome, known bool
 	x.r.requests[id] = request{x.t.number, x.t.made, what, known}
 }
 
-func (x *translation) receive(e *otf2.Event) {
+func (x *translation) receive(e *Event) {
 	f, m := x.f, x.m
 	fits := f != nil && m != nil && m.In != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) && !m.Later && !f.has("request") && f.in["got"] == nil
 	if !fits {
@@ -233,7 +232,7 @@ func (x *translation) next() outcome {
 	return outcome{}
 }
 
-func (x *translation) post(e *otf2.Event) {
+func (x *translation) post(e *Event) {
 	o := x.next()
 	f, m := x.f, x.m
 	if f == nil || m == nil || m.In == nil || m.Later || !f.has("request") || f.in["got"] != nil {
@@ -243,7 +242,7 @@ func (x *translation) post(e *otf2.Event) {
 		x.used = true
 	}
 	f.in["got"] = []int64{1}
-	if o.kind == otf2.EvMpiIrecv {
+	if o.kind == EvMpiIrecv {
 		x.source(f, m, member(uint64(o.peer)), o.comm, tag(uint64(o.tag)), o.recv)
 	} else {
 		x.r.w.notes.Add("nonblocking receives without a record of their message: from any source", 1)
@@ -256,21 +255,21 @@ func (x *translation) post(e *otf2.Event) {
 	x.request(f, e.Values[0], o, o.kind != 0)
 }
 
-func (x *translation) begin(e *otf2.Event) {
+func (x *translation) begin(e *Event) {
 	o := x.next()
 	if x.f == nil || !x.f.has("request") {
 		x.r.w.notes.Add("non-blocking collectives outside of their functions, persistent ones among them", 1)
 		return
 	}
 	x.used = true
-	if o.kind == otf2.EvCollectiveComplete {
+	if o.kind == EvCollectiveComplete {
 		x.collective(o.comm, o.root, o.sent, o.recv)
 	}
 	x.request(x.f, e.Values[0], o, true)
 }
 
 // create has the call make a communicator, if it can.
-func (x *translation) create(e *otf2.Event) {
+func (x *translation) create(e *Event) {
 	m := x.r.w.byID[uint32(e.Values[0])]
 	if m == nil || x.f == nil || m.handle != 0 || !x.c.call.Has(mpi.CreatesComm) {
 		x.misfit(e)
@@ -318,7 +317,7 @@ func (x *translation) parent(in string, m *comm) {
 	}
 }
 
-func (x *translation) frees(e *otf2.Event) {
+func (x *translation) frees(e *Event) {
 	m, h := x.r.comm(uint32(e.Values[0]))
 	if m == nil || m.handle != 0 || h == symbol.UnknownHandle {
 		x.misfit(e)
@@ -331,7 +330,7 @@ func (x *translation) frees(e *otf2.Event) {
 	}
 }
 
-func (x *translation) collectiveEnd(e *otf2.Event) {
+func (x *translation) collectiveEnd(e *Event) {
 	x.collective(uint32(e.Values[1]), e.Values[2], e.Values[3], e.Values[4])
 }
 
@@ -361,9 +360,9 @@ func (x *translation) collective(id uint32, root, sent, got uint64) {
 	if x.f.has("root") {
 		at := int64(root)
 		switch root {
-		case otf2.RootSelf:
+		case RootSelf:
 			at, isOther = mpi.RootHere, false
-		case otf2.RootThisSide:
+		case RootThisSide:
 			at, isRoot, isOther = mpi.ProcNull, false, false
 		default:
 			isRoot = len(other) == 0 && int64(root) == int64(rank)

@@ -1,11 +1,10 @@
-package imported
+package otf2
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -38,11 +37,11 @@ func (c *comm) sides(rank int) (own, other []int) {
 // findComms translates definitions of communicators into ranks.
 func (w *world) findComms() error {
 	var order []uint64
-	groups := make(map[uint32]otf2.Group)
+	groups := make(map[uint32]Group)
 	for _, g := range w.a.Groups {
 		switch {
 		case !ofMPI(g): // the tool's own, a GPU's: numbers of its members are not ranks
-		case g.Type == otf2.CommLocations:
+		case g.Type == CommLocations:
 			if order == nil {
 				order = g.Members
 			}
@@ -63,13 +62,13 @@ func (w *world) findComms() error {
 			}
 			list = append(list, int(m))
 		}
-		return list, g.Type == otf2.CommSelf, nil
+		return list, g.Type == CommSelf, nil
 	}
 	others := make(map[uint32]bool)
 	for _, g := range w.a.Groups {
 		others[g.ID] = !ofMPI(g)
 	}
-	named := slices.IndexFunc(w.a.Comms, func(def otf2.Comm) bool { return w.a.String(def.Name) == "MPI_COMM_WORLD" && !others[def.Group] }) >= 0
+	named := slices.IndexFunc(w.a.Comms, func(def Comm) bool { return w.a.String(def.Name) == "MPI_COMM_WORLD" && !others[def.Group] }) >= 0
 	world := false
 	for i, def := range w.a.Comms {
 		if _, ok := w.byID[def.ID]; ok || others[def.Group] {
@@ -77,7 +76,7 @@ func (w *world) findComms() error {
 		}
 		c := &comm{order: i, users: make(map[int]bool), maker: make(map[int]int), ids: []uint32{def.ID}}
 		members, self, err := ranks(def.Group)
-		if err == nil && def.Remote != otf2.Undefined {
+		if err == nil && def.Remote != Undefined {
 			c.remote, _, err = ranks(def.Remote)
 		}
 		if err != nil {
@@ -87,9 +86,9 @@ func (w *world) findComms() error {
 		switch {
 		case self:
 			c.handle = mpi.CommSelf
-		case !world && (!named || w.a.String(def.Name) == "MPI_COMM_WORLD") && c.remote == nil && def.Parent == otf2.Undefined && len(members) == len(w.ranks) && inOrder(members):
+		case !world && (!named || w.a.String(def.Name) == "MPI_COMM_WORLD") && c.remote == nil && def.Parent == Undefined && len(members) == len(w.ranks) && inOrder(members):
 			c.handle, world = mpi.CommWorld, true
-		case len(members) == 0 || def.Remote != otf2.Undefined && len(c.remote) == 0:
+		case len(members) == 0 || def.Remote != Undefined && len(c.remote) == 0:
 			continue
 		}
 		c.key = fmt.Sprint(members, c.remote)
@@ -105,8 +104,8 @@ func (w *world) findComms() error {
 }
 
 // ofMPI reports whether a group is one of MPI's.
-func ofMPI(g otf2.Group) bool {
-	return g.Paradigm == otf2.ParadigmMPI || g.Paradigm == otf2.ParadigmUnknown
+func ofMPI(g Group) bool {
+	return g.Paradigm == ParadigmMPI || g.Paradigm == ParadigmUnknown
 }
 
 func inOrder(list []int) bool {
@@ -201,7 +200,7 @@ func (w *world) assign() {
 		for i, m := range k.makers {
 			c := w.byID[m.comm]
 			switch _, twice := c.made(k.number); {
-			case m.comm == otf2.Undefined:
+			case m.comm == Undefined:
 				x.call[i] = m.call
 			case c != nil && c.handle == 0 && !twice:
 				c.maker[k.number] = i

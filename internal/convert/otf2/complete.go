@@ -1,22 +1,21 @@
-package imported
+package otf2
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // complete notes that a request was completed, or asked about.
-func (x *translation) complete(e *otf2.Event) {
+func (x *translation) complete(e *Event) {
 	id := e.Values[0]
 	switch e.ID {
-	case otf2.EvMpiIrecv:
+	case EvMpiIrecv:
 		id = e.Values[4]
-	case otf2.EvCollectiveComplete:
+	case EvCollectiveComplete:
 		id = e.Values[5]
 	}
 	q, ok := x.r.requests[id]
@@ -24,17 +23,17 @@ func (x *translation) complete(e *otf2.Event) {
 		x.r.w.notes.Add("completions of operations that were not seen being begun", 1)
 		return
 	}
-	done := completion{name: x.name(q), pending: e.ID == otf2.EvMpiRequestTest}
+	done := completion{name: x.name(q), pending: e.ID == EvMpiRequestTest}
 	switch {
-	case e.ID == otf2.EvMpiIrecv:
+	case e.ID == EvMpiIrecv:
 		done.status = received(member(e.Values[0]), tag(e.Values[2]), e.Values[3])
-	case e.ID == otf2.EvCollectiveComplete, done.pending:
+	case e.ID == EvCollectiveComplete, done.pending:
 		done.status = []int64{signature.StatusEmpty}
-	case e.ID == otf2.EvMpiRequestCancelled && q.what.kind != otf2.EvMpiIsend:
+	case e.ID == EvMpiRequestCancelled && q.what.kind != EvMpiIsend:
 		done.status = []int64{signature.StatusIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}
 	default:
 		cancelled := int64(0)
-		if e.ID == otf2.EvMpiRequestCancelled {
+		if e.ID == EvMpiRequestCancelled {
 			cancelled = 1
 		}
 		done.status = []int64{signature.StatusOfSend, cancelled}
@@ -152,7 +151,7 @@ func (x *translation) assume() {
 	}
 	for _, q := range list {
 		status := []int64{signature.StatusOfSend, 0}
-		if q.what.kind != otf2.EvMpiIsend {
+		if q.what.kind != EvMpiIsend {
 			status = []int64{signature.StatusAbsent}
 		}
 		x.completed = append(x.completed, completion{name: x.name(q.request), status: status})
@@ -164,7 +163,7 @@ func (x *translation) assume() {
 }
 
 // createsWindow has the call make a window.
-func (x *translation) createsWindow(e *otf2.Event) {
+func (x *translation) createsWindow(e *Event) {
 	if x.c.call == nil || !x.c.call.Has(mpi.CreatesWin) {
 		x.misfit(e)
 		return
@@ -178,15 +177,15 @@ func (x *translation) createsWindow(e *otf2.Event) {
 }
 
 // window fills in one-sided communication.
-func (x *translation) window(e *otf2.Event) {
+func (x *translation) window(e *Event) {
 	if !x.f.has("win") {
 		x.misfit(e)
 		return
 	}
 	id := uint32(e.Values[0])
-	if e.ID == otf2.EvRmaCollectiveEnd {
+	if e.ID == EvRmaCollectiveEnd {
 		id = uint32(e.Values[2])
-	} else if e.ID == otf2.EvRmaGroupSync {
+	} else if e.ID == EvRmaGroupSync {
 		id = uint32(e.Values[1])
 	}
 	h, ok := x.r.windows[id]
@@ -202,33 +201,33 @@ func (x *translation) window(e *otf2.Event) {
 	}
 	peer := int64(int32(e.Values[1]))
 	switch e.ID {
-	case otf2.EvRmaWinDestroy:
+	case EvRmaWinDestroy:
 		if ok {
 			delete(x.r.windows, id)
 			x.r.winPool.Return(uint32(h - mpi.FirstHandleID))
 		}
-	case otf2.EvRmaReleaseLock:
+	case EvRmaReleaseLock:
 		x.f.set("rank", peer)
-	case otf2.EvRmaRequestLock, otf2.EvRmaAcquireLock, otf2.EvRmaTryLock:
+	case EvRmaRequestLock, EvRmaAcquireLock, EvRmaTryLock:
 		x.f.set("rank", peer)
 		kind := int64(lockShared)
-		if e.Values[3] == otf2.LockExclusive {
+		if e.Values[3] == LockExclusive {
 			kind = mpi.LockExclusive
 		}
 		x.f.set("lock_type", kind)
-	case otf2.EvRmaPut:
+	case EvRmaPut:
 		x.moves(peer, e.Values[2], 0, e.Values[3])
-	case otf2.EvRmaGet:
+	case EvRmaGet:
 		x.moves(peer, 0, e.Values[2], e.Values[3])
-	case otf2.EvRmaAtomic:
+	case EvRmaAtomic:
 		x.moves(peer, e.Values[3], e.Values[4], e.Values[5])
 	}
 }
 
 // transferred notes that a one-sided transfer with a request is complete, or was asked about.
-func (x *translation) transferred(e *otf2.Event) {
+func (x *translation) transferred(e *Event) {
 	if x.c.call.Has(mpi.Completes) {
-		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow, e.ID == otf2.EvRmaTest)
+		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow, e.ID == EvRmaTest)
 	} else if !x.f.has("win") {
 		x.misfit(e)
 	}
@@ -292,7 +291,7 @@ func (x *translation) done(id uint64, status []int64, of uint8, pending bool) {
 	x.add(completion{name: x.name(q), status: status, pending: pending})
 }
 
-func (x *translation) deletes(e *otf2.Event) {
+func (x *translation) deletes(e *Event) {
 	if x.c.call == nil || !x.f.has("filename") {
 		x.misfit(e)
 		return
@@ -302,18 +301,18 @@ func (x *translation) deletes(e *otf2.Event) {
 
 // file fills in operations on files. What an MPI library does with files of the system is no call of the program's:
 // their handles belong to no communicator.
-func (x *translation) file(e *otf2.Event) {
+func (x *translation) file(e *Event) {
 	v := &e.Values
 	id := uint32(v[0])
-	if x.r.w.a.Handles[id].Comm == otf2.Undefined {
-		x.r.w.notes.Add("records of files that were not opened by MPI: "+otf2.RecordName(e.ID), 1)
+	if x.r.w.a.Handles[id].Comm == Undefined {
+		x.r.w.notes.Add("records of files that were not opened by MPI: "+RecordName(e.ID), 1)
 		return
 	}
 	if !x.f.has("fh") && !x.c.call.Has(mpi.Completes) {
 		x.misfit(e)
 		return
 	}
-	if e.ID == otf2.EvIoCreateHandle {
+	if e.ID == EvIoCreateHandle {
 		x.opens(id, v[1], v[2], v[3])
 		return
 	}
@@ -323,27 +322,27 @@ func (x *translation) file(e *otf2.Event) {
 	}
 	x.f.set("fh", h)
 	switch e.ID {
-	case otf2.EvIoDestroyHandle:
+	case EvIoDestroyHandle:
 		if ok {
 			delete(x.r.files, id)
 			x.r.filePool.Return(uint32(h - mpi.FirstHandleID))
 		}
-	case otf2.EvIoSeek:
+	case EvIoSeek:
 		x.f.set("offset", int64(v[1]))
 		x.f.set("whence", map[uint64]int64{0: seekSet, 1: mpi.SeekCurrent, 2: mpi.SeekEnd}[v[2]])
-	case otf2.EvIoOperationBegin:
+	case EvIoOperationBegin:
 		x.f.set("count", int64(v[3]))
 		x.f.set("datatype", byteType)
 		x.moving(ownsFile, v[4])
-	case otf2.EvIoOperationTest:
+	case EvIoOperationTest:
 		if x.c.call.Has(mpi.Completes) {
 			x.done(v[1], []int64{signature.StatusEmpty}, ownsFile, true)
 		}
-	case otf2.EvIoOperationCancelled:
+	case EvIoOperationCancelled:
 		if x.c.call.Has(mpi.Completes) {
 			x.done(v[1], []int64{signature.StatusIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}, ownsFile, false)
 		}
-	case otf2.EvIoOperationComplete:
+	case EvIoOperationComplete:
 		status := received(mpi.AnySource, mpi.AnyTag, v[1])
 		if x.c.call.Has(mpi.Completes) {
 			x.done(v[2], status, ownsFile, false)
@@ -360,9 +359,9 @@ func (x *translation) opens(id uint32, access, creation, status uint64) {
 	x.r.files[id] = h
 	mode := int64(modeReadWrite)
 	switch access {
-	case otf2.ReadOnly:
+	case ReadOnly:
 		mode = mpi.ModeReadOnly
-	case otf2.WriteOnly:
+	case WriteOnly:
 		mode = mpi.ModeWriteOnly
 	}
 	for _, b := range []struct{ of, bit, is uint64 }{
