@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // A Cost is bytes of a trace that are spent on one thing: a parameter of the calls
@@ -251,7 +251,7 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 	w := wire.NewReader(blobs[n], "lanes")
 	var coding string
 	var bytes int
-	return class.Lanes.Parts(w, func() { coding, bytes = seqCost(w, class.Ranks) }, func(p lane.LanePart) {
+	return class.Lanes.Parts(w, func() { coding, bytes = seqCost(w, class.Ranks) }, func(p signature.LanePart) {
 		if p.Terminal < 0 {
 			c.add(container.Lanes, "", "how often steps are taken", coding, 1, bytes)
 			return

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
@@ -19,7 +19,7 @@ import (
 // What tools compute from terminals alone does not depend on such values: they are
 // tags, offsets in memory, windows and files, and tags in statuses.
 type Lane struct {
-	of    *lane.LaneValues
+	of    *signature.LaneValues
 	calls func() *Occurrences
 }
 
@@ -71,7 +71,7 @@ func (k *Rank) openLanes() error {
 	if x == nil {
 		return nil
 	}
-	used, err := lane.LaneUsageOf(k.streams, k.Terminals())
+	used, err := signature.LaneUsageOf(k.streams, k.Terminals())
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ type laneWalk struct {
 
 // A laneCursor is the position in one of them.
 type laneCursor struct {
-	*lane.Cursor
+	*signature.Cursor
 	values []int
 	sig    []int64 // all values of the call that was read last
 	held   bool    // it is at the call that comes next

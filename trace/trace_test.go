@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -101,7 +101,7 @@ func sample(t testing.TB) *sections.Content {
 	for i := range uint32(49) {
 		steps.Append(i % 10 / 9)
 	}
-	pair.Lanes = []lane.LaneColumns{{
+	pair.Lanes = []signature.LaneColumns{{
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
 		StepColumns: [][]column.Column{{column.FromValues(8, 8), column.FromValues(1, -1)}, {column.FromValues(-72, -72), column.FromValues(5, 5)}},
 	}}

@@ -3,7 +3,6 @@ package trace
 import (
 	"maps"
 
-	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -50,7 +49,7 @@ func (k *Rank) track() (*track.Track, error) {
 		x := &k.class.Terminals[i]
 		out.Sigs[i] = signature.Signature{Call: x.Group.Call, Site: uint64(x.Site), Vals: k.Signature(i)}
 		if l := k.Lane(i); l != nil {
-			out.Lanes = append(out.Lanes, lane.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, StepValues: l.of.StepValues})
+			out.Lanes = append(out.Lanes, signature.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, StepValues: l.of.StepValues})
 		}
 	}
 	handovers := make([][]Handover, k.Streams())

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -32,7 +32,7 @@ func (s *classShape) check() error {
 			return errLanes
 		}
 		last = l.terminal
-		if err := lane.CheckLane(l.values, s.skeleton(last).width, l.steps, l.kinds); err != nil {
+		if err := signature.CheckLane(l.values, s.skeleton(last).width, l.steps, l.kinds); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	used, err := lane.LaneUsageOf(streams, s.terminals())
+	used, err := signature.LaneUsageOf(streams, s.terminals())
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	out.Counts, out.LaneCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
 	for _, of := range sh.lanes {
-		l := lane.LaneColumns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
+		l := signature.LaneColumns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
 		for range of.kinds {
 			l.StepColumns = append(l.StepColumns, c.steps[next:next+len(l.Values)])
 			next += len(l.Values)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
@@ -33,7 +33,7 @@ type Track struct {
 	Calls     Calls                        // in place of Sigs and Times, if not nil
 	Hists     []Hist                       // in rising order of Terminal and From; nil if there are none
 	Courses   []Course                     // in rising order of Name, Stream, Terminal and From
-	Lanes     []lane.Lane                  // in rising order of Terminal
+	Lanes     []signature.Lane             // in rising order of Terminal
 	Log       *Log                         // for the trace; nil if single times are not to be in it
 	Clock     *Log                         // the same, but for what is found out before the trace is done; nil if they were not kept
 	Values    map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs

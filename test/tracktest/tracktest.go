@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -255,8 +255,8 @@ func (r *Recorder) Track() *track.Track {
 }
 
 // track makes a lane of a terminal and puts the values of its first call in.
-func (l *laneValues) track(terminal, streams int, vals []int64) lane.Lane {
-	out := lane.Lane{Terminal: terminal, Values: l.at}
+func (l *laneValues) track(terminal, streams int, vals []int64) signature.Lane {
+	out := signature.Lane{Terminal: terminal, Values: l.at}
 	b := grammar.NewBuilder()
 	known := make(map[string]uint32)
 	var last []int64

@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -26,7 +26,7 @@ type Rank struct {
 	Rank, Size int
 
 	name    string
-	sigs    lane.LaneTable
+	sigs    signature.LaneTable
 	grammar *grammar.Builder
 	prev    uint32
 	key     signature.Key

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // FirstLike is the first terminal with the same function, place and number of
@@ -102,7 +102,7 @@ type DecodedClass struct {
 	Terminals []DecodedTerminal
 	Stored    []*column.Seq // of all terminals, for forms that refer to them
 	Ranks     int
-	Lanes     *lane.DecodedLanes // nil: none
+	Lanes     *signature.DecodedLanes // nil: none
 	// By terminal: the first one that differs from it in nothing but its stack; nil: there are no stacks.
 	Stackless []int32
 	// Family is, by terminal, the family of loops whose rounds are drawn that it is in, from 1; nil: no class has any.
@@ -116,7 +116,7 @@ func appendLanes(classes []Class) ([]byte, error) {
 	for i := range classes {
 		c := &classes[i]
 		var err error
-		blobs[i], err = lane.AppendLanes(nil, c.Lanes, c.LaneCounts, &c.Ranks, func(terminal int) int {
+		blobs[i], err = signature.AppendLanes(nil, c.Lanes, c.LaneCounts, &c.Ranks, func(terminal int) int {
 			if terminal >= c.Terminals.Len() {
 				return -1
 			}
@@ -131,6 +131,6 @@ func appendLanes(classes []Class) ([]byte, error) {
 }
 
 // DecodeLanes reads the lanes of a class whose terminals are known.
-func DecodeLanes(r *wire.Reader, c *DecodedClass) *lane.DecodedLanes {
-	return lane.DecodeLanes(r, c.Ranks, len(c.Terminals), func(terminal int) int { return c.Terminals[terminal].Group.Width })
+func DecodeLanes(r *wire.Reader, c *DecodedClass) *signature.DecodedLanes {
+	return signature.DecodeLanes(r, c.Ranks, len(c.Terminals), func(terminal int) int { return c.Terminals[terminal].Group.Width })
 }

@@ -3,7 +3,7 @@ package sections
 import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -43,7 +43,7 @@ type Class struct {
 	Terminals Terminals
 	// Lanes, if any, are in rising order of Terminal. LaneCounts has the repetition counts of their Steps, as Counts
 	// has those of Streams.
-	Lanes      []lane.LaneColumns
+	Lanes      []signature.LaneColumns
 	LaneCounts []column.Column
 	// Histograms, if any, are in rising order of Terminal and From.
 	Histograms []Histogram

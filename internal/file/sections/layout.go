@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -96,7 +95,7 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 			}
 		}
 	}
-	var m lane.Movable
+	var m signature.Movable
 	m.Find(&signature.Layout{}, spans, vals)
 	return m.Forms, nil
 }

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/record/event"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -55,7 +55,7 @@ type cachedMore struct {
 
 // A cachedLane says what of a terminal's records differs from call to call.
 type cachedLane struct {
-	*lane.LaneBuilder
+	*signature.LaneBuilder
 	in, out []varyingWord // where the records have its values
 }
 

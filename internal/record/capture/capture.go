@@ -21,7 +21,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/record/event"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -71,12 +71,12 @@ type Capture struct {
 	renamed  uint64 // counts changes of handles' names
 	altered  uint64 // counts changes of what a signature is
 
-	sigs    lane.LaneTable
-	may     lane.LaneWords // mayLane
-	words   []int32        // that it returned last
-	lanes   int            // how many there were when it was last looked
-	hists   *histograms    // nil: none
-	phases  *phases        // of the first thread; nil: none
+	sigs    signature.LaneTable
+	may     signature.LaneWords // mayLane
+	words   []int32             // that it returned last
+	lanes   int                 // how many there were when it was last looked
+	hists   *histograms         // nil: none
+	phases  *phases             // of the first thread; nil: none
 	cache   recordCache
 	batch   *batch
 	ticks   []int   // room for laps
@@ -104,7 +104,7 @@ type Capture struct {
 	checkpoints checkpoints
 
 	spans []signature.Span // room for mayLane and varyingWords
-	moves lane.Movable
+	moves signature.Movable
 	path  []byte // room for the name of a file
 }
 

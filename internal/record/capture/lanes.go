@@ -2,7 +2,7 @@ package capture
 
 import (
 	"github.com/spoor-hpc/spoor/internal/record/event"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -65,7 +65,7 @@ type varyingWalk struct {
 }
 
 // varyingWords finds the words of a call's records with the values of a lane; false if one cannot be found.
-func (c *Capture) varyingWords(l *lane.LaneBuilder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
+func (c *Capture) varyingWords(l *signature.LaneBuilder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
 	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
 	if err != nil {
 		return in, out, false
@@ -202,7 +202,7 @@ func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, l
 
 // rememberLane notes which words of a call's records have the values of its lane; false if one cannot be found, or is
 // not among the compared words.
-func (c *Capture) rememberLane(e *cached, l *lane.LaneBuilder, p *program, s *stream, enter, leave []uint64) bool {
+func (c *Capture) rememberLane(e *cached, l *signature.LaneBuilder, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
 		e.more.lane = new(cachedLane)
 	}

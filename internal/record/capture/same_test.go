@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -24,7 +24,7 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 		tb.Fatalf("%d lanes, want %d", len(got.Lanes), len(want.Lanes))
 	}
 	for i := range want.Lanes {
-		if d := cmp.Diff(want.Lanes[i], got.Lanes[i], cmpopts.IgnoreFields(lane.Lane{}, "Steps")); d != "" {
+		if d := cmp.Diff(want.Lanes[i], got.Lanes[i], cmpopts.IgnoreFields(signature.Lane{}, "Steps")); d != "" {
 			tb.Fatalf("lane %d: -want +got:\n%s", i, d)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -135,7 +135,7 @@ func (c *Capture) HeldBytes() int {
 // their rings.
 func (c *Capture) Release() {
 	c.close()
-	c.sigs, c.hists, c.phases, c.checkpoints.buffer, c.checkpoints.times = lane.LaneTable{}, nil, nil, nil, nil
+	c.sigs, c.hists, c.phases, c.checkpoints.buffer, c.checkpoints.times = signature.LaneTable{}, nil, nil, nil, nil
 	for _, s := range c.streams {
 		s.grammar.parts.close()
 		s.grammar, s.terminals, s.phases = newSequence("", MaxLive), nil, nil

@@ -6,7 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -144,7 +143,7 @@ func FuzzLayout(f *testing.F) {
 			if at != len(vals) {
 				t.Fatalf("%d of %d values", at, len(vals))
 			}
-			var m lane.Movable
+			var m signature.Movable
 			m.Find(&l, spans, vals)
 			for _, list := range [][]int32{m.Values, m.Forms, m.Segments} {
 				if !slices.IsSorted(list) || len(list) > 0 && int(list[len(list)-1]) >= len(vals) {

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/lane"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -25,9 +25,9 @@ type Writer struct {
 	*track.Builder
 	Flat    bool // no values go into lanes
 	Whole   bool // no arrays of requests are left out
-	sigs    lane.LaneTable
+	sigs    signature.LaneTable
 	key     signature.Key
-	moves   lane.Movable
+	moves   signature.Movable
 	words   []int32
 	spans   []signature.Span
 	posting signature.PostedRequest // of the call at hand

@@ -1,10 +1,8 @@
-package lane
+package signature
 
 import (
 	"math/bits"
 	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // When a family of signatures, those that differ in values only that may be in a lane,
@@ -33,7 +31,7 @@ func (t *LaneTable) after() uint16 {
 
 // LaneWords returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
 // itself.
-type LaneWords func(k signature.Key) []int32
+type LaneWords func(k Key) []int32
 
 // What laneOf says of a signature, if it is not the number of a lane.
 const (
@@ -50,7 +48,7 @@ type laneFamily struct {
 }
 
 // sumOf is a sum of the words of a key that may be in a lane, each times another odd number: keys in equal steps have sums in equal steps.
-func sumOf(k signature.Key, words []int32) (sum uint16) {
+func sumOf(k Key, words []int32) (sum uint16) {
 	for i, w := range words {
 		sum += uint16(k[w]) * uint16(2*i+1)
 	}
@@ -59,13 +57,13 @@ func sumOf(k signature.Key, words []int32) (sum uint16) {
 
 // A LaneTable numbers signatures as a signature.Table does; some of them have lanes.
 type LaneTable struct {
-	signature.Table
+	Table
 	lanes    []*LaneBuilder
 	laneOf   []int32                // by signature: which of lanes, or plain, or superseded
 	older    []uint32               // by signature: the plain one of its family before it
 	families map[uint64]*laneFamily // by hash of what the family has in common
 	before   []uint32               // by lane: the last plain signature of its family then; None for another thread's
-	key      signature.Key
+	key      Key
 
 	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
 	// 0: as usual.
@@ -88,14 +86,14 @@ func (t *LaneTable) Lanes() int { return len(t.lanes) }
 
 // Number returns the number of a signature without a lane, whatever it is, a new one if
 // it is new; see signature.Table.
-func (t *LaneTable) Number(prev uint32, k signature.Key) uint32 {
+func (t *LaneTable) Number(prev uint32, k Key) uint32 {
 	n := t.Table.Number(prev, k)
 	t.grow()
 	return n
 }
 
 // insert numbers a signature that is new.
-func (t *LaneTable) insert(k signature.Key) uint32 {
+func (t *LaneTable) insert(k Key) uint32 {
 	n := t.Insert(k)
 	t.grow()
 	return n
@@ -116,7 +114,7 @@ func (t *LaneTable) grow() {
 // Follow is Number for a call of a thread whose values may be in lanes. It is in
 // none that is not known yet, and no lane takes it in, if thread is negative: the
 // calls of a stream come into a lane in the order of the stream.
-func (t *LaneTable) Follow(prev uint32, thread int, k signature.Key, may LaneWords) uint32 {
+func (t *LaneTable) Follow(prev uint32, thread int, k Key, may LaneWords) uint32 {
 	if g := t.Guess(prev); int(g) < len(t.laneOf) {
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
@@ -157,7 +155,7 @@ func (t *LaneTable) Follow(prev uint32, thread int, k signature.Key, may LaneWor
 
 // laneFor returns the signature with a lane that a new call belongs to. It makes
 // the lane if it is time.
-func (t *LaneTable) laneFor(thread int, k signature.Key, words []int32) (uint32, bool) {
+func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	f := t.familyOf(k, words)
 	if f == nil {
 		return 0, false
@@ -178,7 +176,7 @@ func (t *LaneTable) laneFor(thread int, k signature.Key, words []int32) (uint32,
 	}
 	// All that differed of late goes into the lane, and what the lane before had.
 	var in []int64
-	differs := func(other signature.Key, w int32) bool { return other[w] != k[w] }
+	differs := func(other Key, w int32) bool { return other[w] != k[w] }
 	for _, w := range words {
 		use := false
 		n := f.last
@@ -205,7 +203,7 @@ func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 	if f.lane != NoStep {
 		before := t.Key(f.lane)
 		for other, i := range t.laneOf {
-			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && signature.Equal(k[1:], before[1:]) {
+			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && Equal(k[1:], before[1:]) {
 				t.lanes[i].closed = true
 			}
 		}
@@ -221,7 +219,7 @@ func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 
 // continues returns the shortest period in which a family goes on in equal
 // steps with a new call, 0 if it doesn't.
-func (t *LaneTable) continues(f *laneFamily, k signature.Key, words []int32) int {
+func (t *LaneTable) continues(f *laneFamily, k Key, words []int32) int {
 	sum := sumOf(k, words)
 	for period := 1; period <= maxPeriod; period++ {
 		if f.runs[period-1] >= t.after() && t.inStep(f, k, sum, words, period) {
@@ -233,7 +231,7 @@ func (t *LaneTable) continues(f *laneFamily, k signature.Key, words []int32) int
 
 // inStep reports whether a call is as far from the family's signature a period
 // ago as that is from the one a period before it.
-func (t *LaneTable) inStep(f *laneFamily, k signature.Key, sum uint16, words []int32, period int) bool {
+func (t *LaneTable) inStep(f *laneFamily, k Key, sum uint16, words []int32, period int) bool {
 	if sum-f.sums[period-1] != f.sums[period-1]-f.sums[2*period-1] {
 		return false
 	}
@@ -294,7 +292,7 @@ func (t *LaneTable) join(n uint32, words []int32) {
 	f.sums[0] = sum
 }
 
-func (t *LaneTable) familyOf(k signature.Key, words []int32) *laneFamily {
+func (t *LaneTable) familyOf(k Key, words []int32) *laneFamily {
 	f := t.families[familyHash(k, words)]
 	if f == nil || !akin(t.Peek(f.last), k, words) {
 		return nil
@@ -303,12 +301,12 @@ func (t *LaneTable) familyOf(k signature.Key, words []int32) *laneFamily {
 }
 
 // laneKey returns the key of a signature with a lane, to be used until the next call.
-func (t *LaneTable) laneKey(thread int, k signature.Key, words []int64) signature.Key {
-	t.key = signature.LaneKey(t.key[:0], thread, k, words)
+func (t *LaneTable) laneKey(thread int, k Key, words []int64) Key {
+	t.key = LaneKey(t.key[:0], thread, k, words)
 	return t.key
 }
 
-func (t *LaneTable) addLane(key signature.Key, before uint32) uint32 {
+func (t *LaneTable) addLane(key Key, before uint32) uint32 {
 	n := t.insert(key)
 	t.laneOf[n] = int32(len(t.lanes))
 	var words []int32
@@ -321,36 +319,36 @@ func (t *LaneTable) addLane(key signature.Key, before uint32) uint32 {
 }
 
 // fitsWords reports whether a plain key has the values that the key of a lane has.
-func fitsWords(of, k signature.Key) bool {
+func fitsWords(of, k Key) bool {
 	words := of.Lane()
 	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {
 		return false
 	}
 	from := 1
 	for _, w := range words {
-		if !signature.Equal(of[from:w], k[from:w]) {
+		if !Equal(of[from:w], k[from:w]) {
 			return false
 		}
 		from = int(w) + 1
 	}
-	return signature.Equal(of[from:len(k)], k[from:])
+	return Equal(of[from:len(k)], k[from:])
 }
 
-func akin(a, b signature.Key, words []int32) bool {
+func akin(a, b Key, words []int32) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	from := int32(0)
 	for _, w := range words {
-		if !signature.Equal(a[from:w], b[from:w]) {
+		if !Equal(a[from:w], b[from:w]) {
 			return false
 		}
 		from = w + 1
 	}
-	return signature.Equal(a[from:], b[from:])
+	return Equal(a[from:], b[from:])
 }
 
-func familyHash(k signature.Key, words []int32) uint64 {
+func familyHash(k Key, words []int32) uint64 {
 	h := uint64(len(k)) * 0x9e3779b97f4a7c15
 	next := 0
 	for i, v := range k {

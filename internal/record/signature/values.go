@@ -1,4 +1,4 @@
-package lane
+package signature
 
 import (
 	"fmt"

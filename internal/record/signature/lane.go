@@ -6,7 +6,7 @@
 // A Table makes lanes while calls are recorded. In the end a Folding puts calls from before into them.
 // Columns are a lane over the ranks of a class, as a file has it, and Values are those of
 // one rank again. docs/notes/008-lanes.md says why.
-package lane
+package signature
 
 import (
 	"errors"

@@ -1,20 +1,18 @@
-package lane
+package signature
 
 import (
 	"testing"
-
-	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // Which lane takes a call in follows from the signatures alone, never from what the
 // table guesses: whoever goes on from a saved table has no guesses. Here the first
 // lane has one word and the second one both; what comes then would fit the first.
 func TestLanesWithoutGuesses(t *testing.T) {
-	both := func(signature.Key) []int32 { return []int32{2, 3} }
+	both := func(Key) []int32 { return []int32{2, 3} }
 	run := func(guess bool) (table LaneTable, numbers []uint32) {
 		table.PromoteAfter = 4
 		prev := NoStep
-		follow := func(k signature.Key) {
+		follow := func(k Key) {
 			if !guess && table.Len() > 0 {
 				for i := range table.Len() + 1 {
 					table.NoteOrder(uint32(i)-1, NoStep)
@@ -56,8 +54,8 @@ func TestLanesWithoutGuesses(t *testing.T) {
 	}
 }
 
-func laneKey(call uint16, site uint64, vals ...int64) signature.Key {
-	k := make(signature.Key, signature.KeyHeader)
+func laneKey(call uint16, site uint64, vals ...int64) Key {
+	k := make(Key, KeyHeader)
 	k.SetHeader(call, site)
 	return append(k, vals...)
 }

@@ -1,4 +1,4 @@
-package lane
+package signature
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 var errLane = errors.New("a lane that does not fit")
@@ -27,7 +26,7 @@ func (t *LaneTable) Code(c *wire.Coder, may LaneWords) {
 
 // CodeKeys is the signatures from number first on. What was a lane becomes one again, without its values.
 func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may LaneWords) {
-	t.Table.CodeKeys(c, first, func(k signature.Key) error {
+	t.Table.CodeKeys(c, first, func(k Key) error {
 		if k.HasLane() {
 			return t.loadLaneKey(k, may)
 		}
@@ -40,12 +39,12 @@ func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may LaneWords) {
 }
 
 // loadLaneKey adds a signature with a lane, which has a family by now.
-func (t *LaneTable) loadLaneKey(k signature.Key, may LaneWords) error {
-	words := len(k) - signature.KeyHeader - 1
+func (t *LaneTable) loadLaneKey(k Key, may LaneWords) error {
+	words := len(k) - KeyHeader - 1
 	if words < 1 || k[len(k)-1] < 1 || k[len(k)-1] > int64(words) || k.Thread() < 0 || k.Thread() > maxThread {
 		return errLane
 	}
-	like := append(signature.Key{int64(k.Call()), int64(k.Site())}, k.Values()...)
+	like := append(Key{int64(k.Call()), int64(k.Site())}, k.Values()...)
 	in := may(like)
 	next := 0
 	for _, w := range k.Lane() {

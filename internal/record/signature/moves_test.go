@@ -1,10 +1,9 @@
-package lane
+package signature
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -22,7 +21,7 @@ func TestMoves(t *testing.T) {
 		{"MPI_Send", []int64{0, 1, 0, 5, 10, 3, 77, 0}, []int32{2, 6}},
 	} {
 		call, _ := mpi.Lookup(c.name)
-		l := signature.LayoutOf(call)
+		l := LayoutOf(call)
 		spans, err := l.Spans(nil, c.vals)
 		if err != nil {
 			t.Fatal(c.name, err)

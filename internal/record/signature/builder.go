@@ -1,15 +1,14 @@
-package lane
+package signature
 
 import (
 	"math/bits"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // NoStep is the step before the first one.
-const NoStep = signature.NoTerminal
+const NoStep = NoTerminal
 
 // A LaneBuilder makes a lane from the values of call after call.
 type LaneBuilder struct {
@@ -69,7 +68,7 @@ func (b *LaneBuilder) Advance(n uint32) {
 }
 
 // add takes in the values of a call, which are in its plain key.
-func (b *LaneBuilder) add(k signature.Key) {
+func (b *LaneBuilder) add(k Key) {
 	if b.first == nil {
 		b.first = make([]int64, len(b.words))
 		for i, w := range b.words {
@@ -135,7 +134,7 @@ func (b *LaneBuilder) Size() int {
 func (b *LaneBuilder) Lane(terminal int, vals []int64, order []int) Lane {
 	of := make([]int, len(vals)) // by value of the key: which value of the lane, + 1
 	for i, w := range b.words {
-		of[int(w)-signature.KeyHeader] = i + 1
+		of[int(w)-KeyHeader] = i + 1
 	}
 	l := Lane{Terminal: terminal, Steps: b.order.Grammar(), StepValues: make([][]int64, b.Kinds())}
 	for at := range vals {
