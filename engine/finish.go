@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -167,7 +167,7 @@ func summarise(name string) {
 		return
 	}
 	defer t.Close()
-	s, err := summary.SummariseBriefly(t)
+	s, err := sums.SummariseBriefly(t)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: %s: %v\n", name, err)
 		return

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -42,7 +42,7 @@ with equal calls, and which parameters take most bytes.`,
   spoor info --json app.spoor | jq .calls`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			s, err := summary.Summarise(r)
+			s, err := sums.Summarise(r)
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ with equal calls, and which parameters take most bytes.`,
 			}
 			return o.print(cmd, struct {
 				Findings []efficiency.Finding `json:"findings"`
-				*summary.Summary
+				*sums.Summary
 				Merged   []mergedSizes   `json:"merged,omitempty"`
 				Drawn    []drawnRounds   `json:"drawn,omitempty"`
 				Partners []drawnMessages `json:"partners,omitempty"`
@@ -101,7 +101,7 @@ with equal calls, and which parameters take most bytes.`,
 const expandable = 2_000_000
 
 // findingsOf says where the run's time is lost, as far as that comes cheap.
-func findingsOf(r *trace.Reader, s *summary.Summary, iterations *trace.When, paths []string) ([]efficiency.Finding, error) {
+func findingsOf(r *trace.Reader, s *sums.Summary, iterations *trace.When, paths []string) ([]efficiency.Finding, error) {
 	if s.Timeless {
 		return []efficiency.Finding{}, nil
 	}
@@ -132,7 +132,7 @@ func findingsOf(r *trace.Reader, s *summary.Summary, iterations *trace.When, pat
 	return efficiency.Findings(rep, w, append(others, firsts...)...), err
 }
 
-func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
+func printFindings(w io.Writer, s *sums.Summary, list []efficiency.Finding) {
 	if len(list) == 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
 	fmt.Fprintf(w, "%-10s spoor efficiency --all-calls %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits, iterations string, top show.Limit) {
+func printInfo(w io.Writer, s *sums.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits, iterations string, top show.Limit) {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -235,7 +235,7 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 }
 
 // printStorage writes how a trace is stored.
-func printStorage(w io.Writer, s *summary.Summary, top int) {
+func printStorage(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", show.Plural(len(s.Classes), "class"), show.Plural(s.Signatures, "signature"),
 		show.Plural(s.Sites, "call site"))
 	total := int64(0)
@@ -244,9 +244,9 @@ func printStorage(w io.Writer, s *summary.Summary, top int) {
 	}
 	parts := slices.Clone(s.Sections)
 	if head := s.FileBytes - total; head > 0 {
-		parts = append(parts, summary.SectionSize{Name: "header and directory", Bytes: head})
+		parts = append(parts, sums.SectionSize{Name: "header and directory", Bytes: head})
 	}
-	show.Text(w, parts, 0, func(c *show.Row, x summary.SectionSize) {
+	show.Text(w, parts, 0, func(c *show.Row, x sums.SectionSize) {
 		c.Count("", x.Bytes).Share("", x.Bytes, s.FileBytes).Text("", x.Name)
 	})
 	printCosts(w, s, top)
@@ -254,7 +254,7 @@ func printStorage(w io.Writer, s *summary.Summary, top int) {
 }
 
 // timeText says how long the run took.
-func timeText(s *summary.Summary) string {
+func timeText(s *sums.Summary) string {
 	if s.Timeless {
 		return trace.ErrNoTimes.Error()
 	}
@@ -275,9 +275,9 @@ func timeText(s *summary.Summary) string {
 }
 
 // spoorText says what the recorder took of the ranks' time.
-func spoorText(s *summary.Summary) string {
+func spoorText(s *sums.Summary) string {
 	var list []string
-	n := float64(max(1, s.Ranks-s.Ends[summary.Missing]))
+	n := float64(max(1, s.Ranks-s.Ends[sums.Missing]))
 	if s.SpoorNs > 0 {
 		whole := float64(s.TotalNs + s.SpoorNs + s.OffNs)
 		parts := show.Duration(float64(s.SpoorStartNs)/n) + " to start"
@@ -300,9 +300,9 @@ func spoorText(s *summary.Summary) string {
 }
 
 // printCosts prints how many bytes of the sections on calls each kind of value takes.
-func printCosts(w io.Writer, s *summary.Summary, top int) {
+func printCosts(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintln(w)
-	show.Text(w, s.Costs, top, func(c *show.Row, x summary.Cost) {
+	show.Text(w, s.Costs, top, func(c *show.Row, x sums.Cost) {
 		c.Decimal("bytes", x.Bytes, 1).Count("for", x.Count).Text("section", x.Section)
 		c.Text("call", cmp.Or(x.Call, "-")).Text("value", x.Value).Text("stored as", x.Form)
 	})
@@ -312,20 +312,20 @@ func joinNonEmpty(sep string, list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), sep)
 }
 
-func ranksText(s *summary.Summary) string {
+func ranksText(s *sums.Summary) string {
 	text := show.Grouped(s.Ranks)
-	if n := s.Ends[summary.Unfinished]; n > 0 {
+	if n := s.Ends[sums.Unfinished]; n > 0 {
 		text += fmt.Sprintf("; %s did not reach MPI_Finalize", show.Grouped(n))
 	}
-	if n := s.Ends[summary.Missing]; n > 0 {
+	if n := s.Ends[sums.Missing]; n > 0 {
 		text += fmt.Sprintf("; %s left no track", show.Grouped(n))
 	}
 	return text
 }
 
 // hostsText lists hosts; many of them only in number.
-func hostsText(hosts []summary.Host) string {
-	list := several(hosts, 4, "more", func(h summary.Host) string { return fmt.Sprintf("%s (%s)", h.Name, show.Plural(h.Ranks, "rank")) })
+func hostsText(hosts []sums.Host) string {
+	list := several(hosts, 4, "more", func(h sums.Host) string { return fmt.Sprintf("%s (%s)", h.Name, show.Plural(h.Ranks, "rank")) })
 	return joinNonEmpty(" ", show.Plural(len(hosts), "host")+":", strings.Join(list, ", "))
 }
 
@@ -342,22 +342,22 @@ func several[T any](list []T, most int, more string, text func(T) string) (texts
 }
 
 // density says how small the trace is for what it holds.
-func density(s *summary.Summary) string {
+func density(s *sums.Summary) string {
 	if s.Calls == 0 {
 		return "none recorded"
 	}
 	return fmt.Sprintf("%.3g bytes a call", float64(s.FileBytes)/float64(s.Calls))
 }
 
-func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
+func printFunctions(w io.Writer, s *sums.Summary, top show.Limit) {
 	fmt.Fprintln(w)
 	of := "of MPI"
 	if s.FilesNs > 0 {
 		of = "of calls"
 	}
 	top.Asked = top.Asked || s.Timeless
-	share := func(f summary.FunctionSummary) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
-	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f summary.FunctionSummary) {
+	share := func(f sums.FunctionSummary) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
+	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f sums.FunctionSummary) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
 			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
@@ -367,11 +367,11 @@ func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
 	})
 }
 
-func printClasses(w io.Writer, s *summary.Summary, top int) {
+func printClasses(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
-	slices.SortStableFunc(order, func(a, b summary.ClassSummary) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	show.Text(w, order, top, func(c *show.Row, x summary.ClassSummary) {
+	slices.SortStableFunc(order, func(a, b sums.ClassSummary) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	show.Text(w, order, top, func(c *show.Row, x sums.ClassSummary) {
 		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.LeastCalls, x.MostCalls)).Count("distinct", x.DistinctCalls).Text("class of ranks", shortRanges(x.Ranks))
 	})
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -54,7 +54,7 @@ func (o *runOptions) made(out string) string {
 
 // reportMade makes the trace that was asked for from the trace that ranks wrote, and reports it. If that fails, the
 // lossless trace gets its name.
-func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*summary.Summary, error) {
+func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*sums.Summary, error) {
 	if !o.reduced {
 		return reportTrace(stderr, o, path)
 	}

@@ -14,12 +14,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
@@ -206,7 +206,7 @@ func ended(e *recover.Ending) string {
 	if e.Alive {
 		return "still running"
 	}
-	if e.End == summary.Unfinished {
+	if e.End == sums.Unfinished {
 		return "ended without MPI_Finalize"
 	}
 	return e.End
@@ -217,12 +217,12 @@ func printEnding(w io.Writer, e *recover.Ending) {
 	if e.Host != "" {
 		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
 	}
-	if e.End == summary.Unfinished && e.SpanNs > 0 {
+	if e.End == sums.Unfinished && e.SpanNs > 0 {
 		fmt.Fprintf(w, ", %s after its first call", show.Duration(float64(e.SpanNs)))
 	}
 	fmt.Fprintln(w)
 	for _, l := range e.Threads {
-		if e.End == summary.Finished {
+		if e.End == sums.Finished {
 			break
 		}
 		where := "after"
@@ -247,7 +247,7 @@ func printTally(w io.Writer, list []recover.Ending) {
 	for i := range list {
 		e := &list[i]
 		key := ended(e)
-		if e.End == summary.Unfinished && len(e.Threads) > 0 {
+		if e.End == sums.Unfinished && len(e.Threads) > 0 {
 			l := e.Threads[0]
 			where := " after "
 			if l.Inside {

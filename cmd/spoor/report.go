@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -159,7 +159,7 @@ func ofRun(path, scratch string) bool {
 	return !ok || run == deliver.RunName(scratch)
 }
 
-func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary, error) {
+func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, error) {
 	r, err := trace.Open(path)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
 		}
 	}
-	s, err := summary.SummariseBriefly(r)
+	s, err := sums.SummariseBriefly(r)
 	if err != nil {
 		return nil, err
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -414,7 +414,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 }
 
 func callsIn(r *trace.Reader) int {
-	s, err := summary.SummariseBriefly(r)
+	s, err := sums.SummariseBriefly(r)
 	if err != nil {
 		return 0
 	}

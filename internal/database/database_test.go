@@ -12,7 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
@@ -76,7 +76,7 @@ func TestAdd(t *testing.T) {
 			if err != nil || !added || id != 1 {
 				t.Fatalf("run %d, added %t: %v", id, added, err)
 			}
-			s, err := summary.Summarise(r)
+			s, err := sums.Summarise(r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -326,7 +326,7 @@ func (d *DB) made(t *testing.T, app, commit string, ranks, started int, mpi floa
 		t.Fatal(err)
 	}
 	w := &writer{tx: tx}
-	f := &facts{index: make(map[trace.FunctionSite]int), summary: &summary.Summary{Command: app + " -x", Ranks: ranks, StartNs: int64(started), MPINs: int64(mpi)}}
+	f := &facts{index: make(map[trace.FunctionSite]int), summary: &sums.Summary{Command: app + " -x", Ranks: ranks, StartNs: int64(started), MPINs: int64(mpi)}}
 	f.table, f.known.Times = &sums.Table{}, true
 	for name, ns := range of {
 		at, sum := trace.FunctionSite{Function: name}, trace.Stat{Count: 1, Sum: uint64(ns * float64(ranks))}

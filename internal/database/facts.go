@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/calltree"
@@ -23,7 +23,7 @@ import (
 
 // facts are what is kept of a trace.
 type facts struct {
-	summary *summary.Summary
+	summary *sums.Summary
 	table   *sums.Table
 	known   sites.Known
 	sites   []site
@@ -67,7 +67,7 @@ const (
 func gather(r *trace.Reader, o Options) (*facts, error) {
 	f := &facts{}
 	var err error
-	if f.summary, err = summary.Summarise(r); err != nil {
+	if f.summary, err = sums.Summarise(r); err != nil {
 		return nil, err
 	}
 	named, err := sites.NamingByLine(r, o.NamePlace)
@@ -260,7 +260,7 @@ func app(command string) string {
 }
 
 // machine is the host, or what the names of several begin with.
-func machine(hosts []summary.Host) string {
+func machine(hosts []sums.Host) string {
 	if len(hosts) == 0 {
 		return ""
 	}

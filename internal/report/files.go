@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/files"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -60,8 +60,8 @@ type fileWatcher struct {
 }
 
 // filesOf returns the files of a run, those with most bytes first.
-func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more int, heat *Heat, err error) {
-	uses := slices.ContainsFunc(s.Functions, func(f summary.FunctionSummary) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
+func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []File, more int, heat *Heat, err error) {
+	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
 	if !uses || s.Calls > maxFileCalls {
 		return []File{}, 0, nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/files"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -52,9 +52,9 @@ func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 }
 
 // posixOf returns what calls of POSIX and C did, those files with most time first.
-func posixOf(r *trace.Reader, s *summary.Summary, o Options) (list []PosixFile, more int, heat *Heat, err error) {
+func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, more int, heat *Heat, err error) {
 	list = []PosixFile{}
-	uses := slices.ContainsFunc(s.Functions, func(f summary.FunctionSummary) bool {
+	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool {
 		c, ok := mpi.Lookup(f.Name)
 		return ok && c.Has(mpi.Posix)
 	})

@@ -32,10 +32,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -54,7 +54,7 @@ type Data struct {
 	File       string             `json:"file"`
 	Producer   string             `json:"producer"`
 	Findings   []Finding          `json:"findings"`
-	Summary    *summary.Summary   `json:"summary"`
+	Summary    *sums.Summary      `json:"summary"`
 	Classes    int                `json:"classes"`
 	Hosts      int                `json:"hosts"`
 	Flat       Flat               `json:"flat"`
@@ -93,7 +93,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if o.Named == nil {
 		o.Named = sites.NamingByAddress(calltree.OffsetPlace)
 	}
-	s, err := summary.Summarise(r)
+	s, err := sums.Summarise(r)
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/test/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -36,7 +36,7 @@ func traceOf(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 // painted returns, by function and tile, the time of one thread's row.
 func painted(t *testing.T, r *trace.Reader, tiles int, folded bool) (*painter, *Row) {
 	t.Helper()
-	s, err := summary.Summarise(r)
+	s, err := sums.Summarise(r)
 	if err != nil {
 		t.Fatal(err)
 	}

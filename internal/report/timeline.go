@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -128,7 +128,7 @@ type painter struct {
 	part  bool // the timeline is a part of the run
 }
 
-func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error) {
+func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 	t := &Timeline{Ranks: r.Ranks(), Rows: []Row{}}
 	rows, err := t.choose(r)
 	if err != nil || len(rows) == 0 {
@@ -315,14 +315,14 @@ func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 }
 
 // functions selects the functions that get a colour of their own: those with most time.
-func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
+func (p *painter) functions(r *trace.Reader, s *sums.Summary) {
 	p.t.number = make(map[string]int)
 	byName := make(map[string]*trace.Function)
 	for _, f := range r.Schema() {
 		byName[f.Name] = f
 	}
 	list := slices.Clone(s.Functions)
-	slices.SortStableFunc(list, func(a, b summary.FunctionSummary) int { return cmp.Compare(b.Ns, a.Ns) })
+	slices.SortStableFunc(list, func(a, b sums.FunctionSummary) int { return cmp.Compare(b.Ns, a.Ns) })
 	for i, f := range list {
 		p.t.number[f.Name] = min(i, maxFunctions)
 		if i < maxFunctions || len(list) == maxFunctions+1 {
@@ -419,7 +419,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row) error {
 }
 
 // asides adds the pseudo-functions.
-func (p *painter) asides(r *trace.Reader, s *summary.Summary) error {
+func (p *painter) asides(r *trace.Reader, s *sums.Summary) error {
 	open, err := anyUnended(r)
 	if err != nil {
 		return err

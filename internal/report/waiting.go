@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -44,7 +44,7 @@ type waitSums struct {
 
 // waiting finds wait states where times of calls are known well enough. It returns what was waited in a
 // row, in order of time.
-func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *summary.Summary, o Options) (func(row int) []waits.Wait, error) {
+func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o Options) (func(row int) []waits.Wait, error) {
 	if !t.own || s.Calls > maxWaitCalls {
 		return nil, nil
 	}

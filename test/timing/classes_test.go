@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
@@ -63,7 +63,7 @@ func TestExtremesOfClasses(t *testing.T) {
 			x.max, x.of[rank] = max(x.max, ns), max(x.of[rank], ns)
 		}
 	}
-	s, err := summary.Summarise(r)
+	s, err := sums.Summarise(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/report"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
@@ -199,7 +199,7 @@ func (c *cell) functions() {
 		}
 		got[verb][function] += ns
 	}
-	var info summary.Summary
+	var info sums.Summary
 	c.json(&info, "info", "--json", "--top", "0", "t.spoor")
 	for _, f := range info.Functions {
 		add("info", f.Name, float64(f.Ns))
@@ -287,7 +287,7 @@ func (c *cell) csv(args ...string) (list []map[string]string) {
 
 // extremes looks at the shortest and the longest call of each function, and who had the longest.
 func (c *cell) extremes() {
-	var info summary.Summary
+	var info sums.Summary
 	c.json(&info, "info", "--json", "--top", "0", "t.spoor")
 	for _, f := range info.Functions {
 		if c.word == absent {

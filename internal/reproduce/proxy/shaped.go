@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -139,7 +139,7 @@ func loopLine(v *trace.Vertex) string {
 
 // count finds out what rounds the program counted.
 func (g *generator) count() error {
-	list, err := summary.CountedRounds(g.r)
+	list, err := sums.CountedRounds(g.r)
 	g.counted = make(map[string]int64)
 	for _, x := range list {
 		line, _, _ := strings.Cut(x.Loop, " ")

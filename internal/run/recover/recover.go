@@ -18,10 +18,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -243,7 +243,7 @@ func (w *World) Missing() []int {
 // An Ending is how one rank of a recovered trace ended.
 type Ending struct {
 	Rank    int        `json:"rank"`
-	End     string     `json:"end"` // summary.Finished, Unfinished or Missing
+	End     string     `json:"end"` // sums.Finished, Unfinished or Missing
 	Host    string     `json:"host,omitempty"`
 	PID     int        `json:"pid,omitempty"`
 	Calls   int64      `json:"calls"`
@@ -265,7 +265,7 @@ type LastCall struct {
 func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	list := make([]Ending, r.Ranks())
 	for i := range list {
-		list[i] = Ending{Rank: i, End: summary.Missing, Threads: []LastCall{}}
+		list[i] = Ending{Rank: i, End: sums.Missing, Threads: []LastCall{}}
 	}
 	for _, p := range w.Processes {
 		e := &list[p.Context.Rank]
@@ -285,7 +285,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.End, e.Calls, e.SpanNs = summary.DescribeEnd(about), about.Calls, about.SpanNs
+		e.End, e.Calls, e.SpanNs = sums.DescribeEnd(about), about.Calls, about.SpanNs
 		if e.Threads, err = lastCalls(k); err != nil {
 			return nil, err
 		}

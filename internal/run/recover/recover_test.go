@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/test/recovertest"
@@ -345,7 +345,7 @@ func TestOpenCallsLast(t *testing.T) {
 	if err != nil || rep.MPI.Mean < 6_900_000_000 {
 		t.Errorf("in MPI %+v, %v", rep.MPI, err)
 	}
-	s, err := summary.Summarise(r)
+	s, err := sums.Summarise(r)
 	if err != nil || s.Functions[0].Name != "MPI_Recv" || s.Functions[0].Ns < 13_900_000_000 {
 		t.Errorf("%+v, %v", s.Functions[0], err)
 	}

@@ -1,4 +1,4 @@
-package summary
+package sums
 
 import (
 	"path/filepath"

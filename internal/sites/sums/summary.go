@@ -1,6 +1,6 @@
 // Package summary counts what a trace holds: ranks, calls by function, time,
 // and how well it is compressed. It works on classes and never expands a trace.
-package summary
+package sums
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/internal/sites/sums"
+
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -185,7 +185,7 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 	for _, x := range r.Sections() {
 		s.Sections = append(s.Sections, SectionSize{x.Name, x.Stored, x.Raw})
 	}
-	table, err := sums.Sum(r, sums.Options{Calls: true})
+	table, err := Sum(r, Options{Calls: true})
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 }
 
 // processes takes in what is known of each. ranks is what they spent; nil: not looked at.
-func (s *Summary) processes(r *trace.Reader, ranks []sums.Rank) error {
+func (s *Summary) processes(r *trace.Reader, ranks []Rank) error {
 	procs, err := r.Processes()
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (s *Summary) clocks(r *trace.Reader) error {
 	return nil
 }
 
-func (s *Summary) classes(r *trace.Reader, table *sums.Table) error {
+func (s *Summary) classes(r *trace.Reader, table *Table) error {
 	calls := make(map[string]int64)
 	times := make(map[string]model.Stat)
 	onFiles := make(map[string]bool)

@@ -1,4 +1,4 @@
-package summary
+package sums
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -19,7 +18,7 @@ type Structure struct {
 }
 
 // structure counts them, if the trace has the section code.
-func (s *Summary) structure(r *trace.Reader, table *sums.Table) error {
+func (s *Summary) structure(r *trace.Reader, table *Table) error {
 	code, err := r.Code()
 	if code == nil || err != nil {
 		return err
