@@ -8,7 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -444,14 +444,14 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 
 // stepTimes are what a member has at the leaves of a stream whose structure was found anew:
 // the gaps of all calls of a step come before its first.
-func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *trace.Leaves) ([]gaps.LeafGaps, error) {
+func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *trace.Leaves) ([]reissue.LeafGaps, error) {
 	old := k.Leaves(stream)
-	list, _, err := gaps.GapsOf(g.r, k, old)
+	list, _, err := reissue.GapsOf(g.r, k, old)
 	if err != nil {
 		return nil, err
 	}
 	s := v.runs(k, stream)
-	out := make([]gaps.LeafGaps, leaves.Len())
+	out := make([]reissue.LeafGaps, leaves.Len())
 	cursor := leaves.Cursor(k)
 	at, run, passed := uint64(0), 0, 0.0
 	for leaf, enters := range old.Visits(k) {

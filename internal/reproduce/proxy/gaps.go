@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -303,7 +303,7 @@ func (g *generator) follow(files map[string][]byte) error {
 
 // each lists the gaps before the calls of a stream: their own, or drawn, or those of places.
 func (g *generator) each(k *trace.Rank, stream int) (b []byte, err error) {
-	line, err := gaps.NewGapLine(g.r, k, stream)
+	line, err := reissue.NewGapLine(g.r, k, stream)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -44,10 +44,10 @@ type leafOf struct {
 // placed is what a variant knows of the leaves of a stream.
 type placed struct {
 	leaves *trace.Leaves
-	each   [][]gaps.LeafGaps // by member, or of the first alone
-	factor []float64         // then: of the others
-	mean   []gaps.LeafGaps   // calls are those of all members
-	total  float64           // what all members compute
+	each   [][]reissue.LeafGaps // by member, or of the first alone
+	factor []float64            // then: of the others
+	mean   []reissue.LeafGaps   // calls are those of all members
+	total  float64              // what all members compute
 }
 
 // maxPlaced is of how many leaves, over all ranks, times are known one by one.
@@ -66,12 +66,12 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 		members = members[:1]
 	}
 	for _, k := range members {
-		var list []gaps.LeafGaps
+		var list []reissue.LeafGaps
 		var err error
 		if anew != nil {
 			list, err = v.stepTimes(g, k, stream, p.leaves)
 		} else {
-			list, _, err = gaps.GapsOf(g.r, k, p.leaves)
+			list, _, err = reissue.GapsOf(g.r, k, p.leaves)
 		}
 		if err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 			return nil, err
 		}
 	}
-	p.mean = make([]gaps.LeafGaps, n)
+	p.mean = make([]reissue.LeafGaps, n)
 	for m := range v.ranks {
 		for leaf := range p.mean {
 			x, sum := p.at(m, leaf), &p.mean[leaf]
@@ -104,7 +104,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 }
 
 // at is what a member has at a leaf.
-func (p *placed) at(member, leaf int) gaps.LeafGaps {
+func (p *placed) at(member, leaf int) reissue.LeafGaps {
 	if p.factor == nil {
 		return p.each[member][leaf]
 	}
@@ -130,7 +130,7 @@ func computed(ranks []*trace.Rank) ([]float64, error) {
 }
 
 // gap is the mean of a gap, and how many calls of a member, or of all, have it.
-func (o *leafOf) gap(x gaps.LeafGaps) (ns float64, calls uint64) {
+func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	if o.entry {
 		return x.Entry, x.Entries
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -18,10 +18,10 @@ type variant struct {
 	number      int
 	members     []int
 	ranks       []*trace.Rank
-	calls       []*call             // by terminal
-	hists       *gaps.GapHistograms // nil if there are none
-	placed      []*placed           // by stream
-	stepwise    []*stepwise         // by stream, nil: its structure is the trace's
+	calls       []*call                // by terminal
+	hists       *reissue.GapHistograms // nil if there are none
+	placed      []*placed              // by stream
+	stepwise    []*stepwise            // by stream, nil: its structure is the trace's
 	finishes    []finish
 	sources     []source // by member, if the variant was made of several; else nil
 	fitter      *fitter
@@ -84,7 +84,7 @@ func (g *generator) variants(search *reissue.Search) error {
 		return err
 	}
 	for class := range g.r.Classes() {
-		hists, err := gaps.GapHistogramsOf(g.r, class)
+		hists, err := reissue.GapHistogramsOf(g.r, class)
 		if err != nil {
 			return err
 		}

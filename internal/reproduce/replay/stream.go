@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -26,7 +26,7 @@ type Stream struct {
 	plan       *callPlan   // of the call that was laid out
 	ready      []*prepared // by terminal
 	walk       *trace.Walk
-	places     *gaps.GapLine // times of its calls; nil: the walk has them, or they aren't needed
+	places     *reissue.GapLine // times of its calls; nil: the walk has them, or they aren't needed
 	ahead      *lookahead
 	completion *requestOutcome // of the request that the call under way makes
 	vain       bool            // the call before was a test that found nothing
@@ -136,7 +136,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
 		return s, err
 	}
-	if s.places, err = gaps.NewGapLine(p.trace, p.rank, number); err != nil {
+	if s.places, err = reissue.NewGapLine(p.trace, p.rank, number); err != nil {
 		return nil, err
 	}
 	if s.places != nil {

@@ -7,15 +7,15 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A strand is what the writer knows of the thread whose call it is at.
 type strand struct {
-	leaves  []gaps.LeafGaps // where gaps are means of places
+	leaves  []reissue.LeafGaps // where gaps are means of places
 	of      *trace.Leaves
 	cursor  trace.LeafCursor
 	looking bool // the call before looked for something and found nothing

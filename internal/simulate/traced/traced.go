@@ -18,9 +18,9 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -71,7 +71,7 @@ type Source struct {
 	exact   bool                // times are those of single calls; of traces with locks
 
 	leaves     map[[2]int]*trace.Leaves // by class, if all its ranks share them, and stream
-	classes    map[int]*gaps.ClassGaps
+	classes    map[int]*reissue.ClassGaps
 	iterated   *bool // gaps are those of iterations; nil: not looked at yet
 	structures map[*trace.Leaves]int
 	sequences  map[*trace.Leaves]*sequence
@@ -139,7 +139,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 	}
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
-		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.ClassGaps), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
+		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*reissue.ClassGaps), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
 		known: make(map[string]*placedTimes), codes: &codes{make(map[string][]dataflow.Op), make(map[string]*dataflow.Code), nil, make(map[string]uint64)}, levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	s.cpu = cmp.Or(s.cpu, o.Machine.CPU)
@@ -264,7 +264,7 @@ func (s *Source) Unmodelled() []Unmodelled {
 }
 
 // placesOf returns the places of a rank's program, and their times, which it adds to what the ranks took.
-func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.LeafGaps, error) {
+func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []reissue.LeafGaps, error) {
 	l := s.leaves[[2]int{k.Class(), stream}]
 	if l == nil {
 		l = k.Leaves(stream)
@@ -272,7 +272,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
-	list, own, err := once.Get(s.classes, k.Class(), func() *gaps.ClassGaps { return gaps.NewClassGaps(s.r) }).Of(k, l)
+	list, own, err := once.Get(s.classes, k.Class(), func() *reissue.ClassGaps { return reissue.NewClassGaps(s.r) }).Of(k, l)
 	for i := range list {
 		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
 	}

@@ -5,9 +5,9 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/stats"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -108,7 +108,7 @@ func (p *iterated) Left() (uint64, bool) { return 0, false }
 func (p *iterated) Skip(uint64)          {}
 
 // medians puts medians in place of mean gaps.
-func medians(k *trace.Rank, of *trace.Leaves, list []gaps.LeafGaps, stream int) error {
+func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream int) error {
 	samples, entries := make([][]uint64, len(list)), make([][]uint64, len(list))
 	cursor := of.Cursor(k)
 	for t, err := range k.Timings(stream) {
@@ -143,7 +143,7 @@ type placedTimes struct {
 }
 
 // times returns what the engine needs of places. Ranks share it if all of it is the same.
-func (s *Source) times(of *trace.Leaves, leaves []gaps.LeafGaps, calls []compiledCall, alike bool, factor float64) *placedTimes {
+func (s *Source) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls []compiledCall, alike bool, factor float64) *placedTimes {
 	list := make([]placedTime, len(leaves))
 	number, _ := once.Number(s.structures, of) // of those that ranks share
 	text := binary.AppendUvarint(nil, uint64(number))

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
-	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -89,7 +89,7 @@ func (w *writer) times(c *ops.Call) (gap, duration float64) {
 }
 
 // times returns the gap before a call at a place, in ns, and its duration.
-func times(x *gaps.LeafGaps, enters bool) (gap, duration float64) {
+func times(x *reissue.LeafGaps, enters bool) (gap, duration float64) {
 	if enters && x.Entries > 0 {
 		return x.Entry, x.Duration
 	}

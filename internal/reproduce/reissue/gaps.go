@@ -5,7 +5,7 @@
 // place has of its own is in the trace, and what a rank computed in sum is known of itself;
 // together they say what the rank computed there. Where a trace has the times of each
 // call, they are the rank's own anyway.
-package gaps
+package reissue
 
 import (
 	"math"
