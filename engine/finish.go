@@ -18,7 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
-	"github.com/spoor-hpc/spoor/internal/tags"
+
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/version"
@@ -140,7 +140,7 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	if len(r.context.Layers) > 0 {
 		meta[trace.MetaLayers] = strings.Join(r.context.Layers, "\n")
 	}
-	for name, value := range tags.DecodeTags(os.Getenv(tags.TagsVariable)) {
+	for name, value := range deliver.DecodeTags(os.Getenv(deliver.TagsVariable)) {
 		meta[trace.MetaTag+name] = value
 	}
 	if s == nil {

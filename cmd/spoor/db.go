@@ -21,8 +21,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/show"
-	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -66,11 +66,11 @@ Spark and pandas read as one table.`,
   spoor db add --tag machine=lumi --tag commit=abc results/*.spoor`,
 		Args: atLeastOne("traces"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := tags.CheckTags(list); err != nil {
+			if err := deliver.CheckTags(list); err != nil {
 				return &usageError{cmd, err}
 			}
 			where := newPlaces(paths)
-			o := database.Options{Tags: tags.TagsByName(list), NamePlace: where.called}
+			o := database.Options{Tags: deliver.TagsByName(list), NamePlace: where.called}
 			d, err := database.Open(path)
 			if err != nil {
 				return err

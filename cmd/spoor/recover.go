@@ -20,7 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
-	"github.com/spoor-hpc/spoor/internal/tags"
+
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -68,7 +68,7 @@ type recovered struct {
 }
 
 func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
-	if err := tags.CheckTags(o.tags); err != nil {
+	if err := deliver.CheckTags(o.tags); err != nil {
 		return &usageError{cmd, err}
 	}
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -161,7 +161,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 	if err != nil {
 		return recovered{}, err
 	}
-	for tag, value := range tags.TagsByName(of) {
+	for tag, value := range deliver.TagsByName(of) {
 		c.Meta[trace.MetaTag+tag] = value
 	}
 	if err := sections.WriteFile(name, c, force); err != nil {

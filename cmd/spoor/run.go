@@ -22,7 +22,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/show"
-	"github.com/spoor-hpc/spoor/internal/tags"
+
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -193,7 +193,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err := checkCounters(o.counters); err != nil {
 		return &usageError{cmd, err}
 	}
-	if err := tags.CheckTags(o.tags); err != nil {
+	if err := deliver.CheckTags(o.tags); err != nil {
 		return &usageError{cmd, err}
 	}
 	if o.hang < 0 {
@@ -333,7 +333,7 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 		}
 	}
 	if len(o.tags) > 0 {
-		vars = append(vars, launch.Var{Name: tags.TagsVariable, Value: tags.EncodeTags(o.tags)})
+		vars = append(vars, launch.Var{Name: deliver.TagsVariable, Value: deliver.EncodeTags(o.tags)})
 	}
 	vars = append(vars, o.io.vars()...)
 	if o.phaseNames {

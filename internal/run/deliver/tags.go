@@ -1,6 +1,6 @@
 // Package tags hands what users say of their runs, names with values, from spoor run through
 // environment variables to the recorder.
-package tags
+package deliver
 
 import (
 	"fmt"
