@@ -21,7 +21,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/version"
+
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -126,7 +126,7 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 		trace.MetaLibrary:  r.context.Library,
 		trace.MetaClock:    r.host.clock(),
 		trace.MetaStart:    strconv.FormatInt(r.context.StartNs, 10),
-		trace.MetaProducer: version.Version,
+		trace.MetaProducer: show.Version,
 	}
 	if scratch := os.Getenv("SPOOR_SCRATCH"); scratch != "" && os.Getenv("SPOOR_LINK") == "" {
 		meta[deliver.MetaRun] = deliver.RunName(scratch)

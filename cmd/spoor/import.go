@@ -13,7 +13,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/version"
 )
 
 type importOptions struct {
@@ -62,7 +61,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 	}
 	var p *progress
 	x, err := otf2.Read(path, otf2.ImportOptions{
-		Timing: timing.Options{Mode: mode}, Producer: version.Version,
+		Timing: timing.Options{Mode: mode}, Producer: show.Version,
 		Begin:    func(ranks int) { p = newProgress(cmd.ErrOrStderr(), "passes over ranks", 2*ranks) },
 		Progress: func(ranks int) { p.steps(ranks) },
 	})

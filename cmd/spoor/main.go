@@ -25,7 +25,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/show"
-	"github.com/spoor-hpc/spoor/internal/version"
 )
 
 func main() {
@@ -112,7 +111,7 @@ func newRoot(args ...string) *cobra.Command {
 		Example: `  spoor run mpirun -n 4 ./app     trace a program into app.spoor
   spoor info app.spoor            where its time went, and what ran
   spoor report                    all of it in one HTML page, of the newest trace here`,
-		Version:       version.BuildVersion(),
+		Version:       show.BuildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // newMan is for the Makefile: man pages say what --help says, and installed pages have the flags.
@@ -77,7 +77,7 @@ func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath
 func manPage(c *cobra.Command) []byte {
 	var b strings.Builder
 	name := pageName(c)
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"spoor %s\" \"spoor\"\n", strings.ToUpper(roff(name)), version.Version)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"spoor %s\" \"spoor\"\n", strings.ToUpper(roff(name)), show.Version)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(c.Short))
 	use := c.UseLine()
 	if !c.HasParent() {

@@ -21,7 +21,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
 
-	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -157,7 +156,7 @@ func writeWorlds(processes []*recover.Process, out string, force bool, of []stri
 }
 
 func writeWorld(w *recover.World, name string, force bool, of []string) (recovered, error) {
-	c, err := w.Content(version.Version)
+	c, err := w.Content(show.Version)
 	if err != nil {
 		return recovered{}, err
 	}

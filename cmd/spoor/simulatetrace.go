@@ -25,7 +25,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
-	"github.com/spoor-hpc/spoor/internal/version"
+
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -357,7 +357,7 @@ func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.
 		return nil, nil, nil, err
 	}
 	c, err = times.Content(map[string]string{
-		trace.MetaProducer: version.Version, trace.MetaClock: "simulated",
+		trace.MetaProducer: show.Version, trace.MetaClock: "simulated",
 		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.Source, r.Name()),
 	})
 	return c, p, times.Close, err

@@ -19,7 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
-	"github.com/spoor-hpc/spoor/internal/version"
+
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -348,7 +348,7 @@ func readWorld(w *recover.World) (*trace.Reader, error) {
 			p.Track.Log = nil
 		}
 	}
-	c, err := w.Content(version.Version)
+	c, err := w.Content(show.Version)
 	if err != nil {
 		return nil, err
 	}

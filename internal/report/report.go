@@ -34,9 +34,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
-	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -97,7 +97,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + version.Version, Summary: s, Live: o.Live}
+	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + show.Version, Summary: s, Live: o.Live}
 	d.Title = cmp.Or(d.Title, d.File)
 	s.File = d.File
 	// The timeline looks at each call that has times of its own, as the imbalance does.

@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -333,7 +333,7 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 		id.Write([]byte(s))
 	}
 	text("")
-	text("spoor " + version.Version)
+	text("spoor " + show.Version)
 	text(a.s.Reader.Meta()[trace.MetaCommand])
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(a.o.Metadata)))
 	for _, name := range slices.Sorted(maps.Keys(a.o.Metadata)) {

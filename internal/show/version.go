@@ -1,5 +1,5 @@
 // Package version holds the version of the tool. The trace format has its own.
-package version
+package show
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package version
+package show
 
 import (
 	"runtime/debug"
