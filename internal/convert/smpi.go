@@ -1,4 +1,6 @@
-// Package smpi writes traces as SimGrid's SMPI replays them: time-independent traces, one file of
+package convert
+
+// SMPI, of SimGrid, replays time-independent traces: one file of
 // actions for each rank and a list of these files. An action says how much is computed or
 // moved, never when; how long that takes is up to the platform of the replay. See Casanova,
 // Desprez, Markomanolis and Suter, "Simulation of MPI applications with time-independent traces", CCPE
@@ -7,7 +9,6 @@
 // Computation is in flops. A nanosecond is written as one, so that a host of 1 Gf computes as
 // fast as the traced one. What passes between calls is computation; calls themselves
 // take what the platform makes of them.
-package convert
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-// Package show writes what people read: tables, numbers with units, and command lines.
+// Package show writes what people read: tables, numbers with units, and command lines; it knows the tool's version.
 //
 // A verb describes a row of a table once, each cell with its column's name; it is printed as aligned text or as CSV.
 // Whoever prints gives it a writer that keeps an error for its end, such as a bufio.Writer.

@@ -1,4 +1,3 @@
-// Package version holds the version of the tool. The trace format has its own.
 package show
 
 import (
@@ -8,7 +7,7 @@ import (
 	"strings"
 )
 
-// Version is the version.
+// Version is the version of the tool; the format of traces has its own.
 const Version = "1.0.0"
 
 // BuildVersion says what this binary was made of and for: the commit and its date, as far as the

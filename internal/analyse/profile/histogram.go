@@ -1,9 +1,3 @@
-// Package histogram tells how the times of single calls are spread: by call site, and by
-// what came before where that is told apart. From a trace with the time of each call it
-// counts them, one rank after the other, in as much memory as there are call sites; else it
-// takes the histograms that the trace has.
-//
-// The package does not say what a spread means; see imbalance for that.
 package profile
 
 import (

@@ -1,5 +1,5 @@
 // Package profile shows where a program's time goes: the tree of its functions, loops and calls (package calltree) as
-// text, and a flat table of call sites over all ranks. Its cost follows the size of the compressed form, not the number of calls.
+// text, and a flat table of call sites over all ranks, and how the times of their single calls are spread. Its cost follows the size of the compressed form, not the number of calls.
 //
 // The package does not find out which line a call site is (package symbolise does), and does not judge what it shows.
 package profile

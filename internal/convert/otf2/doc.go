@@ -1,5 +1,6 @@
 // Package otf2 reads and writes archives of the Open Trace Format, version 2, without OTF2's library:
 // the anchor file, the global definitions, and of each location the definitions of its own and its events.
+// Read makes a trace of what another tool recorded, as far as its records go.
 //
 // Written for Vampir, Scalasca, the tools of Score-P and Python's otf2: a process is a location group, a
 // thread a location. A call is Enter and Leave of a region; what it did stands between, as Score-P orders it:

@@ -1,12 +1,10 @@
-// Package imported makes traces of those that other tools recorded, as far as their records go.
-// What reads them is internal/convert/otf2.
-//
+package otf2
+
 // What a tool did not record is not made up, with these exceptions, each of which is counted and
 // kept in the trace: where a call needs a datatype, it is MPI_BYTE, with as many of it as bytes were
 // moved; communicators that no recorded call made are made by a call of MPI_Comm_create_group
 // that takes no time; what persistent requests do when they are started stands as non-blocking calls.
 // Buffers are unknown addresses, handles of which nothing was recorded unknown ones.
-package otf2
 
 import (
 	"cmp"

@@ -1,12 +1,13 @@
-// Package lane keeps values that differ from call to call: a tag that counts, an offset that
+package signature
+
+// Lanes keep values that differ from call to call: a tag that counts, an offset that
 // moves on. Each would make every call a signature of its own. Calls that differ in such
 // values only are one terminal instead, and the values go into its lane: those of the first
 // call, and a grammar over numbered steps, each of which adds something to all of them.
 //
-// A Table makes lanes while calls are recorded. In the end a Folding puts calls from before into them.
-// Columns are a lane over the ranks of a class, as a file has it, and Values are those of
+// A LaneTable makes lanes while calls are recorded. In the end a Folding puts calls from before into them.
+// LaneColumns are a lane over the ranks of a class, as a file has it, and LaneValues are those of
 // one rank again. docs/notes/008-lanes.md says why.
-package signature
 
 import (
 	"errors"

@@ -3,6 +3,8 @@
 // parameter value in symbolic form. Two calls with equal signatures are the
 // same terminal of the grammar. Time is not part of a signature.
 //
+// Values that differ from call to call by steps, such as a tag that counts, are kept in lanes beside the signature.
+//
 // The package knows nothing of how values were recorded or made symbolic.
 package signature
 

@@ -1,11 +1,12 @@
-// Package gaps tells what a rank computed before each of its calls, for whoever makes the
-// calls again: a gap is that of the place in the program's structure and of that rank.
+package reissue
+
+// LeafGaps are what a rank computed before each of its calls, for whoever makes the
+// calls again. A gap is that of the place in the program's structure and of that rank.
 //
 // Statistics and histograms of a trace are those of all ranks that do the same. What a
 // place has of its own is in the trace, and what a rank computed in sum is known of itself;
 // together they say what the rank computed there. Where a trace has the times of each
 // call, they are the rank's own anyway.
-package reissue
 
 import (
 	"math"

@@ -1,6 +1,6 @@
 // Package reissue says what it takes to make the calls of a trace again: which
-// of them can't be made and why, which memory they touch, and how many places
-// for handles and requests are needed. It looks at the distinct calls of a rank
+// of them can't be made and why, which memory they touch, how many places
+// for handles and requests are needed, and what a rank computed before each of its calls. It looks at the distinct calls of a rank
 // and never expands a trace.
 //
 // The package makes no calls itself and writes no programs. It needs no MPI.

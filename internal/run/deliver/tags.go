@@ -1,5 +1,3 @@
-// Package tags hands what users say of their runs, names with values, from spoor run through
-// environment variables to the recorder.
 package deliver
 
 import (

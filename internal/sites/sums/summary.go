@@ -1,5 +1,3 @@
-// Package summary counts what a trace holds: ranks, calls by function, time,
-// and how well it is compressed. It works on classes and never expands a trace.
 package sums
 
 import (

@@ -1,4 +1,4 @@
-// Package sums adds up the calls of a trace by class of ranks and call site, and what each rank did. It needs no name of a call site, so
+// Package sums adds up the calls of a trace by class of ranks and call site, and what each rank did; a Summary has the whole trace in one value. It needs no name of a call site, so
 // that the library in the MPI process may have it, too; package sites names what it finds.
 //
 // Invariants:
