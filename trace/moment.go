@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
@@ -83,7 +84,7 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	if open, err := k.samples(m, stream); err != nil {
 		return 0, err
 	} else if open != nil {
-		from -= from % timeline.BlockCalls
+		from -= from % series.BlockCalls
 	}
 	line, err := k.timeline(stream, from)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
-	"github.com/spoor-hpc/spoor/internal/convert/paraver"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -287,7 +286,7 @@ func writeParquet(s *ops.Source, dir string, about convert.Options) error {
 }
 
 func writeParaver(s *ops.Source, dir string, about convert.Options) error {
-	x, err := paraver.New(s, dir, about)
+	x, err := convert.NewParaver(s, dir, about)
 	return through(s, x, err)
 }
 
@@ -301,7 +300,7 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 		return err
 	}
 	defer f.Close()
-	x, err := paraver.NewDimemas(s, f, about.Metadata["COMMAND"])
+	x, err := convert.NewDimemas(s, f, about.Metadata["COMMAND"])
 	return through(s, x, err)
 }
 

@@ -50,18 +50,18 @@ type anchor struct {
 	calls    float64 // ns in calls before it
 	within   uint64  // how far starts in it may be off; 0: that is not known
 	columns  SpanTimes
-	exact    *exact // nil: calls are where sums have them
+	exact    *exactTimes // nil: calls are where sums have them
 }
 
-// exact is where calls are that follow each other.
-type exact struct {
+// exactTimes is where calls are that follow each other.
+type exactTimes struct {
 	ExactTimes
 	first uint64
 	edges []int64 // since the rank began: where gaps begin and calls do, and where the last one ends
 }
 
 // place finds the edges of the calls after an anchor. No edge is later than the next anchor.
-func (e *exact) place(begin, end int64) {
+func (e *exactTimes) place(begin, end int64) {
 	at := begin
 	for i, ns := range e.Gaps {
 		e.edges = append(e.edges, at, min(at+ns, end))
@@ -71,7 +71,7 @@ func (e *exact) place(begin, end int64) {
 }
 
 // at is where a step is, since the rank began.
-func (e *exact) at(step uint64) int64 {
+func (e *exactTimes) at(step uint64) int64 {
 	return e.edges[min(step-min(step, 2*e.first), uint64(len(e.edges)-1))]
 }
 
@@ -174,7 +174,7 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 				a.within = ceil(max(1, to-s.Ns))
 			}
 			if s.Exact != nil {
-				a.exact = &exact{ExactTimes: *s.Exact, first: from / 2}
+				a.exact = &exactTimes{ExactTimes: *s.Exact, first: from / 2}
 			}
 			list, from = append(list, a), next
 		}
@@ -499,7 +499,7 @@ type pieceLine struct {
 
 func newPieceLine(m *Means, open func(index uint64) Sampler, stream *grammar.Grammar, index uint64) Line {
 	first := min(index, m.Sums.Len())
-	first -= first % BlockCalls
+	first -= first % series.BlockCalls
 	l := &pieceLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first, until: 2 * first}
 	l.terminals.Seek(first)
 	terminals := 0
@@ -525,7 +525,7 @@ func (m *Means) terminal(leaf int) int {
 // begin prepares the piece that begins with a step.
 func (l *pieceLine) begin(step uint64) {
 	l.anchor = l.anchorOf(step)
-	l.until = min(step-step%(2*BlockCalls)+2*BlockCalls, 2*l.Sums.Len())
+	l.until = min(step-step%(2*series.BlockCalls)+2*series.BlockCalls, 2*l.Sums.Len())
 	if l.anchor+1 < len(l.anchors) {
 		l.until = min(l.until, l.anchors[l.anchor+1].step)
 	}

@@ -392,24 +392,22 @@ func (d *drift) at() (add int64, within float64) {
 	return int64(math.Round(off * part)), max(off*part-low, high-off*part, 0)
 }
 
-// longest is how many ticks a time, or the sum of a block's, may have for anything to be said of it: beyond, ticks wrap around.
-const longest = 1 << 61
+// longestLine is how many ticks a time, or the sum of a block's, may have for anything to be said of it: beyond, ticks wrap around.
+const longestLine = 1 << 61
 
 // span is how much less and more than a kept time the true one may be.
 func span(kept uint64, b series.Bound) (less, more float64) {
 	ns := float64(kept)
 	if b.Absolute > 0 {
-		return min(ns, float64(b.Absolute)), min(float64(b.Absolute), longest)
+		return min(ns, float64(b.Absolute)), min(float64(b.Absolute), longestLine)
 	}
 	// |kept - true| ≤ e·true
 	if less = ns * b.Relative / (1 + b.Relative); b.Relative < 1 {
-		return less, min(ns*b.Relative/(1-b.Relative), longest)
+		return less, min(ns*b.Relative/(1-b.Relative), longestLine)
 	}
-	return less, longest
+	return less, longestLine
 }
 
-// BlockCalls is how many calls are placed together, which have their own times in one block.
-const BlockCalls = series.BlockCalls
 
 // A blockLine places calls one after the other whose times are not all the means of their leaves. Each block of calls
 // begins and ends where the means have it, so that a position is found without those before it; the calls in between
@@ -431,7 +429,7 @@ func NewBlockLine(m *Means, open func(index uint64) Sampler, stream *grammar.Gra
 		return newPieceLine(m, open, stream, index)
 	}
 	first := min(index, m.Sums.Len())
-	first -= first % BlockCalls
+	first -= first % series.BlockCalls
 	l := &blockLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}
 	l.terminals.Seek(first)
 	catchUp(l, stream, first, index)
@@ -453,7 +451,7 @@ func catchUp(l Line, stream *grammar.Grammar, from, to uint64) {
 // begin prepares the block that begins with the next call.
 func (l *blockLine) begin() {
 	drawn, n := 0.0, uint64(0)
-	for ; n < BlockCalls; n++ {
+	for ; n < series.BlockCalls; n++ {
 		terminal, ok := l.terminals.Next()
 		if !ok {
 			break
@@ -469,7 +467,7 @@ func (l *blockLine) begin() {
 }
 
 func (l *blockLine) Next(terminal int) (model.Timing, When, error) {
-	if l.index%BlockCalls == 0 {
+	if l.index%series.BlockCalls == 0 {
 		l.begin()
 	}
 	t := l.now.sample(terminal)

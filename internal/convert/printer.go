@@ -1,10 +1,8 @@
-package paraver
+package convert
 
 import (
 	"io"
 	"strconv"
-
-	"github.com/spoor-hpc/spoor/internal/convert"
 )
 
 // A printer writes steps and messages as lines in the order of time: at equal times, states precede events and these
@@ -12,11 +10,11 @@ import (
 type printer struct {
 	out    io.Writer
 	steps  merge[*position]
-	s      *steps
+	s      *paraverSteps
 	text   []byte // not yet written
 	at     int64
 	events []byte // of this time
-	marks  []convert.Mark
+	marks  []Mark
 	marked int // how many are printed
 }
 

@@ -1,4 +1,4 @@
-package paraver
+package convert
 
 import (
 	"encoding/binary"
@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/test/mergetest"
 	"github.com/spoor-hpc/spoor/test/paravertest"
@@ -17,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-func written(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, ops.Losses) {
+func writtenParaver(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, ops.Losses) {
 	t.Helper()
 	o.Messages = true
 	s, err := ops.New(r, o)
@@ -28,7 +27,7 @@ func written(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, 
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	w, err := New(s, dir, convert.Options{SourceLine: func(trace.Site) (string, int) { return "ring.c", 7 }, Metadata: map[string]string{"COMMAND": "ring"}})
+	w, err := NewParaver(s, dir, Options{SourceLine: func(trace.Site) (string, int) { return "ring.c", 7 }, Metadata: map[string]string{"COMMAND": "ring"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func written(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, 
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	x, err := paravertest.Read(dir, BaseName)
+	x, err := paravertest.Read(dir, ParaverBaseName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +46,14 @@ func written(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, 
 
 var everything = ops.Options{From: ops.FromStart, To: ops.ToEnd}
 
-// TestPrograms: a reader of its own finds the calls, messages and bytes of the trace.
-func TestPrograms(t *testing.T) {
+// TestParaverPrograms: a reader of its own finds the calls, messages and bytes of the trace.
+func TestParaverPrograms(t *testing.T) {
 	for name, program := range map[string]func(*tracktest.Recorder){
 		"stencil": tracktest.Stencil(5), "butterfly": tracktest.Butterfly(4), "transpose": tracktest.Transpose(3), "workers": tracktest.Workers(20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mergetest.Run(t, 16, program)
-			x, losses := written(t, r, everything)
+			x, losses := writtenParaver(t, r, everything)
 			if err := x.Compare(r); err != nil {
 				t.Error(err)
 			}
@@ -75,7 +74,7 @@ func TestPrograms(t *testing.T) {
 func TestPart(t *testing.T) {
 	o := everything
 	o.Ranks = []int{0, 1}
-	x, losses := written(t, mergetest.Run(t, 3, func(r *tracktest.Recorder) {
+	x, losses := writtenParaver(t, mergetest.Run(t, 3, func(r *tracktest.Recorder) {
 		r.Begin()
 		for range 4 {
 			r.Irecv(3, 10, int64((r.Rank+2)%3), 5)

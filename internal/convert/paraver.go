@@ -6,7 +6,7 @@
 //
 // Records of all ranks stand in the order of time, and a message is one record with both of its ends: what
 // threads do is merged, and messages are sorted outside of memory.
-package paraver
+package convert
 
 import (
 	"errors"
@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
@@ -25,17 +24,17 @@ import (
 // inMemory is how many bytes each of the two sorters has.
 const inMemory = 8 << 20
 
-// BaseName is that of the files but for their endings.
-const BaseName = "trace"
+// ParaverBaseName is that of the files but for their endings.
+const ParaverBaseName = "trace"
 
-// A Writer fills a folder. It is an ops.Sink and needs ops.Options.Messages.
-type Writer struct {
+// A Paraver fills a folder. It is an ops.Sink and needs ops.Options.Messages.
+type Paraver struct {
 	s     *ops.Source
 	dir   string
-	o     convert.Options
+	o     Options
 	nodes *nodes
 
-	steps    *steps
+	steps    *paraverSteps
 	messages *sorter // by time
 	ends     *sorter // of messages, by number
 	buffer   []byte
@@ -61,21 +60,21 @@ type thread struct {
 	open   []*function
 }
 
-// New begins to write into a folder that is there. What is to be sorted waits beside it.
-func New(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
+// NewParaver begins to write into a folder that is there. What is to be sorted waits beside it.
+func NewParaver(s *ops.Source, dir string, o Options) (*Paraver, error) {
 	n, err := newNodes(s.Reader)
 	if err != nil {
 		return nil, err
 	}
 	beside := filepath.Dir(dir)
-	return &Writer{
+	return &Paraver{
 		s: s, dir: dir, o: o, nodes: n, steps: newSteps(beside, n.all(), inMemory), messages: newSorter(beside, inMemory), ends: newSorter(beside, inMemory),
 		functions: make(map[uint16]*function), enters: make(map[call]int),
 	}, nil
 }
 
 // Begin prepares the threads of a rank.
-func (w *Writer) Begin(k *trace.Rank) error {
+func (w *Paraver) Begin(k *trace.Rank) error {
 	w.threads, w.posted = make([]thread, k.Streams()), make(map[uint64]int64)
 	for i := range w.threads {
 		t := &timeline{name: w.nodes.who(k.Number(), i)}
@@ -86,7 +85,7 @@ func (w *Writer) Begin(k *trace.Rank) error {
 }
 
 // End notes the last events. What a thread does after its last call is unknown.
-func (w *Writer) End(*trace.Rank) error {
+func (w *Paraver) End(*trace.Rank) error {
 	for i := range w.threads {
 		t := &w.threads[i]
 		if t.event != noEvent {
@@ -102,7 +101,7 @@ func (w *Writer) End(*trace.Rank) error {
 }
 
 // step notes the event at the begin of the state that a thread is in, and that state up to now.
-func (w *Writer) step(t *thread, now int64) error {
+func (w *Paraver) step(t *thread, now int64) error {
 	w.last = max(w.last, now)
 	if t.since < 0 {
 		t.since, t.begin = now, now
@@ -121,14 +120,14 @@ func (w *Writer) step(t *thread, now int64) error {
 }
 
 // happens notes what happens at the begin of a thread's state.
-func (w *Writer) happens(t *thread, text []byte) {
+func (w *Paraver) happens(t *thread, text []byte) {
 	if t.event = w.steps.event(text); t.event == ownEvent {
 		t.text = append(t.text[:0], text...)
 	}
 }
 
 // Enter notes that a call begins.
-func (w *Writer) Enter(c *ops.Call) error {
+func (w *Paraver) Enter(c *ops.Call) error {
 	t := &w.threads[c.Stream]
 	if err := w.step(t, c.Start); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (w *Writer) Enter(c *ops.Call) error {
 }
 
 // Leave notes that a call returned, to the one that it was called from if there is one.
-func (w *Writer) Leave(c *ops.Call) error {
+func (w *Paraver) Leave(c *ops.Call) error {
 	t := &w.threads[c.Stream]
 	if err := w.step(t, c.End); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (w *Writer) Leave(c *ops.Call) error {
 }
 
 // entered notes what is called where, and what is said of it besides.
-func (w *Writer) entered(t *thread, c *ops.Call, f *function) {
+func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 	at := call{f.value, c.Place}
 	if n, ok := w.enters[at]; ok && !says(c) {
 		t.event = n
@@ -215,12 +214,12 @@ func collects(x *ops.Act) bool {
 	return x.Kind == ops.Collective || x.Kind == ops.CollectiveBegin
 }
 
-func (w *Writer) function(f *trace.Function) *function {
+func (w *Paraver) function(f *trace.Function) *function {
 	return once.Get(w.functions, f.ID, func() *function { return describe(f) })
 }
 
 // value returns the type of events with what was attached to calls under a name.
-func (w *Writer) value(name string) int {
+func (w *Paraver) value(name string) int {
 	n := slices.Index(w.values, name)
 	if n < 0 {
 		n = len(w.values)
@@ -230,7 +229,7 @@ func (w *Writer) value(name string) int {
 }
 
 // act notes the ends of messages, and counts what there are no records for.
-func (w *Writer) act(t *thread, c *ops.Call, x *ops.Act) error {
+func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin:
 		return w.end(x, messageEnd{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
@@ -253,13 +252,13 @@ func (w *Writer) act(t *thread, c *ops.Call, x *ops.Act) error {
 }
 
 // end notes an end of a message.
-func (w *Writer) end(x *ops.Act, e messageEnd) error {
+func (w *Paraver) end(x *ops.Act, e messageEnd) error {
 	w.buffer = e.append(w.buffer[:0])
 	return w.ends.add(x.Message, w.buffer)
 }
 
 // join makes records of messages with both ends known.
-func (w *Writer) join() error {
+func (w *Paraver) join() error {
 	var first messageEnd
 	var number uint64
 	open := false
@@ -289,31 +288,31 @@ func (w *Writer) join() error {
 }
 
 // Close writes the files.
-func (w *Writer) Close() error {
+func (w *Paraver) Close() error {
 	if err := w.join(); err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(w.dir, BaseName+".prv"))
+	f, err := os.Create(filepath.Join(w.dir, ParaverBaseName+".prv"))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	defer w.steps.close()
-	out := convert.NewBackgroundWriter(f)
+	out := NewBackgroundWriter(f)
 	if err := errors.Join(w.print(out), out.Close()); err != nil {
 		return err
 	}
 	if err := w.labels(); err != nil {
 		return err
 	}
-	if err := w.nodes.rows(filepath.Join(w.dir, BaseName+".row")); err != nil {
+	if err := w.nodes.rows(filepath.Join(w.dir, ParaverBaseName+".row")); err != nil {
 		return err
 	}
 	return f.Close()
 }
 
 // print writes all records.
-func (w *Writer) print(out io.Writer) (err error) {
+func (w *Paraver) print(out io.Writer) (err error) {
 	p := printer{out: out, s: w.steps, text: w.header(nil), marks: w.o.Marks}
 	if p.steps, err = w.steps.merged(); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package paraver
+package convert
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 // What a thread does is a chain of steps: a state that it is in until the next begins, and perhaps an
 // event at its beginning. The steps of all threads wait in one file, those of each in chunks and in order,
 // so that they are merged and need not be sorted.
-type steps struct {
+type paraverSteps struct {
 	dir   string
 	chunk int // bytes of one, at most
 	f     *os.File
@@ -42,12 +42,12 @@ type chunk struct {
 }
 
 // newSteps keeps steps of threads in a file of a folder, and reads them with a limited amount of memory.
-func newSteps(dir string, threads, memory int) *steps {
-	return &steps{dir: dir, chunk: min(max(memory/max(threads, 1), 1<<12), 1<<15), numbers: make(map[string]int)}
+func newSteps(dir string, threads, memory int) *paraverSteps {
+	return &paraverSteps{dir: dir, chunk: min(max(memory/max(threads, 1), 1<<12), 1<<15), numbers: make(map[string]int)}
 }
 
 // event returns the number of an event's text: ownEvent if there are too many to know them all.
-func (s *steps) event(text []byte) int {
+func (s *paraverSteps) event(text []byte) int {
 	n, ok := s.numbers[string(text)]
 	if ok {
 		return n
@@ -62,7 +62,7 @@ func (s *steps) event(text []byte) int {
 }
 
 // add appends a step to a timeline.
-func (s *steps) add(t *timeline, length int64, state, event int, text []byte) error {
+func (s *paraverSteps) add(t *timeline, length int64, state, event int, text []byte) error {
 	if len(t.buffer)+3*binary.MaxVarintLen64+len(text) > s.chunk {
 		if err := s.flush(t); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (s *steps) add(t *timeline, length int64, state, event int, text []byte) er
 }
 
 // flush writes what a timeline has as a chunk.
-func (s *steps) flush(t *timeline) error {
+func (s *paraverSteps) flush(t *timeline) error {
 	if len(t.buffer) == 0 {
 		return nil
 	}
@@ -97,13 +97,13 @@ func (s *steps) flush(t *timeline) error {
 }
 
 // end writes what is left of a timeline, to which nothing is added any more.
-func (s *steps) end(t *timeline) error {
+func (s *paraverSteps) end(t *timeline) error {
 	err := s.flush(t)
 	t.buffer = nil
 	return err
 }
 
-func (s *steps) close() {
+func (s *paraverSteps) close() {
 	if s.f != nil {
 		s.f.Close()
 	}
@@ -112,7 +112,7 @@ func (s *steps) close() {
 // A position is that of a step of a timeline.
 type position struct {
 	*timeline
-	s         *steps
+	s         *paraverSteps
 	order     int
 	at, until int64 // no state if they are the same
 	state     int
@@ -158,7 +158,7 @@ func (c *position) advance() (bool, error) {
 func (c *position) before(o *position) bool { return c.at < o.at || c.at == o.at && c.order < o.order }
 
 // merged begins to go through the steps of all threads in the order of time.
-func (s *steps) merged() (m merge[*position], err error) {
+func (s *paraverSteps) merged() (m merge[*position], err error) {
 	for i, t := range s.timelines {
 		if err := m.add(&position{timeline: t, s: s, order: i, until: t.begin, next: t.chunks}); err != nil {
 			return nil, err

@@ -1,7 +1,7 @@
 // This file reads Dimemas' traces for tests, by the grammar of Dimemas' reader and not by what
 // the writer does.
 
-package paraver
+package convert
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package paraver
+package convert
 
 import (
 	"strings"
@@ -28,18 +28,18 @@ const (
 
 // States of threads.
 const (
-	running       = 1
-	waitMessage   = 3
-	blockingSend  = 4
-	synchronising = 5
-	inTest        = 6
-	waiting       = 8
-	immediateSend = 10
-	immediateRecv = 11
-	inFile        = 12
-	inGroup       = 13
-	others        = 15
-	sendReceive   = 16
+	running            = 1
+	waitMessage        = 3
+	blockingSend       = 4
+	synchronising      = 5
+	inTest             = 6
+	waiting            = 8
+	immediateSend      = 10
+	immediateRecv      = 11
+	inFile             = 12
+	inGroup            = 13
+	others             = 15
+	sendReceiveProgram = 16
 )
 
 // A state has a name and a colour.
@@ -55,7 +55,7 @@ var states = []state{
 	{7, "Scheduling and Fork/Join", "{255,255,0}"}, {waiting, "Wait/WaitAll", "{235,0,0}"}, {9, "Blocked", "{0,162,0}"},
 	{immediateSend, "Immediate Send", "{255,0,255}"}, {immediateRecv, "Immediate Receive", "{100,100,177}"},
 	{inFile, "I/O", "{172,174,41}"}, {inGroup, "Group Communication", "{255,144,26}"}, {14, "Tracing Disabled", "{2,255,177}"},
-	{others, "Others", "{192,224,0}"}, {sendReceive, "Send Receive", "{66,66,66}"},
+	{others, "Others", "{192,224,0}"}, {sendReceiveProgram, "Send Receive", "{66,66,66}"},
 }
 
 // numbered are the functions to which Extrae gave numbers, from 1.
@@ -117,7 +117,7 @@ func describe(f *trace.Function) *function {
 		x.event, x.state = pointToPoint, blockingSend
 		switch {
 		case m.In != nil:
-			x.state = sendReceive
+			x.state = sendReceiveProgram
 		case f.Has(trace.Nonblocking):
 			x.state = immediateSend
 		}

@@ -1,4 +1,4 @@
-package paraver
+package convert
 
 import (
 	"cmp"
@@ -101,7 +101,7 @@ func (n *nodes) all() (total int) {
 }
 
 // header appends the first line, and those of the communicators.
-func (w *Writer) header(b []byte) []byte {
+func (w *Paraver) header(b []byte) []byte {
 	n := w.nodes
 	b = fmt.Appendf(b, "#Paraver (%s):%d_ns:%d(", n.started.UTC().Format("02/01/06 at 15:04"), w.last, len(n.names))
 	for i, ranks := range n.ranks {
@@ -134,7 +134,7 @@ func (w *Writer) header(b []byte) []byte {
 }
 
 // labels writes the meanings of numbers.
-func (w *Writer) labels() error {
+func (w *Paraver) labels() error {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(w.o.Metadata)) {
 		fmt.Fprintf(&b, "#%s: %s\n", strings.ToLower(key), strings.Join(strings.Fields(w.o.Metadata[key]), " "))
@@ -216,5 +216,5 @@ VALUES
 	for i, m := range w.o.Marks {
 		fmt.Fprintf(&b, "%d      %s\n", i+1, m.Text)
 	}
-	return os.WriteFile(filepath.Join(w.dir, BaseName+".pcf"), []byte(b.String()), 0o666)
+	return os.WriteFile(filepath.Join(w.dir, ParaverBaseName+".pcf"), []byte(b.String()), 0o666)
 }

@@ -2,7 +2,7 @@
 // text file with the computations, messages and collectives of each task, and where in it each
 // task begins. The grammar is that of Dimemas' own reader (Simulator/input/file_data_access.c).
 
-package paraver
+package convert
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -48,7 +47,7 @@ var operations = map[meaning.Operation]int{
 // A Dimemas writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
 // would be waited for.
 type Dimemas struct {
-	convert.RankSequence
+	RankSequence
 	line []byte
 
 	offsets int64   // where the header has the offsets' position
@@ -64,10 +63,10 @@ const firstOwn = 1 << 24
 func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
 	w := &Dimemas{comms: make(map[int]bool)}
 	var err error
-	if w.RankSequence, err = convert.NewRankSequence(s, "simulation", w.nothing); err != nil {
+	if w.RankSequence, err = NewRankSequence(s, "simulation", w.nothing); err != nil {
 		return nil, err
 	}
-	w.Out = convert.NewPatched(f)
+	w.Out = NewPatched(f)
 	var comms []string
 	for _, c := range s.Comms.List() {
 		text := fmt.Sprintf("d:1:%d:%d", c.Number+1, c.Size)
@@ -193,7 +192,7 @@ func (w *Dimemas) channel(op *ops.Operation) (number, comm int64) {
 	if w.comms[c] {
 		return op.Tag, int64(c + 1)
 	}
-	return firstOwn + w.ChannelNumber(convert.ChannelOf(op)), 1
+	return firstOwn + w.ChannelNumber(ChannelOf(op)), 1
 }
 
 func (w *Dimemas) message(x *ops.Act) {

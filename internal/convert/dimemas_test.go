@@ -1,4 +1,4 @@
-package paraver
+package convert
 
 import (
 	"math"
