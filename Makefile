@@ -175,7 +175,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/doc/spoor
 	install -m 644 README.md LICENSE CHANGELOG.md build/man/*.md docs/*.png $(DESTDIR)$(PREFIX)/share/doc/spoor/
 
-VERSION = $(shell sed -n 's/^const Number = "\(.*\)"/\1/p' internal/version/version.go)
+VERSION = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' internal/show/version.go)
 DATE    = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 
 dist: all

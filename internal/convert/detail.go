@@ -1,4 +1,4 @@
-// Package convert writes traces for other tools: for Chrome, for Perfetto, for SimGrid's SMPI, and as tables. Formats with a folder of their own
+// Package convert writes traces for other tools: for Chrome, for Perfetto, for Paraver and Dimemas, for SimGrid's SMPI, and as tables. Formats with a folder of their own
 // share with these facts about calls by name, and files that are written behind what makes them, or filled in later.
 package convert
 

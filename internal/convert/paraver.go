@@ -1,12 +1,13 @@
-// Package paraver writes traces for the tools of the Barcelona Supercomputing Center, Paraver and Dimemas. Paraver's
-// are what happened (.prv), what numbers stand for (.pcf), and
+package convert
+
+// Paraver and Dimemas are tools of the Barcelona Supercomputing Center. Paraver's files
+// are what happened (.prv), what numbers mean (.pcf), and
 // names of nodes and threads (.row). Types of events and their values are those that Extrae writes, so
 // that Paraver's own configurations work. The formats are described in "Paraver: Trace file
 // description".
 //
-// Records of all ranks stand in the order of time, and a message is one record with both of its ends: what
+// Records of all ranks are in the order of time, and a message is one record with both of its ends: what
 // threads do is merged, and messages are sorted outside of memory.
-package convert
 
 import (
 	"errors"

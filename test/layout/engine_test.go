@@ -24,7 +24,7 @@ func TestEngine(t *testing.T) {
 	}
 	for _, path := range list {
 		ours, is := strings.CutPrefix(path, module)
-		for _, above := range []string{"internal/database", "internal/convert/otf2", "internal/convert/imported"} {
+		for _, above := range []string{"internal/database", "internal/convert/otf2"} {
 			if is && (ours == above || strings.HasPrefix(ours, above+"/")) {
 				t.Errorf("the engine has %s in it", ours)
 			}

@@ -12,31 +12,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
-
-// layers are folders from the bottom up; the longest name that fits counts. A package may import those of its own layer and of lower ones.
-var layers = [][]string{
-	// the standard, what a call is, machine code
-	{"mpi", "trace/model", "internal/code", "internal/show", "internal/stats", "internal/once", "internal/version", "internal/tags", "engine/oneproc"},
-	// codings: of sequences, numbers, times, signatures
-	{"internal/grammar", "internal/expr", "internal/file", "internal/timing", "internal/record/event", "internal/record/signature", "internal/record/lane"},
-	// what one process recorded, what all did, and the file of it
-	{"internal/record", "internal/track", "internal/merge", "internal/file/sections", "internal/timing/timeline"},
-	// the reader of files
-	{"trace"},
-	// what calls mean
-	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/track/trackwriter", "internal/ops", "internal/sites",
-		"internal/analyse/summary", "internal/reproduce/reissue"},
-	// answers, and what is made of a trace
-	{"internal/analyse", "internal/simulate", "internal/reproduce", "internal/reduce", "internal/convert", "internal/run"},
-	// pages, the database, and what stands on answers
-	{"internal/report", "internal/database", "internal/extrapolate"},
-	// programs and libraries, and their tests
-	{"cmd", "engine", "replayer", "test", "bench", "papers"},
-}
 
 // module begins the path of every package of the project.
 const module = "github.com/spoor-hpc/spoor/"
@@ -76,24 +57,50 @@ func packages(t *testing.T) []pkg {
 	return list
 }
 
-// layer returns the line that names the package or a folder above it.
-func layer(path string) int {
-	best, at := -1, 0
-	for i, names := range layers {
-		for _, n := range names {
-			if (path == n || strings.HasPrefix(path, n+"/")) && len(n) > at {
-				best, at = i, len(n)
-			}
+// layers reads the rooms of ARCHITECTURE.md's table: each folder's layer, from 1 at the bottom. A row without a number belongs to the
+// layer above it.
+func layers(t *testing.T) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms, at := make(map[string]int), 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		if n, err := strconv.Atoi(strings.TrimSpace(cells[1])); err == nil {
+			at = n
+		}
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[2], -1) {
+			rooms[strings.TrimSuffix(name[1], "/")] = at
 		}
 	}
-	return best
+	if at != 8 || rooms["trace"] != 4 {
+		t.Fatalf("ARCHITECTURE.md has no table of eight layers: %v", rooms)
+	}
+	return rooms
 }
 
+// layer is that of the package, or of the nearest folder above it with one; 0 without.
+func layer(rooms map[string]int, name string) int {
+	for ; name != "."; name = path.Dir(name) {
+		if n, ok := rooms[name]; ok {
+			return n
+		}
+	}
+	return 0
+}
+
+// TestImports: every package is in a room of the table, and imports those of its own layer and of lower ones.
 func TestImports(t *testing.T) {
+	rooms := layers(t)
 	for _, p := range packages(t) {
-		from := layer(p.ImportPath)
-		if from < 0 {
-			t.Errorf("%s has no layer: add it to the list", p.ImportPath)
+		from := layer(rooms, p.ImportPath)
+		if from == 0 {
+			t.Errorf("%s is in no room of ARCHITECTURE.md's table", p.ImportPath)
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -101,7 +108,7 @@ func TestImports(t *testing.T) {
 			if !ours {
 				continue
 			}
-			if to := layer(imported); to > from {
+			if to := layer(rooms, imported); to > from {
 				t.Errorf("%s imports %s, which is above it", p.ImportPath, imported)
 			}
 		}
@@ -112,25 +119,6 @@ func TestCgo(t *testing.T) {
 	for _, p := range packages(t) {
 		if len(p.CgoFiles) > 0 && p.ImportPath != "engine" && p.ImportPath != "replayer" {
 			t.Errorf("%s uses cgo: %v", p.ImportPath, p.CgoFiles)
-		}
-	}
-}
-
-// TestArchitecture holds ARCHITECTURE.md to the packages that there are: it names each, or a
-// folder above it as `folder/`.
-func TestArchitecture(t *testing.T) {
-	text, err := os.ReadFile("../../ARCHITECTURE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(text)
-	for _, p := range packages(t) {
-		named := strings.Contains(page, "`"+p.ImportPath+"`")
-		for dir := p.ImportPath; dir != "." && !named; dir = path.Dir(dir) {
-			named = strings.Contains(page, "`"+dir+"/`")
-		}
-		if !named {
-			t.Errorf("ARCHITECTURE.md says nothing of %s", p.ImportPath)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package otf2
 // What a tool did not record is not made up, with these exceptions, each of which is counted and
 // kept in the trace: where a call needs a datatype, it is MPI_BYTE, with as many of it as bytes were
 // moved; communicators that no recorded call made are made by a call of MPI_Comm_create_group
-// that takes no time; what persistent requests do when they are started stands as non-blocking calls.
+// that takes no time; a started persistent request becomes a non-blocking call.
 // Buffers are unknown addresses, handles of which nothing was recorded unknown ones.
 
 import (

@@ -8,7 +8,7 @@ import (
 // A Key is a signature as the table stores it: call, site, values. The caller decides the order of values; the table
 // only compares.
 //
-// A key may represent calls of one thread that differ in some values, which are in a lane (package lane): these values
+// A key may represent calls of one thread that differ in some values, which are in a lane: these values
 // are 0, and the values are followed by their positions in the key and the number of these.
 type Key []int64
 

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -50,18 +51,18 @@ type anchor struct {
 	calls    float64 // ns in calls before it
 	within   uint64  // how far starts in it may be off; 0: that is not known
 	columns  SpanTimes
-	exact    *exactTimes // nil: calls are where sums have them
+	exact    *exact // nil: calls are where sums have them
 }
 
-// exactTimes is where calls are that follow each other.
-type exactTimes struct {
+// exact is where calls are that follow each other.
+type exact struct {
 	ExactTimes
 	first uint64
 	edges []int64 // since the rank began: where gaps begin and calls do, and where the last one ends
 }
 
 // place finds the edges of the calls after an anchor. No edge is later than the next anchor.
-func (e *exactTimes) place(begin, end int64) {
+func (e *exact) place(begin, end int64) {
 	at := begin
 	for i, ns := range e.Gaps {
 		e.edges = append(e.edges, at, min(at+ns, end))
@@ -71,7 +72,7 @@ func (e *exactTimes) place(begin, end int64) {
 }
 
 // at is where a step is, since the rank began.
-func (e *exactTimes) at(step uint64) int64 {
+func (e *exact) at(step uint64) int64 {
 	return e.edges[min(step-min(step, 2*e.first), uint64(len(e.edges)-1))]
 }
 
@@ -174,7 +175,7 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 				a.within = ceil(max(1, to-s.Ns))
 			}
 			if s.Exact != nil {
-				a.exact = &exactTimes{ExactTimes: *s.Exact, first: from / 2}
+				a.exact = &exact{ExactTimes: *s.Exact, first: from / 2}
 			}
 			list, from = append(list, a), next
 		}

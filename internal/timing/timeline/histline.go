@@ -147,8 +147,8 @@ func (l *histLine) drawing(terminal int) *drawing {
 	}
 	// What calls that come otherwise, but are in the same mean, have in theirs.
 	var calls, before uint64
-	var durations, duration mixedGaps
-	var gaps, gap [2]mixedGaps // [1]: of those that enter a loop
+	var durations, duration mixed
+	var gaps, gap [2]mixed // [1]: of those that enter a loop
 	for i := range ways {
 		w := &ways[i]
 		from, enters := l.arrival(l.leaf, w)
@@ -171,7 +171,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 		}
 	}
 	place := &l.Places[l.leaf]
-	var mean mixedGaps
+	var mean mixed
 	for e := range gap {
 		if gap[e].n > 0 || !of.mixed && of.enters == (e == 1) {
 			ns, n := gapsAt(place, e == 1, gaps[e])
@@ -197,7 +197,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 
 // gapsAt is the mean gap at a place and its number of calls: of those that enter a loop, or of the others, if known
 // separately.
-func gapsAt(place *model.LeafTimes, enters bool, all mixedGaps) (ns float64, calls uint64) {
+func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
 		return place.EntriesGap, place.Entries
@@ -214,17 +214,17 @@ func gapsAt(place *model.LeafTimes, enters bool, all mixedGaps) (ns float64, cal
 // roundedOff is the part of a place's gaps that is lost in rounding them.
 const roundedOff = 100
 
-// mixedGaps is a mean of histograms, as often as there are calls of each.
-type mixedGaps struct{ n, sum float64 }
+// mixed is a mean of histograms, as often as there are calls of each.
+type mixed struct{ n, sum float64 }
 
-func (m *mixedGaps) add(n uint64, h *hist.Hist) {
+func (m *mixed) add(n uint64, h *hist.Hist) {
 	all := h.Total()
 	m.n += float64(n)
 	m.sum += float64(n) * all.Mean
 }
 
 // share is the mean of a part of calls that took so long in all.
-func (m mixedGaps) share(part mixedGaps, ns float64, calls uint64) float64 {
+func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 	mean := ns / max(1, float64(calls))
 	if m.sum > 0 && part.n > 0 {
 		return mean * (part.sum / part.n) / (m.sum / m.n)

@@ -392,22 +392,21 @@ func (d *drift) at() (add int64, within float64) {
 	return int64(math.Round(off * part)), max(off*part-low, high-off*part, 0)
 }
 
-// longestLine is how many ticks a time, or the sum of a block's, may have for anything to be said of it: beyond, ticks wrap around.
-const longestLine = 1 << 61
+// longest is how many ticks a time, or the sum of a block's, may have for anything to be said of it: beyond, ticks wrap around.
+const longest = 1 << 61
 
 // span is how much less and more than a kept time the true one may be.
 func span(kept uint64, b series.Bound) (less, more float64) {
 	ns := float64(kept)
 	if b.Absolute > 0 {
-		return min(ns, float64(b.Absolute)), min(float64(b.Absolute), longestLine)
+		return min(ns, float64(b.Absolute)), min(float64(b.Absolute), longest)
 	}
 	// |kept - true| ≤ e·true
 	if less = ns * b.Relative / (1 + b.Relative); b.Relative < 1 {
-		return less, min(ns*b.Relative/(1-b.Relative), longestLine)
+		return less, min(ns*b.Relative/(1-b.Relative), longest)
 	}
-	return less, longestLine
+	return less, longest
 }
-
 
 // A blockLine places calls one after the other whose times are not all the means of their leaves. Each block of calls
 // begins and ends where the means have it, so that a position is found without those before it; the calls in between

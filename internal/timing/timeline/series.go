@@ -66,7 +66,7 @@ func (s *Series) Decoded(stream, i int) (Block, error) {
 	}
 	end, known := s.Ended(stream, i)
 	b.drift.off = end - at
-	b.drift.known = known && sum < longestLine && max(b.drift.off, -b.drift.off) < longestLine
+	b.drift.known = known && sum < longest && max(b.drift.off, -b.drift.off) < longest
 	return b, nil
 }
 
@@ -322,7 +322,7 @@ func (s *Series) Check() error {
 			for _, e := range x.Entries {
 				_, at = e.Advance(at)
 			}
-			if d := x.drift; d != nil && d.known && d.more < longestLine {
+			if d := x.drift; d != nil && d.known && d.more < longest {
 				if off := float64(d.off); off < -d.less-1 || off > d.more+1 {
 					return s.Failed(fmt.Errorf("stream %d: block %d ends %d ticks from where its times come to, which may be %.0f less or %.0f more", stream, i, d.off, d.less, d.more))
 				}
