@@ -62,103 +62,114 @@ More: docs/compare.md`,
 	return cmd
 }
 
-func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, error) {
-	a, err := openTrace(pathA)
+func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (equal bool, err error) {
+	a, closeA, err := o.open(cmd, pathA)
 	if err != nil {
 		return false, err
 	}
-	defer a.Close()
-	b, err := openTrace(pathB)
+	defer closeA()
+	b, closeB, err := o.open(cmd, pathB)
 	if err != nil {
 		return false, err
 	}
-	defer b.Close()
-	for _, r := range []**trace.Reader{&a, &b} {
-		part, done, err := o.window.part(cmd, *r)
-		if err != nil {
-			return false, err
-		}
-		defer done()
-		*r = part
+	defer closeB()
+	warnings, err := o.fit(a, b)
+	if err != nil {
+		return false, err
 	}
-	for _, r := range []*trace.Reader{a, b} {
-		if extrapolate.Made(r) {
-			o.AllowMovedBlocks = true
-			if !o.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s is extrapolated: its blocks of memory may have other names\n", r.Name())
-			}
-		}
-		if list, err := r.Thinned(); err != nil {
-			return false, err
-		} else if list != nil && !o.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s was reduced: its sizes are means, not those of the run\n", r.Name())
-		}
-		if list, err := r.Drawn(); err != nil {
-			return false, err
-		} else if list != nil && !o.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has loops with synthetic trip counts: it cannot compare calls in and after them with those of a run\n", r.Name())
-		}
-		if list, err := r.Partners(); err != nil {
-			return false, err
-		} else if list != nil && !o.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has synthetic messages: its calls can't be compared with those of a run\n", r.Name())
-		}
-	}
-	if o.CompareSites {
-		x, err := diff.HasStacks(a)
-		if err != nil {
-			return false, err
-		}
-		y, err := diff.HasStacks(b)
-		if err != nil {
-			return false, err
-		}
-		if o.IgnoreCallers = x != y; o.IgnoreCallers && !o.quiet {
-			without := a
-			if x {
-				without = b
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has no call stacks: places are compared, and not what is around them\n", without.Name())
-		}
-	}
-	const room = 5
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	p := diffPrinter{diffOptions: o, out: bufio.NewWriter(cmd.OutOrStdout()), ranks: a.Ranks(), most: max(a.Ranks(), b.Ranks())}
 	if o.quiet {
-		out = bufio.NewWriter(io.Discard)
+		warnings, p.out = nil, bufio.NewWriter(io.Discard)
 	}
-	progress := newProgress(cmd.ErrOrStderr(), "ranks compared", max(a.Ranks(), b.Ranks()))
+	for _, w := range warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %v\n", w)
+	}
+	progress := newProgress(cmd.ErrOrStderr(), "ranks compared", p.most)
 	defer progress.end()
 	o.Progress = progress.step
 	if a.Ranks() != b.Ranks() && !o.json {
-		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, show.Plural(a.Ranks(), "rank"), pathB, show.Plural(b.Ranks(), "rank"))
+		fmt.Fprintf(p.out, "%s has %s, %s has %s\n", pathA, show.Plural(a.Ranks(), "rank"), pathB, show.Plural(b.Ranks(), "rank"))
 	}
-	var differ []int
 	for d, err := range diff.Traces(a, b, o.Options) {
 		if err != nil {
-			return false, errors.Join(out.Flush(), err)
+			return false, errors.Join(p.out.Flush(), err)
 		}
-		differ = append(differ, d.Rank)
-		switch {
-		case o.quiet:
+		if o.quiet {
 			return false, nil
-		case o.json:
-			if err := json.NewEncoder(out).Encode(d); err != nil {
-				return false, err
-			}
-		case o.all || len(differ) <= room:
-			printDifference(out, d)
+		}
+		if err := p.add(d); err != nil {
+			return false, err
 		}
 	}
-	switch {
-	case o.json:
-	case len(differ) == 0:
-		fmt.Fprintf(out, "equal: %s\n", show.Plural(a.Ranks(), "rank"))
-	case len(differ) > room && !o.all:
-		fmt.Fprintf(out, "%s differ: %s (--all-ranks shows each)\n", show.Plural(len(differ), "rank"), show.Ranges(differ))
-	default:
-		fmt.Fprintf(out, "%s of %s differ\n", show.Grouped(len(differ)), show.Plural(max(a.Ranks(), b.Ranks()), "rank"))
+	p.end()
+	return len(p.differ) == 0, p.out.Flush()
+}
+
+// open opens a trace, or the part of it that flags ask for.
+func (o *diffOptions) open(cmd *cobra.Command, path string) (of *trace.Reader, done func(), err error) {
+	r, err := openTrace(path)
+	if err != nil {
+		return nil, nil, err
 	}
-	return len(differ) == 0, out.Flush()
+	part, closePart, err := o.window.part(cmd, r)
+	if err != nil {
+		r.Close()
+		return nil, nil, err
+	}
+	return part, func() { closePart(); r.Close() }, nil
+}
+
+// fit adapts the options to what the traces have, and lists what limits the answer.
+func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
+	for _, r := range []*trace.Reader{a, b} {
+		if extrapolate.Made(r) {
+			o.AllowMovedBlocks = true
+			list = append(list, diff.Warning{Trace: r.Name(), Text: "is extrapolated: its blocks of memory may have other names"})
+		}
+		more, err := diff.Warnings(r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	more, err := o.FitSites(a, b)
+	return append(list, more...), err
+}
+
+// A diffPrinter prints the ranks that differ.
+type diffPrinter struct {
+	diffOptions
+	out    *bufio.Writer
+	ranks  int // of the first trace
+	most   int // of the trace that has more
+	differ []int
+}
+
+// shownDifferences is how many ranks are shown without --all-ranks.
+const shownDifferences = 5
+
+func (p *diffPrinter) add(d *diff.Difference) error {
+	p.differ = append(p.differ, d.Rank)
+	switch {
+	case p.json:
+		return json.NewEncoder(p.out).Encode(d)
+	case p.all || len(p.differ) <= shownDifferences:
+		printDifference(p.out, d)
+	}
+	return nil
+}
+
+// end prints the last line.
+func (p *diffPrinter) end() {
+	switch {
+	case p.json:
+	case len(p.differ) == 0:
+		fmt.Fprintf(p.out, "equal: %s\n", show.Plural(p.ranks, "rank"))
+	case len(p.differ) > shownDifferences && !p.all:
+		fmt.Fprintf(p.out, "%s differ: %s (--all-ranks shows each)\n", show.Plural(len(p.differ), "rank"), show.Ranges(p.differ))
+	default:
+		fmt.Fprintf(p.out, "%s of %s differ\n", show.Grouped(len(p.differ)), show.Plural(p.most, "rank"))
+	}
 }
 
 func printDifference(w io.Writer, d *diff.Difference) {

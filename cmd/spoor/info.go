@@ -42,48 +42,16 @@ with equal calls, and which parameters take most bytes.`,
   spoor info --json app.spoor | jq .calls`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			s, err := sums.Summarise(r)
+			x, err := infoOf(r, paths)
 			if err != nil {
 				return err
 			}
-			iterations, err := when.FromTraceOrAnalyse(r, s.Calls)
-			if err != nil {
-				return err
-			}
-			list, err := findingsOf(r, s, iterations, paths)
-			if err != nil {
-				return err
-			}
-			thinned, err := r.Thinned()
-			if err != nil {
-				return err
-			}
-			merged := mergedOf(thinned)
-			loops, err := drawnOf(r, newPlaces(paths))
-			if err != nil {
-				return err
-			}
-			partners, err := r.Partners()
-			if err != nil {
-				return err
-			}
-			who := drawnMessagesOf(partners)
-			left, err := waits.WhyNone(r)
-			if err != nil {
-				return err
-			}
-			return o.print(cmd, struct {
-				Findings []efficiency.Finding `json:"findings"`
-				*sums.Summary
-				Merged   []mergedSizes   `json:"merged,omitempty"`
-				Drawn    []drawnRounds   `json:"drawn,omitempty"`
-				Partners []drawnMessages `json:"partners,omitempty"`
-				NoWaits  string          `json:"no_waits,omitempty"`
-			}{list, s, merged, loops, who, left}, func(w io.Writer) {
-				printFindings(w, s, list)
-				printInfo(w, s, merged, loops, who, left, iterationsText(iterations), top)
+			return o.print(cmd, x, func(w io.Writer) {
+				printFindings(w, x.Summary, x.Findings)
+				x.print(w)
+				printFunctions(w, x.Summary, top)
 				if storage {
-					printStorage(w, s, top.Rows)
+					printStorage(w, x.Summary, top.Rows)
 				}
 			}, nil)
 		}),
@@ -95,6 +63,48 @@ with equal calls, and which parameters take most bytes.`,
 	debugPathFlag(f, &paths)
 	window.add(f)
 	return cmd
+}
+
+// An infoAnswer is what spoor info prints.
+type infoAnswer struct {
+	Findings []efficiency.Finding `json:"findings"`
+	*sums.Summary
+	Merged   []mergedSizes   `json:"merged,omitempty"`
+	Drawn    []drawnRounds   `json:"drawn,omitempty"`
+	Partners []drawnMessages `json:"partners,omitempty"`
+	NoWaits  string          `json:"no_waits,omitempty"`
+
+	iterations string // one line about those that differ
+}
+
+func infoOf(r *trace.Reader, paths []string) (x *infoAnswer, err error) {
+	x = &infoAnswer{}
+	if x.Summary, err = sums.Summarise(r); err != nil {
+		return nil, err
+	}
+	iterations, err := when.FromTraceOrAnalyse(r, x.Calls)
+	if err != nil {
+		return nil, err
+	}
+	x.iterations = iterationsText(iterations)
+	if x.Findings, err = findingsOf(r, x.Summary, iterations, paths); err != nil {
+		return nil, err
+	}
+	thinned, err := r.Thinned()
+	if err != nil {
+		return nil, err
+	}
+	x.Merged = mergedOf(thinned)
+	if x.Drawn, err = drawnOf(r, newPlaces(paths)); err != nil {
+		return nil, err
+	}
+	partners, err := r.Partners()
+	if err != nil {
+		return nil, err
+	}
+	x.Partners = drawnMessagesOf(partners)
+	x.NoWaits, err = waits.WhyNone(r)
+	return x, err
 }
 
 // expandable is how many calls with times of their own are looked at one by one without being asked.
@@ -142,96 +152,128 @@ func printFindings(w io.Writer, s *sums.Summary, list []efficiency.Finding) {
 	fmt.Fprintf(w, "%-10s spoor efficiency --all-calls %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *sums.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits, iterations string, top show.Limit) {
-	field := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+// fields prints lines that begin with a name.
+type fields struct{ io.Writer }
+
+func (w fields) add(name, format string, args ...any) {
+	fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// addIf adds a line if it says something.
+func (w fields) addIf(name, format, text string) {
+	if text != "" {
+		w.add(name, format, text)
 	}
-	field("trace", "%s, %s", s.File, show.Bytes(s.FileBytes))
-	field("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
+}
+
+// print writes the lines between findings and functions.
+func (x *infoAnswer) print(out io.Writer) {
+	w := fields{out}
+	w.printRun(x.Summary)
+	w.printMachine(x.Summary)
+	w.add("time", "%s", timeText(x.Summary))
+	w.addIf("spoor", "%s", spoorText(x.Summary))
+	w.addIf("waits", "not known: %s", x.NoWaits)
+	w.printCalls(x.Summary, x.iterations)
+	w.printCaveats(x)
+}
+
+// printRun writes what was run, and what recorded it.
+func (w fields) printRun(s *sums.Summary) {
+	w.add("trace", "%s, %s", s.File, show.Bytes(s.FileBytes))
+	w.add("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	family := "unknown"
 	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
 		family = flavour.Family()
 	}
-	field("MPI", "%s", joinNonEmpty(", ", family, strings.Join(strings.Fields(library), " ")))
+	w.add("MPI", "%s", joinNonEmpty(", ", family, strings.Join(strings.Fields(library), " ")))
 	if s.Producer != "" {
 		options := slices.DeleteFunc(strings.Fields(s.Options), func(word string) bool { return word == fmt.Sprint("SPOOR_STACK=", defaultStack) })
-		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, strings.Join(options, " ")))
+		w.add("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, strings.Join(options, " ")))
 	}
 	for _, l := range s.Layers {
-		field("layer", "%s wraps MPI functions, too", l)
+		w.add("layer", "%s wraps MPI functions, too", l)
 	}
-	if s.Imported != "" {
-		field("imported", "from %s", s.Imported)
-	}
+	w.addIf("imported", "from %s", s.Imported)
 	for _, name := range slices.Sorted(maps.Keys(s.Tags)) {
-		field("tag", "%s=%s", name, s.Tags[name])
+		w.add("tag", "%s=%s", name, s.Tags[name])
 	}
+}
+
+// printMachine writes when and where it ran.
+func (w fields) printMachine(s *sums.Summary) {
 	if s.StartNs != 0 {
-		field("started", "%s", wallClock(s.StartNs))
+		w.add("started", "%s", wallClock(s.StartNs))
 	}
-	field("ranks", "%s", ranksText(s))
-	field("hosts", "%s", hostsText(s.Hosts))
-	if c := s.Clocks; c != nil && c.Count == 1 {
-		field("clocks", "one: the hosts share a kernel")
-	} else if c != nil {
-		drift := "no drift seen"
-		if c.DriftPPM > 0 {
-			format := "drift up to %.3g ppm"
-			if c.DriftPPM >= 999.5 {
-				format = "drift up to %.0f ppm" // not 1e+03
-			}
-			drift = fmt.Sprintf(format, c.DriftPPM)
-		}
-		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, show.Duration(float64(c.MaxDifferenceNs)), drift,
-			show.Duration(float64(c.ErrorNs)))
-	} else if len(s.Hosts) > 1 && !s.Timeless {
-		field("clocks", "not compared: ranks are put together by the hosts' wall clocks")
-	}
+	w.add("ranks", "%s", ranksText(s))
+	w.add("hosts", "%s", hostsText(s.Hosts))
+	w.addIf("clocks", "%s", clocksText(s))
 	if s.Threads > 1 {
-		field("threads", "up to %d a rank", s.Threads)
+		w.add("threads", "up to %d a rank", s.Threads)
 	}
-	field("time", "%s", timeText(s))
-	if text := spoorText(s); text != "" {
-		field("spoor", "%s", text)
+}
+
+// clocksText says how far the hosts' clocks differed, "" if there is one host.
+func clocksText(s *sums.Summary) string {
+	c := s.Clocks
+	switch {
+	case c != nil && c.Count == 1:
+		return "one: the hosts share a kernel"
+	case c == nil && len(s.Hosts) > 1 && !s.Timeless:
+		return "not compared: ranks are put together by the hosts' wall clocks"
+	case c == nil:
+		return ""
 	}
-	if noWaits != "" {
-		field("waits", "not known: %s", noWaits)
+	drift := "no drift seen"
+	if c.DriftPPM > 0 {
+		format := "drift up to %.3g ppm"
+		if c.DriftPPM >= 999.5 {
+			format = "drift up to %.0f ppm" // not 1e+03
+		}
+		drift = fmt.Sprintf(format, c.DriftPPM)
 	}
-	field("calls", "%s; %s", show.Grouped(s.Calls), density(s))
+	return fmt.Sprintf("%d, up to %s apart, %s, compared within %s", c.Count, show.Duration(float64(c.MaxDifferenceNs)), drift,
+		show.Duration(float64(c.ErrorNs)))
+}
+
+// printCalls writes how many calls there are, and in which loops.
+func (w fields) printCalls(s *sums.Summary, iterations string) {
+	w.add("calls", "%s; %s", show.Grouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
-		field("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
+		w.add("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
 			show.Share(float64(x.PlacedCalls), float64(s.Calls)), show.Plural(x.Loops, "loop"), show.Plural(x.Functions, "function"))
 	}
-	if iterations != "" {
-		field("iterations", "%s; see: spoor waits --iteration", iterations)
-	}
+	w.addIf("iterations", "%s; see: spoor waits --iteration", iterations)
 	if len(s.CountedLoops) > 0 {
 		sum := int64(0)
 		for _, x := range s.CountedLoops {
 			sum += x.Rounds
 		}
-		field("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.CountedLoops), "loop"), show.Grouped(s.CountedLoops[0].Rounds), s.CountedLoops[0].Loop)
+		w.add("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.CountedLoops), "loop"), show.Grouped(s.CountedLoops[0].Rounds), s.CountedLoops[0].Loop)
 	}
-	if s.LostRecords > 0 {
-		field("lost", "%s that the trace lacks", show.Plural(s.LostRecords, "call"))
+}
+
+// printCaveats writes in what the trace is not the run.
+func (w fields) printCaveats(x *infoAnswer) {
+	if x.LostRecords > 0 {
+		w.add("lost", "%s that the trace lacks", show.Plural(x.LostRecords, "call"))
 	}
-	for _, p := range s.Problems {
-		field("problem", "%s", p)
+	for _, p := range x.Problems {
+		w.add("problem", "%s", p)
 	}
-	for _, n := range s.Notes {
-		field("note", "%s", n)
+	for _, n := range x.Notes {
+		w.add("note", "%s", n)
 	}
-	for i := range merged {
-		field("merged", "%s", merged[i].text())
+	for i := range x.Merged {
+		w.add("merged", "%s", x.Merged[i].text())
 	}
-	for i := range loops {
-		field("synthetic", "%s", loops[i].text())
+	for i := range x.Drawn {
+		w.add("synthetic", "%s", x.Drawn[i].text())
 	}
-	for i := range who {
-		field("synthetic", "%s", who[i].text())
+	for i := range x.Partners {
+		w.add("synthetic", "%s", x.Partners[i].text())
 	}
-	printFunctions(w, s, top)
 }
 
 // printStorage writes how a trace is stored.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
@@ -93,74 +95,29 @@ var computeTimes = map[string]proxy.Gaps{"histogram": proxy.GapsDrawn, "mean": p
 
 func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 	r := list[0]
-	if o.scale && (o.loops != loopsFromCode || o.Partial || o.Recorded || cmd.Flags().Changed("compute-times")) {
-		return &usageError{cmd, errors.New("--scalable goes without --loops-from, --compute-times, --partial and --recorded-order")}
-	}
-	switch o.Compute {
-	case "sleep", "spin", "none":
-	default:
-		return &usageError{cmd, fmt.Errorf("--compute %s: sleep, spin or none", o.Compute)}
-	}
-	if err := checkLoops(o.loops); err != nil {
+	if err := o.check(cmd.Flags()); err != nil {
 		return &usageError{cmd, err}
-	}
-	var known bool
-	if o.Gaps, known = computeTimes[o.times]; !known {
-		return &usageError{cmd, fmt.Errorf("--compute-times %s: histogram, mean or all", o.times)}
 	}
 	if f := cmd.Flags(); f.Changed("compute-times") || o.Compute != "none" {
 		if err := r.NeedTimes(); err != nil {
 			return err
 		}
 	}
-	if o.Target.Flavour = o.mpi; o.mpi != "" {
-		flavour, ok := mpi.FlavourNamed(o.mpi)
-		if !ok {
-			return &usageError{cmd, fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)}
-		}
-		has, err := launch.FunctionsOf(flavour)
-		if err != nil {
-			return err
-		}
-		if has == nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s is not installed here: which functions it lacks will show when the program is linked\n", o.mpi)
-		} else {
-			o.Target.Has = func(name string) bool { return has[name] || flavour.Macro(name) }
-		}
+	if err := o.findFunctions(cmd.ErrOrStderr()); err != nil {
+		return err
 	}
 	o.dir = cmp.Or(o.dir, traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor"))+"-proxy")
 	if entries, err := os.ReadDir(o.dir); err == nil && len(entries) > 0 && !o.force {
 		return fmt.Errorf("%s has files; use --force to write there all the same", o.dir)
 	}
-	out := cmd.OutOrStdout()
-	where := newPlaces(o.paths)
-	o.Line = func(s trace.Site) string {
-		if p := where.of(s); len(p.Frames) > 0 {
-			return p.String()
-		}
-		return s.String()
+	if err := o.findPlaces(r); err != nil {
+		return err
 	}
-	if o.loops == loopsFromCode && !o.scale {
-		var err error
-		if o.Code, err = where.code(r); err != nil {
-			return err
-		}
-	}
-	generate := func() (*proxy.Program, error) {
-		if !o.scale {
-			return proxy.Generate(r, o.Options)
-		}
-		m, err := extrapolate.Learn(list, o.Line)
-		if err != nil {
-			return nil, err
-		}
-		return m.Proxy(o.Options)
-	}
-	p, err := generate()
+	p, err := o.generate(list)
 	var refused *proxy.RefusedError
 	if errors.As(err, &refused) {
 		if o.json {
-			return errors.Join(writeJSON(out, map[string]any{"refused": refused.Obstacles}), exitCode(1))
+			return errors.Join(writeJSON(cmd.OutOrStdout(), map[string]any{"refused": refused.Obstacles}), exitCode(1))
 		}
 		printObstacles(cmd.ErrOrStderr(), refused.Obstacles)
 		return fmt.Errorf("%s: %w; --partial leaves them out", r.Name(), err)
@@ -171,12 +128,86 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 	if err := p.Write(o.dir); err != nil {
 		return err
 	}
+	return o.print(cmd, p, r.Ranks())
+}
+
+// check checks the flags, and completes what they say.
+func (o *proxyOptions) check(f *pflag.FlagSet) error {
+	if o.scale && (o.loops != loopsFromCode || o.Partial || o.Recorded || f.Changed("compute-times")) {
+		return errors.New("--scalable goes without --loops-from, --compute-times, --partial and --recorded-order")
+	}
+	switch o.Compute {
+	case "sleep", "spin", "none":
+	default:
+		return fmt.Errorf("--compute %s: sleep, spin or none", o.Compute)
+	}
+	if err := checkLoops(o.loops); err != nil {
+		return err
+	}
+	var known bool
+	if o.Gaps, known = computeTimes[o.times]; !known {
+		return fmt.Errorf("--compute-times %s: histogram, mean or all", o.times)
+	}
+	if _, ok := mpi.FlavourNamed(o.mpi); !ok && o.mpi != "" {
+		return fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)
+	}
+	return nil
+}
+
+// findFunctions finds out which functions the MPI has that --mpi names.
+func (o *proxyOptions) findFunctions(stderr io.Writer) error {
+	if o.Target.Flavour = o.mpi; o.mpi == "" {
+		return nil
+	}
+	flavour, _ := mpi.FlavourNamed(o.mpi)
+	has, err := launch.FunctionsOf(flavour)
+	if err != nil {
+		return err
+	}
+	if has == nil {
+		fmt.Fprintf(stderr, "spoor: %s is not installed here: which functions it lacks will show when the program is linked\n", o.mpi)
+		return nil
+	}
+	o.Target.Has = func(name string) bool { return has[name] || flavour.Macro(name) }
+	return nil
+}
+
+// findPlaces has the generator name source lines, and take functions and loops from the code if that is wanted.
+func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
+	where := newPlaces(o.paths)
+	o.Line = func(s trace.Site) string {
+		if p := where.of(s); len(p.Frames) > 0 {
+			return p.String()
+		}
+		return s.String()
+	}
+	if o.loops == loopsFromCode && !o.scale {
+		o.Code, err = where.code(r)
+	}
+	return err
+}
+
+// generate makes the program of one trace, or with --scalable of all.
+func (o *proxyOptions) generate(list []*trace.Reader) (*proxy.Program, error) {
+	if !o.scale {
+		return proxy.Generate(list[0], o.Options)
+	}
+	m, err := extrapolate.Learn(list, o.Line)
+	if err != nil {
+		return nil, err
+	}
+	return m.Proxy(o.Options)
+}
+
+// print prints what was written.
+func (o *proxyOptions) print(cmd *cobra.Command, p *proxy.Program, ranks int) error {
+	out := cmd.OutOrStdout()
 	if o.json && o.scale {
 		return writeJSON(out, map[string]any{"folder": o.dir, "lines": p.Lines, "parameters": p.Parameters})
 	}
 	if o.json {
 		return writeJSON(out, map[string]any{
-			"folder": o.dir, "lines": p.Lines, "functions": p.Parts, "programs": p.Variants, "ranks": r.Ranks(), "left_out": p.LeftOut,
+			"folder": o.dir, "lines": p.Lines, "functions": p.Parts, "programs": p.Variants, "ranks": ranks, "left_out": p.LeftOut,
 		})
 	}
 	if len(p.LeftOut) > 0 {
@@ -188,7 +219,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 		return nil
 	}
 	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, show.Plural(p.Lines, "line"),
-		show.Plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))
+		show.Plural(p.Parts, "function"), o.dir, ranks, filepath.Join(o.dir, "proxy"))
 	return nil
 }
 

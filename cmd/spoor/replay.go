@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
@@ -104,18 +103,62 @@ More: docs/replay.md`,
 	return cmd
 }
 
+// A replayJob is a replay that is about to be started.
+type replayJob struct {
+	replayOptions
+	path          string // of the trace
+	r             *trace.Reader
+	runner        *launch.Runner
+	replayer, dir string // what ranks run, and the folder of its input and output
+	cfg           *replay.Config
+}
+
 func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
-	if o.speed <= 0 {
-		return fmt.Errorf("--speed %g: must be above 0", o.speed)
-	}
-	if _, err := replay.PaceNamed(o.pace); err != nil {
-		return fmt.Errorf("--%w", err)
+	if err := o.check(); err != nil {
+		return err
 	}
 	r, err := openTrace(path)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	if err := o.fit(cmd, r); err != nil {
+		return err
+	}
+	j := &replayJob{replayOptions: o, path: path, r: r}
+	if j.runner, err = findRunner(o, r.Meta()[trace.MetaMPI]); err != nil {
+		return err
+	}
+	if j.replayer, j.dir, err = findReplayer(); err != nil {
+		return err
+	}
+	defer os.RemoveAll(j.dir)
+	if j.cfg, err = o.config(path, j.dir, j.runner); err != nil {
+		return err
+	}
+	if err := j.checkTrace(cmd.ErrOrStderr()); err != nil {
+		return err
+	}
+	wall, err := j.run(cmd)
+	if err != nil || o.quiet {
+		return err
+	}
+	return reportReplay(cmd, o, r, j.runner, j.dir, wall)
+}
+
+// check checks what flags say without the trace.
+func (o *replayOptions) check() error {
+	if o.speed <= 0 {
+		return fmt.Errorf("--speed %g: must be above 0", o.speed)
+	}
+	if _, err := replay.PaceNamed(o.pace); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	return nil
+}
+
+// fit adapts the options to what the trace has: times, and calls on files.
+func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 	if !r.HasTimes() {
 		// There is nothing to pace the calls by.
 		if f := cmd.Flags(); f.Changed("pace") || f.Changed("speed") {
@@ -134,92 +177,94 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	case program:
 		o.io = "app"
 	}
-	runner, err := findRunner(o, r.Meta()[trace.MetaMPI])
+	return nil
+}
+
+// asRecorded reports whether calls meet those that they met in the trace: unless receives are derived, or the program did
+// not end.
+func (j *replayJob) asRecorded() bool { return !j.cfg.Derived && !j.partial }
+
+// checkTrace refuses a trace that can't be replayed.
+func (j *replayJob) checkTrace(stderr io.Writer) error {
+	target, err := probe(j.replayer, j.dir, *j.cfg, j.r)
 	if err != nil {
 		return err
 	}
-	replayer, dir, err := findReplayer()
+	obstacles, err := j.obstacles(target)
 	if err != nil {
 		return err
-	}
-	defer os.RemoveAll(dir)
-	cfg, err := o.config(path, dir, runner)
-	if err != nil {
-		return err
-	}
-	target, err := probe(replayer, dir, *cfg, r)
-	if err != nil {
-		return err
-	}
-	obstacles, err := reissue.Obstacles(r, target)
-	if err != nil {
-		return err
-	}
-	if obstacles, cfg.Windows, err = reissue.WithoutAddressObstacles(r, obstacles); err != nil {
-		return err
-	}
-	obstacles = slices.DeleteFunc(obstacles, replay.CanOvercome)
-	if o.partial {
-		if cfg.Ends, err = reissue.FindEnds(r); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		obstacles = slices.DeleteFunc(obstacles, reissue.Obstacle.AtEnd)
-	}
-	if cfg.Derived {
-		more, err := replay.DeriveObstacles(r)
-		if err != nil {
-			return err
-		}
-		obstacles = append(obstacles, more...)
 	}
 	if len(obstacles) > 0 {
-		err := refuse(cmd.ErrOrStderr(), obstacles)
+		err := refuse(stderr, obstacles)
 		if slices.ContainsFunc(obstacles, reissue.Obstacle.AtEnd) {
 			err = fmt.Errorf("%w; --partial goes as far as the program came", err)
 		}
 		return err
 	}
-	if cfg.Derived {
-		if err := o.checkOrder(r, target); err != nil {
+	if j.cfg.Derived {
+		if err := j.checkOrder(j.r, target); err != nil {
 			return err
 		}
 	}
-	// A call that another rank's missing one should meet would wait until --timeout ends the replay. Which receives are made is
-	// another question where they are derived, or where the program did not end.
-	recorded := !cfg.Derived && !o.partial
-	total, err := totalCalls(r)
+	// A call that another rank's missing one should meet would wait until --timeout ends the replay.
+	total, err := totalCalls(j.r)
 	if err != nil {
 		return err
 	}
-	if recorded && total <= expandable {
-		if err := hang.Missing(r, false, nil); err != nil {
-			return fmt.Errorf("%s: %w; nothing was started", path, err)
+	if j.asRecorded() && total <= expandable {
+		if err := hang.Missing(j.r, false, nil); err != nil {
+			return fmt.Errorf("%s: %w; nothing was started", j.path, err)
 		}
 	}
-	file := filepath.Join(dir, "config")
-	if err := cfg.Write(file); err != nil {
-		return err
+	return nil
+}
+
+// obstacles lists why calls can't be made again. It sets what the replay does about those that it overcomes.
+func (j *replayJob) obstacles(target reissue.Target) ([]reissue.Obstacle, error) {
+	list, err := reissue.Obstacles(j.r, target)
+	if err != nil {
+		return nil, err
+	}
+	if list, j.cfg.Windows, err = reissue.WithoutAddressObstacles(j.r, list); err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, replay.CanOvercome)
+	if j.partial {
+		if j.cfg.Ends, err = reissue.FindEnds(j.r); err != nil {
+			return nil, fmt.Errorf("%s: %w", j.path, err)
+		}
+		list = slices.DeleteFunc(list, reissue.Obstacle.AtEnd)
+	}
+	if j.cfg.Derived {
+		more, err := replay.DeriveObstacles(j.r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// run starts the ranks. It returns how long the job took.
+func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
+	file := filepath.Join(j.dir, "config")
+	if err := j.cfg.Write(file); err != nil {
+		return 0, err
 	}
 	vars := []launch.Var{{Name: replay.ConfigVar, Value: file}}
-	args := runner.Args(r.Ranks(), replayer)
+	args := j.runner.Args(j.r.Ranks(), j.replayer)
 	began := time.Now()
-	code, err := startReplay(cmd, o, runner.Launcher, args, vars)
-	wall := time.Since(began)
-	if err != nil {
-		return err
+	code, err := startReplay(cmd, j.replayOptions, j.runner.Launcher, args, vars)
+	wall = time.Since(began)
+	if err != nil || code == 0 {
+		return wall, err
 	}
-	if code != 0 && recorded {
-		if err := hang.Missing(r, true, nil); errors.Is(err, hang.ErrMissing) {
-			return fmt.Errorf("%s: %w; the replay ended with code %d", path, err, code)
+	if j.asRecorded() {
+		if err := hang.Missing(j.r, true, nil); errors.Is(err, hang.ErrMissing) {
+			return wall, fmt.Errorf("%s: %w; the replay ended with code %d", j.path, err, code)
 		}
 	}
-	if code != 0 {
-		return fmt.Errorf("%s ended with code %d; nothing to report", strings.Join(args, " "), code)
-	}
-	if o.quiet {
-		return nil
-	}
-	return reportReplay(cmd, o, r, runner, dir, wall)
+	return wall, fmt.Errorf("%s ended with code %d; nothing to report", strings.Join(args, " "), code)
 }
 
 // checkOrder goes through all calls once, as each rank will, to see that there is an order of them.
@@ -403,154 +448,4 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 		return 0, err
 	}
 	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, ending{program: args[len(args)-1], launcher: l, code: code, args: args})
-}
-
-// A replayReport is what `spoor replay --json` prints; times are in nanoseconds.
-type replayReport struct {
-	Trace    string       `json:"trace"`
-	Timeless bool         `json:"no_times,omitempty"` // the trace has none: the original's are 0
-	Files    bool         `json:"files,omitempty"`    // time in MPI is that in calls on files, too
-	MPI      string       `json:"mpi"`
-	Launcher string       `json:"launcher"`
-	Ranks    []replayRank `json:"ranks"`
-	Wall     int64        `json:"wall_ns"`          // from when all ranks were in MPI_Init on: that of the longest rank
-	Original int64        `json:"original_wall_ns"` // the same of the traced run
-	Job      int64        `json:"job_ns"`           // start and end of the ranks included
-}
-
-type replayRank struct {
-	replay.Report
-	Original replayTimes `json:"original"`
-}
-
-// replayTimes are those of the traced run. In calls and between them they are sums over the calls of the rank's threads.
-type replayTimes struct {
-	Wall          int64 `json:"wall_ns"`
-	MPI           int64 `json:"mpi_ns"`
-	MPIWithin     int64 `json:"mpi_within_ns"`
-	Compute       int64 `json:"compute_ns"`
-	ComputeWithin int64 `json:"compute_within_ns"`
-	Known         bool  `json:"known"` // they are the rank's own, not its part in what ranks like it spent
-}
-
-func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
-	rep, err := readReports(r, dir)
-	if err != nil {
-		return err
-	}
-	rep.Files = o.io != ""
-	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.Line, " "), int64(job)
-	return o.print(cmd, rep, func(w io.Writer) { printReplay(w, rep) }, nil)
-}
-
-// readReports joins what ranks wrote with what the trace says of them.
-func readReports(r *trace.Reader, dir string) (*replayReport, error) {
-	procs, err := r.Processes()
-	if err != nil {
-		return nil, err
-	}
-	spent := make(map[int]efficiency.RankTotals)
-	if r.HasTimes() {
-		list, err := efficiency.TotalsByRank(r, efficiency.Options{})
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range list {
-			spent[x.Rank] = x
-		}
-	}
-	rep := &replayReport{Trace: r.Name(), Timeless: !r.HasTimes()}
-	for rank := range r.Ranks() {
-		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d", rank)))
-		if err != nil {
-			return nil, fmt.Errorf("report of rank %d: %w; do all nodes see this directory?", rank, err)
-		}
-		var x replayRank
-		if err := json.Unmarshal(b, &x.Report); err != nil {
-			return nil, fmt.Errorf("report of rank %d: %w", rank, err)
-		}
-		p := procs.At(rank)
-		span, of := p.SpanNs+p.OffNs(), spent[rank]
-		x.Original = replayTimes{
-			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.ErrorNs), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.ErrorNs),
-			Known: of.MPI.Known && of.Compute.Known,
-		}
-		rep.Original = max(rep.Original, span)
-		rep.Ranks = append(rep.Ranks, x)
-	}
-	reports := make([]*replay.Report, len(rep.Ranks))
-	for i := range reports {
-		reports[i] = &rep.Ranks[i].Report
-	}
-	replay.SubtractInitWait(reports)
-	for _, x := range reports {
-		rep.Wall = max(rep.Wall, x.Wall)
-	}
-	return rep, nil
-}
-
-func printReplay(w io.Writer, rep *replayReport) {
-	seconds := func(ns int64) string { return show.Duration(float64(ns)) }
-	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, show.Plural(len(rep.Ranks), "rank"), rep.Launcher)
-	in := "in MPI"
-	if rep.Files {
-		in = "in calls"
-	}
-	if rep.Timeless {
-		fmt.Fprintf(w, "wall time %s; the original's is not known: %v\n\n", seconds(rep.Wall), trace.ErrNoTimes)
-	} else {
-		fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
-			100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
-	}
-	const room = 16
-	var different int64
-	guessed := false
-	sum := func(ns, within int64, known bool) string {
-		switch {
-		case !known:
-			return "~" + seconds(ns)
-		case within > ns/50: // they are known to a percent, mostly
-			return seconds(ns) + " ± " + seconds(within)
-		}
-		return seconds(ns)
-	}
-	for _, x := range rep.Ranks {
-		different += x.Different
-	}
-	show.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
-		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.Wall)
-		if rep.Timeless {
-			c.Ns(in, x.MPI)
-			return
-		}
-		of := &x.Original
-		c.Ns("original", of.Wall).Ns(in, x.MPI).Ns("held", x.Held).Value("original", sum(of.MPI, of.MPIWithin, of.Known))
-		c.Ns("computing", x.Compute).Value("original", sum(of.Compute, of.ComputeWithin, of.Known))
-		guessed = guessed || !of.Known
-	})
-	if n := len(rep.Ranks) - room; n > 0 {
-		fmt.Fprintf(w, "and %s (--json has all)\n", show.Plural(n, "more rank"))
-	}
-	if guessed {
-		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
-	}
-	var dropped, receives int64
-	for _, x := range rep.Ranks {
-		dropped, receives = dropped+x.Dropped, receives+x.Receives
-	}
-	if dropped+receives > 0 {
-		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", show.Plural(receives, "receive"), show.Plural(dropped, "call"))
-	}
-	if different == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", show.Plural(different, "call"))
-	shown := 0
-	for _, x := range rep.Ranks {
-		for _, e := range x.Examples {
-			if shown++; shown <= 5 {
-				fmt.Fprintf(w, "  rank %d: %s\n", x.Rank, e)
-			}
-		}
-	}
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +16,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
-	"github.com/spoor-hpc/spoor/internal/show"
-
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -173,132 +167,6 @@ func modeList() string {
 		list = append(list, string(m))
 	}
 	return strings.Join(list, ", ")
-}
-
-func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
-	if err := o.parseTiming(); err != nil {
-		return &usageError{cmd, err}
-	}
-	stderr := cmd.ErrOrStderr()
-	var err error
-	if o.out, err = launch.Expand(o.out); err != nil {
-		return &usageError{cmd, fmt.Errorf("-o %w", err)}
-	}
-	if o.stack < 0 || o.stack > tree.MostFrames {
-		return &usageError{cmd, fmt.Errorf("--stack %d: from 0, the call site alone, to %d frames", o.stack, tree.MostFrames)}
-	}
-	if o.loops && (o.stack < 2 || o.noCode) {
-		return &usageError{cmd, errors.New("--loop-counters: it is of no use with --stack 0 or --no-code")}
-	}
-	if err := checkCounters(o.counters); err != nil {
-		return &usageError{cmd, err}
-	}
-	if err := deliver.CheckTags(o.tags); err != nil {
-		return &usageError{cmd, err}
-	}
-	if o.hang < 0 {
-		return &usageError{cmd, fmt.Errorf("--hang %s: a time such as 60s", o.hang)}
-	}
-	if o.plugin != "" {
-		var err error
-		if o.plugin, err = filepath.Abs(o.plugin); err != nil {
-			return err
-		}
-		if _, err := os.Stat(o.plugin); err != nil {
-			return fmt.Errorf("--plugin: %w", err)
-		}
-	}
-	if err := o.checkReduced(cmd.Flags()); err != nil {
-		return &usageError{cmd, err}
-	}
-	if err := o.io.check(); err != nil {
-		return &usageError{cmd, err}
-	}
-	shim, err := findLibrary(o.io.library())
-	if err != nil {
-		return err
-	}
-	// timeout 5m mpirun -n 4 ./app: the words before the launcher stay before it.
-	var before []string
-	l := launch.Identify(args[0])
-	if n := launch.WrapperWords(args); l == launch.NoLauncher && 0 < n && n < len(args) {
-		if inner := launch.Identify(args[n]); inner != launch.NoLauncher {
-			before, args, l = args[:n:n], args[n:], inner
-		}
-	}
-	if launch.InRank() && l == launch.NoLauncher {
-		// mpirun -n 4 spoor run ./app: this process is to become the rank.
-		if o.hang > 0 {
-			return &usageError{cmd, errors.New("--hang: spoor must start the launcher; here, ask spoor where beside it")}
-		}
-		return becomeRank(o, shim, args)
-	}
-	program := launch.Program(l, args)
-	if program == "" {
-		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(args, " "))
-	}
-	if l == launch.NoLauncher && !o.quiet && isExecutable(args[0], o.io.whose != "") {
-		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
-			show.WithoutMiddle(args[0]), show.WithoutMiddle(strings.Join(args, " ")))
-	}
-	out, err := outputPath(o, program)
-	if err != nil {
-		return err
-	}
-	if err := deliver.ProbePlaces(out); err != nil {
-		return fmt.Errorf("%w; name another place for the trace with -o", err)
-	}
-	scratch, err := makeScratch(o.scratch, out)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(scratch) // if it is empty: what is left in it is somebody's records
-
-	if o.force {
-		// Not left to the ranks: a world that they spawn has the same name.
-		if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	old := tracesOf(o.made(out))
-	vars := append(rankVars(o, shim, o.made(out), scratch), sanitizerVars(program)...)
-	if host, err := os.Hostname(); err == nil {
-		vars = append(vars, launch.Var{Name: deliver.ProbedVariable, Value: host})
-	}
-	if l == launch.NoLauncher && o.io.whose != "" { // what it does with files counts without MPI, too
-		vars = append(vars, launch.Var{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
-	}
-	argv, env := launch.Command(l, args, vars)
-	argv = append(before, argv...)
-	if set := launch.SetEpilog(args, ownPath()); set != nil {
-		for _, v := range append(set, launch.Var{Name: "SPOOR_SCRATCH", Value: scratch}, launch.Var{Name: homeOf, Value: out}) {
-			env = append(env, v.Name+"="+v.Value)
-		}
-	}
-	looked := func() {}
-	if o.hang > 0 {
-		looked = watchHang(cmd, scratch, out, o.hang)
-	}
-	if o.stack > 1 && !o.noCode {
-		go func() { // while the job runs, which has the cores first
-			runtime.LockOSThread() // to the end, so that nothing else has this priority
-			_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
-			container.Prepare(container.Code)
-			container.Prepare(container.Meta)
-		}()
-	}
-	code, err := launch.Run(argv, env)
-	looked()
-	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
-	}
-	if err := report(stderr, o, old, out, scratch, ending{program: program, launcher: l, code: code, args: args}); err != nil {
-		complain(cmd, err)
-	}
-	if code != 0 {
-		return exitCode(code)
-	}
-	return nil
 }
 
 // isExecutable reports whether a file is a program, of MPI if that is asked.

@@ -133,31 +133,15 @@ func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 }
 
 func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
-	if !isTrace(path) {
-		if _, err := os.Stat(path); err == nil {
-			return fmt.Errorf("%s is no trace; spoor papers loggops simulates GOAL schedules", path)
-		}
-	}
-	if len(s.machines) == 0 {
-		return errors.New("a trace needs a machine: --machine FILE, or a name of spoor machine list")
-	}
-	if len(s.machines) > 1 && (s.sensitivity || s.path || s.sites || s.vary != "" || s.database != "") {
-		return errors.New("several machines make a table: neither --sensitivity nor --path, --sites, --vary or --database goes with it")
-	}
-	if err := s.writable(); err != nil {
+	if err := s.check(path); err != nil {
 		return err
 	}
-	var list []*machine.Machine
-	for _, name := range s.machines {
-		m, err := machine.Load(name)
-		if err != nil {
-			return err
-		}
-		list = append(list, m)
+	list, err := loadMachines(s.machines)
+	if err != nil {
+		return err
 	}
 	var vary traced.Range
 	if s.vary != "" {
-		var err error
 		if vary, err = traced.ParseRange(s.vary); err != nil {
 			return err
 		}
@@ -176,66 +160,123 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if err != nil {
 		return err
 	}
-	total, times := 0, len(list)
-	for rank := range r.Ranks() {
-		if k, err := r.Rank(rank); err == nil && k.Streams() > 0 {
-			total += int(min(k.Len(0), math.MaxInt32))
+	progress := newProgress(cmd.ErrOrStderr(), "simulating calls", firstStreamCalls(r)*s.simulations(len(list), vary))
+	o.Progress = func(calls uint64) { progress.steps(int(calls)) }
+	o.Machine = list[0]
+	var a simulationAnswer
+	switch {
+	case s.vary != "":
+		a, err = sweep(r, o, vary)
+	case len(list) > 1:
+		a, err = compareMachines(r, o, list)
+	default:
+		a, err = s.onOneMachine(cmd, path, r, o, progress.end)
+	}
+	progress.end()
+	if err != nil {
+		return explainFailure(err, path, r)
+	}
+	return s.print(cmd, a.data, a.text, nil)
+}
+
+// check checks what flags say of the machines and the output.
+func (s *traceSimulation) check(path string) error {
+	if !isTrace(path) {
+		if _, err := os.Stat(path); err == nil {
+			return fmt.Errorf("%s is no trace; spoor papers loggops simulates GOAL schedules", path)
 		}
 	}
+	if len(s.machines) == 0 {
+		return errors.New("a trace needs a machine: --machine FILE, or a name of spoor machine list")
+	}
+	if len(s.machines) > 1 && (s.sensitivity || s.path || s.sites || s.vary != "" || s.database != "") {
+		return errors.New("several machines make a table: neither --sensitivity nor --path, --sites, --vary or --database goes with it")
+	}
+	return s.writable()
+}
+
+func loadMachines(names []string) (list []*machine.Machine, err error) {
+	for _, name := range names {
+		m, err := machine.Load(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// firstStreamCalls counts the calls of all ranks' first threads, as far as an int reaches for each.
+func firstStreamCalls(r *trace.Reader) (calls int) {
+	for rank := range r.Ranks() {
+		if k, err := r.Rank(rank); err == nil && k.Streams() > 0 {
+			calls += int(min(k.Len(0), math.MaxInt32))
+		}
+	}
+	return calls
+}
+
+// simulations is how often the run is simulated.
+func (s *traceSimulation) simulations(machines int, vary traced.Range) int {
+	if s.vary != "" {
+		return vary.Points
+	}
+	times := machines
 	if s.sensitivity {
 		times += 6
 	}
 	if s.path {
 		times += 2
 	}
-	if s.vary != "" {
-		times = vary.Points
+	return times
+}
+
+// A simulationAnswer is what is printed: as JSON, or as text.
+type simulationAnswer struct {
+	data any
+	text func(io.Writer)
+}
+
+func sweep(r *trace.Reader, o traced.Options, vary traced.Range) (simulationAnswer, error) {
+	rows, err := traced.Sweep(r, o, vary)
+	return simulationAnswer{rows, func(w io.Writer) { printSweep(w, vary, rows) }}, err
+}
+
+func compareMachines(r *trace.Reader, o traced.Options, list []*machine.Machine) (simulationAnswer, error) {
+	all, err := predictEach(r, o, list)
+	return simulationAnswer{all, func(w io.Writer) { printPredictions(w, all) }}, err
+}
+
+// onOneMachine predicts all that flags ask for. done ends the progress display.
+func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (a simulationAnswer, err error) {
+	var sites *profile.Flat
+	o.Sites = s.sites
+	p, err := s.predict(cmd, path, r, o, done)
+	if err == nil && s.sites {
+		sites, err = s.predictedSites(cmd, r, p)
 	}
-	progress := newProgress(cmd.ErrOrStderr(), "simulating calls", total*times)
-	o.Progress = func(calls uint64) { progress.steps(int(calls)) }
-	o.Machine = list[0]
-	var answer any
-	var text func(io.Writer)
-	switch {
-	case s.vary != "":
-		var rows []traced.VariedPrediction
-		rows, err = traced.Sweep(r, o, vary)
-		answer, text = rows, func(w io.Writer) { printSweep(w, vary, rows) }
-	case len(list) > 1:
-		var all []*traced.Prediction
-		all, err = predictEach(r, o, list)
-		answer, text = all, func(w io.Writer) { printPredictions(w, all) }
-	default:
-		var p *traced.Prediction
-		var sites *profile.Flat
-		o.Sites = s.sites
-		p, err = s.predict(cmd, path, r, o, progress.end)
-		if err == nil && s.sites {
-			sites, err = s.predictedSites(cmd, r, p)
-		}
-		answer, text = struct {
-			*traced.Prediction
-			CallSites *profile.Flat `json:"call_sites,omitempty"`
-		}{p, sites}, func(w io.Writer) {
-			printPrediction(w, p, s.top)
-			if sites != nil {
-				printPredictedSites(w, sites, s.top)
-			}
-		}
-	}
-	progress.end()
-	if err != nil { // rather than what comes of it
-		if lacks := hang.Missing(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
-			err = fmt.Errorf("%w (%w)", lacks, err)
+	a.data = struct {
+		*traced.Prediction
+		CallSites *profile.Flat `json:"call_sites,omitempty"`
+	}{p, sites}
+	a.text = func(w io.Writer) {
+		printPrediction(w, p, s.top)
+		if sites != nil {
+			printPredictedSites(w, sites, s.top)
 		}
 	}
-	if err != nil && !strings.Contains(err.Error(), path) {
+	return a, err
+}
+
+// explainFailure names calls that the trace lacks, if there are any, rather than what comes of it.
+func explainFailure(err error, path string, r *trace.Reader) error {
+	if lacks := hang.Missing(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
+		err = fmt.Errorf("%w (%w)", lacks, err)
+	}
+	if !strings.Contains(err.Error(), path) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
-	if err != nil {
-		return err
-	}
-	return s.print(cmd, answer, text, nil)
+	return err
 }
 
 // predictedSites has for each call site what was measured and what is predicted.

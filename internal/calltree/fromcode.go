@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -120,143 +121,177 @@ func alike(c *trace.Code) []bool {
 // placed makes the nodes of a thread. It finds no loops: they are vertices of the code. tree.Ways counts how often each was entered and went
 // round, in the compressed calls; Ways.Shape has the same turns, but goes through the calls one by one, for a rule per round.
 func (b *builder) placed(stream int) Thread {
-	t := Thread{Number: stream, StartFunction: b.of[stream], Body: []*Node{}, SharedTimes: b.shared}
-	c := b.placer.code
-	counts := b.placer.ways.Count(b.k.Structure(stream), b.placer.vertex)
-	t.UnexplainedSteps = counts.Lost
-	top := &Node{}
-	known := make(map[nodeKey]*Node)
-	alike := alike(c)
-	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
-	cut := b.cutFrames()
-	deeper := make([]bool, len(c.Vertices)) // by function: truncated stacks include a recursive call
-	for i := range c.Vertices {
-		if v := &c.Vertices[i]; v.Again >= 0 && cut[v.Offset] {
-			deeper[v.Again] = true
+	n := len(b.placer.code.Vertices)
+	x := &placing{
+		builder: b, code: b.placer.code, counts: b.placer.ways.Count(b.k.Structure(stream), b.placer.vertex), top: &Node{},
+		byKey: make(map[nodeKey]*Node), alike: alike(b.placer.code), deeper: b.truncatedRecursions(),
+		nodes: make([]*Node, n), bodies: make([]*Node, n), lists: make(map[*Node]terms),
+	}
+	for i := range x.code.Vertices {
+		x.addVertex(i)
+	}
+	x.addCalls()
+	x.fill(x.top)
+	b.parts, b.known, b.shapes = make(map[int]int), make(map[*node]Sums), make(map[string]int)
+	b.recursive(x.nodes)
+	b.branch(x.nodes, x.counts.Lost == 0, x.counts.Taken)
+	count(x.top)
+	return Thread{
+		Number: stream, StartFunction: b.of[stream], SharedTimes: b.shared, UnexplainedSteps: x.counts.Lost,
+		Body: append([]*Node{}, x.top.Body...), Total: x.top.Sums,
+	}
+}
+
+// truncatedRecursions reports which functions' truncated stacks include a recursive call, by vertex.
+func (b *builder) truncatedRecursions() []bool {
+	cut, vertices := b.cutFrames(), b.placer.code.Vertices
+	is := make([]bool, len(vertices))
+	for i := range vertices {
+		if v := &vertices[i]; v.Again >= 0 && cut[v.Offset] {
+			is[v.Again] = true
 		}
 	}
-	for i := range c.Vertices {
-		v, n := &c.Vertices[i], &counts.Vertex[i]
-		if n.Entered == 0 {
-			continue
-		}
-		if v.Again >= 0 {
-			bodies[i] = bodies[v.Again]
-			continue
-		}
-		in := top
-		if v.Parent >= 0 {
-			in = bodies[v.Parent]
-		}
-		at := nodeKey{in, v.Kind, v.Name, v.File, v.Line, v.Offset}
-		x := known[at]
-		if x == nil {
-			where := v.Where()
-			if alike[i] {
-				where += fmt.Sprintf(" +0x%x", v.Offset)
-			}
-			x = &Node{Place: where, offset: v.Offset, LeastRounds: n.Least, MostRounds: n.Most, RoundsStep: n.Step}
-			known[at] = x
-			in.Body = append(in.Body, x)
-		}
-		if x.Entries > 0 {
-			x.RoundsStep = 0 // of two taken for one
-		}
-		x.Entries += n.Entered
-		x.Rounds += n.Rounds
-		x.LeastRounds, x.MostRounds = min(x.LeastRounds, n.Least), max(x.MostRounds, n.Most)
-		x.RoundsAtLeast, x.Unsure = x.RoundsAtLeast || v.AtLeast, x.Unsure || v.Unsure
-		nodes[i], bodies[i] = x, x
-		switch v.Kind {
-		case trace.LoopVertex:
-			x.Kind = "loop"
-		case trace.CallVertex:
-			x.Kind = "call"
-		default:
-			x.Kind, x.Function, x.CallerPlace, x.Place = "function", v.Name, x.Place, ""
-			if a := &counts.Again[i]; a.Rounds > a.Entered {
-				inner := &Node{Kind: "recursion", Entries: a.Entered, Rounds: a.Rounds, LeastRounds: a.Least, MostRounds: a.Most, RoundsStep: a.Step, RoundsAtLeast: deeper[i]}
-				x.Body = append(x.Body, inner)
-				bodies[i] = inner
-			}
+	return is
+}
+
+// A placing is the nodes of a thread while they are made.
+type placing struct {
+	*builder
+	code   *trace.Code
+	counts tree.Counts
+	top    *Node
+	byKey  map[nodeKey]*Node
+	lists  map[*Node]terms // of a node for calls
+
+	alike, deeper []bool  // by vertex
+	nodes, bodies []*Node // by vertex: its node, and the one in whose body what is in it is
+}
+
+// addVertex adds what the thread did at a vertex to its node.
+func (x *placing) addVertex(i int) {
+	v, n := &x.code.Vertices[i], &x.counts.Vertex[i]
+	if n.Entered == 0 {
+		return
+	}
+	if v.Again >= 0 {
+		x.bodies[i] = x.bodies[v.Again]
+		return
+	}
+	node := x.nodeOf(i)
+	if node.Entries == 0 {
+		node.LeastRounds, node.MostRounds, node.RoundsStep = n.Least, n.Most, n.Step
+	} else {
+		node.RoundsStep = 0 // of two taken for one
+	}
+	node.Entries += n.Entered
+	node.Rounds += n.Rounds
+	node.LeastRounds, node.MostRounds = min(node.LeastRounds, n.Least), max(node.MostRounds, n.Most)
+	node.RoundsAtLeast, node.Unsure = node.RoundsAtLeast || v.AtLeast, node.Unsure || v.Unsure
+	x.nodes[i], x.bodies[i] = node, node
+	switch v.Kind {
+	case trace.LoopVertex:
+		node.Kind = "loop"
+	case trace.CallVertex:
+		node.Kind = "call"
+	default:
+		node.Kind, node.Function, node.CallerPlace, node.Place = "function", v.Name, node.Place, ""
+		if a := &x.counts.Again[i]; a.Rounds > a.Entered {
+			inner := &Node{Kind: "recursion", Entries: a.Entered, Rounds: a.Rounds, LeastRounds: a.Least, MostRounds: a.Most, RoundsStep: a.Step, RoundsAtLeast: x.deeper[i]}
+			node.Body = append(node.Body, inner)
+			x.bodies[i] = inner
 		}
 	}
-	lists := make(map[*Node]terms)
+}
+
+// nodeOf returns the node of a vertex, or makes one: vertices that print the same share one.
+func (x *placing) nodeOf(i int) *Node {
+	v, in := &x.code.Vertices[i], x.top
+	if v.Parent >= 0 {
+		in = x.bodies[v.Parent]
+	}
+	return once.Get(x.byKey, nodeKey{in, v.Kind, v.Name, v.File, v.Line, v.Offset}, func() *Node {
+		where := v.Where()
+		if x.alike[i] {
+			where += fmt.Sprintf(" +0x%x", v.Offset)
+		}
+		n := &Node{Place: where, offset: v.Offset}
+		in.Body = append(in.Body, n)
+		return n
+	})
+}
+
+// addCalls finds the calls of each node. Those that no vertex has are elsewhere, a node for each site.
+func (x *placing) addCalls() {
 	elsewhere := make(map[int]*Node) // by site
 	var others []*Node
-	for leaf, count := range b.leaves.Counts(b.k) {
+	for leaf, count := range x.leaves.Counts(x.k) {
 		if count == 0 {
 			continue
 		}
 		var n *Node
-		terminal := b.leaves.Terminal(leaf)
-		if v := b.placer.vertex[terminal]; v >= 0 {
-			n = nodes[v]
-		} else if n = elsewhere[b.label[leaf]]; n == nil {
+		terminal := x.leaves.Terminal(leaf)
+		if v := x.placer.vertex[terminal]; v >= 0 {
+			n = x.nodes[v]
+		} else if n = elsewhere[x.label[leaf]]; n == nil {
 			n = &Node{Kind: "call", LeastRounds: 1, MostRounds: 1}
-			elsewhere[b.label[leaf]] = n
+			elsewhere[x.label[leaf]] = n
 			others = append(others, n)
-			if b.cutShort(terminal) {
-				b.p.StackLimit = b.placer.frames
+			if x.cutShort(terminal) {
+				x.p.StackLimit = x.placer.frames
 			}
 		}
-		lists[n] = append(lists[n], term{leaf, count})
-	}
-	// enter finds the compute time with which a loop is entered: that of its first call, where the loops that the compression found were
-	// entered as often.
-	enter := func(n *Node) {
-		first := n
-		for len(first.Body) > 0 {
-			first = first.Body[0]
-		}
-		defer func() { b.firstOf(n, lists[first], 1, n.EntryCompute) }()
-		for loops, more := 0, true; more && n.EntryCompute == nil && n.MostRounds > 1; loops++ {
-			calls, sum, further := 0.0, 0.0, 0.0
-			more = false
-			for _, t := range lists[first] {
-				if list := b.enters[t.leaf]; len(list) > 0 {
-					e := list[min(loops, len(list)-1)]
-					k := e.part * float64(t.count)
-					calls, sum, further = calls+k, sum+k*e.gap, further+k*e.further
-					more = more || loops+1 < len(list)
-				}
-			}
-			if calls > 0 && math.Abs(calls-float64(n.Entries)) < 0.5 {
-				sum /= calls
-				n.EntryCompute = &sum
-				if further /= calls; !math.IsNaN(further) {
-					n.FurtherCompute = &further
-				}
-			}
-		}
-	}
-	var fill func(n *Node)
-	fill = func(n *Node) {
-		if n.Kind == "loop" {
-			enter(n)
-		}
-		if list := lists[n]; list != nil {
-			b.call(n, list, 1)
-			n.Entries, n.Rounds, n.LeastRounds, n.MostRounds = n.Sums.Calls, n.Sums.Calls, 1, 1
-		}
-		for _, x := range n.Body {
-			fill(x)
-			n.Sums.Add(&x.Sums)
-		}
-		if n.Kind == "loop" {
-			n.sayOnce()
-		}
+		x.lists[n] = append(x.lists[n], term{leaf, count})
 	}
 	if others != nil {
-		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entries: 1, Rounds: 1, LeastRounds: 1, MostRounds: 1, Body: others})
+		x.top.Body = append(x.top.Body, &Node{Kind: "elsewhere", Entries: 1, Rounds: 1, LeastRounds: 1, MostRounds: 1, Body: others})
 	}
-	fill(top)
-	b.parts, b.known, b.shapes = make(map[int]int), make(map[*node]Sums), make(map[string]int)
-	b.recursive(nodes)
-	b.branch(nodes, t.UnexplainedSteps == 0, counts.Taken)
-	count(top)
-	t.Body, t.Total = append(t.Body, top.Body...), top.Sums
-	return t
+}
+
+// fill fills in the times of a node and of what is in it.
+func (x *placing) fill(n *Node) {
+	if n.Kind == "loop" {
+		x.enter(n)
+	}
+	if list := x.lists[n]; list != nil {
+		x.call(n, list, 1)
+		n.Entries, n.Rounds, n.LeastRounds, n.MostRounds = n.Sums.Calls, n.Sums.Calls, 1, 1
+	}
+	for _, in := range n.Body {
+		x.fill(in)
+		n.Sums.Add(&in.Sums)
+	}
+	if n.Kind == "loop" {
+		n.sayOnce()
+	}
+}
+
+// enter finds the compute time with which a loop is entered: that of its first call, where the loops that the compression found were
+// entered as often.
+func (x *placing) enter(n *Node) {
+	first := n
+	for len(first.Body) > 0 {
+		first = first.Body[0]
+	}
+	defer func() { x.firstOf(n, x.lists[first], 1, n.EntryCompute) }()
+	for loops, more := 0, true; more && n.EntryCompute == nil && n.MostRounds > 1; loops++ {
+		calls, sum, further := 0.0, 0.0, 0.0
+		more = false
+		for _, t := range x.lists[first] {
+			if list := x.enters[t.leaf]; len(list) > 0 {
+				e := list[min(loops, len(list)-1)]
+				k := e.part * float64(t.count)
+				calls, sum, further = calls+k, sum+k*e.gap, further+k*e.further
+				more = more || loops+1 < len(list)
+			}
+		}
+		if calls > 0 && math.Abs(calls-float64(n.Entries)) < 0.5 {
+			sum /= calls
+			n.EntryCompute = &sum
+			if further /= calls; !math.IsNaN(further) {
+				n.FurtherCompute = &further
+			}
+		}
+	}
 }
 
 // branch finds the branches of bodies, by the node of each vertex. Nodes of several vertices are left alone: they are several places of

@@ -53,76 +53,106 @@ func (f *Function) Body() (*Body, error) {
 
 func (f *Function) build() (*Body, error) {
 	f.gather()
-	m := f.image
 	for _, p := range f.parts {
 		switch {
 		case p.hi-p.lo > maxCode:
 			return nil, fmt.Errorf("function at 0x%x: more than %d bytes of code", f.first.lo, maxCode)
-		case uint64(len(m.bytes(p.lo))) < p.hi-p.lo:
+		case uint64(len(f.image.bytes(p.lo))) < p.hi-p.lo:
 			return nil, fmt.Errorf("function at 0x%x: its code can't be read", f.first.lo)
 		}
 	}
-	b := &Body{}
-	pads := make([][]uint64, len(f.moves)) // where an exception that leaves the call goes
-	ends := make([]bool, len(f.moves))     // the move ends its block
-	calls := make([]int, len(f.moves))     // index of the call + 1
-	starts := make([]uint64, 0, 2*len(f.moves)+len(f.parts))
+	x := &bodyBuilder{f: f, b: &Body{}, moves: make([]moveEffect, len(f.moves)), starts: make([]uint64, 0, 2*len(f.moves)+len(f.parts))}
+	x.findStarts()
+	if err := x.b.split(f, x.starts); err != nil {
+		return nil, err
+	}
+	x.link()
+	x.analyse()
+	return x.b, nil
+}
+
+// A bodyBuilder makes a function's body in three passes.
+type bodyBuilder struct {
+	f      *Function
+	b      *Body
+	moves  []moveEffect // of the function's moves
+	starts []uint64     // of blocks
+}
+
+// A moveEffect is what a move means for the blocks.
+type moveEffect struct {
+	pads []uint64 // where an exception that leaves the call goes
+	ends bool     // it ends its block
+	call int      // index of the call + 1
+}
+
+// findStarts finds the calls, and where blocks begin and end.
+func (x *bodyBuilder) findStarts() {
+	f := x.f
 	for _, p := range f.parts {
-		b.Undecoded += p.bad
-		starts = append(starts, p.lo)
+		x.b.Undecoded += p.bad
+		x.starts = append(x.starts, p.lo)
 	}
 	for i := range f.moves {
-		v := &f.moves[i]
-		ends[i] = true
-		outside := false
+		v, e := &f.moves[i], &x.moves[i]
+		e.ends = true
 		switch v.kind {
 		case insn.Branch, insn.Jump:
-			if outside = !f.Contains(v.target); !outside {
-				starts = append(starts, v.target)
+			if f.Contains(v.target) {
+				x.starts = append(x.starts, v.target)
+			} else {
+				x.addCall(v, e)
 			}
 		case insn.IndirectJump:
 			switch v.via.Way {
 			case insn.ByTable:
-				starts = append(starts, f.tables[v.target]...)
+				x.starts = append(x.starts, f.tables[v.target]...)
 			case insn.ByUnknownTable:
-				b.UnresolvedJumps++
+				x.b.UnresolvedJumps++
 			default:
-				outside = true
+				x.addCall(v, e)
 			}
 		case insn.Call, insn.IndirectCall:
-			outside, ends[i] = true, false
+			c := x.addCall(v, e)
+			x.findPads(v, e)
+			e.ends = !c.MayReturn || e.pads != nil
 		}
-		if outside {
-			c := f.call(v)
-			if v.kind == insn.Call || v.kind == insn.IndirectCall {
-				for _, s := range f.partAt(v.addr).pads {
-					if v.addr >= s.Lo && v.addr < s.Hi && f.Contains(s.Pad) {
-						pads[i] = append(pads[i], s.Pad)
-						starts = append(starts, s.Pad)
-					}
-				}
-				ends[i] = !c.MayReturn || pads[i] != nil
-			}
-			b.Calls = append(b.Calls, c)
-			calls[i] = len(b.Calls)
-		}
-		if ends[i] {
-			starts = append(starts, v.end)
+		if e.ends {
+			x.starts = append(x.starts, v.end)
 		}
 	}
-	if err := b.split(f, starts); err != nil {
-		return nil, err
+}
+
+func (x *bodyBuilder) addCall(v *move, e *moveEffect) Call {
+	c := x.f.call(v)
+	x.b.Calls = append(x.b.Calls, c)
+	e.call = len(x.b.Calls)
+	return c
+}
+
+// findPads finds the landing pads of a call.
+func (x *bodyBuilder) findPads(v *move, e *moveEffect) {
+	for _, s := range x.f.partAt(v.addr).pads {
+		if v.addr >= s.Lo && v.addr < s.Hi && x.f.Contains(s.Pad) {
+			e.pads = append(e.pads, s.Pad)
+			x.starts = append(x.starts, s.Pad)
+		}
 	}
+}
+
+// link says in which blocks calls are, and which blocks may follow those that end with a move.
+func (x *bodyBuilder) link() {
+	b, f := x.b, x.f
 	for i := range f.moves {
-		v := &f.moves[i]
+		v, e := &f.moves[i], &x.moves[i]
 		at := b.at(v.addr)
 		if at < 0 {
 			continue
 		}
-		if calls[i] > 0 {
-			b.Calls[calls[i]-1].Block = at
+		if e.call > 0 {
+			b.Calls[e.call-1].Block = at
 		}
-		if !ends[i] || b.Blocks[at].Hi != v.end {
+		if !e.ends || b.Blocks[at].Hi != v.end {
 			continue
 		}
 		b.Blocks[at].Next = []int{} // it doesn't just go on
@@ -139,23 +169,27 @@ func (f *Function) build() (*Body, error) {
 				}
 			}
 		case insn.Call, insn.IndirectCall:
-			if b.Calls[calls[i]-1].MayReturn {
+			if b.Calls[e.call-1].MayReturn {
 				b.goOn(f, at)
 			}
-			for _, to := range pads[i] {
+			for _, to := range e.pads {
 				b.lead(at, to)
 			}
 		}
 	}
+}
+
+// analyse links the other blocks to what is after them, and finds the loops.
+func (x *bodyBuilder) analyse() {
+	b := x.b
 	next := make([][]int, len(b.Blocks))
 	for i := range b.Blocks {
 		if b.Blocks[i].Next == nil {
-			b.goOn(f, i)
+			b.goOn(x.f, i)
 		}
 		next[i] = b.Blocks[i].Next
 	}
-	b.Graph = AnalyseFlow(b.at(f.first.lo), next)
-	return b, nil
+	b.Graph = AnalyseFlow(b.at(x.f.first.lo), next)
 }
 
 // call says what a call is.

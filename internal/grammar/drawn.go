@@ -122,106 +122,152 @@ type unroller struct {
 	out     *Unrolled
 }
 
-// A unrollMark is what is known of a symbol: the number of its loop, or of what varies, from 1.
+// An unrollMark is what is known of a symbol: the number of its loop, or of what varies, from 1.
 type unrollMark struct{ loop, varying int }
+
+// An unrolledRule is what becomes of a rule.
+type unrolledRule struct {
+	marks    []unrollMark // of its symbols
+	expanded bool         // wherever it is used: it has drawn loops in it, or in what it uses
+	number   int32        // in what comes out, if it isn't
+}
+
+// A streamUnroller unrolls one stream.
+type streamUnroller struct {
+	*unroller
+	rules    [][]Symbol
+	unrolled []unrolledRule // by rule
+	into     *Grammar
+}
 
 // stream unrolls one.
 func (u *unroller) stream(g *Grammar) (*Grammar, error) {
-	marks := make([][]unrollMark, len(g.Rules))
-	apart := make([]bool, len(g.Rules)) // rules that have drawn loops in them, or in what they have
+	x := &streamUnroller{unroller: u, rules: g.Rules, unrolled: make([]unrolledRule, len(g.Rules))}
+	if err := x.mark(); err != nil {
+		return nil, err
+	}
+	x.expandUsers()
+	x.renumber()
+	if err := x.emit(0, 0); err != nil {
+		return nil, err
+	}
+	if err := x.emitRules(); err != nil {
+		return nil, err
+	}
+	return x.into, nil
+}
+
+// mark marks the symbols whose counts are drawn or vary.
+func (x *streamUnroller) mark() error {
 	at := 0
-	for at < len(u.varying) && u.varying[at] < u.number {
+	for at < len(x.varying) && x.varying[at] < x.number {
 		at++
 	}
-	for r, body := range g.Rules {
-		marks[r] = make([]unrollMark, len(body))
+	for r, body := range x.rules {
+		rule := &x.unrolled[r]
+		rule.marks = make([]unrollMark, len(body))
 		for i := range body {
 			if body[i].Count < 2 {
 				continue
 			}
-			m := &marks[r][i]
-			if u.next < len(u.loops) && u.loops[u.next].Symbol == u.number {
-				u.next++
-				m.loop = u.next
-				apart[r] = true
+			m := &rule.marks[i]
+			if x.next < len(x.loops) && x.loops[x.next].Symbol == x.number {
+				x.next++
+				m.loop = x.next
+				rule.expanded = true
 			}
-			if at < len(u.varying) && u.varying[at] == u.number {
+			if at < len(x.varying) && x.varying[at] == x.number {
 				at++
 				if m.varying = at; m.loop > 0 {
-					return nil, errUneven
-				}
-			}
-			u.number++
-		}
-	}
-	for again := true; again; {
-		again = false
-		for r, body := range g.Rules {
-			for _, s := range body {
-				if s.ID < 0 && apart[-s.ID] && !apart[r] {
-					apart[r], again = true, true
-				}
-			}
-		}
-	}
-	numbers := make([]int32, len(g.Rules)) // of rules that stay
-	n := int32(0)
-	for r := 1; r < len(g.Rules); r++ {
-		if !apart[r] {
-			n++
-			numbers[r] = n
-		}
-	}
-	out := &Grammar{Rules: make([][]Symbol, 1, n+1)}
-	var emit func(r int32, depth int) error
-	emit = func(r int32, depth int) error {
-		if depth > mostNested {
-			return fmt.Errorf("loops within each other %d deep", depth)
-		}
-		for i, s := range g.Rules[r] {
-			m := marks[r][i]
-			if s.ID < 0 && apart[-s.ID] {
-				if m.loop > 0 || m.varying > 0 {
 					return errUneven
 				}
-				for range s.Count {
-					if err := emit(-s.ID, depth+1); err != nil {
-						return err
-					}
-				}
-				continue
 			}
-			if err := u.symbol(m, s); err != nil {
-				return err
-			}
-			if s.ID < 0 {
-				s.ID = -numbers[-s.ID]
-			}
-			if out.Rules[0] = append(out.Rules[0], s); len(out.Rules[0]) > mostSymbols {
-				return errMany
+			x.number++
+		}
+	}
+	return nil
+}
+
+// expands reports whether a symbol is replaced by what its rule has.
+func (x *streamUnroller) expands(s Symbol) bool { return s.ID < 0 && x.unrolled[-s.ID].expanded }
+
+// expandUsers has rules expanded that use such rules.
+func (x *streamUnroller) expandUsers() {
+	for again := true; again; {
+		again = false
+		for r, body := range x.rules {
+			if rule := &x.unrolled[r]; !rule.expanded && slices.ContainsFunc(body, x.expands) {
+				rule.expanded, again = true, true
 			}
 		}
-		return nil
 	}
-	if err := emit(0, 0); err != nil {
-		return nil, err
+}
+
+// renumber numbers the rules that stay.
+func (x *streamUnroller) renumber() {
+	n := int32(0)
+	for r := 1; r < len(x.rules); r++ {
+		if rule := &x.unrolled[r]; !rule.expanded {
+			n++
+			rule.number = n
+		}
 	}
-	for r := 1; r < len(g.Rules); r++ {
-		if apart[r] {
+	x.into = &Grammar{Rules: make([][]Symbol, 1, n+1)}
+}
+
+// emit writes what a rule has at the end of the first rule.
+func (x *streamUnroller) emit(r int32, depth int) error {
+	if depth > mostNested {
+		return fmt.Errorf("loops within each other %d deep", depth)
+	}
+	for i, s := range x.rules[r] {
+		m := x.unrolled[r].marks[i]
+		if x.expands(s) {
+			if m.loop > 0 || m.varying > 0 {
+				return errUneven
+			}
+			for range s.Count {
+				if err := x.emit(-s.ID, depth+1); err != nil {
+					return err
+				}
+			}
 			continue
 		}
-		body := slices.Clone(g.Rules[r])
+		s, err := x.emitted(s, m)
+		if err != nil {
+			return err
+		}
+		if x.into.Rules[0] = append(x.into.Rules[0], s); len(x.into.Rules[0]) > mostSymbols {
+			return errMany
+		}
+	}
+	return nil
+}
+
+// emitRules writes the rules that stay.
+func (x *streamUnroller) emitRules() (err error) {
+	for r := 1; r < len(x.rules); r++ {
+		rule := &x.unrolled[r]
+		if rule.expanded {
+			continue
+		}
+		body := slices.Clone(x.rules[r])
 		for i, s := range body {
-			if err := u.symbol(marks[r][i], s); err != nil {
-				return nil, err
-			}
-			if s.ID < 0 {
-				body[i].ID = -numbers[-s.ID]
+			if body[i], err = x.emitted(s, rule.marks[i]); err != nil {
+				return err
 			}
 		}
-		out.Rules = append(out.Rules, body)
+		x.into.Rules = append(x.into.Rules, body)
 	}
-	return out, nil
+	return nil
+}
+
+// emitted notes a symbol that comes out, and returns it with the number that its rule has then.
+func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
+	if s.ID < 0 {
+		s.ID = -x.unrolled[-s.ID].number
+	}
+	return s, x.symbol(m, s)
 }
 
 var errMany = fmt.Errorf("more than %d numbers of rounds to draw, or more than %d of a rank", mostDrawn, mostRuns)

@@ -102,83 +102,130 @@ func (p *parser) lose(x *rank, o op, all bool) {
 // finds its communicator and its bytes. That is too much for a walk over all calls of a run, which only needs the
 // communicator of each (channelOf). At also doesn't find what keeps a call from being repeated (why).
 func eventOf(c *trace.Call) (e event) {
-	number := func(name string) (int64, bool) {
-		if v := c.Param(name); v != nil && name != "" {
-			return v.In.Num, true
-		}
+	x := &looked{Call: c, moves: meaning.Of(c.Name())}
+	if x.def, x.known = mpi.ByID(c.Func.ID); x.known {
+		x.wait = meaning.WaitingOf(x.def)
+	}
+	x.comm, x.hasComm = x.number("comm")
+	e.takeRequests(x)
+	switch {
+	case !x.known || c.Return != 0:
+		e.why = fmt.Sprintf("%s may have failed", c.Name())
+	case x.isMessage() && x.hasComm:
+		e.takeMessage(x)
+	case x.isMessage():
+		e.why = fmt.Sprintf("%s: it isn't known with whom", c.Name())
+	case x.isMeeting():
+		e.ops = append(e.ops, x.meeting())
+	case x.wait.Completes && !e.tests: // its requests are known
+	case c.Func.Has(trace.Collective) || x.moves != nil || x.requests || x.wait.Probes || concernsObjects(c.Func):
+		e.takeOther(x)
+	}
+	return e
+}
+
+// A looked is a distinct call, and what its function does.
+type looked struct {
+	*trace.Call
+	def      *mpi.Call
+	known    bool
+	wait     meaning.Waiting
+	moves    *meaning.Call // nil: no data
+	requests bool          // it has parameters that are requests
+	comm     int64
+	hasComm  bool
+}
+
+// number is an input of the call, if there is one of this name.
+func (x *looked) number(name string) (int64, bool) {
+	if name == "" {
 		return 0, false
 	}
-	var wait meaning.Waiting
-	def, known := mpi.ByID(c.Func.ID)
-	if known {
-		wait = meaning.WaitingOf(def)
+	v := x.Param(name)
+	if v == nil {
+		return 0, false
 	}
-	m := meaning.Of(c.Name())
-	requests := false
-	for i := range c.Params {
-		v := &c.Params[i]
-		if v.Def.Type == trace.Request {
-			requests = true
+	return v.In.Num, true
+}
+
+func (x *looked) isMessage() bool {
+	return x.moves != nil && (x.moves.Pattern == meaning.ToPeer || x.moves.Pattern == meaning.Receive)
+}
+
+// isMeeting reports whether a call is a collective one that can be made more or less often, if all do so.
+func (x *looked) isMeeting() bool {
+	if !x.Func.Has(trace.Collective) || !x.hasComm {
+		return false
+	}
+	if x.moves != nil && x.moves.Pattern.Collective() && !x.moves.Later {
+		return true
+	}
+	return x.def.Has(mpi.Barrier) && !x.def.Has(mpi.Persistent)
+}
+
+func (x *looked) meeting() op { return op{kind: meeting, comm: x.comm, peer: members} }
+
+// takeRequests takes down the requests that a call makes and completes.
+func (e *event) takeRequests(x *looked) {
+	for i := range x.Params {
+		if v := &x.Params[i]; v.Def.Type == trace.Request {
+			x.requests = true
 			e.request(&v.In, false)
 			e.request(&v.Out, true)
 		}
 	}
-	if requests && wait.Choice != meaning.NoRequest && !(wait.Completes && wait.Blocks && (wait.Choice == meaning.OneRequest || wait.Choice == meaning.AllRequests)) {
+	if x.requests && x.wait.Choice != meaning.NoRequest && !ops.CompletesAll(x.Call) {
 		e.tests, e.completes = true, nil
 	}
-	if !wait.Completes {
+	if !x.wait.Completes {
 		e.completes = nil
 	}
-	comm, hasComm := number("comm")
-	switch {
-	case !known || c.Return != 0:
-		e.why = fmt.Sprintf("%s may have failed", c.Name())
-	case m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) && hasComm:
-		for _, side := range []*meaning.Side{m.Out, m.In} {
-			if side == nil {
-				continue
-			}
-			o := op{kind: sending, comm: comm}
-			if side == m.In {
-				o.kind = receiving
-			}
-			peer, ok := number(side.Peer)
-			if o.peer = peer; !ok {
-				e.wild, e.why = true, fmt.Sprintf("%s: it isn't known with whom", c.Name())
-				e.ops = append(e.ops, o)
-				continue
-			}
-			o.tag, _ = number(side.Tag)
-			if peer == mpi.ProcNull {
-				continue
-			}
-			if o.kind == receiving && meaning.Wild(peer, o.tag) {
-				e.wild, e.why = true, "receives take any source or tag"
-			}
-			e.ops = append(e.ops, o)
-		}
-		if m.Later || c.Func.Has(trace.Persistent) {
-			e.persists, e.why = true, fmt.Sprintf("%s makes a persistent request", c.Name())
-		}
-	case m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive):
-		e.why = fmt.Sprintf("%s: it isn't known with whom", c.Name())
-	case c.Func.Has(trace.Collective) && hasComm && (m != nil && m.Pattern.Collective() && !m.Later || def.Has(mpi.Barrier) && !def.Has(mpi.Persistent)):
-		e.ops = append(e.ops, op{kind: meeting, comm: comm, peer: members})
-	case wait.Choice != meaning.NoRequest && wait.Completes && !e.tests:
-	case c.Func.Has(trace.Collective) || m != nil || requests || wait.Probes || concernsObjects(c.Func):
-		e.why = fmt.Sprintf("%s is in it", c.Name())
-		if c.Func.Has(trace.Collective) && hasComm {
-			e.ops = append(e.ops, op{kind: meeting, comm: comm, peer: members})
-		}
-		if ops.Abandons(c.Func) {
-			e.tests = true
-		}
-		if c.Param("message") != nil && hasComm { // which takes a message out of order
-			e.wild = true
-			e.ops = append(e.ops, op{kind: receiving, comm: comm})
-		}
+}
+
+// takeMessage takes down what a call sends and receives.
+func (e *event) takeMessage(x *looked) {
+	if x.moves.Out != nil {
+		e.takeSide(x, sending, x.moves.Out)
 	}
-	return e
+	if x.moves.In != nil {
+		e.takeSide(x, receiving, x.moves.In)
+	}
+	if x.moves.Later || x.Func.Has(trace.Persistent) {
+		e.persists, e.why = true, fmt.Sprintf("%s makes a persistent request", x.Name())
+	}
+}
+
+func (e *event) takeSide(x *looked, kind kind, side *meaning.Side) {
+	o := op{kind: kind, comm: x.comm}
+	var known bool
+	if o.peer, known = x.number(side.Peer); !known {
+		e.wild, e.why = true, fmt.Sprintf("%s: it isn't known with whom", x.Name())
+		e.ops = append(e.ops, o)
+		return
+	}
+	if o.peer == mpi.ProcNull {
+		return
+	}
+	o.tag, _ = x.number(side.Tag)
+	if kind == receiving && meaning.Wild(o.peer, o.tag) {
+		e.wild, e.why = true, "receives take any source or tag"
+	}
+	e.ops = append(e.ops, o)
+}
+
+// takeOther takes down a call that keeps a loop from running more or less often.
+func (e *event) takeOther(x *looked) {
+	e.why = fmt.Sprintf("%s is in it", x.Name())
+	if x.Func.Has(trace.Collective) && x.hasComm {
+		e.ops = append(e.ops, x.meeting())
+	}
+	if ops.Abandons(x.Func) {
+		e.tests = true
+	}
+	if x.Param("message") != nil && x.hasComm { // which takes a message out of order
+		e.wild = true
+		e.ops = append(e.ops, op{kind: receiving, comm: x.comm})
+	}
 }
 
 // concernsObjects reports whether a call has to do with what others made or will need.

@@ -34,6 +34,11 @@ type finish struct {
 	nth  int64 // of a persistent request: how often it was finished before
 }
 
+// compare is an order of finishes.
+func (f finish) compare(g finish) int {
+	return cmp.Or(cmp.Compare(f.form, g.form), cmp.Compare(f.id, g.id), cmp.Compare(f.nth, g.nth))
+}
+
 // completes reports whether a call is one that AnyOrder leaves out.
 func completes(c *trace.Call) bool {
 	def, _ := mpi.ByID(c.Func.ID)
@@ -212,25 +217,12 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 	nextB, stopB := iter.Pull2(callsOf(b, stream, 0))
 	defer stopB()
 	t := newTally()
-	next := func(pull func() (*trace.Call, error, bool), second bool) (*trace.Call, error) {
-		for {
-			x, err, ok := pull()
-			if err != nil || !ok {
-				return nil, err
-			}
-			if !completes(x) {
-				t.made(x, second)
-				return x, nil
-			}
-			t.add(x, second)
-		}
-	}
 	for {
-		x, err := next(nextA, false)
+		x, err := t.next(nextA, false)
 		if err != nil {
 			return nil, err
 		}
-		y, err := next(nextB, true)
+		y, err := t.next(nextB, true)
 		if err != nil {
 			return nil, err
 		}
@@ -238,20 +230,9 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 			break
 		}
 		if x != nil && y != nil {
-			if equal, err := m.same(x, y); err != nil {
+			if equal, err := t.same(m, x, y); err != nil {
 				return nil, err
 			} else if equal {
-				continue
-			}
-			if x.Name() == y.Name() && t.takesAny(x, false) && m.equalButSource(x, y) {
-				continue
-			}
-			if x.Name() == y.Name() && t.takesAny(x, false) && t.takesAny(y, true) && m.equalButMessage(x, y, t.probe[0] && t.probe[1]) {
-				t.message(x.Param("status").Out.Status, false)
-				t.message(y.Param("status").Out.Status, true)
-				continue
-			}
-			if x.Name() == y.Name() && m.equalButAsked(x, y, t.last) {
 				continue
 			}
 		}
@@ -262,35 +243,69 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 		}
 		return d, err
 	}
-	if t.bad != nil {
-		return &Difference{Rank: a.Number(), Stream: stream, What: "a request finished with another status: " + t.bad.Text()}, nil
+	if what := t.rest(); what != "" {
+		return &Difference{Rank: a.Number(), Stream: stream, What: what}, nil
 	}
-	if len(t.came) > 0 {
-		s := slices.MinFunc(slices.Collect(maps.Keys(t.came)), earlier) // so that the answer is always the same
-		only := "first"
-		if t.came[s] < 0 {
-			only = "second"
+	return nil, nil
+}
+
+// next returns the next call that is compared as a call, nil at the end. It notes what calls before it finished.
+func (t *tally) next(pull func() (*trace.Call, error, bool), second bool) (*trace.Call, error) {
+	for {
+		x, err, ok := pull()
+		if err != nil || !ok {
+			return nil, err
 		}
-		return &Difference{Rank: a.Number(), Stream: stream, What: fmt.Sprintf(
-			"only in the %s trace a message of %d bytes from rank %d came to a receive of any", only, s.Count, s.Source)}, nil
+		if !completes(x) {
+			t.made(x, second)
+			return x, nil
+		}
+		t.add(x, second)
 	}
-	if len(t.open) > 0 {
-		// The first of them, so that the answer is always the same.
-		var f finish
-		found := false
-		for g := range t.open {
-			if !found || g.form < f.form || g.form == f.form && (g.id < f.id || g.id == f.id && g.nth < f.nth) {
-				f, found = g, true
-			}
+}
+
+// same reports whether two calls are equal, but for messages that may come in another order.
+func (t *tally) same(m *matcher, x, y *trace.Call) (bool, error) {
+	equal, err := m.same(x, y)
+	if equal || err != nil {
+		return equal, err
+	}
+	anyX := t.takesAny(x, false)
+	switch {
+	case x.Name() != y.Name():
+		return false, nil
+	case anyX && m.equalButSource(x, y): // the second trace names whom the first one got its message from
+		return true, nil
+	case anyX && t.takesAny(y, true) && m.equalButMessage(x, y, t.probe[0] && t.probe[1]):
+		t.message(x.Param("status").Out.Status, false)
+		t.message(y.Param("status").Out.Status, true)
+		return true, nil
+	}
+	return m.equalButAsked(x, y, t.last), nil // about the status of such a message
+}
+
+// rest says what only one of the traces finished, or finished otherwise; "" if nothing. Of several it is the first one,
+// so that the answer is always the same.
+func (t *tally) rest() string {
+	only := func(second bool) string {
+		if second {
+			return "second"
 		}
-		only, what := "first", "request"
-		if t.owner[f] {
-			only = "second"
-		}
+		return "first"
+	}
+	switch {
+	case t.bad != nil:
+		return "a request finished with another status: " + t.bad.Text()
+	case len(t.came) > 0:
+		s := slices.MinFunc(slices.Collect(maps.Keys(t.came)), earlier)
+		return fmt.Sprintf("only in the %s trace a message of %d bytes from rank %d came to a receive of any", only(t.came[s] < 0), s.Count, s.Source)
+	case len(t.open) > 0:
+		f := slices.MinFunc(slices.Collect(maps.Keys(t.open)), finish.compare)
+		what := "request"
 		if f.form == trace.RequestPersistent {
 			what = "persistent"
 		}
-		return &Difference{Rank: a.Number(), Stream: stream, What: fmt.Sprintf("only the %s trace finished %s%d", only, what, f.id)}, nil
+		return fmt.Sprintf("only the %s trace finished %s%d", only(t.owner[f]), what, f.id)
 	}
-	return nil, nil
+	return ""
 }

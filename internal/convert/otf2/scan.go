@@ -43,93 +43,144 @@ func outcomeOf(e *Event) outcome {
 	return outcome{kind: e.ID, comm: uint32(v[1]), root: v[2], sent: v[3], recv: v[4]}
 }
 
-// scan goes through the events of a rank for what later calls say of earlier ones.
+// A scanner goes through the events of a rank for what later calls say of earlier ones.
+type scanner struct {
+	w    *world
+	k    *rank
+	all  *outcomes
+	open map[uint64]begun // by request
+	// early are outcomes of another thread's operations, whose events come later here.
+	early map[uint64]outcome
+
+	thread int
+	events *Events
+	inside []*mpi.Call // regions around the event, nil for those of other functions
+}
+
+// A begun operation is one of a thread's, in the order in which they began.
+type begun struct{ thread, at int }
+
+// scanned is what the scanner does at events, by their kind.
+var scanned = [256]func(*scanner, *Event){
+	EvMeasurementOnOff:    (*scanner).onOff,
+	EvEnter:               (*scanner).enter,
+	EvCallingContextEnter: (*scanner).enter,
+	EvLeave:               (*scanner).leave,
+	EvCallingContextLeave: (*scanner).leave,
+	EvMpiIrecvRequest:     (*scanner).begin,
+	EvCollectiveRequest:   (*scanner).begin,
+	EvMpiIrecv:            (*scanner).complete,
+	EvCollectiveComplete:  (*scanner).complete,
+	EvProgramBegin:        (*scanner).programBegin,
+	EvCommCreate:          (*scanner).commCreate,
+}
+
 func (w *world) scan(k *rank, all *outcomes) error {
-	type place struct{ thread, at int }
-	open := make(map[uint64]place)
-	early := make(map[uint64]outcome) // of another thread, whose events come later here
+	x := &scanner{w: w, k: k, all: all, open: make(map[uint64]begun), early: make(map[uint64]outcome)}
 	k.first = math.MaxUint64
 	k.begun = make([][]uint32, len(k.threads))
 	k.off = make([]bool, len(k.threads))
 	for thread, location := range k.threads {
-		es, err := w.a.Events(location)
-		if err != nil {
-			return err
-		}
-		inside := make([]*mpi.Call, 0, 8)
-		for es.Next() {
-			e := &es.Event
-			row := &rows[e.ID]
-			if row.alone && !slices.ContainsFunc(inside, func(c *mpi.Call) bool { return c != nil }) {
-				k.first, k.last = min(k.first, e.Time), max(k.last, e.Time)
-				k.calls++
-			}
-			if row.uses != nil {
-				k.use(row.uses(w, e))
-			}
-			k.ends = k.ends || row.ends
-			switch e.ID {
-			case EvMeasurementOnOff:
-				k.off[thread] = e.Values[0] == RecordingOff
-			case EvEnter, EvCallingContextEnter:
-				c := w.regions[w.region(e)]
-				if inside = append(inside, c); c == nil {
-					continue
-				}
-				k.first, k.last = min(k.first, e.Time), max(k.last, e.Time)
-				k.calls++
-				k.begins = k.begins || c.Has(mpi.Begins)
-				k.finished = k.finished || c.Has(mpi.Ends)
-				if c.Has(mpi.CreatesComm) {
-					k.makers = append(k.makers, commCreation{c, Undefined})
-				}
-			case EvLeave, EvCallingContextLeave:
-				k.last = max(k.last, e.Time)
-				if i := lastIndex(inside, func(c *mpi.Call) bool { return c == w.regions[w.region(e)] }); i >= 0 {
-					inside = slices.Delete(inside, i, i+1)
-				}
-			case EvMpiIrecvRequest, EvCollectiveRequest:
-				id := e.Values[0]
-				n := uint32(0)
-				if x, ok := early[id]; ok {
-					n = all.of(x)
-					delete(early, id)
-				} else {
-					open[id] = place{thread, len(k.begun[thread])}
-				}
-				k.begun[thread] = append(k.begun[thread], n)
-			case EvMpiIrecv, EvCollectiveComplete:
-				id := e.Values[4]
-				if e.ID == EvCollectiveComplete {
-					id = e.Values[5]
-				}
-				if p, ok := open[id]; ok {
-					k.begun[p.thread][p.at] = all.of(outcomeOf(e))
-					delete(open, id)
-				} else {
-					early[id] = outcomeOf(e)
-				}
-			case EvProgramBegin:
-				if w.command == "" {
-					words := make([]string, len(es.Refs))
-					for i, s := range es.Refs {
-						words[i] = w.a.String(s)
-					}
-					w.command = show.Quote(words)
-				}
-			case EvCommCreate:
-				if n := len(k.makers); n > 0 && len(inside) > 0 && inside[len(inside)-1] == k.makers[n-1].call {
-					k.makers[n-1].comm = uint32(e.Values[0])
-				}
-			}
-		}
-		err = es.Err()
-		es.Close()
-		if err != nil {
+		if err := x.scanThread(thread, location); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (x *scanner) scanThread(thread int, location uint64) (err error) {
+	if x.events, err = x.w.a.Events(location); err != nil {
+		return err
+	}
+	defer x.events.Close()
+	x.thread, x.inside = thread, make([]*mpi.Call, 0, 8)
+	for x.events.Next() {
+		e := &x.events.Event
+		row := &rows[e.ID]
+		if row.alone && !slices.ContainsFunc(x.inside, func(c *mpi.Call) bool { return c != nil }) {
+			x.call(e.Time)
+		}
+		if row.uses != nil {
+			x.k.use(row.uses(x.w, e))
+		}
+		x.k.ends = x.k.ends || row.ends
+		if at := scanned[e.ID]; at != nil {
+			at(x, e)
+		}
+	}
+	return x.events.Err()
+}
+
+// call counts a call that begins.
+func (x *scanner) call(time uint64) {
+	x.k.first, x.k.last = min(x.k.first, time), max(x.k.last, time)
+	x.k.calls++
+}
+
+func (x *scanner) onOff(e *Event) { x.k.off[x.thread] = e.Values[0] == RecordingOff }
+
+func (x *scanner) enter(e *Event) {
+	c := x.w.regions[x.w.region(e)]
+	if x.inside = append(x.inside, c); c == nil {
+		return
+	}
+	x.call(e.Time)
+	x.k.begins = x.k.begins || c.Has(mpi.Begins)
+	x.k.finished = x.k.finished || c.Has(mpi.Ends)
+	if c.Has(mpi.CreatesComm) {
+		x.k.makers = append(x.k.makers, commCreation{c, Undefined})
+	}
+}
+
+func (x *scanner) leave(e *Event) {
+	x.k.last = max(x.k.last, e.Time)
+	if i := lastIndex(x.inside, func(c *mpi.Call) bool { return c == x.w.regions[x.w.region(e)] }); i >= 0 {
+		x.inside = slices.Delete(x.inside, i, i+1)
+	}
+}
+
+// begin is at operations with a request.
+func (x *scanner) begin(e *Event) {
+	id := e.Values[0]
+	n := uint32(0)
+	if o, ok := x.early[id]; ok {
+		n = x.all.of(o)
+		delete(x.early, id)
+	} else {
+		x.open[id] = begun{x.thread, len(x.k.begun[x.thread])}
+	}
+	x.k.begun[x.thread] = append(x.k.begun[x.thread], n)
+}
+
+func (x *scanner) complete(e *Event) {
+	id := e.Values[4]
+	if e.ID == EvCollectiveComplete {
+		id = e.Values[5]
+	}
+	if p, ok := x.open[id]; ok {
+		x.k.begun[p.thread][p.at] = x.all.of(outcomeOf(e))
+		delete(x.open, id)
+	} else {
+		x.early[id] = outcomeOf(e)
+	}
+}
+
+func (x *scanner) programBegin(*Event) {
+	if x.w.command != "" {
+		return
+	}
+	words := make([]string, len(x.events.Refs))
+	for i, s := range x.events.Refs {
+		words[i] = x.w.a.String(s)
+	}
+	x.w.command = show.Quote(words)
+}
+
+// commCreate says which communicator the call around it made.
+func (x *scanner) commCreate(e *Event) {
+	if n := len(x.k.makers); n > 0 && len(x.inside) > 0 && x.inside[len(x.inside)-1] == x.k.makers[n-1].call {
+		x.k.makers[n-1].comm = uint32(e.Values[0])
+	}
 }
 
 // lastIndex is that of the innermost of a stack which is such a one, -1 if none is: some tools leave functions in another order.

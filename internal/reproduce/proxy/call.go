@@ -171,29 +171,65 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 			call = fmt.Sprintf("%s[%s] = %s", a, w.slot(w.c.result.at), call)
 		}
 	}
-	do, end := "DO(", ");"
+	do, nothing := w.repeats(args)
+	if nothing {
+		return saysNo(w.c.f.Name), true
+	}
+	w.surround()
+	first, after := strings.Join(w.first, " "), strings.Join(w.after, " ")
+	if first != "" {
+		first += " "
+	}
+	if after != "" {
+		after = " " + after
+	}
+	return func(gap string) string {
+		return first + do + gap + ", " + call + ");" + after
+	}, false
+}
+
+// whilePending is the condition of the runtime under which a test was in vain, by what it asks about.
+var whilePending = map[meaning.Choice]struct{ condition, requests string }{
+	meaning.OneRequest:   {"pending", "request"},
+	meaning.AllRequests:  {"any_pending", "array_of_requests"},
+	meaning.AnyRequest:   {"none_done", "array_of_requests"},
+	meaning.SomeRequests: {"none_done", "array_of_requests"},
+}
+
+// repeats returns how the statement makes the call: once, or until it finds what it found. nothing is set for a test that
+// isn't made.
+func (w *writer) repeats(args []string) (do string, nothing bool) {
+	is := meaning.WaitingOf(w.c.def)
 	flag, hasFlag := w.out("flag")
 	vain := hasFlag && flag == 0
 	if n, ok := w.out("outcount"); ok {
 		vain = n == 0
 	}
+	onRequests := is.Choice != meaning.NoRequest
 	takes := w.param("message") >= 0 || w.param("win") >= 0 // what others then could not
-	switch is := meaning.WaitingOf(w.c.def); {
-	case w.c.def.Has(mpi.Begins):
-		w.after = append(w.after, "begun();")
-	case !w.c.def.Has(mpi.Polls) || is.Choice != meaning.NoRequest && !is.Completes:
+	switch {
+	case w.c.def.Has(mpi.Begins) || !w.c.def.Has(mpi.Polls) || onRequests && !is.Completes:
+		// Nothing that the program needs comes of making it more than once.
 	case vain && takes:
-		return saysNo(w.c.f.Name), true
-	case vain && is.Choice == meaning.OneRequest:
-		do = "POLL(pending(" + w.requests("request") + "), "
-	case vain && is.Choice == meaning.AllRequests:
-		do = fmt.Sprintf("POLL(any_pending(%s, %s), ", w.expr(mpi.KindInt, w.c.in[0].at), w.requests("array_of_requests"))
-	case vain && is.Choice != meaning.NoRequest:
-		do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr(mpi.KindInt, w.c.in[0].at), w.requests("array_of_requests"))
+		return "", true
+	case vain && onRequests:
+		x, list := whilePending[is.Choice], ""
+		if is.Choice != meaning.OneRequest {
+			list = w.expr(mpi.KindInt, w.c.in[0].at) + ", "
+		}
+		return fmt.Sprintf("POLL(%s(%s%s), ", x.condition, list, w.requests(x.requests)), false
 	case vain && is.Probes:
-		do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
-	case hasFlag && !vain && is.Choice == meaning.NoRequest && !is.Probes:
-		do = "UNTIL("
+		return fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2]), false
+	case hasFlag && !vain && !onRequests && !is.Probes: // requests and messages that are found are in the arguments
+		return "UNTIL(", false
+	}
+	return "DO(", false
+}
+
+// surround adds what comes before and after the call.
+func (w *writer) surround() {
+	if w.c.def.Has(mpi.Begins) {
+		w.after = append(w.after, "begun();")
 	}
 	if w.v.nested != nil {
 		w.freesLate()
@@ -209,16 +245,6 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	if w.c.own >= 0 {
 		w.after = append(w.after, fmt.Sprintf("step(%d);", w.c.own))
 	}
-	first, after := strings.Join(w.first, " "), strings.Join(w.after, " ")
-	if first != "" {
-		first += " "
-	}
-	if after != "" {
-		after = " " + after
-	}
-	return func(gap string) string {
-		return first + do + gap + ", " + call + end + after
-	}, false
 }
 
 // call is the call and its arguments.

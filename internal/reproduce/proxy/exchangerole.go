@@ -52,59 +52,126 @@ func (x *exchanger) finishes(t int) (list []int64) {
 	return list
 }
 
+// A trait is what matters of a call for its role in an exchange.
+type trait uint16
+
+const (
+	completes trait = 1 << iota
+	blocks
+	polls
+	ofOne     // request
+	ofAll     // requests that it is given
+	ofSeveral // of them: any or some
+	looks     // for a message, and leaves it where it is
+	moves     // data, other than from one rank to another by a message
+	begins    // a message, with a request of its own or none
+	receives  // a message at once, from where it says, and gives its status
+	reads     // a status, and nothing else
+)
+
+// traits returns those of a call.
+func (c *call) traits() (list trait) {
+	is, message := meaning.WaitingOf(c.def), meaning.Of(c.f.Name)
+	has := func(param string) bool { return c.def.Index(param) >= 0 }
+	plain := message != nil && (message.Pattern == meaning.Receive || message.Pattern == meaning.ToPeer)
+	for _, x := range []struct {
+		trait trait
+		is    bool
+	}{
+		{completes, is.Completes}, {blocks, is.Blocks}, {polls, c.def.Has(mpi.Polls)},
+		{ofOne, is.Choice == meaning.OneRequest}, {ofAll, is.Choice == meaning.AllRequests},
+		{ofSeveral, is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests},
+		{looks, is.Probes && !has("message")},
+		{moves, message != nil && !plain}, {begins, plain && c.def.Has(mpi.Nonblocking)},
+		{receives, is.Receives && is.Blocks && !has("dest") && has("source") && has("status")},
+		{reads, c.def.Has(mpi.Local) && c.asksStatus()},
+	} {
+		if x.is {
+			list |= x.trait
+		}
+	}
+	return list
+}
+
+// roleTable gives calls their roles. The first row counts whose traits a call has all of.
+var roleTable = []struct {
+	traits trait
+	role   func(x *exchanger, c *call, t int) role
+}{
+	// Whether there is a message differs from run to run.
+	{looks, (*exchanger).roleOfProbe},
+	// Which requests completed is in the outputs, and differs from run to run.
+	{completes | ofSeveral, (*exchanger).roleOfSeveral},
+	// All that it is given has completed: no test is needed for it. A test of all is left as it is.
+	{completes | ofAll | blocks, (*exchanger).roleOfAll},
+	// A test may have to be made more often; a wait for one is a step of the exchange, as one for all is.
+	{completes | ofOne | blocks, (*exchanger).roleOfOne},
+	{completes | ofOne | polls, (*exchanger).roleOfOne},
+	// All ranks of a communicator or the target have a part in it: it can't be moved.
+	{moves, func(*exchanger, *call, int) role { return noRole }},
+	// What a test or wait finds later.
+	{begins, func(x *exchanger, _ *call, t int) role { x.kind(t, makes); return makes }},
+	// What a probe found.
+	{receives, func(x *exchanger, _ *call, t int) role { x.kind(t, takes); return takes }},
+	// It needs what the call before it found.
+	{reads, func(*exchanger, *call, int) role { return asks }},
+}
+
 // role returns the role of a call of the variant in an exchange.
 func (x *exchanger) role(t int) role {
 	c := x.v.calls[t]
 	if c.def == nil || c.own >= 0 && c.lane != nil || c.generalises() || x.g.why(x.v, t) != "" || x.v.ranks[0].Lane(t) != nil || c.vals[0][0] != 0 {
 		return noRole
 	}
-	is := meaning.WaitingOf(c.def)
-	message := meaning.Of(c.f.Name)
-	flag := c.output("flag")
-	switch {
-	case is.Probes && c.def.Index("message") < 0:
-		if flag == 0 {
-			return inVain
+	has := c.traits()
+	for _, row := range roleTable {
+		if has&row.traits == row.traits {
+			return row.role(x, c, t)
 		}
-		return probes
-	case is.Completes && (is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests):
-		switch a := x.array[t]; {
-		case a == nil || !a.Ending.Known:
-		case len(a.Ending.Numbers) > 0:
-			return tests
-		case c.def.Has(mpi.Polls):
-			return inVain
+	}
+	return noRole
+}
+
+func (x *exchanger) roleOfProbe(c *call, _ int) role {
+	if c.output("flag") == 0 {
+		return inVain
+	}
+	return probes
+}
+
+func (x *exchanger) roleOfSeveral(c *call, t int) role {
+	switch a := x.array[t]; {
+	case a == nil || !a.Ending.Known:
+	case len(a.Ending.Numbers) > 0:
+		return tests
+	case c.def.Has(mpi.Polls):
+		return inVain
+	}
+	return noRole
+}
+
+func (x *exchanger) roleOfAll(c *call, t int) role {
+	if x.done[t] = c.all(); len(x.done[t]) > 0 {
+		return waits
+	}
+	return noRole
+}
+
+func (x *exchanger) roleOfOne(c *call, t int) role {
+	for m, vals := range c.vals {
+		list := c.finished(vals)
+		if m > 0 && !slices.Equal(list, x.done[t]) || slices.Contains(list, 0) {
+			return noRole
 		}
-	case is.Completes && is.Blocks && is.Choice == meaning.AllRequests:
-		if x.done[t] = c.all(); len(x.done[t]) > 0 {
-			return waits
-		}
-	case is.Completes && is.Choice == meaning.OneRequest && (is.Blocks || c.def.Has(mpi.Polls)):
-		for m, vals := range c.vals {
-			list := c.finished(vals)
-			if m > 0 && !slices.Equal(list, x.done[t]) || slices.Contains(list, 0) {
-				return noRole
-			}
-			x.done[t] = list
-		}
-		if len(x.done[t]) > 0 && is.Blocks {
-			return waits
-		}
-		if len(x.done[t]) > 0 {
-			return tests
-		}
-		if c.def.Has(mpi.Polls) {
-			return inVain
-		}
-	case message != nil && message.Pattern != meaning.Receive && message.Pattern != meaning.ToPeer:
-	case message != nil && c.def.Has(mpi.Nonblocking) && !message.Pattern.Collective():
-		x.kind(t, makes)
-		return makes
-	case is.Receives && is.Blocks && c.def.Index("dest") < 0 && c.def.Index("source") >= 0 && c.def.Index("status") >= 0:
-		x.kind(t, takes)
-		return takes
-	case c.def.Has(mpi.Local) && c.asksStatus():
-		return asks
+		x.done[t] = list
+	}
+	switch found := len(x.done[t]) > 0; {
+	case found && meaning.WaitingOf(c.def).Blocks:
+		return waits
+	case found:
+		return tests
+	case c.def.Has(mpi.Polls):
+		return inVain
 	}
 	return noRole
 }

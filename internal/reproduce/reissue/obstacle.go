@@ -143,55 +143,106 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 	return s.List(), nil
 }
 
+// A subject is a distinct call that is to be made again.
+type subject struct {
+	c       *trace.Call
+	def     *mpi.Call
+	target  Target
+	foreign bool // the target is another MPI
+}
+
+// An obstacleRule is a reason why some calls can't be made again.
+type obstacleRule struct {
+	why     string
+	applies func(x *subject) bool
+}
+
+// missingOutcome is for all calls, also those on files. The first rule that applies counts.
+var missingOutcome = []obstacleRule{
+	{"the MPI at hand does not have it", func(x *subject) bool {
+		return x.target.Has != nil && !x.target.Has(x.c.Name()) && !x.def.Has(mpi.Posix)
+	}},
+	{neverReturned, func(x *subject) bool { return x.c.Return == trace.NeverReturned && !x.def.Has(mpi.Ends) }},
+	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.Left }},
+}
+
+// unrepeatable is why calls of a function can't be made again, whatever their values; large forms included.
+var unrepeatable = func() map[string]string {
+	list := map[string]string{"MPI_Abort": endsProgram}
+	for why, names := range map[string][]string{
+		"processes that it started are not in the trace": {"MPI_Comm_spawn", "MPI_Comm_spawn_multiple"},
+		"who meets whom through a port or a socket is not in the trace": {
+			"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Open_port", "MPI_Close_port",
+			"MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name",
+		},
+		"an event instance exists only while its callback runs": {
+			"MPI_T_event_read", "MPI_T_event_copy", "MPI_T_event_get_timestamp", "MPI_T_event_get_source",
+		},
+	} {
+		for _, name := range names {
+			list[name] = why
+		}
+	}
+	return list
+}()
+
+// missingValue is for calls of MPI.
+var missingValue = []obstacleRule{
+	{"the parents of the program are not in the trace", func(x *subject) bool {
+		p := x.c.Param("parent")
+		return x.c.Name() == "MPI_Comm_get_parent" && p != nil && p.Out.Num >= trace.FirstLocal
+	}},
+	{"variables of the tools interface are those of one MPI", func(x *subject) bool { return x.foreign && x.def.Has(mpi.Tool) }},
+	{"numbers of error classes are those of one MPI", func(x *subject) bool {
+		return x.foreign && x.target.Literal && (x.c.Name() == "MPI_Add_error_code" || x.c.Name() == "MPI_Add_error_string")
+	}},
+	{"whether it gives the same datatypes or copies is up to the MPI", func(x *subject) bool {
+		return x.foreign && x.target.Literal && givesTypes(x.c)
+	}},
+	{"which request it gave is not in the trace", func(x *subject) bool {
+		return x.c.Name() == "MPI_Request_f2c" || x.c.Name() == "MPI_Request_fromint"
+	}},
+	{"the trace lacks the displacements of its blocks", func(x *subject) bool { return scattered(x.def, x.c) }},
+}
+
+// reason returns that of the first rule that applies; "" if none does.
+func (x *subject) reason(rules []obstacleRule) string {
+	for i := range rules {
+		if rules[i].applies(x) {
+			return rules[i].why
+		}
+	}
+	return ""
+}
+
 // ObstacleOf says why a distinct call can't be made again; "" if it can. from is the
 // flavour of the MPI that the trace was made under.
 func ObstacleOf(c *trace.Call, from string, target Target) string {
-	name := c.Name()
-	def, known := mpi.Lookup(name)
-	switch {
-	case !known:
+	def, known := mpi.Lookup(c.Name())
+	if !known {
 		return "not in the standard that this release knows"
-	case target.Has != nil && !target.Has(name) && !def.Has(mpi.Posix):
-		return "the MPI at hand does not have it"
-	case c.Return == trace.NeverReturned && !def.Has(mpi.Ends):
-		return neverReturned
-	case c.Return == trace.Left:
-		return "the program left the call by a jump or an exception"
+	}
+	x := &subject{c: c, def: def, target: target, foreign: target.Foreign(from)}
+	if why := x.reason(missingOutcome); why != "" {
+		return why
 	}
 	if def.Has(mpi.Posix) {
 		return whyFile(c)
 	}
-	switch strings.TrimSuffix(name, "_c") {
-	case "MPI_Abort":
-		return endsProgram
-	case "MPI_Comm_spawn", "MPI_Comm_spawn_multiple":
-		return "processes that it started are not in the trace"
-	case "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Open_port", "MPI_Close_port",
-		"MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name":
-		return "who meets whom through a port or a socket is not in the trace"
-	case "MPI_Comm_get_parent":
-		if p := c.Param("parent"); p != nil && p.Out.Num >= trace.FirstLocal {
-			return "the parents of the program are not in the trace"
-		}
-	case "MPI_T_event_read", "MPI_T_event_copy", "MPI_T_event_get_timestamp", "MPI_T_event_get_source":
-		return "an event instance exists only while its callback runs"
+	if why := unrepeatable[strings.TrimSuffix(c.Name(), "_c")]; why != "" {
+		return why
 	}
-	if target.Foreign(from) {
-		switch {
-		case def.Has(mpi.Tool):
-			return "variables of the tools interface are those of one MPI"
-		case target.Literal && (name == "MPI_Add_error_code" || name == "MPI_Add_error_string"):
-			return "numbers of error classes are those of one MPI"
-		case target.Literal && givesTypes(c):
-			return "whether it gives the same datatypes or copies is up to the MPI"
-		}
+	if why := x.reason(missingValue); why != "" {
+		return why
 	}
-	if c.Name() == "MPI_Request_f2c" || c.Name() == "MPI_Request_fromint" {
-		return "which request it gave is not in the trace"
+	if why := whyParams(c); why != "" {
+		return why
 	}
-	if scattered(def, c) {
-		return "the trace lacks the displacements of its blocks"
-	}
+	return absolute(c)
+}
+
+// whyParams says what is not known of a call's handles and requests.
+func whyParams(c *trace.Call) string {
 	for i := range c.Params {
 		p := &c.Params[i]
 		// A null pointer for an object of the tools interface is an error that
@@ -203,10 +254,10 @@ func ObstacleOf(c *trace.Call, from string, target Target) string {
 			return why
 		}
 		if p.Def.Type == trace.Request && p.Out.Type == trace.Request && p.Out.Form == trace.RequestUnknown {
-			return "a request that was not seen being made"
+			return unseenRequest
 		}
 	}
-	return absolute(c)
+	return ""
 }
 
 // scattered reports whether a call lacks the displacements of its blocks, as imports of OTF2 do.
@@ -246,6 +297,8 @@ func TakesAllHandles(name string) bool {
 	return false
 }
 
+const unseenRequest = "a request that was not seen being made"
+
 func whyValue(p *trace.Param, v *trace.Value) string {
 	switch v.Type {
 	case trace.Handle, trace.Object:
@@ -255,7 +308,7 @@ func whyValue(p *trace.Param, v *trace.Value) string {
 	case trace.Request:
 		switch v.Form {
 		case trace.RequestUnknown:
-			return "a request that was not seen being made"
+			return unseenRequest
 		case trace.RequestForeign:
 			return "a request of another thread, numbered by what that thread happened to have made"
 		}

@@ -44,40 +44,80 @@ func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	if err := ops.CheckCompleted(c); err != nil {
 		return 0, err
 	}
-	vain, polls := ops.FoundNothing(c), plan.call.Has(mpi.Polls)
-	var done []ops.Completion
-	var match *trace.StatusValue
-	switch is := plan.waits; {
-	case is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests:
-		if done = ops.Completed(c); len(done) == 0 && !vain { // no request was active
-			return 0, nil
-		}
-	case is.Choice == meaning.AllRequests && !polls:
-		if c.Return != mpi.ErrInStatus {
-			return 0, nil
-		}
-		done = ops.Completed(c)
-	case polls && !is.Probes || vain:
-	case !polls && !wildcard(c):
+	q := &s.question
+	*q = question{c: c, is: plan.waits, polls: plan.call.Has(mpi.Polls), later: plan.call.Has(mpi.Nonblocking), vain: ops.FoundNothing(c)}
+	if !s.answer(q) {
 		return 0, nil
-	case plan.call.Has(mpi.Nonblocking):
-		if s.completion != nil && s.completion.status != nil && !s.completion.status.Cancelled {
-			match = message(s.completion.status)
-		}
-		if match == nil {
-			return 0, nil
-		}
-	default: // receives and probes
-		if match = statusOf(c); match == nil {
-			return 0, nil
-		}
 	}
 	flag := int64(0)
 	if p := c.Param("flag"); p != nil {
 		flag = p.Out.Num
 	}
-	s.vain = vain && len(s.p.streams) == 1 && s.derived == nil
-	return s.layOut(c, flag, match, done), s.arena.err
+	s.vain = q.vain && len(s.p.streams) == 1 && s.derived == nil
+	return s.layOut(c, flag, q.match, q.done), s.arena.err
+}
+
+// A question is a call whose outcome may have to be dictated, and then what it finds.
+type question struct {
+	c     *trace.Call
+	is    meaning.Waiting
+	polls bool
+	later bool // it makes a request, and another call finds the message
+	vain  bool // it finds nothing
+
+	done  []ops.Completion
+	match *trace.StatusValue
+}
+
+// answers are how outcomes are found. The first row that applies counts. find is false if there is nothing to dictate.
+var answers = []struct {
+	applies func(q *question) bool
+	find    func(s *Stream, q *question) bool
+}{
+	// Which requests completed is in the outputs.
+	{func(q *question) bool {
+		return q.is.Choice == meaning.AnyRequest || q.is.Choice == meaning.SomeRequests
+	}, (*Stream).completedSome},
+	// All complete: it matters only which failed.
+	{func(q *question) bool { return q.is.Choice == meaning.AllRequests && !q.polls }, (*Stream).failedSome},
+	// The flag says all.
+	{func(q *question) bool { return q.polls && !q.is.Probes || q.vain }, func(*Stream, *question) bool { return true }},
+	// One sender and tag: MPI's order of messages leaves no choice.
+	{func(q *question) bool { return !q.polls && !wildcard(q.c) }, func(*Stream, *question) bool { return false }},
+	// The message is known from the call that completed the request.
+	{func(q *question) bool { return q.later }, (*Stream).completedMessage},
+	// Receives and probes have the message in their status.
+	{func(*question) bool { return true }, func(_ *Stream, q *question) bool { q.match = statusOf(q.c); return q.match != nil }},
+}
+
+// answer finds what a call is to give; false if there is nothing to dictate.
+func (s *Stream) answer(q *question) bool {
+	for i := range answers {
+		if answers[i].applies(q) {
+			return answers[i].find(s, q)
+		}
+	}
+	return false
+}
+
+func (s *Stream) completedSome(q *question) bool {
+	q.done = ops.Completed(q.c)
+	return len(q.done) > 0 || q.vain // else no request was active
+}
+
+func (s *Stream) failedSome(q *question) bool {
+	if q.c.Return != mpi.ErrInStatus {
+		return false
+	}
+	q.done = ops.Completed(q.c)
+	return true
+}
+
+func (s *Stream) completedMessage(q *question) bool {
+	if s.completion != nil && s.completion.status != nil && !s.completion.status.Cancelled {
+		q.match = message(s.completion.status)
+	}
+	return q.match != nil
 }
 
 func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, done []ops.Completion) uint64 {

@@ -30,6 +30,7 @@ type Stream struct {
 	ahead      *lookahead
 	completion *requestOutcome // of the request that the call under way makes
 	vain       bool            // the call before was a test that found nothing
+	question   question        // about the outcome of the call under way: here so that it is allocated once
 	aside      int64           // ns that the recorder had taken by then
 	again      again           // it is to be made again
 	derived    *derived        // nil: receives are those of the trace

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
+	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A replayReport is what `spoor replay --json` prints; times are in nanoseconds.
+type replayReport struct {
+	Trace    string       `json:"trace"`
+	Timeless bool         `json:"no_times,omitempty"` // the trace has none: the original's are 0
+	Files    bool         `json:"files,omitempty"`    // time in MPI is that in calls on files, too
+	MPI      string       `json:"mpi"`
+	Launcher string       `json:"launcher"`
+	Ranks    []replayRank `json:"ranks"`
+	Wall     int64        `json:"wall_ns"`          // from when all ranks were in MPI_Init on: that of the longest rank
+	Original int64        `json:"original_wall_ns"` // the same of the traced run
+	Job      int64        `json:"job_ns"`           // start and end of the ranks included
+}
+
+type replayRank struct {
+	replay.Report
+	Original replayTimes `json:"original"`
+}
+
+// replayTimes are those of the traced run. In calls and between them they are sums over the calls of the rank's threads.
+type replayTimes struct {
+	Wall          int64 `json:"wall_ns"`
+	MPI           int64 `json:"mpi_ns"`
+	MPIWithin     int64 `json:"mpi_within_ns"`
+	Compute       int64 `json:"compute_ns"`
+	ComputeWithin int64 `json:"compute_within_ns"`
+	Known         bool  `json:"known"` // they are the rank's own, not its part in what ranks like it spent
+}
+
+func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
+	rep, err := readReports(r, dir)
+	if err != nil {
+		return err
+	}
+	rep.Files = o.io != ""
+	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.Line, " "), int64(job)
+	return o.print(cmd, rep, func(w io.Writer) { printReplay(w, rep) }, nil)
+}
+
+// readReports joins what ranks wrote with what the trace says of them.
+func readReports(r *trace.Reader, dir string) (*replayReport, error) {
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	spent := make(map[int]efficiency.RankTotals)
+	if r.HasTimes() {
+		list, err := efficiency.TotalsByRank(r, efficiency.Options{})
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list {
+			spent[x.Rank] = x
+		}
+	}
+	rep := &replayReport{Trace: r.Name(), Timeless: !r.HasTimes()}
+	for rank := range r.Ranks() {
+		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d", rank)))
+		if err != nil {
+			return nil, fmt.Errorf("report of rank %d: %w; do all nodes see this directory?", rank, err)
+		}
+		var x replayRank
+		if err := json.Unmarshal(b, &x.Report); err != nil {
+			return nil, fmt.Errorf("report of rank %d: %w", rank, err)
+		}
+		p := procs.At(rank)
+		span, of := p.SpanNs+p.OffNs(), spent[rank]
+		x.Original = replayTimes{
+			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.ErrorNs), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.ErrorNs),
+			Known: of.MPI.Known && of.Compute.Known,
+		}
+		rep.Original = max(rep.Original, span)
+		rep.Ranks = append(rep.Ranks, x)
+	}
+	reports := make([]*replay.Report, len(rep.Ranks))
+	for i := range reports {
+		reports[i] = &rep.Ranks[i].Report
+	}
+	replay.SubtractInitWait(reports)
+	for _, x := range reports {
+		rep.Wall = max(rep.Wall, x.Wall)
+	}
+	return rep, nil
+}
+
+func printReplay(w io.Writer, rep *replayReport) {
+	seconds := func(ns int64) string { return show.Duration(float64(ns)) }
+	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, show.Plural(len(rep.Ranks), "rank"), rep.Launcher)
+	in := "in MPI"
+	if rep.Files {
+		in = "in calls"
+	}
+	if rep.Timeless {
+		fmt.Fprintf(w, "wall time %s; the original's is not known: %v\n\n", seconds(rep.Wall), trace.ErrNoTimes)
+	} else {
+		fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
+			100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
+	}
+	const room = 16
+	var different int64
+	guessed := false
+	sum := func(ns, within int64, known bool) string {
+		switch {
+		case !known:
+			return "~" + seconds(ns)
+		case within > ns/50: // they are known to a percent, mostly
+			return seconds(ns) + " ± " + seconds(within)
+		}
+		return seconds(ns)
+	}
+	for _, x := range rep.Ranks {
+		different += x.Different
+	}
+	show.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
+		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.Wall)
+		if rep.Timeless {
+			c.Ns(in, x.MPI)
+			return
+		}
+		of := &x.Original
+		c.Ns("original", of.Wall).Ns(in, x.MPI).Ns("held", x.Held).Value("original", sum(of.MPI, of.MPIWithin, of.Known))
+		c.Ns("computing", x.Compute).Value("original", sum(of.Compute, of.ComputeWithin, of.Known))
+		guessed = guessed || !of.Known
+	})
+	if n := len(rep.Ranks) - room; n > 0 {
+		fmt.Fprintf(w, "and %s (--json has all)\n", show.Plural(n, "more rank"))
+	}
+	if guessed {
+		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
+	}
+	var dropped, receives int64
+	for _, x := range rep.Ranks {
+		dropped, receives = dropped+x.Dropped, receives+x.Receives
+	}
+	if dropped+receives > 0 {
+		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", show.Plural(receives, "receive"), show.Plural(dropped, "call"))
+	}
+	if different == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", show.Plural(different, "call"))
+	shown := 0
+	for _, x := range rep.Ranks {
+		for _, e := range x.Examples {
+			if shown++; shown <= 5 {
+				fmt.Fprintf(w, "  rank %d: %s\n", x.Rank, e)
+			}
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/run/deliver"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/tree"
+)
+
+// A tracedJob is a command line, and where its trace goes.
+type tracedJob struct {
+	before   []string // words before the launcher, such as timeout 5m
+	args     []string // from the launcher on
+	launcher launch.Launcher
+	program  string
+
+	shim         string
+	out, scratch string
+}
+
+func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
+	if err := o.check(cmd.Flags()); err != nil {
+		return &usageError{cmd, err}
+	}
+	if err := o.findPlugin(); err != nil {
+		return err
+	}
+	j := splitCommand(args)
+	var err error
+	if j.shim, err = findLibrary(o.io.library()); err != nil {
+		return err
+	}
+	if launch.InRank() && j.launcher == launch.NoLauncher {
+		// mpirun -n 4 spoor run ./app: this process is to become the rank.
+		if o.hang > 0 {
+			return &usageError{cmd, errors.New("--hang: spoor must start the launcher; here, ask spoor where beside it")}
+		}
+		return becomeRank(o, j.shim, j.args)
+	}
+	if err := j.prepare(cmd, o); err != nil {
+		return err
+	}
+	defer os.Remove(j.scratch) // if it is empty: what is left in it is somebody's records
+	return j.run(cmd, o)
+}
+
+// check checks the flags, and completes what they say.
+func (o *runOptions) check(f *pflag.FlagSet) (err error) {
+	if err := o.parseTiming(); err != nil {
+		return err
+	}
+	if o.out, err = launch.Expand(o.out); err != nil {
+		return fmt.Errorf("-o %w", err)
+	}
+	switch {
+	case o.stack < 0 || o.stack > tree.MostFrames:
+		return fmt.Errorf("--stack %d: from 0, the call site alone, to %d frames", o.stack, tree.MostFrames)
+	case o.loops && (o.stack < 2 || o.noCode):
+		return errors.New("--loop-counters: it is of no use with --stack 0 or --no-code")
+	case o.hang < 0:
+		return fmt.Errorf("--hang %s: a time such as 60s", o.hang)
+	}
+	if err := checkCounters(o.counters); err != nil {
+		return err
+	}
+	if err := deliver.CheckTags(o.tags); err != nil {
+		return err
+	}
+	if err := o.checkReduced(f); err != nil {
+		return err
+	}
+	return o.io.check()
+}
+
+// findPlugin makes the plugin's name one that ranks in other folders understand.
+func (o *runOptions) findPlugin() (err error) {
+	if o.plugin == "" {
+		return nil
+	}
+	if o.plugin, err = filepath.Abs(o.plugin); err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.plugin); err != nil {
+		return fmt.Errorf("--plugin: %w", err)
+	}
+	return nil
+}
+
+// splitCommand finds the launcher in a command line. With timeout 5m mpirun -n 4 ./app, words before it stay before it.
+func splitCommand(args []string) *tracedJob {
+	j := &tracedJob{args: args, launcher: launch.Identify(args[0])}
+	if n := launch.WrapperWords(args); j.launcher == launch.NoLauncher && 0 < n && n < len(args) {
+		if inner := launch.Identify(args[n]); inner != launch.NoLauncher {
+			j.before, j.args, j.launcher = args[:n:n], args[n:], inner
+		}
+	}
+	return j
+}
+
+// prepare finds the program, and makes the place for its records and its trace.
+func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
+	if j.program = launch.Program(j.launcher, j.args); j.program == "" {
+		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(j.args, " "))
+	}
+	if j.launcher == launch.NoLauncher && !o.quiet && isExecutable(j.args[0], o.io.whose != "") {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
+			show.WithoutMiddle(j.args[0]), show.WithoutMiddle(strings.Join(j.args, " ")))
+	}
+	if j.out, err = outputPath(o, j.program); err != nil {
+		return err
+	}
+	if err := deliver.ProbePlaces(j.out); err != nil {
+		return fmt.Errorf("%w; name another place for the trace with -o", err)
+	}
+	j.scratch, err = makeScratch(o.scratch, j.out)
+	return err
+}
+
+// run starts the program, and prints the outcome when it has ended.
+func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
+	if o.force {
+		// Not left to the ranks: a world that they spawn has the same name.
+		if err := os.Remove(j.out); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	old := tracesOf(o.made(j.out))
+	argv, env := j.command(o)
+	looked := func() {}
+	if o.hang > 0 {
+		looked = watchHang(cmd, j.scratch, j.out, o.hang)
+	}
+	if o.stack > 1 && !o.noCode {
+		go prepareSections()
+	}
+	code, err := launch.Run(argv, env)
+	looked()
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.args[0], err)
+	}
+	end := ending{program: j.program, launcher: j.launcher, code: code, args: j.args}
+	if err := report(cmd.ErrOrStderr(), o, old, j.out, j.scratch, end); err != nil {
+		complain(cmd, err)
+	}
+	if code != 0 {
+		return exitCode(code)
+	}
+	return nil
+}
+
+// command returns the command to start and its environment.
+func (j *tracedJob) command(o runOptions) (argv, env []string) {
+	vars := append(rankVars(o, j.shim, o.made(j.out), j.scratch), sanitizerVars(j.program)...)
+	if host, err := os.Hostname(); err == nil {
+		vars = append(vars, launch.Var{Name: deliver.ProbedVariable, Value: host})
+	}
+	if j.launcher == launch.NoLauncher && o.io.whose != "" { // what it does with files counts without MPI, too
+		vars = append(vars, launch.Var{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
+	}
+	argv, env = launch.Command(j.launcher, j.args, vars)
+	if set := launch.SetEpilog(j.args, ownPath()); set != nil {
+		for _, v := range append(set, launch.Var{Name: "SPOOR_SCRATCH", Value: j.scratch}, launch.Var{Name: homeOf, Value: j.out}) {
+			env = append(env, v.Name+"="+v.Value)
+		}
+	}
+	return append(j.before, argv...), env
+}
+
+// prepareSections makes ready what writing the trace's sections needs, while the job runs, which has the cores first.
+func prepareSections() {
+	runtime.LockOSThread() // to the end, so that nothing else has this priority
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
+	container.Prepare(container.Code)
+	container.Prepare(container.Meta)
+}

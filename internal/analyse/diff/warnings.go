@@ -1,0 +1,59 @@
+package diff
+
+import "github.com/spoor-hpc/spoor/trace"
+
+// A Warning is why differences from a trace may not be differences from its run.
+type Warning struct {
+	Trace string // its name
+	Text  string // continues a sentence that begins with the name
+}
+
+func (w Warning) String() string { return w.Trace + " " + w.Text }
+
+// Warnings lists in what a trace is not as its run was, because it was made smaller.
+func Warnings(r *trace.Reader) (list []Warning, err error) {
+	warn := func(is bool, text string) {
+		if is {
+			list = append(list, Warning{r.Name(), text})
+		}
+	}
+	sizes, err := r.Thinned()
+	if err != nil {
+		return nil, err
+	}
+	warn(sizes != nil, "was reduced: its sizes are means, not those of the run")
+	loops, err := r.Drawn()
+	if err != nil {
+		return nil, err
+	}
+	warn(loops != nil, "has loops with synthetic trip counts: it cannot compare calls in and after them with those of a run")
+	messages, err := r.Partners()
+	if err != nil {
+		return nil, err
+	}
+	warn(messages != nil, "has synthetic messages: its calls can't be compared with those of a run")
+	return list, nil
+}
+
+// FitSites has call sites compared without their callers if only one of the traces has call stacks.
+func (o *Options) FitSites(a, b *trace.Reader) (list []Warning, err error) {
+	if !o.CompareSites {
+		return nil, nil
+	}
+	x, err := HasStacks(a)
+	if err != nil {
+		return nil, err
+	}
+	y, err := HasStacks(b)
+	if err != nil {
+		return nil, err
+	}
+	if o.IgnoreCallers = x != y; !o.IgnoreCallers {
+		return nil, nil
+	}
+	without := a
+	if x {
+		without = b
+	}
+	return []Warning{{without.Name(), "has no call stacks: places are compared, and not what is around them"}}, nil
+}
