@@ -13,16 +13,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A Cost is bytes of a trace that are spent on one thing: a parameter of the calls
-// of a function, say, whose values over the ranks have one form.
+// A Cost is how many bytes of a trace one kind of content takes. An example: all values of one parameter of a function
+// that follow the same formula over the ranks.
 type Cost struct {
 	Section string
-	Call    string  // function, empty if of no one
-	Value   string  // parameter, or what else it is
+	Call    string  // function, "" if the bytes belong to no single one
+	Value   string  // parameter, or another kind of content
 	Form    string  // how it is stored
-	Count   int     // how many of them
+	Count   int     // how many values or entries
 	Raw     int64   // bytes before the section was compressed
-	Stored  float64 // its part of the compressed section, in proportion
+	Stored  float64 // the cost's share of the compressed section, in proportion to Raw
 }
 
 // Costs returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks
@@ -96,7 +96,7 @@ func (c *costs) add(section int, call, value, form string, count, bytes int) {
 	x.Raw += int64(bytes)
 }
 
-// timeCosts reads the times of a class once more.
+// timeCosts adds the sizes of a class's times.
 func (r *Reader) timeCosts(c *costs, n int) error {
 	x, err := r.classAt(n)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 	return nil
 }
 
-// formCosts reads the signatures once more.
+// formCosts adds the sizes of the signatures.
 func (r *Reader) formCosts(c *costs) error {
 	t, err := r.tables()
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *Reader) formCosts(c *costs) error {
 	return nil
 }
 
-// classes takes apart what the ranks of a class have in common.
+// classes adds the sizes of what the ranks of a class have in common.
 func (c *costs) classes(t *tables, n int) {
 	if t.together != nil {
 		x := &t.together[n]
@@ -197,7 +197,7 @@ func (c *costs) classes(t *tables, n int) {
 	c.add(container.Classes, "", what, "", 1, w.Rest())
 }
 
-// seqCost reads a sequence of values: how it is coded and in how many bytes.
+// seqCost reads a sequence of values, and returns its coding and its size in bytes.
 func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
 	rest := w.Rest()
 	s := column.DecodeSeq(w, ranks)
@@ -237,7 +237,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	}
 }
 
-// laneCosts takes the lanes of a class apart.
+// laneCosts adds the sizes of a class's lanes.
 func (r *Reader) laneCosts(c *costs, n int) error {
 	blobs, err := r.lanes()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Version is the version of the tool; the format of traces has its own.
-const Version = "1.0.0"
+const Version = "1.1.0"
 
 // BuildVersion says what this binary was made of and for: the commit and its date, as far as the
 // build knew them, the compiler, the system and the processor.

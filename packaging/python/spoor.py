@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Union
 if TYPE_CHECKING:
     import pandas
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 __all__ = ["SpoorError", "Trace", "open"]
 
 Table = Union["pandas.DataFrame", "list[dict[str, Any]]"]

@@ -11,6 +11,7 @@ class Spoor(MakefilePackage):
     license("MIT")
 
     version("main", branch="main")
+    version("1.1.0", tag="v1.1.0")
     version("1.0.0", tag="v1.0.0")
 
     depends_on("c", type="build")

@@ -106,7 +106,7 @@ func back(t *testing.T, x traced) {
 // TestSwitchedOff: ranks that switched recording off, so that nobody recorded their MPI_Finalize, can be replayed.
 func TestSwitchedOff(t *testing.T) {
 	dir := t.TempDir()
-	spoor(t, dir, "import", "-o", "off.spoor", mpis.Root("internal", "convert", "imported", "testdata", "off"))
+	spoor(t, dir, "import", "-o", "off.spoor", mpis.Root("internal", "convert", "otf2", "testdata", "off"))
 	for _, m := range mpis.Need(t) {
 		spoor(t, dir, "replay", "-q", "--mpi", m.Name, "off.spoor")
 	}

@@ -142,7 +142,7 @@ func TestRecord(t *testing.T) {
 			continue
 		}
 		if r.ranks == 0 {
-			archive := mpis.Root("internal", "convert", "imported", "testdata", r.source)
+			archive := mpis.Root("internal", "convert", "otf2", "testdata", r.source)
 			if out, err := exec.Command(mpis.NeedSpoor(t), "import", "-o", filepath.Join("testdata", r.name+".spoor"), archive).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -213,7 +213,7 @@ func TestPowers(t *testing.T) {
 		lines[path] = verbs
 	}
 	for _, name := range archives {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(mpis.Root("internal", "convert", "imported", "testdata", name))); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(mpis.Root("internal", "convert", "otf2", "testdata", name))); err != nil {
 			t.Fatal(err)
 		}
 		lines[filepath.Join(dir, name)] = []string{"import -o O T"}

@@ -55,7 +55,7 @@ func TestInstall(t *testing.T) {
 	}
 	cmd := exec.Command("/usr/bin/python3", "-c", "import spoor; print(spoor.__version__)")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(dir, "site"))
-	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "1.0.0" {
+	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "1.1.0" {
 		t.Errorf("%v: %s", err, out)
 	}
 }
