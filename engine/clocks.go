@@ -16,14 +16,14 @@ import (
 
 // clocks is the comparison of the ranks' clocks between its two parts.
 type clocks struct {
-	group *timing.Clocks
+	group *timing.SharedClocks
 	first []timing.ClockEstimate
 }
 
 // sync compares the clocks for the first time.
 func (r *recorder) sync() (err error) {
 	c := &r.clocks
-	if c.group, err = timing.AgreeClocks(fixed{r.host}, clockID(r.host.Rank())); err == nil {
+	if c.group, err = timing.FindSharedClocks(fixed{r.host}, clockID(r.host.Rank())); err == nil {
 		c.first, err = c.group.Estimate(fixed{r.host}, r.host.wall())
 	}
 	return err
@@ -32,7 +32,7 @@ func (r *recorder) sync() (err error) {
 // finish compares them again. The result counts on rank 0. One clock may be that of several hosts: see oneHost.
 func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	if c.group == nil { // the ranks have found out that there is one clock
-		return &sections.Clocks{List: make([]model.Clock, 1), ByRank: column.Constant(0, h.Size())}, nil
+		return &sections.Clocks{List: make([]model.Clock, 1), ClockOfRank: column.Constant(0, h.Size())}, nil
 	}
 	last, err := c.group.Estimate(fixed{h}, h.wall())
 	if err != nil || len(last) == 0 || len(last) != len(c.first) {
@@ -40,8 +40,8 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	}
 	table := &sections.Clocks{List: timing.ClockLines(c.first, last)}
 	var of []int64
-	c.group.ByRank(func(n int) bool { of = append(of, int64(n)); return true })
-	table.ByRank = column.FromValues(of...)
+	c.group.EachRankClock(func(n int) bool { of = append(of, int64(n)); return true })
+	table.ClockOfRank = column.ColumnOf(of...)
 	return table, nil
 }
 

@@ -31,7 +31,7 @@ func (r *recorder) finish() (whole bool, err error) {
 	r.finished = true
 	began := time.Now()
 	if r.capture != nil {
-		r.capture.AllCame(r.host.ticks()) // the shim's agreement came before this
+		r.capture.AllArrived(r.host.ticks()) // the shim's agreement came before this
 	}
 	table, err := r.clocks.finish(r.host)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *recorder) finish() (whole bool, err error) {
 		return err
 	})
 	timed := own
-	if own != nil && own.Log == nil {
+	if own != nil && own.TimeLog == nil {
 		timed = nil // the merge is through with it at once, and it may be large
 	}
 	s, g, err := merge.MergeThenGather(r.host, own, trouble)
@@ -54,8 +54,8 @@ func (r *recorder) finish() (whole bool, err error) {
 		g = &merge.SeriesGathering{}
 	}
 	closing := func() error { return nil }
-	k := &deliver.Rank{Transport: r.host, SeriesGathering: g, Host: clockID(r.host.Rank())}
-	if g.Own {
+	k := &deliver.RankPart{Transport: r.host, SeriesGathering: g, Host: clockID(r.host.Rank())}
+	if g.HasOwnTimes {
 		k.Trouble = attempt(func() (err error) {
 			var file io.Closer
 			if k.Times, file, err = r.piece(timed); err == nil {
@@ -82,7 +82,7 @@ func (r *recorder) finish() (whole bool, err error) {
 			if c.Series = times; !oneHost(table, &c.Processes) {
 				c.Clocks = table
 			}
-			c.FinishNs = int64(time.Since(began))
+			c.MergeNs = int64(time.Since(began))
 			if r.tellable(c) {
 				content = c
 			}
@@ -112,16 +112,16 @@ func (r *recorder) track() (*track.Track, error) {
 		return nil, err
 	}
 	r.capture.Calibrate(r.host.clockPair())
-	if r.timing.Mode.Log() {
+	if r.timing.Mode.NeedsLog() {
 		return r.capture.Track(track.Finished) // who writes single times asks for calls again
 	}
 	return r.capture.LeanTrack(track.Finished)
 }
 
 // content is what the trace is to hold.
-func (r *recorder) content(s *merge.State) (*sections.Content, error) {
+func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 	meta := map[string]string{
-		trace.MetaCommand:  show.Quote(r.context.Args),
+		trace.MetaCommand:  show.QuoteCommand(r.context.Args),
 		trace.MetaMPI:      r.context.Flavour.String(),
 		trace.MetaLibrary:  r.context.Library,
 		trace.MetaClock:    r.host.clock(),
@@ -150,7 +150,7 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	c.Timeless = r.timing.Mode == timing.None
+	c.NoTimes = r.timing.Mode == timing.ModeNone
 	giveBack()
 	return c, nil
 }
@@ -177,8 +177,8 @@ func summarise(name string) {
 			name = rel
 		}
 	}
-	fmt.Fprintf(os.Stderr, "spoor: %s: %s, %s, %s; see: spoor info %s\n", name, show.Plural(int64(s.Ranks), "rank"),
-		show.Plural(s.Calls, "call"), show.Bytes(s.FileBytes), name)
+	fmt.Fprintf(os.Stderr, "spoor: %s: %s, %s, %s; see: spoor info %s\n", name, show.FormatPlural(int64(s.Ranks), "rank"),
+		show.FormatPlural(s.Calls, "call"), show.FormatBytes(s.FileBytes), name)
 }
 
 // wanted is the name that the trace should have.
@@ -204,15 +204,15 @@ func (r *recorder) scratch() string {
 
 // places lists where the trace may go: SPOOR_OUT first, where a file that is there is kept
 // unless SPOOR_FORCE is 1, and which is left to the program that started this one, if there is such.
-func (r *recorder) places() []deliver.Place {
+func (r *recorder) places() []deliver.Destination {
 	wanted := r.wanted()
 	if abs, err := filepath.Abs(wanted); err == nil {
 		wanted = abs
 	}
-	nested := deliver.InsideRecordedProgram(r.host.dir())
-	list := deliver.Places(wanted, os.Getenv("SPOOR_FORCE") == "1" && !nested, r.scratch())
+	nested := deliver.StartedByRecordedProgram(r.host.dir())
+	list := deliver.Destinations(wanted, os.Getenv("SPOOR_FORCE") == "1" && !nested, r.scratch())
 	for i := range list {
-		list[i].Spare = nested
+		list[i].NumberedNameOnly = nested
 	}
 	return list
 }
@@ -224,13 +224,13 @@ func (r *recorder) probe() {
 		return
 	}
 	places := r.places()
-	if err := deliver.ProbePlaces(places[0].Name); err != nil {
+	if err := deliver.ProbeDestinations(places[0].Name); err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: %v; the trace will be %s\n", err, places[1].Name)
 	}
 }
 
 // tell prints what users have to know about the trace's location.
-func (r *recorder) tell(d deliver.Delivery, places []deliver.Place) {
+func (r *recorder) tell(d deliver.Delivery, places []deliver.Destination) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
 	wanted := places[0].Name
 	if d.Lost != nil {
@@ -249,11 +249,11 @@ func (r *recorder) tell(d deliver.Delivery, places []deliver.Place) {
 			say("what the ranks recorded is lost, as there was no room for scratch directories either")
 			break
 		}
-		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, show.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
-	case d.Place > 0:
+		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, show.QuoteCommand([]string{"spoor", "recover", "-o", wanted, dir}))
+	case d.DestinationIndex > 0:
 		say("can't write %s: %v; the trace is %s", wanted, deliver.FileSystemReason(d.Failed[0]), d.Path)
 		say("bring it home: %s", deliver.BringCommand(d.Path, wanted))
-	case d.Path != wanted && places[0].Spare:
+	case d.Path != wanted && places[0].NumberedNameOnly:
 		say("%s is for the program that started %s, whose trace is %s", wanted, filepath.Base(r.context.Exe), d.Path)
 	case d.Path != wanted:
 		say("%s exists, the trace is %s", wanted, d.Path)

@@ -42,7 +42,7 @@ func (p *paths) of(pcs []uint64) []code.PathPlace {
 	p.modules.AllowReload()
 	frames := make([]code.Frame, len(pcs))
 	for i, pc := range pcs {
-		path, offset := p.modules.File(pc)
+		path, offset := p.modules.FileAt(pc)
 		if path == "" {
 			return nil
 		}
@@ -54,7 +54,7 @@ func (p *paths) of(pcs []uint64) []code.PathPlace {
 		if m == nil {
 			return nil
 		}
-		frames[i] = code.Frame{Image: m, Address: offset + m.Bias}
+		frames[i] = code.Frame{Image: m, Address: offset + m.LinkBias}
 	}
 	return p.planner.Path(frames)
 }
@@ -74,7 +74,7 @@ func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
 
 // placeOf is one as the shim has it.
 func placeOf(x *code.PathPlace) C.struct_spoor_place {
-	out := C.struct_spoor_place{id: C.uint32_t(x.ID), frame: C.uint8_t(x.Frame), order: C.uint64_t(x.Order)}
+	out := C.struct_spoor_place{id: C.uint32_t(x.PrefixID), frame: C.uint8_t(x.Frame), order: C.uint64_t(x.CodeOrder)}
 	if x.Loop {
 		out.loop = 1
 	}
@@ -89,7 +89,7 @@ func placeOf(x *code.PathPlace) C.struct_spoor_place {
 		}
 		out.in_register, out.reg = 1, C.uint8_t(reg)
 	}
-	out.offset, out.step, out.add, out.base = C.int32_t(k.Offset), C.int32_t(k.Step), C.int32_t(k.Add), C.int32_t(k.Base)
+	out.offset, out.step, out.add, out.base = C.int32_t(k.Offset), C.int32_t(k.Step), C.int32_t(k.AddedSoFar), C.int32_t(k.CounterGroup)
 	return out
 }
 

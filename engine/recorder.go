@@ -64,22 +64,22 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	}
 	r.probe()
 	if dir := r.host.dir(); dir != "" {
-		if err := capture.WriteTiming(dir, r.timing); err != nil {
+		if err := capture.WriteTimingOptions(dir, r.timing); err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
 		}
 	}
-	live := capture.MaxLive
+	live := capture.MaxGrammarBytes
 	if os.Getenv("SPOOR_LEAN") != "" {
-		live = capture.LeanMaxLive
+		live = capture.LeanMaxGrammarBytes
 	}
-	r.capture, err = capture.New(capture.Config{
-		MaxLive:       live,
-		Context:       r.context,
-		Dir:           r.host.dir(),
-		Ticks:         r.host.ticks,
-		Maps:          maps,
-		SymbolAddress: symbol,
-		Timing:        r.timing,
+	r.capture, err = capture.New(capture.ProcessConfig{
+		MaxGrammarBytes: live,
+		Context:         r.context,
+		ProcessDir:      r.host.dir(),
+		ReadTicks:       r.host.ticks,
+		ReadMaps:        maps,
+		SymbolAddress:   symbol,
+		Timing:          r.timing,
 	})
 	return r, err
 }
@@ -137,7 +137,7 @@ func (r *recorder) attach() error {
 		if r.rings[i] == at {
 			continue
 		}
-		if err := r.capture.Attach(i, ring); err != nil {
+		if err := r.capture.AttachRing(i, ring); err != nil {
 			return err
 		}
 		r.rings[i] = at

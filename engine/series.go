@@ -40,7 +40,7 @@ func (r *recorder) piece(own *track.Track) (*deliver.SeriesPiece, io.Closer, err
 		return nil, nil, fmt.Errorf("engine: %w", err)
 	}
 	p.Write = func(w io.Writer) error {
-		_, err := merge.WriteSeries(own, w)
+		_, err := merge.WriteCallTimes(own, w)
 		return err
 	}
 	return p, io.NopCloser(nil), nil
@@ -49,8 +49,8 @@ func (r *recorder) piece(own *track.Track) (*deliver.SeriesPiece, io.Closer, err
 // pack packs times, and keeps only their size and checksum.
 func pack(own *track.Track, to io.Writer) (*deliver.SeriesPiece, error) {
 	sum := crc32.New(wire.Castagnoli)
-	n, err := merge.WriteSeries(own, io.MultiWriter(to, sum))
-	return &deliver.SeriesPiece{Size: n, Sum: sum.Sum32()}, err
+	n, err := merge.WriteCallTimes(own, io.MultiWriter(to, sum))
+	return &deliver.SeriesPiece{Size: n, Checksum: sum.Sum32()}, err
 }
 
 // unnamed makes a file that is gone when it is closed.

@@ -30,7 +30,7 @@ const (
 
 // findWaits has the ranks find out who waited for whom, and when. The trace is there already: whatever goes wrong, it stays as it is.
 func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
-	if r.timing.Waits == timing.Never && r.timing.When <= 0 || r.timing.Mode == timing.None || os.Getenv("SPOOR_MODEL") != "" {
+	if r.timing.Waits == timing.WaitsNever && r.timing.WhenBytes <= 0 || r.timing.Mode == timing.ModeNone || os.Getenv("SPOOR_MODEL") != "" {
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // it makes garbage with each call
@@ -49,12 +49,12 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: no wait states: %v\n", r.host.Rank(), err)
-		w, found = &trace.Waits{Left: trace.LeftFailed}, nil
+		w, found = &trace.Waits{Status: trace.WaitsFailed}, nil
 	}
 	if r.host.Rank() > 0 || w == nil && found == nil || d.Path == "" {
 		return
 	}
-	if w != nil && r.timing.Waits != timing.Never {
+	if w != nil && r.timing.Waits != timing.WaitsNever {
 		err = trace.AddWaits(d.Path, w)
 	}
 	if err == nil && found != nil {
@@ -71,44 +71,44 @@ func (r *recorder) tellable(c *sections.Content) bool {
 	for i := range c.Classes {
 		distinct += c.Classes[i].Terminals.Len()
 	}
-	return r.timing.Waits == timing.Always || distinct <= mostDistinct
+	return r.timing.Waits == timing.WaitsAlways || distinct <= mostDistinct
 }
 
 // toTell is the trace without the times of single calls, or why the ranks don't need it. c is nil if it isn't tellable.
-func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte, left trace.WaitsLeft) {
+func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte, left trace.WaitsStatus) {
 	if c == nil {
-		return nil, trace.LeftDistinct
+		return nil, trace.WaitsTooManyDistinct
 	}
 	limit := mostTold
-	if r.timing.Waits == timing.Always {
+	if r.timing.Waits == timing.WaitsAlways {
 		limit = mostToldAlways
 	}
 	err := attempt(func() (err error) {
-		file, err = sections.EncodeUntimed(c)
+		file, err = sections.EncodeFileUntimed(c)
 		return err
 	})
 	switch {
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
-		return nil, trace.LeftFailed
+		return nil, trace.WaitsFailed
 	case len(file) > limit:
-		return nil, trace.LeftDistinct
+		return nil, trace.WaitsTooManyDistinct
 	}
 	return file, trace.WaitsKnown
 }
 
 // waits sends the trace to all ranks, and runs their analysis. An empty trace means no analysis.
-func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trace.When, error) {
-	file, err := waits.Broadcast(r.host, file)
+func (r *recorder) waits(file []byte, left trace.WaitsStatus) (*trace.Waits, *trace.When, error) {
+	file, err := waits.BroadcastFromRoot(r.host, file)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(file) == 0 {
-		return &trace.Waits{Left: left}, nil, nil
+		return &trace.Waits{Status: left}, nil, nil
 	}
-	f := waits.RunEnd{Log: r.capture.Log()}
+	f := waits.RunEnd{Log: r.capture.TimeLog()}
 	err = attempt(func() (err error) {
-		f.Trace, err = trace.NewBytes(file, "the trace")
+		f.Trace, err = trace.ReadBytes(file, "the trace")
 		return err
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func TestAgainstForum(t *testing.T) {
 			t.Errorf("calls.txt lacks %s", a.Name)
 			continue
 		}
-		if c.Class == Unwrapped {
+		if c.Class == ClassUnwrapped {
 			continue
 		}
 		full := c
@@ -97,14 +97,14 @@ func TestAgainstForum(t *testing.T) {
 			if q.LargeOnly != p.LargeOnly {
 				t.Errorf("%s: %s: large-only %v, want %v", a.Name, p.Name, q.LargeOnly, p.LargeOnly)
 			}
-			byAddress := p.Dir == "in" && p.Pointer != nil && *p.Pointer && q.Dir == InOut
+			byAddress := p.Dir == "in" && p.Pointer != nil && *p.Pointer && q.Dir == DirInOut
 			if !sameDir(p.Dir, q) && !byAddress {
 				t.Errorf("%s: %s is %s, want %s", a.Name, p.Name, q.Dir, p.Dir)
 			}
 			if array := p.Length != nil; array != (q.Array || q.Kind == KindString) && !fixedArray(p.Kind) {
 				t.Errorf("%s: %s: array %v, want %v", a.Name, p.Name, q.Array, array)
 			}
-			if poly != q.Kind.Widens() && !slices.Contains(wideAlready, q.Kind) {
+			if poly != q.Kind.WidensInLargeForm() && !slices.Contains(wideAlready, q.Kind) {
 				t.Errorf("%s: %s is a %s, and in the list a %s", a.Name, p.Name, q.Kind, p.Kind)
 			}
 		}
@@ -139,12 +139,12 @@ func fixedArray(kind string) bool {
 func sameDir(dir string, q *Param) bool {
 	switch dir {
 	case "in":
-		return q.Dir == In
+		return q.Dir == DirIn
 	case "out":
-		return q.Dir == Out
+		return q.Dir == DirOut
 	case "inout":
 		// What MPI changes behind a handle that C passes by value doesn't show.
-		return q.Dir == InOut || q.Dir == Free || q.Dir == In && (q.Kind.IsHandle() || q.Kind.IsTool())
+		return q.Dir == DirInOut || q.Dir == DirFree || q.Dir == DirIn && (q.Kind.IsHandle() || q.Kind.IsTool())
 	}
 	return false
 }

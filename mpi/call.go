@@ -7,44 +7,44 @@ import (
 
 // A Call describes one C function of the standard.
 type Call struct {
-	ID           uint16
-	Name         string
-	Section      string // of the standard, as in "3.2"
-	SectionTitle string
-	Class        Class
-	Reason       string // why an Unwrapped call is not wrapped
-	Large        bool   // large-count form: count and disp kinds are 64 bits wide
-	Small        *Call  // of a large form: the call it widens
-	LargeForm    *Call  // of a small form: its widened twin, if there is one
-	Attrs        Attr
-	Params       []Param
-	Returns      Kind     // KindError for nearly all
-	Forms        []Symbol // of a function of io.txt: what is recorded as this call
+	ID                 uint16
+	Name               string
+	Section            string // of the standard, as in "3.2"
+	SectionTitle       string
+	Class              Class
+	Reason             string // why an Unwrapped call is not wrapped
+	Large              bool   // large-count form: count and disp kinds are 64 bits wide
+	SmallForm          *Call  // of a large form: the call it widens
+	LargeForm          *Call  // of a small form: its widened twin, if there is one
+	Attrs              Attr
+	Params             []Param
+	ReturnKind         Kind        // KindError for nearly all
+	DeclaredCFunctions []CFunction // of a function of io.txt: what is recorded as this call
 }
 
 // Has reports whether the call has all attributes of a. A nil call, of an unknown function, has none.
 func (c *Call) Has(a Attr) bool { return c != nil && c.Attrs&a == a }
 
 // ReturnsValue reports whether the function returns something else than an error code.
-func (c *Call) ReturnsValue() bool { return c.Returns != KindError && c.Returns != KindNone }
+func (c *Call) ReturnsValue() bool { return c.ReturnKind != KindError && c.ReturnKind != KindNone }
 
-// Files reports whether the call is about an open file.
-func (c *Call) Files() bool { return c != nil && c.Index("fh") >= 0 }
+// UsesOpenFile reports whether the call is about an open file.
+func (c *Call) UsesOpenFile() bool { return c != nil && c.Index("fh") >= 0 }
 
 // Index returns the position of the named parameter, or -1.
 func (c *Call) Index(param string) int {
 	return slices.IndexFunc(c.Params, func(p Param) bool { return p.Name == param })
 }
 
-// Adds reports whether a parameter is an array of displacements that usually are the
+// DisplsAreSums reports whether a parameter is an array of displacements that usually are the
 // sums of the counts in the array just before it.
-func (c *Call) Adds(i int) bool {
+func (c *Call) DisplsAreSums(i int) bool {
 	if i == 0 {
 		return false
 	}
 	counts, displs := &c.Params[i-1], &c.Params[i]
 	return displs.Kind == KindDisp && counts.Kind == KindCount && displs.Array && counts.Array &&
-		displs.Dir == In && counts.Dir == In && displs.Len.String() == counts.Len.String()
+		displs.Dir == DirIn && counts.Dir == DirIn && displs.Len.String() == counts.Len.String()
 }
 
 // Width returns the width of a parameter in this form of the call.
@@ -55,9 +55,9 @@ type Class uint8
 
 // The classes.
 const (
-	Regular   Class = iota // generated from this table alone
-	Irregular              // the body is written by hand
-	Unwrapped              // not traced; Call.Reason says why
+	ClassRegular   Class = iota // generated from this table alone
+	ClassIrregular              // the body is written by hand
+	ClassUnwrapped              // not traced; Call.Reason says why
 )
 
 var classNames = [...]string{"regular", "irregular", "unwrapped"}
@@ -69,37 +69,37 @@ type Attr uint64
 
 // The attributes.
 const (
-	Nonblocking  Attr = 1 << iota // a new one-shot request comes out
-	Persistent                    // a new persistent request comes out
-	Completes                     // may finish requests
-	Starts                        // starts persistent requests
-	CreatesComm                   // a new communicator comes out
-	CreatesType                   // a new datatype comes out
-	CreatesWin                    // a new window comes out
-	Collective                    // all members of the communicator, window or file must call
-	Local                         // completes without other processes
-	Deprecated                    // by the standard
-	Removed                       // from the standard; old libraries have it
-	Tool                          // of the tools interface, MPI_T
-	F90Only                       // exists for Fortran's sake
-	Neighborhood                  // goes along the edges of the communicator's topology
-	Chain                         // partial results go on from rank to rank
-	GivesMemory                   // memory of the MPI's comes out
-	Fixed                         // memory is known by its address from here, or until here
-	Polls                         // says whether something has come about by now
-	Begins                        // MPI_COMM_WORLD is there from here on
-	Ends                          // and until here
-	Duplicates                    // a communicator comes out with the topology of one that goes in
-	Posix                         // a function of POSIX or C, from io.txt: the return code is errno
-	Opens                         // of these: a descriptor, stream, directory or mapping comes out
-	Closes                        // one is given back
-	Shares                        // what comes out may have a name already
-	Reads                         // the result says how much was read
-	Writes                        // or written
-	Synchronous                   // the message is complete only once its receive was posted
-	Buffered                      // nobody waits for its receive
-	Barrier                       // moves nothing, and ends for all when the last has come
-	MayEnd                        // what looks like failure may be the end of the file
+	AttrNonblocking    Attr = 1 << iota // a new one-shot request comes out
+	AttrPersistent                      // a new persistent request comes out
+	AttrCompletes                       // may finish requests
+	AttrStarts                          // starts persistent requests
+	AttrCreatesComm                     // a new communicator comes out
+	AttrCreatesType                     // a new datatype comes out
+	AttrCreatesWin                      // a new window comes out
+	AttrCollective                      // all members of the communicator, window or file must call
+	AttrLocal                           // completes without other processes
+	AttrDeprecated                      // by the standard
+	AttrRemoved                         // from the standard; old libraries have it
+	AttrTool                            // of the tools interface, MPI_T
+	AttrF90Only                         // exists for Fortran's sake
+	AttrNeighborhood                    // goes along the edges of the communicator's topology
+	AttrChained                         // partial results go on from rank to rank
+	AttrGivesMemory                     // memory of the MPI's comes out
+	AttrFixed                           // memory is known by its address from here, or until here
+	AttrPolls                           // says whether something has come about by now
+	AttrInitialises                     // MPI_COMM_WORLD is there from here on
+	AttrFinalises                       // and until here
+	AttrDuplicates                      // a communicator comes out with the topology of one that goes in
+	AttrPosix                           // a function of POSIX or C, from io.txt: the return code is errno
+	AttrOpens                           // of these: a descriptor, stream, directory or mapping comes out
+	AttrCloses                          // one is given back
+	AttrMayReturnNamed                  // what comes out may have a name already
+	AttrReads                           // the result says how much was read
+	AttrWrites                          // or written
+	AttrSynchronous                     // the message is complete only once its receive was posted
+	AttrBuffered                        // nobody waits for its receive
+	AttrBarrier                         // moves nothing, and ends for all when the last has come
+	AttrMayHitEOF                       // what looks like failure may be the end of the file
 	attrEnd
 )
 
@@ -132,19 +132,19 @@ func attrNamed(name string) (Attr, bool) {
 
 // A Param describes one parameter.
 type Param struct {
-	Name          string
-	Dir           Dir
-	Kind          Kind
-	Array         bool
-	Len           Expr   // of an array: number of elements; of one out string: its room
-	Inner         Expr   // of an array of arrays: length of each, always Null
-	Written       Expr   // of an array that comes out, with Len for its room: what the MPI writes; nil: all of it
-	OnlyRoot      bool   // significant only at the root
-	LargeOnly     bool   // exists only in the large form
-	If            string // the output is valid only if this parameter comes out non-zero
-	UnlessInPlace string // not significant if this buffer is MPI_IN_PLACE
-	Content       Content
-	Varies        bool // may differ from call to call like a tag; see MayVary
+	Name                string
+	Dir                 Dir
+	Kind                Kind
+	Array               bool
+	Len                 Expr   // of an array: number of elements; of one out string: its room
+	InnerLen            Expr   // of an array of arrays: length of each, always Null
+	WrittenLen          Expr   // of an array that comes out, with Len for its room: what the MPI writes; nil: all of it
+	OnlyRoot            bool   // significant only at the root
+	LargeOnly           bool   // exists only in the large form
+	ValidIf             string // the output is valid only if this parameter comes out non-zero
+	UnlessInPlace       string // not significant if this buffer is MPI_IN_PLACE
+	Content             Content
+	VariesByDeclaration bool // may differ from call to call like a tag; see MayVary
 
 	content Expr // of a choice buffer, before the other parameters are known
 }
@@ -152,16 +152,16 @@ type Param struct {
 // HasIn reports whether the record of entering the call has a part for p. A
 // choice buffer's address is known then, whatever becomes of the memory.
 func (p *Param) HasIn() bool {
-	return p.Kind.Form() != FormNone && (p.Dir != Out || p.Kind == KindBuffer)
+	return p.Kind.Form() != FormNone && (p.Dir != DirOut || p.Kind == KindBuffer)
 }
 
 // HasOut reports whether the record of leaving the call has a part for p. An
 // inout request has none: what becomes of it follows from the call.
 func (p *Param) HasOut() bool {
 	switch {
-	case p.Kind.Form() == FormNone, p.Dir == In, p.Dir == Free, p.Kind == KindBuffer:
+	case p.Kind.Form() == FormNone, p.Dir == DirIn, p.Dir == DirFree, p.Kind == KindBuffer:
 		return false
-	case p.Dir == InOut && p.Kind == KindRequest:
+	case p.Dir == DirInOut && p.Kind == KindRequest:
 		return false
 	}
 	return true
@@ -178,7 +178,7 @@ func (p *Param) ByAddress() bool {
 	case FormNone, FormString, FormStatus:
 		return false
 	}
-	return p.Dir != In && p.Kind != KindBuffer
+	return p.Dir != DirIn && p.Kind != KindBuffer
 }
 
 // A Dir is a parameter's direction.
@@ -186,10 +186,10 @@ type Dir uint8
 
 // The directions.
 const (
-	In    Dir = iota // read
-	Out              // written
-	InOut            // read and written
-	Free             // handle passed by address, read, and set to the null handle
+	DirIn    Dir = iota // read
+	DirOut              // written
+	DirInOut            // read and written
+	DirFree             // handle passed by address, read, and set to the null handle
 )
 
 var dirNames = [...]string{"in", "out", "inout", "free"}
@@ -198,15 +198,15 @@ func (d Dir) String() string { return dirNames[d] }
 
 // HasIn reports whether the callee reads the parameter. See Param.HasIn for
 // what is recorded.
-func (d Dir) HasIn() bool { return d != Out }
+func (d Dir) HasIn() bool { return d != DirOut }
 
 // HasOut reports whether the callee gives a value back. The null handle that a Free call returns does not count.
-func (d Dir) HasOut() bool { return d == Out || d == InOut }
+func (d Dir) HasOut() bool { return d == DirOut || d == DirInOut }
 
-// Plain returns the call's form without large counts, which represents both.
-func (c *Call) Plain() *Call {
-	if c.Small != nil {
-		return c.Small
+// BaseForm returns the call's form without large counts, which represents both.
+func (c *Call) BaseForm() *Call {
+	if c.SmallForm != nil {
+		return c.SmallForm
 	}
 	return c
 }

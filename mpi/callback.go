@@ -4,8 +4,8 @@ import "strings"
 
 // Predefined callbacks, as the standard ABI has them. In other MPIs some are functions of the library.
 const (
-	NullFunction = 0 // MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN and the like
-	DupFunction  = 1 // MPI_COMM_DUP_FN and the like
+	CallbackNull = 0 // MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN and the like
+	CallbackDup  = 1 // MPI_COMM_DUP_FN and the like
 )
 
 // callbacks are the names of predefined callbacks by the parameter that takes them; "" for a value without one.
@@ -19,7 +19,7 @@ var callbacks = map[string][2]string{
 
 // CallbackName returns the name of a predefined callback that is passed for a parameter, "" if it is not predefined.
 func CallbackName(param string, v int64) string {
-	if v != NullFunction && v != DupFunction {
+	if v != CallbackNull && v != CallbackDup {
 		return ""
 	}
 	return callbacks[param][v]
@@ -30,7 +30,7 @@ func CallbackName(param string, v int64) string {
 func CallbackNamed(symbol string) (v uint64, ok bool) {
 	name := strings.ToUpper(strings.TrimRight(symbol, "_"))
 	if name == "MPIR_DUP_FN" { // MPICH's, for all kinds of objects
-		return DupFunction, true
+		return CallbackDup, true
 	}
 	name = strings.TrimPrefix(name, "OMPI_C_")
 	for _, names := range callbacks {
@@ -49,9 +49,9 @@ func CallbackSymbol(f Flavour, param string, v int64) string {
 	switch {
 	case name == "" || strings.HasSuffix(param, "conversion_fn"):
 		return ""
-	case f == OpenMPI:
+	case f == FlavourOpenMPI:
 		return "OMPI_C_" + name
-	case f == MPICH && v == DupFunction:
+	case f == FlavourMPICH && v == CallbackDup:
 		return "MPIR_Dup_fn"
 	}
 	return ""

@@ -20,8 +20,8 @@ func TestCallbacks(t *testing.T) {
 	if CallbackName("comm_copy_attr_fn", 1) != "MPI_COMM_DUP_FN" || CallbackName("delete_fn", 1) != "" || CallbackName("copy_fn", 0x1234) != "" || CallbackName("query_fn", 0) != "" {
 		t.Error("another name")
 	}
-	if CallbackSymbol(OpenMPI, "type_copy_attr_fn", 0) != "OMPI_C_MPI_TYPE_NULL_COPY_FN" || CallbackSymbol(MPICH, "copy_fn", 1) != "MPIR_Dup_fn" ||
-		CallbackSymbol(MPICH, "copy_fn", 0) != "" || CallbackSymbol(ABI, "copy_fn", 1) != "" || CallbackSymbol(OpenMPI, "read_conversion_fn", 0) != "" {
+	if CallbackSymbol(FlavourOpenMPI, "type_copy_attr_fn", 0) != "OMPI_C_MPI_TYPE_NULL_COPY_FN" || CallbackSymbol(FlavourMPICH, "copy_fn", 1) != "MPIR_Dup_fn" ||
+		CallbackSymbol(FlavourMPICH, "copy_fn", 0) != "" || CallbackSymbol(FlavourABI, "copy_fn", 1) != "" || CallbackSymbol(FlavourOpenMPI, "read_conversion_fn", 0) != "" {
 		t.Error("another function of a library")
 	}
 }

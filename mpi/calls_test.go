@@ -98,7 +98,7 @@ func TestAttributes(t *testing.T) {
 		return false
 	}
 	for _, c := range Calls() {
-		if c.Class == Unwrapped {
+		if c.Class == ClassUnwrapped {
 			continue
 		}
 		rules := []struct {
@@ -106,12 +106,12 @@ func TestAttributes(t *testing.T) {
 			attr bool
 			fact bool
 		}{
-			{"nonblocking or persistent: a request comes out", c.Has(Nonblocking) || c.Has(Persistent), has(c, KindRequest, Out)},
-			{"creates-comm: a communicator comes out", c.Has(CreatesComm), has(c, KindComm, Out)},
-			{"creates-type: a datatype comes out", c.Has(CreatesType), has(c, KindDatatype, Out)},
-			{"creates-win: a window comes out", c.Has(CreatesWin), has(c, KindWin, Out)},
-			{"completes or starts: requests go in by address", c.Has(Completes) || c.Has(Starts), has(c, KindRequest, InOut, Free)},
-			{"tool: MPI_T_", c.Has(Tool), strings.HasPrefix(c.Name, "MPI_T_")},
+			{"nonblocking or persistent: a request comes out", c.Has(AttrNonblocking) || c.Has(AttrPersistent), has(c, KindRequest, DirOut)},
+			{"creates-comm: a communicator comes out", c.Has(AttrCreatesComm), has(c, KindComm, DirOut)},
+			{"creates-type: a datatype comes out", c.Has(AttrCreatesType), has(c, KindDatatype, DirOut)},
+			{"creates-win: a window comes out", c.Has(AttrCreatesWin), has(c, KindWin, DirOut)},
+			{"completes or starts: requests go in by address", c.Has(AttrCompletes) || c.Has(AttrStarts), has(c, KindRequest, DirInOut, DirFree)},
+			{"tool: MPI_T_", c.Has(AttrTool), strings.HasPrefix(c.Name, "MPI_T_")},
 		}
 		excepted := attributeExceptions[c.Name] != ""
 		for _, r := range rules {
@@ -119,7 +119,7 @@ func TestAttributes(t *testing.T) {
 				t.Errorf("%s: %s: attribute %v, parameters %v", c.Name, r.what, r.attr, r.fact)
 			}
 		}
-		if c.Has(Nonblocking | Persistent) {
+		if c.Has(AttrNonblocking | AttrPersistent) {
 			t.Errorf("%s: both nonblocking and persistent", c.Name)
 		}
 		for i := range c.Params {
@@ -136,8 +136,8 @@ func TestMostCallsAreRegular(t *testing.T) {
 	for _, c := range Calls() {
 		count[c.Class]++
 	}
-	t.Logf("%d calls: %d regular, %d irregular, %d unwrapped", len(Calls()), count[Regular], count[Irregular], count[Unwrapped])
-	if hand := count[Irregular] + count[Unwrapped]; hand*10 > len(Calls()) {
+	t.Logf("%d calls: %d regular, %d irregular, %d unwrapped", len(Calls()), count[ClassRegular], count[ClassIrregular], count[ClassUnwrapped])
+	if hand := count[ClassIrregular] + count[ClassUnwrapped]; hand*10 > len(Calls()) {
 		t.Errorf("%d of %d calls are not regular", hand, len(Calls()))
 	}
 }
@@ -193,11 +193,11 @@ func TestRoomIsNotWritten(t *testing.T) {
 	for _, c := range Calls() {
 		for i := range c.Params {
 			p := &c.Params[i]
-			room, is := p.Len.(Ref)
-			if !p.Array || p.Dir != Out || p.Kind.IsStatus() || !is || c.Params[c.Index(string(room))].Dir != In {
+			room, is := p.Len.(ParamExpr)
+			if !p.Array || p.Dir != DirOut || p.Kind.IsStatus() || !is || c.Params[c.Index(string(room))].Dir != DirIn {
 				continue
 			}
-			if p.Written == nil && !filled[c.Name+" "+p.Name] {
+			if p.WrittenLen == nil && !filled[c.Name+" "+p.Name] {
 				t.Errorf("%s: %s[%s] has room: how much of it is written?", c.Name, p.Name, room)
 			}
 		}

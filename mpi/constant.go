@@ -26,18 +26,18 @@ type raw struct {
 	symbol string // exported object whose address is the value
 }
 
-// Raw returns the constant's value in a flavour. It reports false if the
+// ValueIn returns the constant's value in a flavour. It reports false if the
 // flavour has no such constant or only knows its address at run time.
-func (c *Constant) Raw(f Flavour) (int64, bool) {
+func (c *Constant) ValueIn(f Flavour) (int64, bool) {
 	r := c.raws[f]
 	return r.value, r.known && r.symbol == ""
 }
 
-// Symbol returns the name of the exported object whose address is the constant's value in a flavour; "" if none.
-func (c *Constant) Symbol(f Flavour) string { return c.raws[f].symbol }
+// SymbolIn returns the name of the exported object whose address is the constant's value in a flavour; "" if none.
+func (c *Constant) SymbolIn(f Flavour) string { return c.raws[f].symbol }
 
-// Known reports whether a flavour has the constant.
-func (c *Constant) Known(f Flavour) bool { return c.raws[f].known }
+// KnownIn reports whether a flavour has the constant.
+func (c *Constant) KnownIn(f Flavour) bool { return c.raws[f].known }
 
 // FortranRaw returns the value in a flavour's Fortran interface, which is that
 // of C for nearly all constants. Handles are not meant: Fortran's are INTEGERs
@@ -46,7 +46,7 @@ func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
 	if c.fortran != nil && c.fortran[f].known {
 		return c.fortran[f].value, true
 	}
-	return c.Raw(f)
+	return c.ValueIn(f)
 }
 
 // constants is constants.txt, parsed.
@@ -183,10 +183,10 @@ func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 		}
 		c.raws[f] = r
 	}
-	if _, ok := c.Raw(ABI); !ok {
+	if _, ok := c.ValueIn(FlavourABI); !ok {
 		return c, fmt.Errorf("%s: needs a number for the standard ABI", c.Name)
 	}
-	c.Value = c.raws[ABI].value
+	c.Value = c.raws[FlavourABI].value
 	if c.Kinds[0].IsHandle() && (c.Value <= 0 || c.Value >= FirstHandleID) {
 		return c, fmt.Errorf("%s: handle %d is outside 1…%d", c.Name, c.Value, FirstHandleID-1)
 	}
@@ -237,12 +237,12 @@ const (
 	AnySource = -1     // MPI_ANY_SOURCE
 	AnyTag    = -2     // MPI_ANY_TAG
 	ProcNull  = -3     // MPI_PROC_NULL
-	RootHere  = -4     // MPI_ROOT: the root of a call on an intercommunicator is this process
+	MPIRoot   = -4     // MPI_ROOT: the root of a call on an intercommunicator is this process
 	Undefined = -32766 // MPI_UNDEFINED
 
-	CommWorld = 0x101
-	CommSelf  = 0x102
-	Packed    = 0x207 // MPI_PACKED
+	HandleCommWorld = 0x101
+	HandleCommSelf  = 0x102
+	HandlePacked    = 0x207 // MPI_PACKED
 
 	OrderC = 12 // MPI_ORDER_C
 
@@ -259,7 +259,7 @@ const (
 	ModeReadOnly      = 16 // MPI_MODE_RDONLY
 	ModeWriteOnly     = 256
 
-	AtWorkingFolder = 2 // AT_FDCWD
+	AtFDCWD = 2 // AT_FDCWD
 
 	ErrInStatus = 19 // MPI_ERR_IN_STATUS: outputs are there, and each status has its error
 	ErrPending  = 18 // MPI_ERR_PENDING

@@ -43,14 +43,14 @@ func TestConstantsStandOnce(t *testing.T) {
 func TestConstantsAreUnambiguous(t *testing.T) {
 	for _, f := range Flavours() {
 		for _, k := range Kinds() {
-			if k == KindLimit {
+			if k == KindLimitConstant {
 				continue // sizes, not identities
 			}
 			seen := make(map[any]*Constant)
 			for _, c := range Constants(k) {
-				var key any = c.Symbol(f)
+				var key any = c.SymbolIn(f)
 				if key == "" {
-					v, ok := c.Raw(f)
+					v, ok := c.ValueIn(f)
 					if !ok {
 						continue
 					}
@@ -93,15 +93,15 @@ func TestTranslation(t *testing.T) {
 		kind     Kind
 		raw, abi int64
 	}{
-		{MPICH, KindRank, -2, -1}, {MPICH, KindRank, -1, -3}, {MPICH, KindRank, -3, -4}, {MPICH, KindRank, 7, 7},
-		{OpenMPI, KindRank, -1, -1}, {OpenMPI, KindRank, -2, -3}, {OpenMPI, KindRank, -4, -4},
-		{MPICH, KindTag, -1, -2}, {OpenMPI, KindTag, 3, 3}, {ABI, KindTag, -2, -2},
-		{MPICH, KindAmode, 1 | 4, 2 | 256},
-		{OpenMPI, KindAssert, 1 | 16, 1024 | 16384},
-		{OpenMPI, KindFileDisp, -54278278, -1},
-		{MPICH, KindKeyval, 0x64400001, 501}, {OpenMPI, KindKeyval, 0, 501}, {OpenMPI, KindKeyval, -1, 0},
-		{MPICH, KindError, 0, 0}, {OpenMPI, KindError, 18, 19},
-		{MPICH, KindInt, 1 << 40, 1 << 40},
+		{FlavourMPICH, KindRank, -2, -1}, {FlavourMPICH, KindRank, -1, -3}, {FlavourMPICH, KindRank, -3, -4}, {FlavourMPICH, KindRank, 7, 7},
+		{FlavourOpenMPI, KindRank, -1, -1}, {FlavourOpenMPI, KindRank, -2, -3}, {FlavourOpenMPI, KindRank, -4, -4},
+		{FlavourMPICH, KindTag, -1, -2}, {FlavourOpenMPI, KindTag, 3, 3}, {FlavourABI, KindTag, -2, -2},
+		{FlavourMPICH, KindAmode, 1 | 4, 2 | 256},
+		{FlavourOpenMPI, KindAssert, 1 | 16, 1024 | 16384},
+		{FlavourOpenMPI, KindFileDisp, -54278278, -1},
+		{FlavourMPICH, KindKeyval, 0x64400001, 501}, {FlavourOpenMPI, KindKeyval, 0, 501}, {FlavourOpenMPI, KindKeyval, -1, 0},
+		{FlavourMPICH, KindError, 0, 0}, {FlavourOpenMPI, KindError, 18, 19},
+		{FlavourMPICH, KindInt, 1 << 40, 1 << 40},
 	}
 	for _, test := range tests {
 		table := Translation(test.f, test.kind)
@@ -113,16 +113,16 @@ func TestTranslation(t *testing.T) {
 		}
 	}
 	// many to one
-	if got := Translation(MPICH, KindKeyval).ABI(0x64400002); got != 501 {
+	if got := Translation(FlavourMPICH, KindKeyval).ABI(0x64400002); got != 501 {
 		t.Errorf("Fortran's MPI_TAG_UB of MPICH is %d, want 501", got)
 	}
-	if got := Translation(MPICH, KindError).ABI(0x0e7f4a0e); got != 15 {
+	if got := Translation(FlavourMPICH, KindError).ABI(0x0e7f4a0e); got != 15 {
 		t.Errorf("an MPICH code of class 14 is %d, want 15", got)
 	}
-	if got := Translation(MPICH, KindError).ABI(0x40000001); got != 0x40000001 {
+	if got := Translation(FlavourMPICH, KindError).ABI(0x40000001); got != 0x40000001 {
 		t.Errorf("an error code of the program's is %#x, want it unchanged", got)
 	}
-	if !Translation(ABI, KindError).Identity() || !Translation(MPICH, KindCount).Identity() {
+	if !Translation(FlavourABI, KindError).IsIdentity() || !Translation(FlavourMPICH, KindCount).IsIdentity() {
 		t.Error("translation where nothing differs")
 	}
 }
@@ -147,8 +147,8 @@ func TestTranslationIsLossless(t *testing.T) {
 				}
 			}
 			for _, c := range Constants(k) {
-				v, ok := c.Raw(f)
-				if !ok || k.IsHandle() || k == KindLimit {
+				v, ok := c.ValueIn(f)
+				if !ok || k.IsHandle() || k == KindLimitConstant {
 					continue
 				}
 				if got := table.ABI(v); got != c.Value {
@@ -160,14 +160,14 @@ func TestTranslationIsLossless(t *testing.T) {
 }
 
 func TestHandles(t *testing.T) {
-	mpich := NewHandles(MPICH, KindDatatype, nil)
+	mpich := NewPredefinedHandles(FlavourMPICH, KindDatatype, nil)
 	if v, ok := mpich.ABI(0x4c000405); !ok || v != 0x209 {
 		t.Errorf("MPICH's MPI_INT is %#x, %v", v, ok)
 	}
 	if _, ok := mpich.ABI(0x84000000); ok {
 		t.Error("a new handle passes as a predefined one")
 	}
-	openmpi := NewHandles(OpenMPI, KindComm, func(symbol string) (uint64, bool) {
+	openmpi := NewPredefinedHandles(FlavourOpenMPI, KindComm, func(symbol string) (uint64, bool) {
 		return 0x7000, symbol == "ompi_mpi_comm_world"
 	})
 	if v, ok := openmpi.ABI(0x7000); !ok || ConstantName(KindComm, v) != "MPI_COMM_WORLD" {
@@ -188,9 +188,9 @@ func TestHandles(t *testing.T) {
 			t.Errorf("the null %s is called %q", k, ConstantName(k, null))
 		}
 	}
-	symbols := HandleSymbols(OpenMPI)
-	if len(symbols) < 90 || len(HandleSymbols(MPICH)) != 0 {
-		t.Errorf("%d symbols in Open MPI, %d in MPICH", len(symbols), len(HandleSymbols(MPICH)))
+	symbols := HandleSymbols(FlavourOpenMPI)
+	if len(symbols) < 90 || len(HandleSymbols(FlavourMPICH)) != 0 {
+		t.Errorf("%d symbols in Open MPI, %d in MPICH", len(symbols), len(HandleSymbols(FlavourMPICH)))
 	}
 }
 
@@ -203,7 +203,7 @@ func TestFlavourNames(t *testing.T) {
 	if _, ok := FlavourNamed("lam"); ok {
 		t.Error("an unknown flavour is known")
 	}
-	mpich := LayoutOf(MPICH)
+	mpich := LayoutOf(FlavourMPICH)
 	if mpich.HandleSize(KindComm) != 4 || mpich.HandleSize(KindFile) != 8 {
 		t.Error("MPICH's handles are ints, but for files")
 	}

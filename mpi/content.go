@@ -5,15 +5,15 @@ import "fmt"
 // A Content describes a choice buffer by names of parameters of the same call: Parts × Times × Count elements of Type.
 // A name is empty if the call has no such parameter.
 type Content struct {
-	Transferred bool     // the call hands it to others or fills it with theirs; else it only touches the memory
-	Count       string   // one element if empty; bytes if Type is; may be an array, one number for each block
-	Type        string   // a datatype, or an array with one for each block
-	Parts       string   // the number of partitions; Count is of each
-	Displs      string   // where the blocks begin: in extents of Type, or bytes if types are an array
-	Times       Property // how often: Size, InDegree or OutDegree of parameter Of
-	Of          string   // the communicator; once if empty
-	Own         bool     // of an array of counts, the element of the own rank
-	InPlace     bool     // void if the buffer is MPI_IN_PLACE
+	Transferred  bool     // the call hands it to others or fills it with theirs; else it only touches the memory
+	Count        string   // one element if empty; bytes if Type is; may be an array, one number for each block
+	Type         string   // a datatype, or an array with one for each block
+	Partitions   string   // the number of partitions; Count is of each
+	Displs       string   // where the blocks begin: in extents of Type, or bytes if types are an array
+	Multiplicity Property // how often: Size, InDegree or OutDegree of parameter Of
+	Comm         string   // the communicator; once if empty
+	OwnElement   bool     // of an array of counts, the element of the own rank
+	InPlace      bool     // void if the buffer is MPI_IN_PLACE
 }
 
 // newContent reads the product in a modifier data() or memory(). What its factors are
@@ -27,7 +27,7 @@ func newContent(c *Call, q *Param) error {
 		return fmt.Errorf("only choice buffers have a content")
 	}
 	factors := []Expr{e}
-	if p, ok := e.(*Product); ok {
+	if p, ok := e.(*ProductExpr); ok {
 		factors = p.Factors
 	}
 	for _, f := range factors {
@@ -46,15 +46,15 @@ func newContent(c *Call, q *Param) error {
 func (x *Content) multiply(c *Call, factor Expr) error {
 	name := ""
 	switch f := factor.(type) {
-	case Ref:
+	case ParamExpr:
 		name = string(f)
-	case *Of:
+	case *PropertyExpr:
 		name = f.Param
 		switch f.Property {
-		case OwnOf:
-			x.Own = true
-		case Size, InDegree, OutDegree:
-			x.Times, x.Of = f.Property, name
+		case PropertyOwnOf:
+			x.OwnElement = true
+		case PropertySize, PropertyInDegree, PropertyOutDegree:
+			x.Multiplicity, x.Comm = f.Property, name
 			return nil
 		default:
 			return fmt.Errorf("content: no factor %s", f)
@@ -71,8 +71,8 @@ func (x *Content) multiply(c *Call, factor Expr) error {
 		x.Type = name
 	case k == KindCount || k == KindCount64 || k == KindAint:
 		x.Count = name
-	case k == KindInt && x.Parts == "" && x.Count == "":
-		x.Parts = name
+	case k == KindInt && x.Partitions == "" && x.Count == "":
+		x.Partitions = name
 	default:
 		return fmt.Errorf("content: %s is neither count nor datatype", name)
 	}
@@ -89,24 +89,24 @@ func (p *Param) MayVary() bool {
 	case p.Kind == KindBuffer:
 		return p.HasIn()
 	}
-	return p.Varies || p.Kind == KindTag || p.Kind == KindOffset
+	return p.VariesByDeclaration || p.Kind == KindTag || p.Kind == KindOffset
 }
 
 // ResultMayVary reports the same of a call's result: where a file is read next.
-func (c *Call) ResultMayVary() bool { return c.Returns == KindPos }
+func (c *Call) ResultMayVary() bool { return c.ReturnKind == KindOffT }
 
-// Binds reports whether the call makes or frees what has a name, memory included; one-shot
+// BindsNames reports whether the call makes or frees what has a name, memory included; one-shot
 // requests have none.
-func (c *Call) Binds() bool {
-	if c.Attrs&(Persistent|CreatesComm|CreatesType|CreatesWin|Tool|GivesMemory|Fixed) != 0 {
+func (c *Call) BindsNames() bool {
+	if c.Attrs&(AttrPersistent|AttrCreatesComm|AttrCreatesType|AttrCreatesWin|AttrTool|AttrGivesMemory|AttrFixed) != 0 {
 		return true
 	}
-	if c.Has(Opens) {
+	if c.Has(AttrOpens) {
 		return true
 	}
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.Dir == Free || q.HasOut() && q.Kind != KindRequest && (q.Kind.IsHandle() || q.Kind.IsTool()) {
+		if q.Dir == DirFree || q.HasOut() && q.Kind != KindRequest && (q.Kind.IsHandle() || q.Kind.IsTool()) {
 			return true
 		}
 	}

@@ -14,55 +14,55 @@ type Expr interface {
 }
 
 type (
-	// Num is a literal.
-	Num int64
+	// NumExpr is a literal.
+	NumExpr int64
 
-	// Ref is the value of the parameter with that name: of an output the
+	// ParamExpr is the value of the parameter with that name: of an output the
 	// value on exit; of one that is read and written the smaller of both,
 	// since it was the room and is the need. A negative value counts as 0.
-	Ref string
+	ParamExpr string
 
-	// Limit is the MPI's value of a named constant such as
+	// LimitExpr is the MPI's value of a named constant such as
 	// MPI_MAX_ERROR_STRING.
-	Limit string
+	LimitExpr string
 
-	// Null means that a null pointer ends the array.
-	Null struct{}
+	// NullTerminated means that a null pointer ends the array.
+	NullTerminated struct{}
 
-	// Of is a property of another parameter.
-	Of struct {
+	// PropertyExpr is a property of another parameter.
+	PropertyExpr struct {
 		Property Property
 		Param    string
 		Rank     string // parameter that says which rank's, of Neighbors alone
 	}
 
-	// Sum adds its terms.
-	Sum struct{ Terms []Expr }
+	// SumExpr adds its terms.
+	SumExpr struct{ Terms []Expr }
 
-	// Product multiplies its factors.
-	Product struct{ Factors []Expr }
+	// ProductExpr multiplies its factors.
+	ProductExpr struct{ Factors []Expr }
 )
 
-func (Num) expr()      {}
-func (Ref) expr()      {}
-func (Limit) expr()    {}
-func (Null) expr()     {}
-func (*Of) expr()      {}
-func (*Sum) expr()     {}
-func (*Product) expr() {}
+func (NumExpr) expr()        {}
+func (ParamExpr) expr()      {}
+func (LimitExpr) expr()      {}
+func (NullTerminated) expr() {}
+func (*PropertyExpr) expr()  {}
+func (*SumExpr) expr()       {}
+func (*ProductExpr) expr()   {}
 
-func (n Num) String() string   { return strconv.FormatInt(int64(n), 10) }
-func (r Ref) String() string   { return string(r) }
-func (l Limit) String() string { return string(l) }
-func (Null) String() string    { return "null" }
-func (o *Of) String() string {
+func (n NumExpr) String() string      { return strconv.FormatInt(int64(n), 10) }
+func (r ParamExpr) String() string    { return string(r) }
+func (l LimitExpr) String() string    { return string(l) }
+func (NullTerminated) String() string { return "null" }
+func (o *PropertyExpr) String() string {
 	if o.Rank != "" {
 		return o.Property.String() + "(" + o.Param + "," + o.Rank + ")"
 	}
 	return o.Property.String() + "(" + o.Param + ")"
 }
-func (s *Sum) String() string { return joinExprs(s.Terms, "+") }
-func (p *Product) String() string {
+func (s *SumExpr) String() string { return joinExprs(s.Terms, "+") }
+func (p *ProductExpr) String() string {
 	return joinExprs(p.Factors, "*")
 }
 
@@ -79,27 +79,27 @@ type Property uint8
 
 // The properties.
 const (
-	Size        Property = iota // of a communicator: group size, of the remote group if there is one
-	LocalSize                   // of a communicator: size of the local group
-	InDegree                    // of a communicator: number of neighbours it receives from
-	OutDegree                   // of a communicator: number of neighbours it sends to
-	Dims                        // of a communicator: dimensions of its cartesian topology
-	Nodes                       // of a communicator: nodes of its graph
-	Edges                       // of a communicator: edges of its graph
-	Neighbors                   // of a communicator and a rank: neighbours in its graph
-	InWeights                   // of a communicator: InDegree if its edges have weights
-	OutWeights                  // of a communicator: OutDegree if its edges have weights
-	Integers                    // of a datatype: integers that its constructor was given
-	Addresses                   // of a datatype: addresses
-	LargeCounts                 // of a datatype: large counts
-	Datatypes                   // of a datatype: datatypes
-	Cvars                       // of a category of the tool interface: control variables in it
-	Pvars                       // of a category: performance variables
-	Events                      // of a category: event types
-	Categories                  // of a category: categories
-	SumOf                       // of an array: sum of its elements
-	LastOf                      // of an array: its last element, 0 if it has none
-	OwnOf                       // of an array: the element of the own rank; only in contents
+	PropertySize        Property = iota // of a communicator: group size, of the remote group if there is one
+	PropertyLocalSize                   // of a communicator: size of the local group
+	PropertyInDegree                    // of a communicator: number of neighbours it receives from
+	PropertyOutDegree                   // of a communicator: number of neighbours it sends to
+	PropertyDims                        // of a communicator: dimensions of its cartesian topology
+	PropertyNodes                       // of a communicator: nodes of its graph
+	PropertyEdges                       // of a communicator: edges of its graph
+	PropertyNeighbors                   // of a communicator and a rank: neighbours in its graph
+	PropertyInWeights                   // of a communicator: InDegree if its edges have weights
+	PropertyOutWeights                  // of a communicator: OutDegree if its edges have weights
+	PropertyIntegers                    // of a datatype: integers that its constructor was given
+	PropertyAddresses                   // of a datatype: addresses
+	PropertyLargeCounts                 // of a datatype: large counts
+	PropertyDatatypes                   // of a datatype: datatypes
+	PropertyCvars                       // of a category of the tool interface: control variables in it
+	PropertyPvars                       // of a category: performance variables
+	PropertyEvents                      // of a category: event types
+	PropertyCategories                  // of a category: categories
+	PropertySumOf                       // of an array: sum of its elements
+	PropertyLastOf                      // of an array: its last element, 0 if it has none
+	PropertyOwnOf                       // of an array: the element of the own rank; only in contents
 )
 
 var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "nodes", "edges", "neighbors", "inweights", "outweights",
@@ -108,14 +108,14 @@ var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "d
 func (p Property) String() string { return propertyNames[p] }
 
 // OfArray reports whether the property is one of arrays, not of objects.
-func (p Property) OfArray() bool { return p >= SumOf }
+func (p Property) OfArray() bool { return p >= PropertySumOf }
 
 // of returns the kind of the parameters that have the property, unless they are arrays.
 func (p Property) of() Kind {
 	switch {
-	case p >= Cvars:
+	case p >= PropertyCvars:
 		return KindInt
-	case p >= Integers:
+	case p >= PropertyIntegers:
 		return KindDatatype
 	}
 	return KindComm
@@ -134,9 +134,9 @@ func parseExpr(text string) (Expr, error) {
 			}
 			factors = append(factors, e)
 		}
-		terms = append(terms, one(factors, func(l []Expr) Expr { return &Product{l} }))
+		terms = append(terms, one(factors, func(l []Expr) Expr { return &ProductExpr{l} }))
 	}
-	return one(terms, func(l []Expr) Expr { return &Sum{l} }), nil
+	return one(terms, func(l []Expr) Expr { return &SumExpr{l} }), nil
 }
 
 func one(list []Expr, wrap func([]Expr) Expr) Expr {
@@ -148,10 +148,10 @@ func one(list []Expr, wrap func([]Expr) Expr) Expr {
 
 func parseAtom(s string) (Expr, error) {
 	if n, err := strconv.ParseInt(s, 0, 64); err == nil {
-		return Num(n), nil
+		return NumExpr(n), nil
 	}
 	if s == "null" {
-		return Null{}, nil
+		return NullTerminated{}, nil
 	}
 	if name, arg, ok := strings.Cut(s, "("); ok {
 		arg, closed := strings.CutSuffix(arg, ")")
@@ -163,10 +163,10 @@ func parseAtom(s string) (Expr, error) {
 			if n != name {
 				continue
 			}
-			if two != (Property(p) == Neighbors) {
+			if two != (Property(p) == PropertyNeighbors) {
 				return nil, fmt.Errorf("%q: neighbors alone has a communicator and a rank", s)
 			}
-			return &Of{Property(p), arg, rank}, nil
+			return &PropertyExpr{Property(p), arg, rank}, nil
 		}
 		return nil, fmt.Errorf("unknown property %q", name)
 	}
@@ -174,9 +174,9 @@ func parseAtom(s string) (Expr, error) {
 		return nil, fmt.Errorf("%q is neither number nor name", s)
 	}
 	if strings.HasPrefix(s, "MPI_") {
-		return Limit(s), nil
+		return LimitExpr(s), nil
 	}
-	return Ref(s), nil
+	return ParamExpr(s), nil
 }
 
 func isName(s string) bool {
@@ -189,20 +189,20 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// Walk calls f for e and every expression inside it.
-func Walk(e Expr, f func(Expr)) {
+// WalkExpr calls f for e and every expression inside it.
+func WalkExpr(e Expr, f func(Expr)) {
 	if e == nil {
 		return
 	}
 	f(e)
 	switch e := e.(type) {
-	case *Sum:
+	case *SumExpr:
 		for _, t := range e.Terms {
-			Walk(t, f)
+			WalkExpr(t, f)
 		}
-	case *Product:
+	case *ProductExpr:
 		for _, t := range e.Factors {
-			Walk(t, f)
+			WalkExpr(t, f)
 		}
 	}
 }

@@ -10,9 +10,9 @@ type Flavour uint8
 
 // The flavours.
 const (
-	ABI     Flavour = iota // the standard ABI of MPI 5.0
-	MPICH                  // MPICH and what keeps to its ABI: Intel, Cray, MVAPICH
-	OpenMPI                // Open MPI and its relatives
+	FlavourABI     Flavour = iota // the standard ABI of MPI 5.0
+	FlavourMPICH                  // MPICH and what keeps to its ABI: Intel, Cray, MVAPICH
+	FlavourOpenMPI                // Open MPI and its relatives
 	flavourEnd
 )
 
@@ -25,13 +25,13 @@ func (f Flavour) String() string {
 	return flavourNames[f]
 }
 
-// Family names the libraries of the flavour for people.
-func (f Flavour) Family() string {
+// FamilyText names the libraries of the flavour for people.
+func (f Flavour) FamilyText() string {
 	return [flavourEnd]string{"standard ABI", "MPICH family", "Open MPI"}[f]
 }
 
 // Flavours lists all flavours.
-func Flavours() []Flavour { return []Flavour{ABI, MPICH, OpenMPI} }
+func Flavours() []Flavour { return []Flavour{FlavourABI, FlavourMPICH, FlavourOpenMPI} }
 
 // FlavourNamed finds a flavour by the name that String gives it.
 func FlavourNamed(name string) (Flavour, bool) {
@@ -43,13 +43,13 @@ func FlavourNamed(name string) (Flavour, bool) {
 	return 0, false
 }
 
-// Macro reports whether a function is a macro in the flavour's mpi.h, so that the library
+// HasMacro reports whether a function is a macro in the flavour's mpi.h, so that the library
 // need not have it: programs in C can call it all the same.
-func (f Flavour) Macro(name string) bool {
+func (f Flavour) HasMacro(name string) bool {
 	switch f {
-	case OpenMPI:
+	case FlavourOpenMPI:
 		return name == "MPI_Aint_add" || name == "MPI_Aint_diff"
-	case MPICH:
+	case FlavourMPICH:
 		if !strings.HasSuffix(name, "_f2c") && !strings.HasSuffix(name, "_c2f") {
 			return false
 		}

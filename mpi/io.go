@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// A Symbol is a function of the C library that is recorded as a call of io.txt.
-type Symbol struct {
-	Name  string
-	Args  []SymbolArg
-	Rest  bool   // variable arguments follow
-	Via   string // the function that takes these as a va_list; empty: the last parameter is among them
-	Extra bool   // it has what the call does not
+// A CFunction is a function of the C library that is recorded as a call of io.txt.
+type CFunction struct {
+	Name           string
+	Args           []CFunctionArg
+	Variadic       bool   // variable arguments follow
+	VaListFunction string // the function that takes these as a va_list; empty: the last parameter is among them
+	HasExtraArgs   bool   // it has what the call does not
 }
 
-// A SymbolArg is one argument: a parameter of the call, or something else with its type in C. One with
+// A CFunctionArg is one argument: a parameter of the call, or something else with its type in C. One with
 // a value, an expression in C, is not passed but known.
-type SymbolArg struct{ Name, Type, Value string }
+type CFunctionArg struct{ Name, CType, CValue string }
 
 // Passes reports whether the symbol is passed the parameter, or it is known.
-func (s *Symbol) Passes(param string) bool {
-	return slices.ContainsFunc(s.Args, func(a SymbolArg) bool { return a.Type == "" && a.Name == param })
+func (s *CFunction) Passes(param string) bool {
+	return slices.ContainsFunc(s.Args, func(a CFunctionArg) bool { return a.CType == "" && a.Name == param })
 }
 
 // parseForm reads what follows "form".
@@ -32,39 +32,39 @@ func (p *callParser) parseForm(words []string) error {
 	if c == nil || !p.system || len(words) == 0 {
 		return fmt.Errorf("a form needs a name, and a call of io.txt above it")
 	}
-	s := Symbol{Name: words[0]}
+	s := CFunction{Name: words[0]}
 	for words = words[1:]; len(words) > 0; words = words[1:] {
 		typ, name, extra := strings.Cut(words[0], ":")
 		param, value, known := strings.Cut(words[0], "=")
 		switch {
 		case words[0] == "...":
-			s.Rest = true
+			s.Variadic = true
 		case words[0] == "via" && len(words) == 2:
-			s.Via, words = words[1], words[1:]
-		case s.Rest:
+			s.VaListFunction, words = words[1], words[1:]
+		case s.Variadic:
 			return fmt.Errorf("form %s: %q after ...", s.Name, words[0])
 		case extra:
-			s.Args = append(s.Args, SymbolArg{Name: name, Type: typ})
+			s.Args = append(s.Args, CFunctionArg{Name: name, CType: typ})
 		case c.Index(param) < 0 || known && value == "":
 			return fmt.Errorf("form %s: no parameter %q", s.Name, words[0])
 		default:
-			s.Args = append(s.Args, SymbolArg{Name: param, Value: value})
+			s.Args = append(s.Args, CFunctionArg{Name: param, CValue: value})
 		}
 	}
-	c.Forms = append(c.Forms, s)
+	c.DeclaredCFunctions = append(c.DeclaredCFunctions, s)
 	return nil
 }
 
-// Symbols lists the functions of the C library that are recorded as a call of io.txt.
-func (c *Call) Symbols() []Symbol {
-	if len(c.Forms) > 0 {
-		return c.Forms
+// CFunctions lists the functions of the C library that are recorded as a call of io.txt.
+func (c *Call) CFunctions() []CFunction {
+	if len(c.DeclaredCFunctions) > 0 {
+		return c.DeclaredCFunctions
 	}
-	own := Symbol{Name: c.Name}
+	own := CFunction{Name: c.Name}
 	for i := range c.Params {
-		own.Args = append(own.Args, SymbolArg{Name: c.Params[i].Name})
+		own.Args = append(own.Args, CFunctionArg{Name: c.Params[i].Name})
 	}
-	return []Symbol{own}
+	return []CFunction{own}
 }
 
 // FileName returns the name of a file that is passed to MPI, without the prefix that chooses a file system (ufs:, nfs:).
@@ -80,25 +80,25 @@ type Failure int
 
 // The failures.
 const (
-	FailsNever    Failure = iota // it has no result, or the result is the error
-	FailsNegative                // less than 0
-	FailsNull                    // a null pointer
-	FailsMapping                 // MAP_FAILED
-	FailsShort                   // less than the parameter n
+	FailsNever      Failure = iota // it has no result, or the result is the error
+	FailsNegative                  // less than 0
+	FailsNull                      // a null pointer
+	FailsMapFailed                 // MAP_FAILED
+	FailsBelowCount                // less than the parameter n
 )
 
 // Failure returns what it means that the call failed. One that may end has failed only if
 // errno changed, too.
 func (c *Call) Failure() Failure {
-	switch c.Returns {
+	switch c.ReturnKind {
 	case KindNone, KindErrno:
 		return FailsNever
-	case KindStream, KindDirectory, KindFound:
+	case KindFileStream, KindDirStream, KindAddressOrNull:
 		return FailsNull
 	case KindMapping:
-		return FailsMapping
+		return FailsMapFailed
 	case KindSize:
-		return FailsShort
+		return FailsBelowCount
 	}
 	return FailsNegative
 }

@@ -13,7 +13,7 @@ func TestFileCalls(t *testing.T) {
 	}
 	calls := make(map[string]string)
 	for _, c := range list {
-		if !c.Has(Posix|Local) || c.ID < FirstFileID || c.Section == "" {
+		if !c.Has(AttrPosix|AttrLocal) || c.ID < FirstFileCallID || c.Section == "" {
 			t.Errorf("%s: id %d, section %q, attributes %s", c.Name, c.ID, c.Section, c.Attrs)
 		}
 		if back, ok := ByID(c.ID); !ok || back != c {
@@ -22,18 +22,18 @@ func TestFileCalls(t *testing.T) {
 		if back, ok := Lookup(c.Name); !ok || back != c {
 			t.Errorf("%s: the name leads elsewhere", c.Name)
 		}
-		for _, s := range c.Symbols() {
+		for _, s := range c.CFunctions() {
 			if calls[s.Name] != "" {
 				t.Errorf("%s is recorded as %s and as %s", s.Name, calls[s.Name], c.Name)
 			}
 			calls[s.Name] = c.Name
 		}
-		moved := c.Has(Reads) || c.Has(Writes)
+		moved := c.Has(AttrReads) || c.Has(AttrWrites)
 		if moved && !c.ReturnsValue() {
 			t.Errorf("%s moves data, and nothing says how much", c.Name)
 		}
-		if c.Has(Opens) != c.Returns.IsHandle() {
-			t.Errorf("%s: opens %v, returns %s", c.Name, c.Has(Opens), c.Returns)
+		if c.Has(AttrOpens) != c.ReturnKind.IsHandle() {
+			t.Errorf("%s: opens %v, returns %s", c.Name, c.Has(AttrOpens), c.ReturnKind)
 		}
 	}
 	for _, name := range []string{"open64", "__open64_2", "__fprintf_chk", "__fxstat64", "pread64", "fopen64", "__xstat"} {
@@ -60,8 +60,8 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []SymbolArg{{Name: "text"}, {Name: "stream", Value: "stdout"}, {Name: "flag", Type: "int"}}
-	if got := table.byName["fputs"].Symbols()[0].Args; !slices.Equal(got, want) {
+	want := []CFunctionArg{{Name: "text"}, {Name: "stream", CValue: "stdout"}, {Name: "flag", CType: "int"}}
+	if got := table.byName["fputs"].CFunctions()[0].Args; !slices.Equal(got, want) {
 		t.Errorf("arguments %+v, not %+v", got, want)
 	}
 	for _, bad := range []string{"form", "form puts nothing", "form puts text stream=", "form puts at=stdout", "form puts ... text"} {
@@ -78,7 +78,7 @@ func TestFileConstants(t *testing.T) {
 		want  string
 	}{
 		{KindOpenFlags, 0x241, "O_WRONLY|O_CREAT|O_TRUNC"}, {KindOpenFlags, 0, "O_RDONLY"}, {KindOpenFlags, 0x101002, "O_RDWR|O_SYNC"},
-		{KindErrno, 28, "ENOSPC"}, {KindErrno, 11, "EAGAIN"}, {KindSeek, 2, "SEEK_END"}, {KindDescriptor, 2, "AT_FDCWD"},
+		{KindErrno, 28, "ENOSPC"}, {KindErrno, 11, "EAGAIN"}, {KindMPIWhence, 2, "SEEK_END"}, {KindFileDescriptor, 2, "AT_FDCWD"},
 	} {
 		if got := ConstantName(c.kind, c.value); got != c.want {
 			t.Errorf("%s %d: %s, want %s", c.kind, c.value, got, c.want)

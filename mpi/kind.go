@@ -11,47 +11,47 @@ const (
 	KindNone Kind = iota
 
 	// Integers of 32 bits in the small form of a call.
-	KindInt         // plain int: lengths, versions, dimensions
-	KindCount       // number of elements; MPI_Count in the large form
-	KindDisp        // displacement; MPI_Aint or MPI_Count in the large form
-	KindRank        // process rank, with ANY_SOURCE, PROC_NULL, ROOT, UNDEFINED
-	KindTag         // message tag, with ANY_TAG
-	KindLogical     // truth value
-	KindIndex       // position in an array, with UNDEFINED
-	KindColor       // of a split, with UNDEFINED
-	KindKey         // of a split
-	KindError       // error code
-	KindErrorClass  // error class
-	KindComparison  // IDENT, CONGRUENT, SIMILAR, UNEQUAL
-	KindThreadLevel // THREAD_SINGLE …
-	KindTopology    // CART, GRAPH, DIST_GRAPH, UNDEFINED
-	KindCombiner    // how a datatype was made
-	KindLockType    // LOCK_EXCLUSIVE, LOCK_SHARED
-	KindOrder       // ORDER_C, ORDER_FORTRAN
-	KindDistrib     // DISTRIBUTE_BLOCK …
-	KindDistribArg  // argument of a distribution, with DFLT_DARG
-	KindTypeClass   // TYPECLASS_INTEGER …
-	KindSplitType   // COMM_TYPE_SHARED …
-	KindAmode       // file access mode, a bit set
-	KindWhence      // SEEK_SET …
-	KindAssert      // one-sided assertions, a bit set
-	KindKeyval      // attribute key
-	KindFint        // Fortran INTEGER that is a handle
-	KindLevel       // of MPI_Pcontrol
-	KindFd          // file descriptor of a socket
-	KindBindType    // MPI_T: kind of object a variable is bound to
-	KindVarScope    // MPI_T: who may write a control variable
-	KindVerbosity   // MPI_T: audience and detail
-	KindPvarClass   // MPI_T: class of a performance variable
-	KindCbSafety    // MPI_T: what a callback may do
-	KindSourceOrder // MPI_T: ordering of events of a source
+	KindInt           // plain int: lengths, versions, dimensions
+	KindCount         // number of elements; MPI_Count in the large form
+	KindDisp          // displacement; MPI_Aint or MPI_Count in the large form
+	KindRank          // process rank, with ANY_SOURCE, PROC_NULL, ROOT, UNDEFINED
+	KindTag           // message tag, with ANY_TAG
+	KindLogical       // truth value
+	KindIndex         // position in an array, with UNDEFINED
+	KindSplitColor    // of a split, with UNDEFINED
+	KindSplitKey      // of a split
+	KindError         // error code
+	KindErrorClass    // error class
+	KindComparison    // IDENT, CONGRUENT, SIMILAR, UNEQUAL
+	KindThreadLevel   // THREAD_SINGLE …
+	KindTopology      // CART, GRAPH, DIST_GRAPH, UNDEFINED
+	KindCombiner      // how a datatype was made
+	KindLockType      // LOCK_EXCLUSIVE, LOCK_SHARED
+	KindOrder         // ORDER_C, ORDER_FORTRAN
+	KindDistrib       // DISTRIBUTE_BLOCK …
+	KindDistribArg    // argument of a distribution, with DFLT_DARG
+	KindTypeClass     // TYPECLASS_INTEGER …
+	KindSplitType     // COMM_TYPE_SHARED …
+	KindAmode         // file access mode, a bit set
+	KindPosixWhence   // SEEK_SET …
+	KindAssert        // one-sided assertions, a bit set
+	KindKeyval        // attribute key
+	KindFint          // Fortran INTEGER that is a handle
+	KindPcontrolLevel // of MPI_Pcontrol
+	KindSocket        // file descriptor of a socket
+	KindBindType      // MPI_T: kind of object a variable is bound to
+	KindVarScope      // MPI_T: who may write a control variable
+	KindVerbosity     // MPI_T: audience and detail
+	KindPvarClass     // MPI_T: class of a performance variable
+	KindCbSafety      // MPI_T: what a callback may do
+	KindSourceOrder   // MPI_T: ordering of events of a source
 
 	// Integers of 64 bits in both forms.
-	KindAint     // MPI_Aint that is a distance
-	KindOffset   // MPI_Offset
-	KindFileDisp // MPI_Offset where a file view starts, with DISPLACEMENT_CURRENT
-	KindCount64  // MPI_Count in the small form too
-	KindTick     // clock of MPI_T events
+	KindAint      // MPI_Aint that is a distance
+	KindOffset    // MPI_Offset
+	KindFileDisp  // MPI_Offset where a file view starts, with DISPLACEMENT_CURRENT
+	KindCount64   // MPI_Count in the small form too
+	KindToolClock // clock of MPI_T events
 
 	KindTime // double, seconds
 
@@ -96,30 +96,30 @@ const (
 	KindVarargs
 
 	// Of functions of POSIX and of C, see io.txt.
-	KindDescriptor // of an open file, or AT_FDCWD
-	KindStream     // FILE *
-	KindDirectory  // DIR *
-	KindMapping    // address of a mapped file
-	KindPath       // name of a file, in which the rank's number is recognised
-	KindOpenFlags  // of open, a bit set
-	KindFileMode   // permissions
-	KindSeek       // SEEK_SET …
-	KindErrno      // what errno says
-	KindOutcome    // 0 or -1
-	KindSize       // size_t
-	KindSsize      // ssize_t
-	KindPos        // off_t
-	KindPosAt      // off_t by pointer, -1 if it is null
-	KindIovec      // length of a piece of memory
-	KindText       // characters; only their number is recorded
-	KindLine       // the same as a result, -1 for NULL
-	KindFound      // an address, or none
-	KindOpaque     // an address that is not recorded
+	KindFileDescriptor // of an open file, or AT_FDCWD
+	KindFileStream     // FILE *
+	KindDirStream      // DIR *
+	KindMapping        // address of a mapped file
+	KindFilePath       // name of a file, in which the rank's number is recognised
+	KindOpenFlags      // of open, a bit set
+	KindPermissions    // permissions
+	KindMPIWhence      // SEEK_SET …
+	KindErrno          // what errno says
+	KindZeroOrMinusOne // 0 or -1
+	KindSize           // size_t
+	KindSsize          // ssize_t
+	KindOffT           // off_t
+	KindOffTPointer    // off_t by pointer, -1 if it is null
+	KindIovecLength    // length of a piece of memory
+	KindTextLength     // characters; only their number is recorded
+	KindStringResult   // the same as a result, -1 for NULL
+	KindAddressOrNull  // an address, or none
+	KindOpaque         // an address that is not recorded
 
 	// Kinds of constants that are never a parameter's.
-	KindLimit     // MPI_MAX_… and the like
-	KindWinFlavor // value of the attribute WIN_CREATE_FLAVOR
-	KindWinModel  // value of the attribute WIN_MODEL
+	KindLimitConstant // MPI_MAX_… and the like
+	KindWinFlavor     // value of the attribute WIN_CREATE_FLAVOR
+	KindWinModel      // value of the attribute WIN_MODEL
 
 	KindUnknown // what a newer release calls a kind in a trace
 
@@ -163,47 +163,47 @@ type kindInfo struct {
 var kindTable = [kindEnd]kindInfo{
 	KindNone: {name: "none"},
 
-	KindInt:         int32Kind("int"),
-	KindCount:       {name: "count", form: FormInt, small: Width32, large: Width64},
-	KindDisp:        {name: "disp", form: FormInt, small: Width32, large: Width64},
-	KindRank:        int32Kind("rank"),
-	KindTag:         int32Kind("tag"),
-	KindLogical:     int32Kind("logical"),
-	KindIndex:       int32Kind("index"),
-	KindColor:       int32Kind("color"),
-	KindKey:         int32Kind("key"),
-	KindError:       int32Kind("error"),
-	KindErrorClass:  int32Kind("errorclass"),
-	KindComparison:  int32Kind("comparison"),
-	KindThreadLevel: int32Kind("threadlevel"),
-	KindTopology:    int32Kind("topology"),
-	KindCombiner:    int32Kind("combiner"),
-	KindLockType:    int32Kind("locktype"),
-	KindOrder:       int32Kind("order"),
-	KindDistrib:     int32Kind("distrib"),
-	KindDistribArg:  int32Kind("darg"),
-	KindTypeClass:   int32Kind("typeclass"),
-	KindSplitType:   int32Kind("splittype"),
-	KindAmode:       {name: "amode", form: FormInt, small: Width32, large: Width32, bits: true},
-	KindWhence:      int32Kind("whence"),
-	KindAssert:      {name: "assert", form: FormInt, small: Width32, large: Width32, bits: true},
-	KindKeyval:      int32Kind("keyval"),
-	KindFint:        int32Kind("fint"),
-	KindLevel:       int32Kind("level"),
-	KindFd:          int32Kind("fd"),
-	KindBindType:    int32Kind("bindtype"),
-	KindVarScope:    int32Kind("varscope"),
-	KindVerbosity:   int32Kind("verbosity"),
-	KindPvarClass:   int32Kind("pvarclass"),
-	KindCbSafety:    int32Kind("cbsafety"),
-	KindSourceOrder: int32Kind("sourceorder"),
+	KindInt:           int32Kind("int"),
+	KindCount:         {name: "count", form: FormInt, small: Width32, large: Width64},
+	KindDisp:          {name: "disp", form: FormInt, small: Width32, large: Width64},
+	KindRank:          int32Kind("rank"),
+	KindTag:           int32Kind("tag"),
+	KindLogical:       int32Kind("logical"),
+	KindIndex:         int32Kind("index"),
+	KindSplitColor:    int32Kind("color"),
+	KindSplitKey:      int32Kind("key"),
+	KindError:         int32Kind("error"),
+	KindErrorClass:    int32Kind("errorclass"),
+	KindComparison:    int32Kind("comparison"),
+	KindThreadLevel:   int32Kind("threadlevel"),
+	KindTopology:      int32Kind("topology"),
+	KindCombiner:      int32Kind("combiner"),
+	KindLockType:      int32Kind("locktype"),
+	KindOrder:         int32Kind("order"),
+	KindDistrib:       int32Kind("distrib"),
+	KindDistribArg:    int32Kind("darg"),
+	KindTypeClass:     int32Kind("typeclass"),
+	KindSplitType:     int32Kind("splittype"),
+	KindAmode:         {name: "amode", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindPosixWhence:   int32Kind("whence"),
+	KindAssert:        {name: "assert", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindKeyval:        int32Kind("keyval"),
+	KindFint:          int32Kind("fint"),
+	KindPcontrolLevel: int32Kind("level"),
+	KindSocket:        int32Kind("fd"),
+	KindBindType:      int32Kind("bindtype"),
+	KindVarScope:      int32Kind("varscope"),
+	KindVerbosity:     int32Kind("verbosity"),
+	KindPvarClass:     int32Kind("pvarclass"),
+	KindCbSafety:      int32Kind("cbsafety"),
+	KindSourceOrder:   int32Kind("sourceorder"),
 
-	KindAint:     int64Kind("aint"),
-	KindOffset:   int64Kind("offset"),
-	KindFileDisp: int64Kind("filedisp"),
-	KindCount64:  int64Kind("count64"),
-	KindTick:     int64Kind("tick"),
-	KindTime:     {name: "time", form: FormDouble, small: Width64, large: Width64},
+	KindAint:      int64Kind("aint"),
+	KindOffset:    int64Kind("offset"),
+	KindFileDisp:  int64Kind("filedisp"),
+	KindCount64:   int64Kind("count64"),
+	KindToolClock: int64Kind("tick"),
+	KindTime:      {name: "time", form: FormDouble, small: Width64, large: Width64},
 
 	KindComm:       handleKind("comm"),
 	KindGroup:      handleKind("group"),
@@ -241,30 +241,30 @@ var kindTable = [kindEnd]kindInfo{
 	KindArgv:    pointerKind("argvp", FormNone),
 	KindVarargs: {name: "varargs"},
 
-	KindDescriptor: {name: "descriptor", form: FormHandle, small: Width64, large: Width64},
-	KindStream:     {name: "stream", form: FormHandle, small: Width64, large: Width64},
-	KindDirectory:  {name: "directory", form: FormHandle, small: Width64, large: Width64},
-	KindMapping:    {name: "mapping", form: FormHandle, small: Width64, large: Width64},
-	KindPath:       pointerKind("path", FormString),
-	KindOpenFlags:  {name: "openflags", form: FormInt, small: Width32, large: Width32, bits: true},
-	KindFileMode:   int32Kind("filemode"),
-	KindSeek:       int32Kind("seek"),
-	KindErrno:      int32Kind("errno"),
-	KindOutcome:    int32Kind("outcome"),
-	KindSize:       int64Kind("size"),
-	KindSsize:      int64Kind("ssize"),
-	KindPos:        int64Kind("pos"),
-	KindPosAt:      int64Kind("posat"),
-	KindIovec:      int64Kind("iovec"),
-	KindText:       int64Kind("text"),
-	KindLine:       int64Kind("line"),
-	KindFound:      int64Kind("found"),
-	KindOpaque:     pointerKind("opaque", FormNone),
+	KindFileDescriptor: {name: "descriptor", form: FormHandle, small: Width64, large: Width64},
+	KindFileStream:     {name: "stream", form: FormHandle, small: Width64, large: Width64},
+	KindDirStream:      {name: "directory", form: FormHandle, small: Width64, large: Width64},
+	KindMapping:        {name: "mapping", form: FormHandle, small: Width64, large: Width64},
+	KindFilePath:       pointerKind("path", FormString),
+	KindOpenFlags:      {name: "openflags", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindPermissions:    int32Kind("filemode"),
+	KindMPIWhence:      int32Kind("seek"),
+	KindErrno:          int32Kind("errno"),
+	KindZeroOrMinusOne: int32Kind("outcome"),
+	KindSize:           int64Kind("size"),
+	KindSsize:          int64Kind("ssize"),
+	KindOffT:           int64Kind("pos"),
+	KindOffTPointer:    int64Kind("posat"),
+	KindIovecLength:    int64Kind("iovec"),
+	KindTextLength:     int64Kind("text"),
+	KindStringResult:   int64Kind("line"),
+	KindAddressOrNull:  int64Kind("found"),
+	KindOpaque:         pointerKind("opaque", FormNone),
 
-	KindLimit:     {name: "limit"},
-	KindWinFlavor: {name: "winflavor"},
-	KindWinModel:  {name: "winmodel"},
-	KindUnknown:   {name: "unknown"},
+	KindLimitConstant: {name: "limit"},
+	KindWinFlavor:     {name: "winflavor"},
+	KindWinModel:      {name: "winmodel"},
+	KindUnknown:       {name: "unknown"},
 }
 
 func int32Kind(name string) kindInfo {
@@ -329,8 +329,8 @@ func (k Kind) Width(large bool) Width {
 	return k.info().small
 }
 
-// Widens reports whether the large form of a call has a wider type here.
-func (k Kind) Widens() bool { return k.info().small != k.info().large }
+// WidensInLargeForm reports whether the large form of a call has a wider type here.
+func (k Kind) WidensInLargeForm() bool { return k.info().small != k.info().large }
 
 // IsHandle reports whether the kind is an MPI handle.
 func (k Kind) IsHandle() bool { return k.info().form == FormHandle }
@@ -342,10 +342,10 @@ func (k Kind) IsTool() bool { return k.info().form == FormObject }
 func (k Kind) IsBits() bool { return k.info().bits }
 
 // IsFile reports whether the kind occurs in io.txt only, which has the functions of POSIX and C.
-func (k Kind) IsFile() bool { return k >= KindDescriptor && k <= KindOpaque }
+func (k Kind) IsFile() bool { return k >= KindFileDescriptor && k <= KindOpaque }
 
 // IsStatus reports whether the kind is a status in one of its three shapes.
 func (k Kind) IsStatus() bool { return k.info().form == FormStatus }
 
 // IsParam reports whether a parameter can be of this kind.
-func (k Kind) IsParam() bool { return k > KindNone && k < KindLimit }
+func (k Kind) IsParam() bool { return k > KindNone && k < KindLimitConstant }

@@ -91,8 +91,8 @@ func addressOf(s string) Sentinel  { return Sentinel{Form: SentinelAddress, Symb
 func contentsOf(s string) Sentinel { return Sentinel{Form: SentinelPointee, Symbol: s} }
 
 var layouts = [flavourEnd]Layout{
-	ABI: {
-		Flavour: ABI, handleSize: 8, fileSize: 8,
+	FlavourABI: {
+		Flavour: FlavourABI, handleSize: 8, fileSize: 8,
 		Status:        StatusLayout{Size: 32, Source: 0, Tag: 4, Error: 8, Count: CountHidden},
 		FortranStatus: FortranStatusLayout{Size: 8, Source: 0, Tag: 1, Error: 2},
 		C: Sentinels{
@@ -102,9 +102,9 @@ var layouts = [flavourEnd]Layout{
 			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
 		},
 	},
-	MPICH: {
+	FlavourMPICH: {
 		// MPI_File is a pointer, unlike all other handles.
-		Flavour: MPICH, handleSize: 4, fileSize: 8,
+		Flavour: FlavourMPICH, handleSize: 4, fileSize: 8,
 		Status:        StatusLayout{Size: 20, Source: 8, Tag: 12, Error: 16, Count: CountSplit},
 		FortranStatus: FortranStatusLayout{Size: 5, Source: 2, Tag: 3, Error: 4},
 		C: Sentinels{
@@ -133,8 +133,8 @@ var layouts = [flavourEnd]Layout{
 			},
 		},
 	},
-	OpenMPI: {
-		Flavour: OpenMPI, handleSize: 8, fileSize: 8,
+	FlavourOpenMPI: {
+		Flavour: FlavourOpenMPI, handleSize: 8, fileSize: 8,
 		Status:        StatusLayout{Size: 24, Source: 0, Tag: 4, Error: 8, Count: CountWord},
 		FortranStatus: FortranStatusLayout{Size: 6, Source: 0, Tag: 1, Error: 2},
 		C: Sentinels{

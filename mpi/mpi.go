@@ -28,12 +28,12 @@ var (
 	fileConstantsText string
 )
 
-// FirstFileID is where the ids of POSIX's and C's functions begin.
-const FirstFileID = 2048
+// FirstFileCallID is where the ids of POSIX's and C's functions begin.
+const FirstFileCallID = 2048
 
 var (
 	callTable = sync.OnceValue(func() *stanzas { return findStanzas("calls.txt", callsText, 0, 1024) })
-	fileTable = sync.OnceValue(func() *stanzas { return findStanzas("io.txt", filesText, FirstFileID, 128) })
+	fileTable = sync.OnceValue(func() *stanzas { return findStanzas("io.txt", filesText, FirstFileCallID, 128) })
 )
 
 // FileCalls returns the functions of POSIX and C that work on files, in the order of their
@@ -61,7 +61,7 @@ func Lookup(name string) (*Call, bool) {
 // unknown ones are to be expected.
 func ByID(id uint16) (*Call, bool) {
 	t := callTable()
-	if id >= FirstFileID {
+	if id >= FirstFileCallID {
 		t = fileTable()
 	}
 	c := t.call(id)

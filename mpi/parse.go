@@ -138,9 +138,9 @@ func (p *callParser) parseCall(words []string) error {
 	if len(words) < 3 {
 		return fmt.Errorf("call needs an id, a name and a class")
 	}
-	c := &Call{Section: p.section, SectionTitle: p.title, Returns: KindError}
+	c := &Call{Section: p.section, SectionTitle: p.title, ReturnKind: KindError}
 	if p.system {
-		c.Returns, c.Attrs = KindNone, Posix
+		c.ReturnKind, c.Attrs = KindNone, AttrPosix
 	}
 	rest, err := p.parseHead(c, words)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *callParser) parseCall(words []string) error {
 			if !ok || !kind.IsParam() {
 				return fmt.Errorf("unknown kind %q", rest[0])
 			}
-			c.Returns, rest = kind, rest[1:]
+			c.ReturnKind, rest = kind, rest[1:]
 			continue
 		}
 		a, ok := attrNamed(word)
@@ -198,7 +198,7 @@ func (p *callParser) parseHead(c *Call, words []string) ([]string, error) {
 	}
 	c.Class, words = Class(class), words[1:]
 	quoted := len(words) > 0 && strings.HasPrefix(words[0], `"`)
-	if quoted != (c.Class == Unwrapped) {
+	if quoted != (c.Class == ClassUnwrapped) {
 		return nil, fmt.Errorf("%s: an unwrapped call, and no other, has a quoted reason", c.Name)
 	}
 	if quoted {
@@ -216,7 +216,7 @@ func (p *callParser) parseLarge(words []string) error {
 		return fmt.Errorf("%s: a large form follows the call it widens", words[1])
 	}
 	c := *small
-	c.Large, c.Small = true, small
+	c.Large, c.SmallForm = true, small
 	rest, err := p.parseHead(&c, words)
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func parseKind(q *Param, word string) error {
 		return fmt.Errorf("unknown kind %q", name)
 	}
 	q.Kind = kind
-	if q.Dir == Free && !kind.IsHandle() && !kind.IsTool() {
+	if q.Dir == DirFree && !kind.IsHandle() && !kind.IsTool() {
 		return fmt.Errorf("only handles can be freed, not a %s", kind)
 	}
 	if !bracket {
@@ -301,12 +301,12 @@ func parseKind(q *Param, word string) error {
 		return err
 	}
 	if nested {
-		if q.Inner, err = parseExpr(inner); err != nil {
+		if q.InnerLen, err = parseExpr(inner); err != nil {
 			return err
 		}
 	}
 	// One string that comes out has a capacity, which makes it no array.
-	q.Array = !(kind == KindString && q.Dir != In && !nested)
+	q.Array = !(kind == KindString && q.Dir != DirIn && !nested)
 	return nil
 }
 
@@ -321,19 +321,19 @@ func parseModifier(q *Param, word string) error {
 	case word == "inplace":
 		q.Content.InPlace = true
 	case word == "varies":
-		q.Varies = true
+		q.VariesByDeclaration = true
 	case name == "data" || name == "memory":
 		e, err := parseExpr(arg)
 		q.content, q.Content.Transferred = e, name == "data"
 		return err
 	case name == "written":
 		e, err := parseExpr(arg)
-		q.Written = e
+		q.WrittenLen = e
 		return err
 	case name == "at" && isName(arg):
 		q.Content.Displs = arg
 	case name == "if" && isName(arg):
-		q.If = arg
+		q.ValidIf = arg
 	case name == "unless-inplace" && isName(arg):
 		q.UnlessInPlace = arg
 	default:
@@ -381,9 +381,9 @@ func checkParam(c *Call, q *Param) error {
 	if err := newContent(c, q); err != nil {
 		return err
 	}
-	if q.If != "" {
-		if i := c.Index(q.If); i < 0 || !c.Params[i].HasOut() {
-			return fmt.Errorf("if(%s) names no output", q.If)
+	if q.ValidIf != "" {
+		if i := c.Index(q.ValidIf); i < 0 || !c.Params[i].HasOut() {
+			return fmt.Errorf("if(%s) names no output", q.ValidIf)
 		}
 	}
 	if q.UnlessInPlace != "" {
@@ -391,19 +391,19 @@ func checkParam(c *Call, q *Param) error {
 			return fmt.Errorf("unless-inplace(%s) names no buffer", q.UnlessInPlace)
 		}
 	}
-	if q.Kind == KindString && q.Dir != In && q.Len == nil {
+	if q.Kind == KindString && q.Dir != DirIn && q.Len == nil {
 		return fmt.Errorf("an output string needs a capacity")
 	}
 	var bad error
-	if q.Written != nil && (!q.Array || q.Dir != Out) {
-		return fmt.Errorf("written(%s), but this is no array that comes out", q.Written)
+	if q.WrittenLen != nil && (!q.Array || q.Dir != DirOut) {
+		return fmt.Errorf("written(%s), but this is no array that comes out", q.WrittenLen)
 	}
 	check := func(e Expr) {
 		name := ""
 		switch e := e.(type) {
-		case Ref:
+		case ParamExpr:
 			name = string(e)
-		case *Of:
+		case *PropertyExpr:
 			name = e.Param
 		default:
 			return
@@ -414,7 +414,7 @@ func checkParam(c *Call, q *Param) error {
 			return
 		}
 		r := &c.Params[i]
-		of, isOf := e.(*Of)
+		of, isOf := e.(*PropertyExpr)
 		switch {
 		case !isOf && (r.Array || r.Kind.Form() != FormInt && r.Kind != KindArgc):
 			bad = fmt.Errorf("length %s is no integer", name)
@@ -426,9 +426,9 @@ func checkParam(c *Call, q *Param) error {
 			bad = fmt.Errorf("length %s: %s is no rank", e, of.Rank)
 		}
 	}
-	Walk(q.Len, check)
-	Walk(q.Inner, check)
-	Walk(q.Written, check)
+	WalkExpr(q.Len, check)
+	WalkExpr(q.InnerLen, check)
+	WalkExpr(q.WrittenLen, check)
 	return bad
 }
 

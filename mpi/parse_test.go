@@ -53,7 +53,7 @@ func TestParseCalls(t *testing.T) {
 	if send.Section != "3.2" || send.SectionTitle != "Blocking send and receive" {
 		t.Errorf("section %q %q", send.Section, send.SectionTitle)
 	}
-	if !large.Large || large.Small != send || send.LargeForm != large || len(large.Params) != 5 {
+	if !large.Large || large.SmallForm != send || send.LargeForm != large || len(large.Params) != 5 {
 		t.Errorf("large form: %+v", large)
 	}
 	count := &large.Params[1]
@@ -61,7 +61,7 @@ func TestParseCalls(t *testing.T) {
 		t.Errorf("count is %d and %d bits wide", send.Width(count), large.Width(count))
 	}
 	wtime := table.byName["MPI_Wtime"]
-	if wtime.Class != Unwrapped || wtime.Reason != "not a (message) passing call" || wtime.Returns != KindTime || !wtime.Has(Local) {
+	if wtime.Class != ClassUnwrapped || wtime.Reason != "not a (message) passing call" || wtime.ReturnKind != KindTime || !wtime.Has(AttrLocal) {
 		t.Errorf("wtime: %+v", wtime)
 	}
 	graph := table.byName["MPI_Graph_create"]
@@ -73,10 +73,10 @@ func TestParseCalls(t *testing.T) {
 		t.Errorf("weights: %s %+v", got, weights)
 	}
 	name := graph.Params[7]
-	if name.Array || name.Len.String() != "MPI_MAX_OBJECT_NAME" || name.If != "flag" {
+	if name.Array || name.Len.String() != "MPI_MAX_OBJECT_NAME" || name.ValidIf != "flag" {
 		t.Errorf("name: %+v", name)
 	}
-	if argvs := graph.Params[8]; !argvs.Array || argvs.Inner != (Null{}) {
+	if argvs := graph.Params[8]; !argvs.Array || argvs.InnerLen != (NullTerminated{}) {
 		t.Errorf("argvs: %+v", argvs)
 	}
 	some := table.byName["MPI_Testsome"]

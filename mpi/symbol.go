@@ -18,9 +18,9 @@ var spellings = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// SymbolName is the name of the MPI function that a linker's symbol belongs to, or "": the C name, with P in front for
+// FunctionOfSymbol is the name of the MPI function that a linker's symbol belongs to, or "": the C name, with P in front for
 // the profiling interface, also for Fortran's symbols in their spellings.
-func SymbolName(symbol string) string {
+func FunctionOfSymbol(symbol string) string {
 	name, _, _ := strings.Cut(symbol, "@")
 	profiling := ""
 	if strings.HasPrefix(name, "P") || strings.HasPrefix(name, "p") {
@@ -41,26 +41,26 @@ func SymbolName(symbol string) string {
 	return ""
 }
 
-// A Handles table knows the predefined handles of one kind in one process.
-type Handles struct {
+// A PredefinedHandles table knows the predefined handles of one kind in one process.
+type PredefinedHandles struct {
 	abi map[uint64]int64
 	raw map[int64]uint64
 }
 
-// NewHandles makes the table of a kind. Where predefined handles are addresses
+// NewPredefinedHandles makes the table of a kind. Where predefined handles are addresses
 // of objects in the MPI library, address finds them; it reports false for
 // objects that this release of the library doesn't have.
-func NewHandles(f Flavour, kind Kind, address func(symbol string) (uint64, bool)) *Handles {
-	h := &Handles{abi: make(map[uint64]int64), raw: make(map[int64]uint64)}
+func NewPredefinedHandles(f Flavour, kind Kind, address func(symbol string) (uint64, bool)) *PredefinedHandles {
+	h := &PredefinedHandles{abi: make(map[uint64]int64), raw: make(map[int64]uint64)}
 	for _, c := range Constants(kind) {
 		var value uint64
-		if symbol := c.Symbol(f); symbol != "" {
+		if symbol := c.SymbolIn(f); symbol != "" {
 			a, ok := address(symbol)
 			if !ok {
 				continue
 			}
 			value = a
-		} else if v, ok := c.Raw(f); ok {
+		} else if v, ok := c.ValueIn(f); ok {
 			value = uint64(v)
 		} else {
 			continue
@@ -76,13 +76,13 @@ func NewHandles(f Flavour, kind Kind, address func(symbol string) (uint64, bool)
 }
 
 // ABI returns the standard ABI's number of a predefined handle.
-func (h *Handles) ABI(raw uint64) (int64, bool) {
+func (h *PredefinedHandles) ABI(raw uint64) (int64, bool) {
 	v, ok := h.abi[raw]
 	return v, ok
 }
 
 // Raw returns the process's value of a predefined handle.
-func (h *Handles) Raw(abi int64) (uint64, bool) {
+func (h *PredefinedHandles) Raw(abi int64) (uint64, bool) {
 	v, ok := h.raw[abi]
 	return v, ok
 }
@@ -93,7 +93,7 @@ func HandleSymbols(f Flavour) []string {
 	var list []string
 	seen := make(map[string]bool)
 	for _, c := range AllConstants() {
-		if s := c.Symbol(f); s != "" && !seen[s] {
+		if s := c.SymbolIn(f); s != "" && !seen[s] {
 			seen[s] = true
 			list = append(list, s)
 		}
@@ -110,5 +110,5 @@ func NullHandle(kind Kind) (int64, bool) {
 var nullHandles = map[Kind]int64{
 	KindComm: 0x100, KindGroup: 0x108, KindWin: 0x110, KindFile: 0x118, KindSession: 0x120, KindMessage: 0x128,
 	KindInfo: 0x130, KindErrhandler: 0x140, KindRequest: 0x180, KindDatatype: 0x200, KindOp: 0x20,
-	KindDescriptor: 1, KindStream: 1, KindDirectory: 1, KindMapping: 1,
+	KindFileDescriptor: 1, KindFileStream: 1, KindDirStream: 1, KindMapping: 1,
 }

@@ -22,7 +22,7 @@ func TestSymbolName(t *testing.T) {
 		"send":                      "",
 		"":                          "",
 	} {
-		if got := SymbolName(symbol); got != want {
+		if got := FunctionOfSymbol(symbol); got != want {
 			t.Errorf("%q is %q, want %q", symbol, got, want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // a trace. Smaller numbers are predefined handles.
 const FirstHandleID = 1024
 
-// A Table translates the numbers of one kind between a flavour and the
+// A NumberTable translates the numbers of one kind between a flavour and the
 // standard ABI. The zero Table leaves numbers as they are.
 //
 // Translation is one to one over all integers, so that a meaningless value,
@@ -18,7 +18,7 @@ const FirstHandleID = 1024
 // takes the place of a number that the flavour needed for a constant. There
 // are two exceptions, both many to one. MPICH puts a serial number into error
 // codes, which is dropped. Some keys have other numbers in Fortran than in C.
-type Table struct {
+type NumberTable struct {
 	low   int64   // flavour's number that dense starts at
 	dense []int64 // ABI numbers
 	far   []pair  // outside of dense, sorted by from
@@ -34,7 +34,7 @@ const denseSpan = 512
 
 // Translation returns the table of a kind in a flavour. Handles are not
 // translated by tables, see Handles.
-func Translation(f Flavour, kind Kind) *Table {
+func Translation(f Flavour, kind Kind) *NumberTable {
 	t := &translations[f][kind]
 	t.once.Do(func() { t.table = makeTable(f, kind) })
 	return t.table
@@ -43,16 +43,16 @@ func Translation(f Flavour, kind Kind) *Table {
 // Each is made when somebody asks: a process has one flavour and few kinds.
 var translations [flavourEnd][kindEnd]struct {
 	once  sync.Once
-	table *Table
+	table *NumberTable
 }
 
-// Identity reports whether the table leaves all numbers as they are.
-func (t *Table) Identity() bool {
+// IsIdentity reports whether the table leaves all numbers as they are.
+func (t *NumberTable) IsIdentity() bool {
 	return len(t.dense) == 0 && len(t.far) == 0 && len(t.bits) == 0 && !t.strip
 }
 
 // ABI translates a number of the flavour into the standard ABI's.
-func (t *Table) ABI(v int64) int64 {
+func (t *NumberTable) ABI(v int64) int64 {
 	if t.bits != nil {
 		return mapBits(t.bits, v, false)
 	}
@@ -66,7 +66,7 @@ func (t *Table) ABI(v int64) int64 {
 }
 
 // Raw translates a number of the standard ABI into the flavour's.
-func (t *Table) Raw(v int64) int64 {
+func (t *NumberTable) Raw(v int64) int64 {
 	if t.bits != nil {
 		return mapBits(t.bits, v, true)
 	}
@@ -129,14 +129,14 @@ func stripErrorCode(v int64) int64 {
 	return v & mpichClassMask
 }
 
-func makeTable(f Flavour, kind Kind) *Table {
-	t := &Table{}
-	if f == ABI || kind.IsHandle() || kind == KindLimit || kind.IsFile() {
+func makeTable(f Flavour, kind Kind) *NumberTable {
+	t := &NumberTable{}
+	if f == FlavourABI || kind.IsHandle() || kind == KindLimitConstant || kind.IsFile() {
 		return t // a limit is an amount, not an identity
 	}
 	var from, extra []pair
 	for _, c := range Constants(kind) {
-		v, ok := c.Raw(f)
+		v, ok := c.ValueIn(f)
 		if !ok {
 			continue
 		}
@@ -155,7 +155,7 @@ func makeTable(f Flavour, kind Kind) *Table {
 			t.back = append(t.back, pair{p.to, p.from})
 		}
 	}
-	t.strip = f == MPICH && (kind == KindError || kind == KindErrorClass)
+	t.strip = f == FlavourMPICH && (kind == KindError || kind == KindErrorClass)
 	if len(t.back) == 0 && len(extra) == 0 {
 		return t
 	}
@@ -193,7 +193,7 @@ func closePairs(list []pair) []pair {
 }
 
 // fill puts the pairs near zero into the dense part and the others beside it.
-func (t *Table) fill(list []pair) {
+func (t *NumberTable) fill(list []pair) {
 	near := func(p pair) bool { return p.from > -denseSpan/2 && p.from < denseSpan/2 }
 	low, high, any := int64(0), int64(0), false
 	for _, p := range list {

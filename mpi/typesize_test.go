@@ -17,7 +17,7 @@ func TestTypeSize(t *testing.T) {
 			t.Errorf("%s has no size", c.Name)
 			continue
 		}
-		raw, known := c.Raw(MPICH)
+		raw, known := c.ValueIn(FlavourMPICH)
 		if !known || raw>>24 != 0x4c {
 			continue
 		}

@@ -22,10 +22,10 @@ func TestFilesStayInTheirDirectory(t *testing.T) {
 	call := (*replay.Call)(unsafe.Pointer(&memory[room]))
 	ask := func(function, text string, words ...uint64) uint64 {
 		copy(memory, text+"\x00")
-		*call = replay.Call{Function: h.Function(function)}
+		*call = replay.Call{Function: h.FunctionAddress(function)}
 		call.Words[0] = at
 		copy(call.Words[1:], words)
-		h.Make(call)
+		h.MakeCall(call)
 		return call.Result
 	}
 	place := func(name string, found int64) string {

@@ -92,11 +92,11 @@ func newHost(libraries []string) (*host, error) {
 	}
 	switch {
 	case h.own("MPI_Abi_get_version") != nil && h.own("ompi_mpi_comm_world") == nil && h.own("MPIR_Dup_fn") == nil:
-		h.flavour = mpi.ABI
+		h.flavour = mpi.FlavourABI
 	case h.own("ompi_mpi_comm_world") != nil:
-		h.flavour = mpi.OpenMPI
+		h.flavour = mpi.FlavourOpenMPI
 	default:
-		h.flavour = mpi.MPICH
+		h.flavour = mpi.FlavourMPICH
 	}
 	h.initUnder()
 	C.call_prepare(C.int64_t(awake()))
@@ -106,7 +106,7 @@ func newHost(libraries []string) (*host, error) {
 // awake is how long before a call is due a rank stops sleeping: not at all if the ranks
 // of this node are more than its cores.
 func awake() time.Duration {
-	if launch.Launched(os.Getenv).Local > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
+	if launch.ReadJobPlace(os.Getenv).LocalRanks > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
 		return 0
 	}
 	return C.AWAKE
@@ -118,9 +118,9 @@ func (h *host) initUnder() {
 	undefined, _ := mpi.ConstantNamed("MPI_UNDEFINED")
 	inStatus, _ := mpi.ConstantNamed("MPI_ERR_IN_STATUS")
 	pending, _ := mpi.ConstantNamed("MPI_ERR_PENDING")
-	r, _ := pending.Raw(h.flavour)
-	u, _ := undefined.Raw(h.flavour)
-	e, _ := inStatus.Raw(h.flavour)
+	r, _ := pending.ValueIn(h.flavour)
+	u, _ := undefined.ValueIn(h.flavour)
+	e, _ := inStatus.ValueIn(h.flavour)
 	m := C.struct_under_mpi{
 		handle_size: C.int32_t(l.HandleSize(mpi.KindRequest)), status_size: C.int32_t(l.Status.Size),
 		st_error: C.int32_t(l.Status.Error), undefined: C.int32_t(u), err_in_status: C.int32_t(e), err_pending: C.int32_t(r),
@@ -158,9 +158,9 @@ func (h *host) has(name string) unsafe.Pointer {
 	return C.under_find(c)
 }
 
-// Function returns the function that a program would call: a tracer's if one is in front of the MPI. Otherwise calls
+// FunctionAddress returns the function that a program would call: a tracer's if one is in front of the MPI. Otherwise calls
 // with a dictated outcome go to the library below directly.
-func (h *host) Function(name string) uint64 {
+func (h *host) FunctionAddress(name string) uint64 {
 	if f := onFiles(name); f != nil {
 		return uint64(uintptr(f))
 	}
@@ -189,35 +189,35 @@ func (h *host) found(name string) unsafe.Pointer {
 	return C.find(c)
 }
 
-// Traced: whoever looks at calls looks at MPI_Init.
-func (h *host) Traced() bool {
+// HasTool: whoever looks at calls looks at MPI_Init.
+func (h *host) HasTool() bool {
 	f := h.found("MPI_Init")
 	return f != nil && C.same_object(f, h.init) == 0
 }
 
-func (h *host) Symbol(name string) (uint64, bool) {
+func (h *host) SymbolAddress(name string) (uint64, bool) {
 	p := h.own(name)
 	return uint64(uintptr(p)), p != nil
 }
 
-func (h *host) StandIn(kind reissue.StandIn) uint64 {
+func (h *host) StandInAddress(kind reissue.StandIn) uint64 {
 	return uint64(uintptr(C.under_stand_in(C.int(kind))))
 }
 
 // Both sides have the same structs: a constant below zero would not compile.
 const (
 	_ = -(unsafe.Sizeof(replay.Call{}) ^ C.sizeof_struct_call)
-	_ = -(unsafe.Sizeof(replay.Repeats{}) ^ C.sizeof_struct_repeats)
+	_ = -(unsafe.Sizeof(replay.RepeatedCall{}) ^ C.sizeof_struct_repeats)
 )
 
-func (h *host) Make(c *replay.Call) { C.call_make((*C.struct_call)(unsafe.Pointer(c))) }
+func (h *host) MakeCall(c *replay.Call) { C.call_make((*C.struct_call)(unsafe.Pointer(c))) }
 
-func (h *host) Repeat(c *replay.Call, r *replay.Repeats) {
+func (h *host) RepeatCall(c *replay.Call, r *replay.RepeatedCall) {
 	C.call_repeat((*C.struct_call)(unsafe.Pointer(c)), (*C.struct_repeats)(unsafe.Pointer(r)))
 }
 
-// Clock is that of calls, which Go has in its times too.
-func (h *host) Clock() int64 { return h.began + int64(time.Since(h.start)) }
+// ClockNs is that of calls, which Go has in its times too.
+func (h *host) ClockNs() int64 { return h.began + int64(time.Since(h.start)) }
 
 // Alloc takes address space: a page is memory once it is written to.
 func (h *host) Alloc(size int64) (uint64, error) {
@@ -237,9 +237,9 @@ func (h *host) Free(addr uint64, size int64) {
 // mapFixedNoReplace is MAP_FIXED_NOREPLACE, which package syscall does not have.
 const mapFixedNoReplace = 0x100000
 
-// Reserve takes address space at an address. Kernels before 4.17 take the address for
+// ReserveAddress takes address space at an address. Kernels before 4.17 take the address for
 // a wish.
-func (h *host) Reserve(addr uint64, size int64) error {
+func (h *host) ReserveAddress(addr uint64, size int64) error {
 	p, _, errno := syscall.Syscall6(syscall.SYS_MMAP, uintptr(addr), uintptr(size), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE|mapFixedNoReplace, ^uintptr(0), 0)
 	if errno != 0 || uint64(p) != addr {

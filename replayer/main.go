@@ -65,7 +65,7 @@ func run() error {
 	if cfg.Calibrate != nil {
 		return calibration(h, cfg.Calibrate)
 	}
-	number := max(0, launch.Launched(os.Getenv).Rank) // calls may come before MPI_Init; without a launcher it is the only rank
+	number := max(0, launch.ReadJobPlace(os.Getenv).Rank) // calls may come before MPI_Init; without a launcher it is the only rank
 	r, err := trace.Open(cfg.Trace)
 	if err != nil {
 		return err
@@ -77,11 +77,11 @@ func run() error {
 	}
 	o := cfg.Options
 	if cfg.Derived {
-		if o.Order, err = replay.NewOrder(r, number); err != nil {
+		if o.Order, err = replay.NewEventOrder(r, number); err != nil {
 			return err
 		}
 	}
-	p, err := replay.New(r, k, h, h.flavour, o)
+	p, err := replay.NewProcess(r, k, h, h.flavour, o)
 	if err != nil {
 		return err
 	}

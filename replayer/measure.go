@@ -24,7 +24,7 @@ import (
 type lab struct {
 	rank, size int
 	out        *C.int64_t // outside of Go's memory
-	seats      []machine.Seat
+	seats      []machine.ProcessorBinding
 }
 
 // Tags of messages that say what is to be done.
@@ -42,7 +42,7 @@ func calibration(h *host, task *machine.MeasureTask) error {
 	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
 		return fmt.Errorf("MPI_Init returned %d", rc)
 	}
-	l, err := newLab(h, task.File)
+	l, err := newLab(h, task.TestFile)
 	if err != nil {
 		return err
 	}
@@ -81,13 +81,13 @@ func (h *host) call(name string, words ...uint64) int {
 	if c.Function == 0 {
 		return -1
 	}
-	h.Make(c)
+	h.MakeCall(c)
 	return int(int32(c.Result))
 }
 
 // plain is what a program calls by a name, without the library below tracers.
 func (h *host) plain(name string) unsafe.Pointer {
-	if h.Traced() {
+	if h.HasTool() {
 		if f := h.found(name); f != nil {
 			return f
 		}
@@ -97,10 +97,10 @@ func (h *host) plain(name string) unsafe.Pointer {
 
 func (h *host) handle(name string) C.uint64_t {
 	c, _ := mpi.ConstantNamed(name)
-	if symbol := c.Symbol(h.flavour); symbol != "" {
+	if symbol := c.SymbolIn(h.flavour); symbol != "" {
 		return C.uint64_t(uintptr(h.own(symbol)))
 	}
-	v, _ := c.Raw(h.flavour)
+	v, _ := c.ValueIn(h.flavour)
 	return C.uint64_t(uint32(v))
 }
 
@@ -134,7 +134,7 @@ func newLab(h *host, file string) (*lab, error) {
 
 // tellSeats sends the seats of all ranks to rank 0.
 func (l *lab) tellSeats() error {
-	mine := machine.SeatHere().Encode()
+	mine := machine.OwnProcessorBinding().Encode()
 	room := C.malloc(C.size_t(len(mine)))
 	defer C.free(room)
 	buffer := unsafe.Slice((*byte)(room), len(mine))
@@ -142,12 +142,12 @@ func (l *lab) tellSeats() error {
 		copy(buffer, mine)
 		return failedWith("MPI_Send", C.measure_send(0, tagSeat, room, C.int64_t(len(mine))))
 	}
-	l.seats = append(l.seats, machine.SeatHere())
+	l.seats = append(l.seats, machine.OwnProcessorBinding())
 	for r := 1; r < l.size; r++ {
 		if err := failedWith("MPI_Recv", C.measure_quiet_receive(C.int(r), tagSeat, room, C.int64_t(len(mine)))); err != nil {
 			return err
 		}
-		s, err := machine.DecodeSeat(buffer)
+		s, err := machine.DecodeProcessorBinding(buffer)
 		if err != nil {
 			return err
 		}
@@ -172,8 +172,8 @@ func measured(rc C.int) error {
 
 // lead has experiments made and writes down what they say.
 func (l *lab) lead(h *host, task *machine.MeasureTask) error {
-	if task.Talk > 0 {
-		for _, x := range []machine.Experiment{{Kind: machine.MeasureLocalCalls, Inner: task.Talk, Samples: 1}, {Kind: machine.MeasureTalks, To: 1, Bytes: 64, Inner: task.Talk}} {
+	if task.TracedCalls > 0 {
+		for _, x := range []machine.Experiment{{Kind: machine.MeasureLocalCalls, InnerRepetitions: task.TracedCalls, Samples: 1}, {Kind: machine.MeasureTalks, ToRank: 1, Bytes: 64, InnerRepetitions: task.TracedCalls}} {
 			if _, err := l.Run(x); err != nil {
 				return err
 			}
@@ -181,20 +181,20 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 		return nil
 	}
 	say := func(format string, args ...any) {
-		if !task.NoProgress {
+		if !task.NoBackgroundProgress {
 			fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...)
 		}
 	}
-	m, err := machine.Calibrate(l, machine.CalibrateOptions{Most: task.Most, Noisy: task.Noisy, Files: task.File != "", Say: say})
-	result := machine.Calibrated{}
-	var noise *machine.Noise
+	m, err := machine.CalibrateMachine(l, machine.CalibrateOptions{MaxMessageBytes: task.MaxMessageBytes, AllowNoise: task.AllowNoise, MeasureFiles: task.TestFile != "", Logf: say})
+	result := machine.CalibrationResult{}
+	var noise *machine.NoiseError
 	switch {
 	case errors.As(err, &noise): // the job ends normally nevertheless
 		result.Noise = noise.Error()
 	case err != nil:
 		return err
 	default:
-		m.Name, m.Source = "measured", "spoor machine measure"
+		m.Name, m.FiguresSource = "measured", "spoor machine measure"
 		result.Machine = string(m.Text(""))
 	}
 	if result.LocalNs, err = l.local(); err != nil {
@@ -202,13 +202,13 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	}
 	result.Library = l.library(h)
 	result.Seats = l.seats
-	return result.Write(task.Out)
+	return result.Write(task.ResultFile)
 }
 
 // local is how long a call takes that does next to nothing, in ns.
 func (l *lab) local() (float64, error) {
 	const calls = 10_000
-	samples, err := l.Run(machine.Experiment{Kind: machine.MeasureLocalCalls, Inner: calls, Samples: 5})
+	samples, err := l.Run(machine.Experiment{Kind: machine.MeasureLocalCalls, InnerRepetitions: calls, Samples: 5})
 	if err != nil {
 		return 0, err
 	}
@@ -224,7 +224,7 @@ func (l *lab) library(h *host) string {
 	return C.GoString((*C.char)(*(*unsafe.Pointer)(unsafe.Pointer(&at))))
 }
 
-func (l *lab) Seats() []machine.Seat { return l.seats }
+func (l *lab) Seats() []machine.ProcessorBinding { return l.seats }
 
 // Run has all ranks do their part of an experiment.
 func (l *lab) Run(x machine.Experiment) ([]int64, error) {
@@ -256,15 +256,15 @@ func (l *lab) Run(x machine.Experiment) ([]int64, error) {
 func (l *lab) experiment(x machine.Experiment) *C.struct_measure_experiment {
 	e := (*C.struct_measure_experiment)(unsafe.Add(unsafe.Pointer(l.out), -1024))
 	*e = C.struct_measure_experiment{
-		kind: C.int64_t(x.Kind), from: C.int64_t(x.From), to: C.int64_t(x.To), bytes: C.int64_t(x.Bytes),
-		samples: C.int64_t(x.Samples), inner: C.int64_t(x.Inner), delay: C.int64_t(x.Delay),
+		kind: C.int64_t(x.Kind), from: C.int64_t(x.FromRank), to: C.int64_t(x.ToRank), bytes: C.int64_t(x.Bytes),
+		samples: C.int64_t(x.Samples), inner: C.int64_t(x.InnerRepetitions), delay: C.int64_t(x.DelayNs),
 	}
 	return e
 }
 
 // by is the rank that has the samples of an experiment.
 func (l *lab) by(e *C.struct_measure_experiment) int {
-	if machine.ExperimentKind(e.kind) == machine.Collectives {
+	if machine.ExperimentKind(e.kind) == machine.MeasureCollectives {
 		return 0
 	}
 	return int(e.from)
@@ -277,7 +277,7 @@ func (l *lab) serve() error {
 		if err := failedWith("MPI_Recv", C.measure_quiet_receive(0, tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
 			return err
 		}
-		if machine.ExperimentKind(e.kind) == machine.NoExperiment {
+		if machine.ExperimentKind(e.kind) == machine.MeasureNothing {
 			return nil
 		}
 		if err := measured(C.measure_run(e, l.out)); err != nil {
@@ -292,7 +292,7 @@ func (l *lab) serve() error {
 }
 
 func (l *lab) end() error {
-	e := l.experiment(machine.Experiment{Kind: machine.NoExperiment})
+	e := l.experiment(machine.Experiment{Kind: machine.MeasureNothing})
 	for r := 1; r < l.size; r++ {
 		if err := failedWith("MPI_Send", C.measure_send(C.int(r), tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
 			return err

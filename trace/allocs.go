@@ -11,9 +11,9 @@ import (
 
 // RankAllocs is the allocation events of a rank's segments.
 type RankAllocs struct {
-	List    []AllocEvent
-	Cut     bool               // later ones are not known, there were too many
-	streams []*grammar.Grammar // of numbers of List
+	List      []AllocEvent
+	Truncated bool               // later ones are not known, there were too many
+	streams   []*grammar.Grammar // of numbers of List
 }
 
 // Order yields the allocation events of a stream in order, as numbers of List.
@@ -45,12 +45,12 @@ func (l *RankAllocs) All(stream int) iter.Seq2[uint64, AllocEvent] {
 }
 
 func (r *Reader) readAllocs() (t *sections.AllocTable, err error) {
-	return r.allocTable(container.Allocs)
+	return r.allocTable(container.SectionAllocs)
 }
 
 // allocTable reads a section of allocation events, or one of its form.
 func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
-	t = &sections.AllocTable{ByRank: make(map[int][2]int)}
+	t = &sections.AllocTable{SetOfRank: make(map[int][2]int)}
 	err = r.optional(section, func(w *wire.Reader) {
 		for range w.Count(4) {
 			l := sections.DecodeAllocs(w, r.ranks.Ranks)
@@ -59,11 +59,11 @@ func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 			}
 			i := 0
 			for rank := range l.Ranks.All() {
-				if _, ok := t.ByRank[int(rank)]; ok {
+				if _, ok := t.SetOfRank[int(rank)]; ok {
 					w.Fail("rank %d has allocation events twice", rank)
 					return
 				}
-				t.ByRank[int(rank)] = [2]int{len(t.Sets), i}
+				t.SetOfRank[int(rank)] = [2]int{len(t.Sets), i}
 				i++
 			}
 			t.Sets = append(t.Sets, l)
@@ -79,12 +79,12 @@ func (k *Rank) Allocs() (*RankAllocs, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := t.ByRank[k.number]
+	at, ok := t.SetOfRank[k.number]
 	if !ok {
 		return nil, nil
 	}
 	set := &t.Sets[at[0]]
-	l := &RankAllocs{List: make([]AllocEvent, len(set.List)), streams: set.Streams, Cut: set.Truncated}
+	l := &RankAllocs{List: make([]AllocEvent, len(set.List)), streams: set.Streams, Truncated: set.Truncated}
 	for i := range set.List {
 		c := &set.List[i]
 		seg := c.Segment.At(at[1])

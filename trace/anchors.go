@@ -11,7 +11,7 @@ import (
 
 // anchor has the calls of the first thread where the section when says that the run's columns are. rounds are the rank's iterations, nil if
 // it has none; p is its process, and own whether means are the rank's own.
-func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) error {
+func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own bool) error {
 	w, err := k.r.When()
 	if err != nil || w == nil || len(w.WidthNs) == 0 {
 		return err
@@ -20,11 +20,11 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 	if row < 0 {
 		return nil
 	}
-	columns := make([]timeline.SpanTimes, len(w.WidthNs))
+	columns := make([]timeline.ComputeTimes, len(w.WidthNs))
 	for i := range columns {
-		columns[i] = timeline.SpanTimes{Computing: float64(w.Ns(row, model.WhenComputing, i) + max(0, w.Ns(row, model.WhenReady, i))), Files: float64(w.Ns(row, model.WhenFiles, i))}
+		columns[i] = timeline.ComputeTimes{Computing: float64(w.StateNs(row, model.WhenComputing, i) + max(0, w.StateNs(row, model.WhenReady, i))), Files: float64(w.StateNs(row, model.WhenFiles, i))}
 	}
-	for _, h := range w.Highest {
+	for _, h := range w.Outliers {
 		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
 		case h.Rank == k.number:
 			c.Computing += float64(h.Ns)
@@ -38,10 +38,10 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 		if err != nil {
 			return err
 		}
-		at := began - float64(m.Start)
+		at := began - float64(m.StartNs)
 		slack = 2*sections.RoundingError(p.SpanNs, k.r.Ranks()) + endRounded
-		spans[0].Columns = columns[:w.Before]
-		for i := range w.Before {
+		spans[0].Columns = columns[:w.ColumnsBeforeLoop]
+		for i := range w.ColumnsBeforeLoop {
 			at += float64(w.WidthNs[i])
 		}
 		begin := func(iteration uint64) uint64 {
@@ -50,28 +50,28 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 			}
 			return 2 * rounds.Begin(iteration)
 		}
-		for i := w.Before; i < len(columns)-w.After; i += w.Parts {
+		for i := w.ColumnsBeforeLoop; i < len(columns)-w.ColumnsAfterLoop; i += w.ColumnsPerIteration {
 			first, last := w.Iterations(i)
-			span := timeline.Span{Step: begin(first), Ns: at, Columns: columns[i : i+w.Parts]}
-			for _, ns := range w.WidthNs[i : i+w.Parts] {
+			span := timeline.Span{HalfStep: begin(first), BeginNs: at, Columns: columns[i : i+w.ColumnsPerIteration]}
+			for _, ns := range w.WidthNs[i : i+w.ColumnsPerIteration] {
 				at += float64(ns)
 			}
 			spans = k.apart(w, rounds, spans, span, at, begin, first, last)
 		}
-		spans = append(spans, timeline.Span{Step: 2 * rounds.End, Ns: at, Columns: columns[len(columns)-w.After:]})
+		spans = append(spans, timeline.Span{HalfStep: 2 * rounds.End, BeginNs: at, Columns: columns[len(columns)-w.ColumnsAfterLoop:]})
 		for i := range spans[1:] {
-			if e := spans[i].Exact; e != nil { // what follows on this rank does so at once
-				gaps, durations := e.Ns()
-				spans[i+1].Ns = spans[i].Ns + float64(gaps+durations)
+			if e := spans[i].ExactTimes; e != nil { // what follows on this rank does so at once
+				gaps, durations := e.TotalNs()
+				spans[i+1].BeginNs = spans[i].BeginNs + float64(gaps+durations)
 			}
 		}
 	}
-	files := func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }
+	files := func(terminal int) bool { return k.CallWithoutParams(terminal).Func.Has(AttrPosix) }
 	short, err := k.short()
 	if err != nil {
 		return err
 	}
-	m.Anchor(spans, files, short, slack, anchorLevels*float64(w.LevelNs), own)
+	m.AnchorAt(spans, files, short, slack, anchorLevels*float64(w.LevelNs), own)
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (k *Rank) short() (func(terminal int) bool, error) {
 	}
 	sum, weighted := 0.0, 0.0
 	for t, n := range k.Counts(0) {
-		if mean := times[t].Duration.Mean(); n >= leastLong && !k.Called(t).Func.Has(Posix) {
+		if mean := times[t].Duration.Mean(); n >= leastLong && !k.CallWithoutParams(t).Func.Has(AttrPosix) {
 			sum += float64(n) * mean
 			weighted += float64(n) * mean * mean
 		}
@@ -112,7 +112,7 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	}
 	inside := int64(0)
 	for i, ns := range w.WidthNs {
-		if w.Inside(i) {
+		if w.InLoop(i) {
 			inside += ns
 		}
 	}
@@ -123,15 +123,15 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	return err == nil && last.Return != NeverReturned, err
 }
 
-// Kept reports whether calls of an iteration of the loop that When is about on the first thread keep their own times on
+// KeepsIterationTimes reports whether calls of an iteration of the loop that When is about on the first thread keep their own times on
 // the time line.
-func (k *Rank) Kept(iteration uint64) (bool, error) {
-	rounds, err := k.Iterations()
+func (k *Rank) KeepsIterationTimes(iteration uint64) (bool, error) {
+	rounds, err := k.LoopIterations()
 	if err != nil || rounds == nil {
 		return false, err
 	}
 	m, err := k.means(0)
-	return err == nil && m.Exact(2*rounds.Begin(iteration)+1), err
+	return err == nil && m.IsExactStep(2*rounds.Begin(iteration)+1), err
 }
 
 // spreadAsides has what the recorder took in the loop where the section when says that it did: the table of processes has the sums, and not
@@ -145,16 +145,16 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 	if row < 0 {
 		return list, nil
 	}
-	inLoop := func(a Aside) bool { return !a.Off && a.Call > first && a.Call < rounds.End }
+	inLoop := func(a Aside) bool { return !a.TracingOff && a.BeforeCall > first && a.BeforeCall < rounds.End }
 	sum, whole := 0.0, 0.0
 	for _, a := range list {
 		if inLoop(a) {
 			sum += float64(a.Ns)
 		}
 	}
-	other := func(column int) float64 { return float64(max(0, w.Ns(row, model.WhenOther, column))) }
+	other := func(column int) float64 { return float64(max(0, w.StateNs(row, model.WhenOther, column))) }
 	for i := range w.WidthNs {
-		if w.Inside(i) {
+		if w.InLoop(i) {
 			whole += other(i)
 		}
 	}
@@ -163,9 +163,9 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 	}
 	out := slices.DeleteFunc(slices.Clone(list), inLoop)
 	for i := range w.WidthNs {
-		if w.Inside(i) && other(i) > 0 {
+		if w.InLoop(i) && other(i) > 0 {
 			iteration, _ := w.Iterations(i)
-			out = append(out, Aside{Call: max(first+1, rounds.Begin(iteration)), Ns: int64(sum * other(i) / whole)})
+			out = append(out, Aside{BeforeCall: max(first+1, rounds.Begin(iteration)), Ns: int64(sum * other(i) / whole)})
 		}
 	}
 	slices.SortStableFunc(out, sections.CompareAsides)
@@ -196,10 +196,10 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 		for j := range e.Ranks {
 			t := &e.Ranks[j]
 			exact := timeline.ExactTimes{Gaps: t.Gaps, Durations: t.Durations}
-			gaps, durations := exact.Ns()
+			gaps, durations := exact.TotalNs()
 			s.ns += float64(gaps+durations) / float64(len(e.Ranks))
 			if t.Rank == k.number && uint64(len(t.Gaps)) == rounds.Begin(e.Iteration+1)-rounds.Begin(e.Iteration) {
-				s.exact, s.from, s.computing = &exact, float64(t.FromNs), float64(gaps)
+				s.exact, s.from, s.computing = &exact, float64(t.StartNs), float64(gaps)
 			}
 		}
 		if s.exact != nil {
@@ -207,8 +207,8 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 		}
 	}
 	for i := range w.Findings {
-		if f := &w.Findings[i]; w.Each > 1 && w.Loop.Iterations <= model.WhenSingle && f.Kind == model.WhenSlow && !has(f.From) {
-			list = append(list, single{iteration: f.From, ns: float64(f.AfterNs), more: k.longer(w, f)})
+		if f := &w.Findings[i]; w.IterationsPerColumn > 1 && w.Loop.Iterations <= model.WhenMaxSingleIterations && f.Kind == model.WhenSlow && !has(f.FirstIteration) {
+			list = append(list, single{iteration: f.FirstIteration, ns: float64(f.AfterNs), more: k.longer(w, f)})
 		}
 	}
 	slices.SortFunc(list, func(a, b single) int { return cmp.Compare(a.iteration, b.iteration) })
@@ -218,7 +218,7 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 // apart adds the span of iterations that end at a time: one for each that is known better, and those between.
 func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
 	list := k.singles(w, rounds, first, last)
-	whole, known, longer, exact := timeline.SpanTimes{}, 0.0, 0.0, 0.0
+	whole, known, longer, exact := timeline.ComputeTimes{}, 0.0, 0.0, 0.0
 	for _, c := range s.Columns {
 		whole.Add(c)
 	}
@@ -231,23 +231,23 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 		}
 	}
 	between := int(last-first) - len(list)
-	usual := (end - s.Ns - known) / float64(max(1, between))
+	usual := (end - s.BeginNs - known) / float64(max(1, between))
 	if len(list) == 0 || usual < 0 && between > 0 {
 		return append(spans, s)
 	}
 	rest := max(0, whole.Computing-exact)
 	sure := min(1, rest/max(1, longer)) // iterations that follow each other may both have the same cause
 	each := max(0, rest-longer) / max(1, others)
-	at := s.Ns
+	at := s.BeginNs
 	add := func(from, to uint64, x single) {
 		if to <= from {
 			return
 		}
-		c := timeline.SpanTimes{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
+		c := timeline.ComputeTimes{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
 		if x.exact != nil {
 			c.Computing = x.computing
 		}
-		spans = append(spans, timeline.Span{Step: begin(from), Ns: at + x.from, Columns: []timeline.SpanTimes{c}, Exact: x.exact})
+		spans = append(spans, timeline.Span{HalfStep: begin(from), BeginNs: at + x.from, Columns: []timeline.ComputeTimes{c}, ExactTimes: x.exact})
 		at += x.ns
 	}
 	for _, x := range list {
@@ -261,9 +261,11 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 
 // longer is by how much the rank computes longer in a slow iteration. The one after it may be slow for the same reason.
 func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
-	of := func(f *model.WhenFinding) bool { return f.Of == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number }
+	of := func(f *model.WhenFinding) bool {
+		return f.IterationCount == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number
+	}
 	same := func(o model.WhenFinding) bool {
-		return o.Kind == f.Kind && o.From+1 == f.From && o.LongerNs == f.LongerNs && of(&o)
+		return o.Kind == f.Kind && o.FirstIteration+1 == f.FirstIteration && o.LongerNs == f.LongerNs && of(&o)
 	}
 	if !of(f) || slices.ContainsFunc(w.Findings, same) {
 		return 0
@@ -297,7 +299,7 @@ func (r *Reader) meanStart() (ns float64, err error) {
 			return 0, err
 		}
 		ranks++
-		ns += (float64(timeline.Clock{Clock: clock, Origin: origin}.Common(p.StartNs)) - ns) / ranks
+		ns += (float64(timeline.Clock{Clock: clock, OriginNs: origin}.ToRunTime(p.StartNs)) - ns) / ranks
 	}
 	return ns, nil
 }

@@ -14,11 +14,11 @@ import (
 // for it.
 func TestValues(t *testing.T) {
 	c := sample(t)
-	plain, err := sections.Encode(c)
+	plain, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := reader(t, plain); r.hasSection(container.Values) {
+	if r := reader(t, plain); r.hasSection(container.SectionValues) {
 		t.Error("a section for nothing")
 	}
 	n := c.Classes[0].Terminals.Len()
@@ -27,18 +27,18 @@ func TestValues(t *testing.T) {
 	want["b"][0] = ValueStat{Count: 1, Sum: 5, Min: 5, Max: 5}
 	want["b"][n-1] = ValueStat{Count: 2, Sum: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64}
 	c.Classes[0].Values = want
-	places := map[string][]sections.LeafValue{"b": {{Leaf: 0, Calls: 7, Count: 1, Sum: 5}, {Leaf: 2, Calls: 4, Count: 4, Sum: -math.MaxInt64}}}
+	places := map[string][]sections.LeafValue{"b": {{Leaf: 0, Calls: 7, NumberCount: 1, Sum: 5}, {Leaf: 2, Calls: 4, NumberCount: 4, Sum: -math.MaxInt64}}}
 	c.Classes[0].LeafValues = places
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := reader(t, file)
-	names, err := r.ValueNames()
+	names, err := r.AttachedNames()
 	if d := cmp.Diff([]string{"a", "b"}, names); d != "" || err != nil {
 		t.Errorf("names: %v, %s", err, d)
 	}
-	got, err := r.Values(0)
+	got, err := r.AttachedStats(0)
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("values: %v, -want +got:\n%s", err, d)
 	}
@@ -49,14 +49,14 @@ func TestValues(t *testing.T) {
 	if err := Check(r); err != nil {
 		t.Error(err)
 	}
-	if other, err := r.Values(1); err != nil || len(other) != 2 || other["a"][0].Count != 0 {
+	if other, err := r.AttachedStats(1); err != nil || len(other) != 2 || other["a"][0].Count != 0 {
 		t.Errorf("another class: %v, %v", other, err)
 	}
 }
 
 func reader(t *testing.T, file []byte) *Reader {
 	t.Helper()
-	r, err := NewBytes(file, "test")
+	r, err := ReadBytes(file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,10 @@ func wide(t testing.TB, ranks, calls int) []byte {
 		class.Ranks.Append(int64(i))
 	}
 	for i := range calls {
-		g.Rules[0] = append(g.Rules[0], grammar.Symbol{ID: int32(i), Count: 1 << 30})
+		g.Rules[0] = append(g.Rules[0], grammar.Symbol{TerminalOrRule: int32(i), Count: 1 << 30})
 		term := sections.Terminal{Call: f.ID, Site: 1}
 		for _, v := range []int64{0, 1, 0, 4, 0x209, 1, int64(i), 257} {
-			term.Vals = append(term.Vals, column.Constant(v, ranks))
+			term.Values = append(term.Values, column.Constant(v, ranks))
 		}
 		n := uint64(ranks) << 30
 		term.Times = Times{Duration: stat(n, n, 1, 1), Gap: stat(n, n, 1, 1)}
@@ -42,7 +42,7 @@ func wide(t testing.TB, ranks, calls int) []byte {
 	for range ranks {
 		c.Processes.Append(Process{Host: "n", End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(calls) << 30})
 	}
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +71,14 @@ func TestMemoryToOpen(t *testing.T) {
 	for i := range 20 {
 		c.Meta[fmt.Sprint("text", i)] = string(bytes.Repeat([]byte{'x'}, 1<<20))
 	}
-	if b, err := sections.Encode(c); err == nil {
+	if b, err := sections.EncodeFile(c); err == nil {
 		files["twenty megabytes of text"] = b
 	}
 	for name, b := range files {
-		if _, err := NewBytes(b, name); err != nil { // what happens once
+		if _, err := ReadBytes(b, name); err != nil { // what happens once
 			t.Log(err)
 		}
-		n := allocated(func() { NewBytes(b, name) })
+		n := allocated(func() { ReadBytes(b, name) })
 		t.Logf("%s: %d bytes, %d allocated", name, len(b), n)
 		if n > 50*int64(len(b))+slack {
 			t.Errorf("%s: opening %d bytes allocates %d", name, len(b), n)

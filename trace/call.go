@@ -8,18 +8,18 @@ import (
 // A Call is one MPI call of one rank. Calls of the same terminal share their slices and pointed-to values: treat them
 // as read-only.
 type Call struct {
-	Rank     int
-	Stream   int    // thread of the rank, 0 is the one that initialised MPI
-	Index    uint64 // position in the stream
-	Terminal int    // which of the rank's distinct calls; indexes Rank.Times
-	Func     *Function
-	Site     Site
-	Phase    string // that begins with the call; empty: none
-	Thread   *Site  // where the function is that a thread was made for, of its first call; nil: not known, or of a later one
-	Turn     int    // the loop that began another iteration before it; see TurnUnknown
-	Return   int64  // return code in the standard ABI's numbers, NeverReturned or Left
-	Result   Value  // of the few functions that return no code
-	Params   []Param
+	Rank           int
+	Stream         int    // thread of the rank, 0 is the one that initialised MPI
+	Index          uint64 // position in the stream
+	Terminal       int    // which of the rank's distinct calls; indexes Rank.Times
+	Func           *Function
+	Site           Site
+	Phase          string // that begins with the call; empty: none
+	ThreadFunction *Site  // where the function is that a thread was made for, of its first call; nil: not known, or of a later one
+	Turn           int    // the loop that began another iteration before it; see TurnUnknown
+	Return         int64  // return code in the standard ABI's numbers, NeverReturned or Left
+	Result         Value  // of the few functions that return no code
+	Params         []Param
 
 	NewComm *NewComm // of a call that made a communicator
 	NewType *NewType // of a call that made a datatype
@@ -34,9 +34,9 @@ const TurnUnknown = 255
 // process died.
 const NeverReturned = -1 << 31
 
-// Left is the return code of a call that the program left by longjmp or an exception. It
+// LeftByJump is the return code of a call that the program left by longjmp or an exception. It
 // has lasted up to the last call inside of it, as far as is known.
-const Left = NeverReturned + 1
+const LeftByJump = NeverReturned + 1
 
 // Name is the function's name.
 func (c *Call) Name() string { return c.Func.Name }
@@ -47,8 +47,10 @@ type FunctionSite struct {
 	Site     Site
 }
 
-// Alone leaves out what is around the site.
-func (f FunctionSite) Alone() FunctionSite { return FunctionSite{f.Function, f.Site.Alone()} }
+// WithoutCallers leaves out what is around the site.
+func (f FunctionSite) WithoutCallers() FunctionSite {
+	return FunctionSite{f.Function, f.Site.WithoutCallers()}
+}
 
 // FunctionSite is where the function is called.
 func (c *Call) FunctionSite() FunctionSite { return FunctionSite{c.Name(), c.Site} }
@@ -84,8 +86,8 @@ const (
 	ArrayInsignificant  = -4 // not looked at by MPI here
 	ArrayStatusesIgnore = -5 // MPI_STATUSES_IGNORE
 
-	// Of a distinct call alone: the requests are those that a call before left, see signature.AsLeft. In calls of a stream they are there.
-	ArrayAsLeft = signature.AsLeft
+	// Of a distinct call alone: the requests are those that a call before left, see signature.LengthFromEarlierCall. In calls of a stream they are there.
+	ArrayFromEarlierCall = signature.LengthFromEarlierCall
 )
 
 // UnknownHandle is the number of a handle the recorder had never seen.
@@ -108,11 +110,11 @@ type Value struct {
 
 // Predefined reports whether the value is a predefined handle, MPI_COMM_WORLD
 // or MPI_INT for instance. Num is its number in the standard ABI.
-func (v *Value) Predefined() bool { return v.Type == Handle && v.Num >= 0 && v.Num < FirstLocal }
+func (v *Value) Predefined() bool { return v.Type == TypeHandle && v.Num >= 0 && v.Num < FirstLocal }
 
 // Local returns the symbolic id of a handle that the program made.
 func (v *Value) Local() (int64, bool) {
-	return v.Num - FirstLocal, v.Type == Handle && v.Num >= FirstLocal
+	return v.Num - FirstLocal, v.Type == TypeHandle && v.Num >= FirstLocal
 }
 
 // A RequestForm says what a request's ID is.
@@ -121,7 +123,7 @@ type RequestForm uint8
 // The forms of requests.
 const (
 	RequestNull       RequestForm = iota // MPI_REQUEST_NULL
-	RequestOnce                          // ID: how many one-shot requests the stream made before it
+	RequestOneShot                       // ID: how many one-shot requests the stream made before it
 	RequestPersistent                    // ID: pool id of a persistent request
 	RequestUnknown                       // not seen being made
 	RequestForeign                       // made by Thread, ID of its creations before the call
@@ -170,7 +172,7 @@ type NewComm struct {
 	MembersHash  int64 // of the member list, if made from a group; else 0
 }
 
-// Offsets of a new communicator's or datatype's sizes in a signature, counted from Positions.Made.
+// Offsets of a new communicator's or datatype's sizes in a signature, counted from Positions.MadeValues.
 const (
 	NewCommSize       = signature.CommSize
 	NewCommRemoteSize = signature.CommRemoteSize

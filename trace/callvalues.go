@@ -14,27 +14,27 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// CallValue is what was attached to a call under a name.
-type CallValue struct {
+// AttachedValue is what was attached to a call under a name.
+type AttachedValue struct {
 	Name string
-	// Own says that the call's own number is known: Number, the sum if there are Count. Else
-	// Count and Sum are the mean of the rank's calls at its place in the structure; see Leaves.Values.
-	Own    bool
-	Number int64
+	// IsExact says that the call's own number is known: Number, the sum if there are Count. Else
+	// Count and Sum are the mean of the rank's calls at its place in the structure; see Leaves.AttachedValues.
+	IsExact bool
+	Number  int64
 	LeafValue
 }
 
-// ValueLine yields the values that a plugin attached to the calls of a stream, in order: exact ones if the trace has
+// ValueCursor yields the values that a plugin attached to the calls of a stream, in order: exact ones if the trace has
 // the time of each call, else the means of the leaf.
-type ValueLine struct {
+type ValueCursor struct {
 	k      *Rank
 	stream int
-	list   []CallValue // of the last call asked for
-	ahead  uint64      // the next call of visits
+	list   []AttachedValue // of the last call asked for
+	ahead  uint64          // the next call of visits
 
 	// Where calls have their own.
-	s       *timeline.Series
-	numbers []series.Numbers // of block
+	s       *timeline.SeriesTimes
+	numbers []series.AttachedNumbers // of block
 	names   []string
 	order   []int  // numbers of names in alphabetical order
 	first   uint64 // call of numbers
@@ -42,12 +42,12 @@ type ValueLine struct {
 
 	// Where places have.
 	visits LeafCursor
-	leaf   [][]CallValue
+	leaf   [][]AttachedValue
 }
 
-// ValueLine returns what was attached to the calls of a stream.
-func (k *Rank) ValueLine(stream int) (*ValueLine, error) {
-	l := &ValueLine{k: k, stream: stream}
+// ValueCursor returns what was attached to the calls of a stream.
+func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
+	l := &ValueCursor{k: k, stream: stream}
 	s, err := k.openSeries()
 	if err != nil {
 		return nil, err
@@ -61,16 +61,16 @@ func (k *Rank) ValueLine(stream int) (*ValueLine, error) {
 		return l, nil
 	}
 	leaves := k.Leaves(stream)
-	values, err := leaves.Values(k)
+	values, err := leaves.AttachedValues(k)
 	if err != nil || len(values) == 0 {
 		return l, err
 	}
-	l.leaf, l.visits = make([][]CallValue, leaves.Len()), leaves.Cursor(k)
+	l.leaf, l.visits = make([][]AttachedValue, leaves.Len()), leaves.Cursor(k)
 	counts := leaves.Counts(k)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		for leaf, v := range values[name] {
 			if n := float64(counts[leaf]); v.Count > 0 && n > 0 {
-				l.leaf[leaf] = append(l.leaf[leaf], CallValue{Name: name, LeafValue: LeafValue{v.Count / n, v.Sum / n, v.Within / n, v.Estimate}})
+				l.leaf[leaf] = append(l.leaf[leaf], AttachedValue{Name: name, LeafValue: LeafValue{v.Count / n, v.Sum / n, v.ErrorBound / n, v.IsEstimate}})
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (k *Rank) ValueLine(stream int) (*ValueLine, error) {
 
 // At returns the values attached to a call, in order of names. Calls must be asked for in ascending order. The list is
 // valid until the next At.
-func (l *ValueLine) At(index uint64) ([]CallValue, error) {
+func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
 	if l.s == nil {
 		if l.leaf == nil {
 			return nil, nil
@@ -98,9 +98,9 @@ func (l *ValueLine) At(index uint64) ([]CallValue, error) {
 		if index >= l.s.Len(l.stream) {
 			return nil, fmt.Errorf("trace: call %d of a stream that has %d", index, l.s.Len(l.stream))
 		}
-		block := l.s.Find(l.stream, index)
-		first, n := l.s.First(l.stream, block)
-		numbers, err := l.s.Attached(l.stream, block, l.s.KindsOf(l.stream, block))
+		block := l.s.BlockOfCall(l.stream, index)
+		first, n := l.s.BlockCalls(l.stream, block)
+		numbers, err := l.s.AttachedNumbers(l.stream, block, l.s.KindsOf(l.stream, block))
 		if err != nil {
 			return nil, l.k.seriesFailed(fmt.Errorf("stream %d: %w", l.stream, err))
 		}
@@ -110,7 +110,7 @@ func (l *ValueLine) At(index uint64) ([]CallValue, error) {
 	for _, name := range l.order {
 		if x := &l.numbers[name]; x.Counts != nil && x.Counts[index-l.first] > 0 {
 			v := LeafValue{Count: float64(x.Counts[index-l.first]), Sum: float64(x.Sums[index-l.first])}
-			l.list = append(l.list, CallValue{l.names[name], true, x.Sums[index-l.first], v})
+			l.list = append(l.list, AttachedValue{l.names[name], true, x.Sums[index-l.first], v})
 		}
 	}
 	return l.list, nil
@@ -122,14 +122,14 @@ func (k *Rank) checkCallValues() error {
 	if err != nil || s == nil || len(s.Names()) == 0 {
 		return err
 	}
-	known, err := k.ValueTotals()
+	known, err := k.AttachedTotals()
 	if err != nil {
 		return err
 	}
 	sums := make([]LeafValue, len(s.Names()))
 	for stream := range k.Streams() {
 		for block := range s.Blocks(stream) {
-			numbers, err := s.Attached(stream, block, s.KindsOf(stream, block))
+			numbers, err := s.AttachedNumbers(stream, block, s.KindsOf(stream, block))
 			if err != nil {
 				return k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
 			}
@@ -146,8 +146,8 @@ func (k *Rank) checkCallValues() error {
 		if v == nil && sum.Count > 0 {
 			return k.seriesFailed(fmt.Errorf("%s of calls and not of their class", s.Names()[name]))
 		}
-		if v != nil && v.Known() && math.Abs(sum.Sum) < math.MaxInt64/2 && math.Abs(sum.Sum-v.Sum) > v.Within+1e-9*math.Abs(sum.Sum)+1 {
-			return k.seriesFailed(fmt.Errorf("%s of the calls is %.0f by sum, within %.0f of %.0f is known", s.Names()[name], sum.Sum, v.Within, v.Sum))
+		if v != nil && v.Known() && math.Abs(sum.Sum) < math.MaxInt64/2 && math.Abs(sum.Sum-v.Sum) > v.ErrorBound+1e-9*math.Abs(sum.Sum)+1 {
+			return k.seriesFailed(fmt.Errorf("%s of the calls is %.0f by sum, within %.0f of %.0f is known", s.Names()[name], sum.Sum, v.ErrorBound, v.Sum))
 		}
 	}
 	return nil
@@ -155,14 +155,14 @@ func (k *Rank) checkCallValues() error {
 
 func (r *Reader) readValues() (v *sections.AttachedValues, err error) {
 	v = &sections.AttachedValues{}
-	err = r.optional(container.Values, func(w *wire.Reader) { v = sections.DecodeValues(w, r.ranks.Classes) })
+	err = r.optional(container.SectionValues, func(w *wire.Reader) { v = sections.DecodeValues(w, r.ranks.Classes) })
 	return v, err
 }
 
-// ValueNames returns the names under which numbers were attached to calls, by a
+// AttachedNames returns the names under which numbers were attached to calls, by a
 // plugin or by counters, in alphabetical order. A counter's numbers are what it
 // counted between the thread's call before and the call.
-func (r *Reader) ValueNames() ([]string, error) {
+func (r *Reader) AttachedNames() ([]string, error) {
 	v, err := r.values()
 	if err != nil {
 		return nil, err
@@ -170,11 +170,11 @@ func (r *Reader) ValueNames() ([]string, error) {
 	return slices.Clone(v.Names), nil
 }
 
-// Values returns what was attached to the calls of a class, over all of its ranks:
+// AttachedStats returns what was attached to the calls of a class, over all of its ranks:
 // for each of ValueNames, by terminal. Calls of the same function from the same
 // place share one summary: the first of their terminals has it, those of the
 // others are empty.
-func (r *Reader) Values(class int) (map[string][]ValueStat, error) {
+func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
 	v, err := r.values()
 	if err != nil || len(v.Names) == 0 {
 		return nil, err
@@ -184,7 +184,7 @@ func (r *Reader) Values(class int) (map[string][]ValueStat, error) {
 		return nil, err
 	}
 	m := make(map[string][]ValueStat, len(v.Names))
-	err = r.ofClass(container.Values, class, v.Blobs[class], func(w *wire.Reader) {
+	err = r.ofClass(container.SectionValues, class, v.Blobs[class], func(w *wire.Reader) {
 		for _, name := range v.Names {
 			m[name] = sections.DecodeValueStats(w, len(c.Terminals))
 		}
@@ -195,17 +195,17 @@ func (r *Reader) Values(class int) (map[string][]ValueStat, error) {
 	return m, nil
 }
 
-// Values returns what was attached to the calls of the rank's class.
-func (k *Rank) Values() (map[string][]ValueStat, error) { return k.r.Values(k.nclass) }
+// AttachedStats returns what was attached to the calls of the rank's class.
+func (k *Rank) AttachedStats() (map[string][]ValueStat, error) { return k.r.AttachedStats(k.nclass) }
 
-// ValuesOf returns the summaries of a terminal by name, found at the first
+// AttachedStatsOf returns the summaries of a terminal by name, found at the first
 // terminal with its function and place.
-func (k *Rank) ValuesOf(terminal int) (map[string]ValueStat, error) {
-	all, err := k.Values()
+func (k *Rank) AttachedStatsOf(terminal int) (map[string]ValueStat, error) {
+	all, err := k.AttachedStats()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	first := k.class.FirstLike(terminal)
+	first := k.class.FirstAlike(terminal)
 	m := make(map[string]ValueStat)
 	for name, list := range all {
 		if s := list[first]; s.Count > 0 {

@@ -79,16 +79,16 @@ func (r *Reader) checkTables() error {
 	if _, err := r.When(); err != nil {
 		return err
 	}
-	if _, err := r.Thinned(); err != nil {
+	if _, err := r.MergedSizes(); err != nil {
 		return err
 	}
-	if _, err := r.Drawn(); err != nil {
+	if _, err := r.SyntheticLoops(); err != nil {
 		return err
 	}
-	if _, err := r.Partners(); err != nil {
+	if _, err := r.SyntheticMessages(); err != nil {
 		return err
 	}
-	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
+	r.ahead(container.SectionSites, container.SectionSignatures, container.SectionClasses, container.SectionColumns)
 	for i := range r.sections {
 		s := &r.sections[i]
 		if s.Codec == container.CodecRaw {
@@ -124,35 +124,35 @@ func (r *Reader) checkSignatures(t *tables) error {
 		if err != nil {
 			return err
 		}
-		terminals += len(c.Sigs)
+		terminals += len(c.Signatures)
 	}
-	if t.sigs.Total > terminals || t.sigs.Calls > terminals {
-		return r.failed(container.Signatures, fmt.Errorf("%d signatures, %d of them with stacks, of %d calls: %w", t.sigs.Total, t.sigs.Calls, terminals, ErrFormat))
+	if t.sigs.SignatureCount > terminals || t.sigs.DistinctCalls > terminals {
+		return r.failed(container.SectionSignatures, fmt.Errorf("%d signatures, %d of them with stacks, of %d calls: %w", t.sigs.SignatureCount, t.sigs.DistinctCalls, terminals, ErrFormat))
 	}
-	used, called := make([]bool, t.sigs.Total), make([]bool, t.sigs.Calls)
+	used, called := make([]bool, t.sigs.SignatureCount), make([]bool, t.sigs.DistinctCalls)
 	functions := make(map[uint16]bool)
 	for n := range r.Classes() {
 		c, err := r.common(t, n)
 		if err != nil {
 			return err
 		}
-		for _, s := range c.Sigs {
-			g, _, _ := t.sigs.Call(s)
-			called[s], used[t.sigs.Signature(s)] = true, true
-			functions[g.Call] = true
+		for _, s := range c.Signatures {
+			g, _, _ := t.sigs.DistinctCall(s)
+			called[s], used[t.sigs.SignatureOfCall(s)] = true, true
+			functions[g.FunctionID] = true
 		}
 	}
 	if s := slices.Index(called, false); s >= 0 {
-		return r.failed(container.Signatures, fmt.Errorf("no class has call %d: %w", s, ErrFormat))
+		return r.failed(container.SectionSignatures, fmt.Errorf("no class has call %d: %w", s, ErrFormat))
 	}
 	for s, ok := range used {
 		if !ok {
-			return r.failed(container.Signatures, fmt.Errorf("no class has signature %d: %w", s, ErrFormat))
+			return r.failed(container.SectionSignatures, fmt.Errorf("no class has signature %d: %w", s, ErrFormat))
 		}
 	}
 	for _, f := range r.schema {
 		if !functions[f.ID] {
-			return r.failed(container.Schema, fmt.Errorf("function %s does not occur: %w", f.Name, ErrFormat))
+			return r.failed(container.SectionSchema, fmt.Errorf("function %s does not occur: %w", f.Name, ErrFormat))
 		}
 	}
 	return nil
@@ -187,7 +187,7 @@ func (r *Reader) checkClass(n int) error {
 	if err := r.checkTotals(n, times); err != nil {
 		return err
 	}
-	values, err := r.Values(n)
+	values, err := r.AttachedStats(n)
 	if err != nil {
 		return err
 	}
@@ -199,19 +199,19 @@ func (r *Reader) checkClass(n int) error {
 			slack := 1 + 1e-9*math.Max(math.Abs(float64(s.Min)), math.Abs(float64(s.Max)))
 			out := s.Mean() < float64(s.Min)-slack || s.Mean() > float64(s.Max)+slack
 			if s.Count > 0 && out && s.Sum != math.MaxInt64 && s.Sum != math.MinInt64 {
-				return r.failed(container.Values, fmt.Errorf("class %d: terminal %d: %s from %d to %d with the sum %d: %w", n, i, name, s.Min, s.Max, s.Sum, ErrFormat))
+				return r.failed(container.SectionValues, fmt.Errorf("class %d: terminal %d: %s from %d to %d with the sum %d: %w", n, i, name, s.Min, s.Max, s.Sum, ErrFormat))
 			}
 		}
 	}
 	for i, t := range times {
 		for _, s := range []Stat{t.Duration, t.Gap} {
 			if err := sections.CheckStat(s, calls[i]); err != nil {
-				return r.failed(container.Times, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
+				return r.failed(container.SectionTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
 		}
 		for _, s := range []Spread{t.DurationTotals, t.GapTotals} {
 			if err := checkSpread(s); err != nil {
-				return r.failed(container.Times, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
+				return r.failed(container.SectionTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func (r *Reader) checkRank(rank int) error {
 	}
 	for i, c := range calls {
 		if err := checkCall(c); err != nil {
-			return r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %s: %w: %w", rank, i, c.Name(), err, ErrFormat))
+			return r.failed(container.SectionSignatures, fmt.Errorf("rank %d: terminal %d: %s: %w: %w", rank, i, c.Name(), err, ErrFormat))
 		}
 	}
 	for stream := range k.Streams() {
@@ -248,7 +248,7 @@ func (r *Reader) checkRank(rank int) error {
 			sum += c
 		}
 		if sum != n {
-			return r.failed(container.Classes, fmt.Errorf("rank %d: stream %d: %d calls by sum, %d by length: %w", rank, stream, sum, n, ErrFormat))
+			return r.failed(container.SectionClasses, fmt.Errorf("rank %d: stream %d: %d calls by sum, %d by length: %w", rank, stream, sum, n, ErrFormat))
 		}
 	}
 	return k.checkSeries()
@@ -272,16 +272,16 @@ func checkCall(c *Call) error {
 
 func checkValue(v *Value) error {
 	switch v.Type {
-	case None, Int, Time, Request, Object, FunctionRef, String, Status: // any number is possible
-	case Handle:
+	case TypeNone, TypeInt, TypeTime, TypeRequest, TypeObject, TypeFunctionRef, TypeString, TypeStatus: // any number is possible
+	case TypeHandle:
 		if v.Num < UnknownHandle {
 			return fmt.Errorf("handle %d", v.Num)
 		}
-	case Address:
+	case TypeAddress:
 		if v.Addr.ID < 0 {
 			return fmt.Errorf("segment %d", v.Addr.ID)
 		}
-	case Array:
+	case TypeArray:
 		for i := range v.Elems {
 			if err := checkValue(&v.Elems[i]); err != nil {
 				return err

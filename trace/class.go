@@ -14,12 +14,12 @@ func (r *Reader) common(t *tables, n int) (c sections.ClassCommon, err error) {
 	if t.together != nil {
 		return t.together[n], nil
 	}
-	err = r.ofClass(container.Classes, n, t.classes[n], func(w *wire.Reader) { c.Streams, c.Varying, c.Sigs = sections.DecodeClass(w, t.sigs) })
+	err = r.ofClass(container.SectionClasses, n, t.classes[n], func(w *wire.Reader) { c.Streams, c.VaryingCounts, c.Signatures = sections.DecodeClass(w, t.sigs) })
 	return c, err
 }
 
 // classAt decodes a class, once.
-func (r *Reader) classAt(n int) (*sections.DecodedClass, error) {
+func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
 	t, err := r.tables()
 	if err != nil {
 		return nil, err
@@ -33,18 +33,18 @@ func (r *Reader) classAt(n int) (*sections.DecodedClass, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &sections.DecodedClass{Ranks: r.members[n], Streams: x.Streams, Varying: x.Varying}
-	if err := r.ofClass(container.Columns, n, t.columns[n], func(w *wire.Reader) { r.readColumns(w, c, t, x.Sigs) }); err != nil {
+	c := &sections.ClassReader{Ranks: r.members[n], Streams: x.Streams, VaryingCounts: x.VaryingCounts}
+	if err := r.ofClass(container.SectionColumns, n, t.columns[n], func(w *wire.Reader) { r.readColumns(w, c, t, x.Signatures) }); err != nil {
 		return nil, err
 	}
-	if t.sigs.Stacked() {
-		c.Stackless = sections.Likes(len(c.Terminals), func(i int) sections.CallKey { return c.Terminals[i].Key() })
+	if t.sigs.HasStacks() {
+		c.FirstWithoutStack = sections.AlikeButForStack(len(c.Terminals), func(i int) sections.CallKey { return c.Terminals[i].Key() })
 	}
 	blobs, err := r.lanes()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.ofClass(container.Lanes, n, blobs[n], func(w *wire.Reader) { c.Lanes = sections.DecodeLanes(w, c) }); err != nil {
+	if err := r.ofClass(container.SectionLanes, n, blobs[n], func(w *wire.Reader) { c.Lanes = sections.DecodeLanes(w, c) }); err != nil {
 		return nil, err
 	}
 	d, err := r.drawn()
@@ -53,7 +53,7 @@ func (r *Reader) classAt(n int) (*sections.DecodedClass, error) {
 	}
 	if d != nil {
 		if err := c.DrawTripCounts(d, n); err != nil {
-			return nil, r.failed(container.Drawn, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
+			return nil, r.failed(container.SectionSyntheticLoops, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
 		}
 	}
 	r.class[n] = c
@@ -61,21 +61,21 @@ func (r *Reader) classAt(n int) (*sections.DecodedClass, error) {
 }
 
 // readColumns reads what differs among the ranks of a class with these signatures.
-func (r *Reader) readColumns(w *wire.Reader, c *sections.DecodedClass, t *tables, sigs []int) {
-	for range c.Varying {
+func (r *Reader) readColumns(w *wire.Reader, c *sections.ClassReader, t *tables, sigs []int) {
+	for range c.VaryingCounts {
 		c.Counts = append(c.Counts, column.DecodeSeq(w, c.Ranks))
 	}
 	c.Terminals = make([]sections.DecodedTerminal, 0, len(sigs))
 	for _, s := range sigs {
 		var term sections.DecodedTerminal
-		term.Group, term.Sig, term.Site = t.sigs.Call(s)
-		for p := range term.Group.Width {
-			list, at := term.Group.List(term.Sig, p)
+		term.Group, term.SignatureIndex, term.Site = t.sigs.DistinctCall(s)
+		for p := range term.Group.ValueCount {
+			list, at := term.Group.FormsOf(term.SignatureIndex, p)
 			kind := list.Kind(at)
-			if kind == column.KindLike || kind == column.KindLocal {
-				if f := list.At(at); !f.Within(len(c.Stored), c.Ranks, r.Ranks()) {
-					of, size := f.Refs()
-					w.Fail("value like columns %d and %d of %d, which it can't be", of, size, len(c.Stored))
+			if kind == column.KindOtherColumn || kind == column.KindOwnRankInColumn {
+				if f := list.At(at); !f.ReferencesValid(len(c.StoredColumns), c.Ranks, r.Ranks()) {
+					of, size := f.ReferredColumns()
+					w.Fail("value like columns %d and %d of %d, which it can't be", of, size, len(c.StoredColumns))
 				}
 			}
 			if !kind.NeedsColumn() {
@@ -85,9 +85,9 @@ func (r *Reader) readColumns(w *wire.Reader, c *sections.DecodedClass, t *tables
 			if seq == nil {
 				break
 			}
-			term.Seqs = append(term.Seqs, seq)
-			if kind == column.KindStored {
-				c.Stored = append(c.Stored, seq)
+			term.StoredValues = append(term.StoredValues, seq)
+			if kind == column.KindAsStored {
+				c.StoredColumns = append(c.StoredColumns, seq)
 			}
 		}
 		if w.Err() != nil {

@@ -9,7 +9,7 @@ import (
 
 func (r *Reader) readClocks() (t *sections.ClockTable, err error) {
 	t = &sections.ClockTable{}
-	err = r.optional(container.Clocks, func(w *wire.Reader) { t = sections.DecodeClocks(w, r.ranks.Ranks) })
+	err = r.optional(container.SectionClocks, func(w *wire.Reader) { t = sections.DecodeClocks(w, r.ranks.Ranks) })
 	return t, err
 }
 
@@ -30,10 +30,10 @@ func (k *Rank) Clock() (Clock, error) { return k.r.clockOf(k.number) }
 
 func (r *Reader) clockOf(rank int) (Clock, error) {
 	t, err := r.clocks()
-	if err != nil || t.ByRank == nil {
+	if err != nil || t.ClockOfRank == nil {
 		return Clock{}, err
 	}
-	return t.List[t.ByRank[rank]], nil
+	return t.List[t.ClockOfRank[rank]], nil
 }
 
 // line returns the rank's.
@@ -41,7 +41,7 @@ func (k *Rank) line() (l timeline.Clock, err error) {
 	if l.Clock, err = k.Clock(); err != nil {
 		return l, err
 	}
-	l.Origin, err = k.r.origin()
+	l.OriginNs, err = k.r.origin()
 	return l, err
 }
 
@@ -61,7 +61,7 @@ func (r *Reader) findOrigin() (int64, error) {
 			return 0, err
 		}
 		ns, err := k.began()
-		return clock.Common(ns), err
+		return clock.ToRunTime(ns), err
 	}
 	return 0, nil
 }
@@ -74,7 +74,7 @@ func (k *Rank) began() (int64, error) {
 		return 0, err
 	}
 	if s != nil {
-		if ns, ok, err := s.Began(); ok || err != nil {
+		if ns, ok, err := s.FirstBegan(); ok || err != nil {
 			return ns, err
 		}
 	}

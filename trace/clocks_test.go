@@ -24,9 +24,9 @@ func TestClocks(t *testing.T) {
 	of[2] = 1
 	start := c.Processes.At(2).StartNs
 	want := []Clock{{}, {
-		AtNs: [2]int64{start, start + 1e9}, OffsetNs: [2]int64{-7e9, -7e9 + 50_000}, BoundNs: 900,
+		ComparedAtNs: [2]int64{start, start + 1e9}, OffsetNs: [2]int64{-7e9, -7e9 + 50_000}, ErrorNs: 900,
 	}}
-	r, err := open(encodeClocks(t, c, &sections.Clocks{List: want, ByRank: column.FromValues(of...)}))
+	r, err := open(encodeClocks(t, c, &sections.Clocks{List: want, ClockOfRank: column.ColumnOf(of...)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestClocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return at.Common(start) + at.Origin
+		return at.ToRunTime(start) + at.OriginNs
 	}
 	if d := start2(r) - start2(plain); d != -7e9 {
 		t.Errorf("rank 2 moved by %d", d)
@@ -67,7 +67,7 @@ func TestClocks(t *testing.T) {
 func encodeClocks(t *testing.T, c *sections.Content, clocks *sections.Clocks) []byte {
 	t.Helper()
 	c.Clocks = clocks
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +79,13 @@ func TestBadClocks(t *testing.T) {
 	c := sample(t)
 	ranks := make([]int64, c.Ranks)
 	for name, bad := range map[string]*sections.Clocks{
-		"empty":     {List: nil, ByRank: column.FromValues(ranks...)},
-		"ranks":     {List: []Clock{{}, {}}, ByRank: column.FromValues(0)},
-		"reference": {List: []Clock{{BoundNs: 3}}, ByRank: column.FromValues(ranks...)},
-		"number":    {List: []Clock{{}}, ByRank: column.FromValues(append(ranks[1:len(ranks):len(ranks)], 1)...)},
+		"empty":     {List: nil, ClockOfRank: column.ColumnOf(ranks...)},
+		"ranks":     {List: []Clock{{}, {}}, ClockOfRank: column.ColumnOf(0)},
+		"reference": {List: []Clock{{ErrorNs: 3}}, ClockOfRank: column.ColumnOf(ranks...)},
+		"number":    {List: []Clock{{}}, ClockOfRank: column.ColumnOf(append(ranks[1:len(ranks):len(ranks)], 1)...)},
 	} {
 		c.Clocks = bad
-		if _, err := sections.Encode(c); err == nil {
+		if _, err := sections.EncodeFile(c); err == nil {
 			t.Errorf("%s: written", name)
 		}
 	}
@@ -94,11 +94,11 @@ func TestBadClocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := (&sections.Clocks{List: []Clock{{}, {AtNs: [2]int64{5, 9}, BoundNs: 3}}, ByRank: column.FromValues(ranks...)}).Append(nil)
+	good := (&sections.Clocks{List: []Clock{{}, {ComparedAtNs: [2]int64{5, 9}, ErrorNs: 3}}, ClockOfRank: column.ColumnOf(ranks...)}).Append(nil)
 	for _, n := range []int{0, 1, 3, len(good) - 1} {
-		raw[container.Clocks] = good[:n:n]
+		raw[container.SectionClocks] = good[:n:n]
 		if n == 0 {
-			raw[container.Clocks] = []byte{0}
+			raw[container.SectionClocks] = []byte{0}
 		}
 		b := container.Assemble(raw, unpacked, nil)
 		r, err := open(b)

@@ -13,14 +13,14 @@ import (
 
 // readCode reads the section; nil if the trace has none.
 func (r *Reader) readCode() (c *Code, err error) {
-	if !r.hasSection(container.Code) {
+	if !r.hasSection(container.SectionCode) {
 		return nil, nil
 	}
 	t, err := r.tables()
 	if err != nil {
 		return nil, err
 	}
-	err = r.section(container.Code, func(w *wire.Reader) {
+	err = r.section(container.SectionCode, func(w *wire.Reader) {
 		c = sections.DecodeCode(w, sections.CodeCalls(t.sigs, t.sites, r.byID))
 	})
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Reader) readCode() (c *Code, err error) {
 	}
 	for _, x := range c.Contexts {
 		if r.byID[x.Function] == nil {
-			return nil, r.failed(container.Code, fmt.Errorf("function %d does not occur: %w", x.Function, ErrFormat))
+			return nil, r.failed(container.SectionCode, fmt.Errorf("function %d does not occur: %w", x.Function, ErrFormat))
 		}
 	}
 	return c, nil
@@ -40,11 +40,11 @@ func AddCode(path string, c *Code, from *Reader) error {
 	b, err := encodedCode(path, c, from)
 	if err == nil {
 		err = rewrite(path, func(w io.Writer, src io.ReaderAt, size int64) error {
-			return container.AddSection(w, src, size, container.Code, b)
+			return container.AddSection(w, src, size, container.SectionCode, b)
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[container.Code], err)
+		return fmt.Errorf("trace: %s: section %q: %w", path, container.SectionNames[container.SectionCode], err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 }
 
 // framesOf returns a key of a site that holds across traces: its frames and turn.
-func framesOf(t *sections.Sites, n int) string {
+func framesOf(t *sections.SiteTable, n int) string {
 	b := fmt.Append(nil, t.Turns[n], " ")
 	for _, f := range t.List[n].Frames() {
 		b = fmt.Appendf(b, "%q %s %d ", f.Module, f.BuildID, f.Offset)

@@ -18,25 +18,25 @@ import (
 func sampleCode() *Code {
 	return &Code{
 		Vertices: []Vertex{
-			{Kind: FunctionVertex, Parent: -1, Name: "main", Again: -1},
-			{Kind: LoopVertex, Parent: 0, File: "main.c", Line: 12, Offset: 0x1204, Again: -1, AtLeast: true},
-			{Kind: FunctionVertex, Parent: 1, Name: "step", File: "main.c", Line: 13, Offset: 0x1210, Inlined: []string{"pack halo.h:3"}, Again: -1},
-			{Kind: FunctionVertex, Parent: 2, Name: "step", Offset: 0x1100, Again: 2, Tail: true},
-			{Kind: CallVertex, Parent: 3, Name: "MPI_Send", Offset: 0x1120, Again: -1},
-			{Kind: LoopVertex, Parent: 1, Offset: 0x1000, Again: -1, Unsure: true},
-			{Kind: CallVertex, Parent: 5, Name: "MPI_Send", File: "main.c", Line: 20, Offset: 0x1300, Again: -1},
+			{Kind: FunctionVertex, Parent: -1, Name: "main", RecursionOf: -1},
+			{Kind: LoopVertex, Parent: 0, File: "main.c", Line: 12, Offset: 0x1204, RecursionOf: -1, RoundsAtLeast: true},
+			{Kind: FunctionVertex, Parent: 1, Name: "step", File: "main.c", Line: 13, Offset: 0x1210, Inlined: []string{"pack halo.h:3"}, RecursionOf: -1},
+			{Kind: FunctionVertex, Parent: 2, Name: "step", Offset: 0x1100, RecursionOf: 2, TailCall: true},
+			{Kind: CallVertex, Parent: 3, Name: "MPI_Send", Offset: 0x1120, RecursionOf: -1},
+			{Kind: LoopVertex, Parent: 1, Offset: 0x1000, RecursionOf: -1, EntriesUnsure: true},
+			{Kind: CallVertex, Parent: 5, Name: "MPI_Send", File: "main.c", Line: 20, Offset: 0x1300, RecursionOf: -1},
 		},
-		Contexts: []Context{{Function: 5, Site: 0, Vertex: 4}, {Function: 5, Site: 1, Vertex: 6}},
-		Odd:      []Step{{From: 4, To: 4, Way: 1}, {From: 6, To: 6, Way: 2}, {From: 6, To: 4, Way: Lost}},
-		Apart:    [][2]int{{2, 5}},
+		Contexts:             []Context{{Function: 5, Site: 0, Vertex: 4}, {Function: 5, Site: 1, Vertex: 6}},
+		UnorderedTransitions: []CallTransition{{From: 4, To: 4, Loop: 1}, {From: 6, To: 6, Loop: 2}, {From: 6, To: 4, Loop: UnknownTransition}},
+		ExclusivePairs:       [][2]int{{2, 5}},
 	}
 }
 
 // sampleCalls are those of a trace with sampleCode.
 func sampleCalls() []sections.CodeCall {
 	return []sections.CodeCall{
-		{Function: 5, Site: 1, Name: "MPI_Send", At: Site{Offset: 0x1300}},
-		{Function: 5, Site: 0, Name: "MPI_Send", At: Site{Offset: 0x1120, Outer: &Site{Offset: 0x1210}}},
+		{Function: 5, Site: 1, Name: "MPI_Send", Location: Site{Offset: 0x1300}},
+		{Function: 5, Site: 0, Name: "MPI_Send", Location: Site{Offset: 0x1120, Caller: &Site{Offset: 0x1210}}},
 	}
 }
 
@@ -45,36 +45,36 @@ func TestCodeIsReadAsWritten(t *testing.T) {
 	b := sections.AppendCode(c, sampleCalls(), nil)
 	r := wire.NewReader(b, "code")
 	got := sections.DecodeCode(r, sampleCalls())
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(c, got); d != "" {
 		t.Error(d)
 	}
-	if got.Vertex(5, 1) != 6 || got.Vertex(5, 2) != -1 || got.Vertex(4, 1) != -1 {
+	if got.VertexOf(5, 1) != 6 || got.VertexOf(5, 2) != -1 || got.VertexOf(4, 1) != -1 {
 		t.Error("contexts aren't found")
 	}
 	if d := cmp.Diff(b, sections.AppendCode(got, sampleCalls(), nil)); d != "" {
 		t.Error("other bytes again")
 	}
 	for what, break_ := range map[string]func(c *Code){
-		"a step round no loop":       func(c *Code) { c.Odd[0].Way = 2 },
-		"a step that can't be":       func(c *Code) { c.Odd[0].Way = -2 },
+		"a step round no loop":       func(c *Code) { c.UnorderedTransitions[0].Loop = 2 },
+		"a step that can't be":       func(c *Code) { c.UnorderedTransitions[0].Loop = -2 },
 		"a context twice":            func(c *Code) { c.Contexts[1] = c.Contexts[0] },
 		"a vertex in a call":         func(c *Code) { c.Vertices[5].Parent = 4 },
-		"a loop that is again":       func(c *Code) { c.Vertices[5].Again = 0 },
-		"a function within its loop": func(c *Code) { c.Vertices[3].Again = 1 },
-		"apart from itself":          func(c *Code) { c.Apart[0][1] = 2 },
-		"apart in two bodies":        func(c *Code) { c.Apart[0][1] = 6 },
-		"apart from no vertex":       func(c *Code) { c.Apart[0][1] = 7 },
-		"apart twice":                func(c *Code) { c.Apart = append(c.Apart, c.Apart[0]) },
+		"a loop that is again":       func(c *Code) { c.Vertices[5].RecursionOf = 0 },
+		"a function within its loop": func(c *Code) { c.Vertices[3].RecursionOf = 1 },
+		"apart from itself":          func(c *Code) { c.ExclusivePairs[0][1] = 2 },
+		"apart in two bodies":        func(c *Code) { c.ExclusivePairs[0][1] = 6 },
+		"apart from no vertex":       func(c *Code) { c.ExclusivePairs[0][1] = 7 },
+		"apart twice":                func(c *Code) { c.ExclusivePairs = append(c.ExclusivePairs, c.ExclusivePairs[0]) },
 		"a negative line":            func(c *Code) { c.Vertices[1].Line = -5 },
 	} {
 		c := sampleCode()
 		break_(c)
 		r := wire.NewReader(sections.AppendCode(c, sampleCalls(), nil), "code")
 		sections.DecodeCode(r, sampleCalls())
-		if r.Done() == nil {
+		if r.Finish() == nil {
 			t.Errorf("%s is read", what)
 		}
 	}
@@ -111,7 +111,7 @@ func addable(t testing.TB) (path string, c *Code, sites []Site) {
 // numbering is a reader of a trace with these sites.
 func numbering(sites []Site) *Reader {
 	list := append([]Site{{}}, sites...)
-	return &Reader{tables: func() (*tables, error) { return &tables{lookup: lookup{sites: &sections.Sites{List: list}}}, nil }}
+	return &Reader{tables: func() (*tables, error) { return &tables{lookup: lookup{sites: &sections.SiteTable{List: list}}}, nil }}
 }
 
 // A file to which code is added says the same as before besides, byte for byte in its sections.
@@ -183,11 +183,11 @@ func FuzzCode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "code")
 		c := sections.DecodeCode(r, sampleCalls())
-		if r.Done() != nil {
+		if r.Finish() != nil {
 			return
 		}
 		for i := range c.Vertices {
-			if v := &c.Vertices[i]; v.Parent >= i || v.Again >= i {
+			if v := &c.Vertices[i]; v.Parent >= i || v.RecursionOf >= i {
 				t.Fatalf("vertex %d: %+v", i, v)
 			}
 		}
@@ -208,7 +208,7 @@ func TestCodeOfAnyShape(t *testing.T) {
 		var calls []sections.CodeCall
 		for i := range rapid.IntRange(0, 30).Draw(t, "vertices") {
 			around = around[:rapid.IntRange(0, len(around)).Draw(t, "depth")]
-			v := Vertex{Kind: VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: -1, Again: -1, Line: rapid.IntRange(0, 99).Draw(t, "line")}
+			v := Vertex{Kind: VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: -1, RecursionOf: -1, Line: rapid.IntRange(0, 99).Draw(t, "line")}
 			v.Offset = rapid.OneOf(rapid.Uint64(), offset, offset).Draw(t, "offset")
 			v.Name = rapid.OneOf(rapid.StringN(0, 3, -1), rapid.SampledFrom([]string{"fn@0x40", "fn@0x4", "fn@0xffffffffffffffff", "fn@0xA", "a\x00b"})).Draw(t, "name")
 			v.File = rapid.SampledFrom([]string{"", "a.c", "b.c"}).Draw(t, "file")
@@ -225,24 +225,24 @@ func TestCodeOfAnyShape(t *testing.T) {
 			switch v.Kind {
 			case LoopVertex:
 				v.Name = ""
-				v.AtLeast, v.Unsure = rapid.Bool().Draw(t, "at least"), rapid.Bool().Draw(t, "unsure")
+				v.RoundsAtLeast, v.EntriesUnsure = rapid.Bool().Draw(t, "at least"), rapid.Bool().Draw(t, "unsure")
 			case FunctionVertex:
-				v.Tail = rapid.Bool().Draw(t, "tail")
+				v.TailCall = rapid.Bool().Draw(t, "tail")
 				if n := len(around); n > 0 && rapid.Bool().Draw(t, "again") {
 					if f := around[rapid.IntRange(0, n-1).Draw(t, "which")]; c.Vertices[f].Kind == FunctionVertex {
-						v.Again = f
+						v.RecursionOf = f
 					}
 				}
 			default:
-				v.Tail = rapid.Bool().Draw(t, "tail")
+				v.TailCall = rapid.Bool().Draw(t, "tail")
 				all = append(all, i)
 				for range rapid.IntRange(0, 2).Draw(t, "contexts") {
 					at := Site{Offset: v.Offset}
 					for range rapid.IntRange(0, 3).Draw(t, "frames") {
-						at = Site{Offset: offset.Draw(t, "outer"), Outer: &Site{Offset: at.Offset, Outer: at.Outer}}
+						at = Site{Offset: offset.Draw(t, "outer"), Caller: &Site{Offset: at.Offset, Caller: at.Caller}}
 					}
 					c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: i})
-					calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", At: at})
+					calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", Location: at})
 				}
 			}
 			if c.Vertices = append(c.Vertices, v); v.Kind != CallVertex {
@@ -250,21 +250,21 @@ func TestCodeOfAnyShape(t *testing.T) {
 			}
 		}
 		for range rapid.IntRange(0, min(len(all), 4)).Draw(t, "odd") {
-			s := Step{From: rapid.SampledFrom(all).Draw(t, "from"), To: rapid.SampledFrom(all).Draw(t, "to")}
-			s.Way = Way(rapid.IntRange(-1, c.LoopsAround(s.From, s.To)).Draw(t, "way"))
-			c.Odd = append(c.Odd, s)
+			s := CallTransition{From: rapid.SampledFrom(all).Draw(t, "from"), To: rapid.SampledFrom(all).Draw(t, "to")}
+			s.Loop = LoopTransition(rapid.IntRange(-1, c.LoopsAround(s.From, s.To)).Draw(t, "way"))
+			c.UnorderedTransitions = append(c.UnorderedTransitions, s)
 		}
 		for i := range c.Vertices {
 			for j := range c.Vertices {
 				if i < j && c.Vertices[i].Parent == c.Vertices[j].Parent && rapid.Bool().Draw(t, "apart") {
-					c.Apart = append(c.Apart, [2]int{i, j})
+					c.ExclusivePairs = append(c.ExclusivePairs, [2]int{i, j})
 				}
 			}
 		}
 		sections.SortCalls(calls, byOffset)
 		r := wire.NewReader(sections.AppendCode(c, calls, nil), "code")
 		got := sections.DecodeCode(r, calls)
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(c, got); d != "" {
@@ -276,16 +276,16 @@ func TestCodeOfAnyShape(t *testing.T) {
 // A function that is called from many places, with loops, jumps back and inner functions, is written down once.
 func TestCodeOfAFunctionCalledOften(t *testing.T) {
 	section := func(callers int) []byte {
-		c := &Code{Vertices: []Vertex{{Parent: -1, Again: -1, Name: "main"}}}
+		c := &Code{Vertices: []Vertex{{Parent: -1, RecursionOf: -1, Name: "main"}}}
 		var calls []sections.CodeCall
 		add := func(kind VertexKind, parent int, name string, offset uint64) int {
-			c.Vertices = append(c.Vertices, Vertex{Kind: kind, Parent: parent, Name: name, Offset: offset, Again: -1})
+			c.Vertices = append(c.Vertices, Vertex{Kind: kind, Parent: parent, Name: name, Offset: offset, RecursionOf: -1})
 			return len(c.Vertices) - 1
 		}
 		call := func(parent int, offset uint64, outer *Site) {
 			v := add(CallVertex, parent, "MPI_Send", offset)
 			c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: v})
-			calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", At: Site{Offset: offset, Outer: outer}})
+			calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", Location: Site{Offset: offset, Caller: outer}})
 		}
 		for i := range callers {
 			at := uint64(0x1000 + 16*i)
@@ -295,16 +295,16 @@ func TestCodeOfAFunctionCalledOften(t *testing.T) {
 			loop := add(LoopVertex, f, "", 0x900)
 			call(loop, 0x910, from)
 			inner := add(FunctionVertex, loop, "fn@0x6a0", 0x918)
-			call(inner, 0x6b4, &Site{Offset: 0x918, Outer: from})
+			call(inner, 0x6b4, &Site{Offset: 0x918, Caller: from})
 			call(f, 0x920, from)
 		}
 		sections.SortCalls(calls, byOffset)
 		b := sections.AppendCode(c, calls, nil)
 		r := wire.NewReader(b, "code")
-		if d := cmp.Diff(c, sections.DecodeCode(r, calls)); d != "" || r.Done() != nil {
+		if d := cmp.Diff(c, sections.DecodeCode(r, calls)); d != "" || r.Finish() != nil {
 			t.Fatal(d, r.Err())
 		}
-		packed, _ := container.Pack(container.Code, b)
+		packed, _ := container.PackSection(container.SectionCode, b)
 		return packed
 	}
 	few, many := section(2), section(500)

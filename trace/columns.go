@@ -14,7 +14,7 @@ import (
 // thousands of ranks then need not decode each rank's calls. Values are numbered as in Rank.Signature. It is safe for
 // concurrent use.
 type Columns struct {
-	c     *sections.DecodedClass
+	c     *sections.ClassReader
 	ranks []int
 	size  int64
 	sums  []*summed // by terminal, nil if it has none
@@ -47,12 +47,12 @@ func (r *Reader) Columns(class int) (*Columns, error) {
 // Ranks returns the class's ranks in rising order; don't change them.
 func (x *Columns) Ranks() []int { return x.ranks }
 
-// Varies reports whether ranks of the class repeat parts of their streams
+// CountsVary reports whether ranks of the class repeat parts of their streams
 // unequally often, so that Rank.Counts and loops differ between them.
-func (x *Columns) Varies() bool { return len(x.c.Varying) > 0 }
+func (x *Columns) CountsVary() bool { return len(x.c.VaryingCounts) > 0 }
 
 // Width returns how many values a terminal has.
-func (x *Columns) Width(terminal int) int { return x.c.Terminals[terminal].Group.Width }
+func (x *Columns) Width(terminal int) int { return x.c.Terminals[terminal].Group.ValueCount }
 
 // kindsOf returns how the values of a terminal are stored. To count sequences for each value anew would
 // take the square of the width.
@@ -61,10 +61,10 @@ func (x *Columns) kindsOf(terminal int) []valueKind {
 		return *known
 	}
 	t := &x.c.Terminals[terminal]
-	kinds := make([]valueKind, t.Group.Width)
+	kinds := make([]valueKind, t.Group.ValueCount)
 	seqs := int32(0)
 	for p := range kinds {
-		list, at := t.Group.List(t.Sig, p)
+		list, at := t.Group.FormsOf(t.SignatureIndex, p)
 		kinds[p] = valueKind{list.Kind(at), seqs}
 		if kinds[p].kind.NeedsColumn() {
 			seqs++
@@ -74,19 +74,19 @@ func (x *Columns) kindsOf(terminal int) []valueKind {
 	return kinds
 }
 
-func (x *Columns) value(terminal, value int) column.Value {
+func (x *Columns) value(terminal, value int) column.StoredValue {
 	t := &x.c.Terminals[terminal]
 	k := x.kindsOf(terminal)[value]
-	v := column.Value{Form: column.Form{Kind: k.kind}}
+	v := column.StoredValue{Form: column.Form{Kind: k.kind}}
 	if k.kind.Coefficients() > 0 {
-		list, at := t.Group.List(t.Sig, value)
+		list, at := t.Group.FormsOf(t.SignatureIndex, value)
 		v.Form = list.At(at)
 	}
 	switch {
-	case k.kind == column.KindLike, k.kind == column.KindLocal:
-		x.c.Refer(&v)
+	case k.kind == column.KindOtherColumn, k.kind == column.KindOwnRankInColumn:
+		x.c.ResolveReferences(&v)
 	case k.kind.NeedsColumn():
-		v.Seq = t.Seqs[k.seq]
+		v.Column = t.StoredValues[k.seq]
 	}
 	return v
 }
@@ -119,9 +119,9 @@ func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
 	}
 }
 
-// Same returns a value and true if it is found the same on all ranks of the class without a look at each.
-func (x *Columns) Same(terminal, value int) (int64, bool) {
-	if x.sums[terminal].has(value) && !x.AllSame(terminal) || !x.constant(terminal, value) {
+// Uniform returns a value and true if it is found the same on all ranks of the class without a look at each.
+func (x *Columns) Uniform(terminal, value int) (int64, bool) {
+	if x.sums[terminal].has(value) && !x.AllUniform(terminal) || !x.constant(terminal, value) {
 		return 0, false
 	}
 	return x.At(terminal, value, 0), true
@@ -132,8 +132,8 @@ func (x *Columns) constant(terminal, value int) bool {
 	return x.kindsOf(terminal)[value].kind == column.KindConst || len(x.ranks) == 1
 }
 
-// AllSame reports whether Same holds for all values of a terminal.
-func (x *Columns) AllSame(terminal int) bool {
+// AllUniform reports whether Same holds for all values of a terminal.
+func (x *Columns) AllUniform(terminal int) bool {
 	for p := range x.Width(terminal) {
 		if !x.constant(terminal, p) {
 			return false
@@ -146,7 +146,7 @@ func (x *Columns) AllSame(terminal int) bool {
 // most ranks only, others are the values it misses, in rising order. The formula is empty if the values
 // have none.
 func (x *Columns) Formula(terminal, value int) (formula string, others []int64) {
-	if v, ok := x.Same(terminal, value); ok {
+	if v, ok := x.Uniform(terminal, value); ok {
 		return fmt.Sprint(v), nil
 	}
 	if x.sums[terminal].has(value) {
@@ -154,10 +154,10 @@ func (x *Columns) Formula(terminal, value int) (formula string, others []int64) 
 	}
 	v := x.value(terminal, value)
 	f := v.Form
-	if f.Kind&column.KindMasked == 0 && !f.Kind.Closed() {
-		f = column.Form{Kind: column.KindRank | column.KindMasked, Coefficients: column.Coefficients{x.commonShift(terminal, value)}}
+	if f.Kind&column.KindMasked == 0 && !f.Kind.IsClosedForm() {
+		f = column.Form{Kind: column.KindRankPlus | column.KindMasked, Coefficients: column.Coefficients{x.commonShift(terminal, value)}}
 	}
-	f = f.Inner()
+	f = f.WithoutEdge()
 	if formula = f.Text(x.size); v.Form.Kind == f.Kind && f.Kind&column.KindMasked == 0 {
 		return formula, nil
 	}
@@ -194,30 +194,30 @@ func (x *Columns) commonShift(terminal, value int) (shift int64) {
 
 // Positions are the indices of values in a signature; -1: the signature has no such value.
 type Positions struct {
-	Params []ParamValues
-	Made   int // what is known of a communicator or datatype that the call made, see NewCommSize
+	Params     []ParamPositions
+	MadeValues int // what is known of a communicator or datatype that the call made, see NewCommSize
 }
 
-// ParamValues says where the values of a parameter begin.
-type ParamValues struct{ In, Out int }
+// ParamPositions says where the values of a parameter begin.
+type ParamPositions struct{ In, Out int }
 
 // Positions returns the indices of a terminal's values.
 func (k *Rank) Positions(terminal int) (*Positions, error) {
-	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
+	f := k.r.byID[k.class.Terminals[terminal].Group.FunctionID]
 	spans, err := sections.SpansOf(f, nil, k.Signature(terminal))
 	if err != nil {
 		return nil, fmt.Errorf("trace: %s: rank %d: terminal %d: %w", k.r.name, k.number, terminal, err)
 	}
-	at := &Positions{Params: make([]ParamValues, len(f.Params)), Made: -1}
+	at := &Positions{Params: make([]ParamPositions, len(f.Params)), MadeValues: -1}
 	for i := range at.Params {
-		at.Params[i] = ParamValues{-1, -1}
+		at.Params[i] = ParamPositions{-1, -1}
 	}
 	for _, s := range spans {
 		switch {
 		case s.Param == signature.ParamMade:
-			at.Made = s.First
+			at.MadeValues = s.First
 		case s.Param == signature.ParamResult:
-		case s.Out:
+		case s.IsOutput:
 			at.Params[s.Param].Out = s.First
 		default:
 			at.Params[s.Param].In = s.First

@@ -32,7 +32,7 @@ func TestColumns(t *testing.T) {
 						var got []int64
 						for p := range x.Width(terminal) {
 							got = append(got, x.At(terminal, p, member))
-							if v, ok := x.Same(terminal, p); ok && v != want[p] {
+							if v, ok := x.Uniform(terminal, p); ok && v != want[p] {
 								t.Errorf("%s: value %d of call %d is not always %d", name, p, terminal, v)
 							}
 							if text, others := x.Formula(terminal, p); text == "" && others != nil {
@@ -65,10 +65,10 @@ func params(t *testing.T, k *trace.Rank, terminal int, vals []int64) {
 			at int
 			v  trace.Value
 		}{{at.Params[i].In, p.In}, {at.Params[i].Out, p.Out}} {
-			if (part.at >= 0) != (part.v.Type != trace.None) {
+			if (part.at >= 0) != (part.v.Type != trace.TypeNone) {
 				t.Errorf("%s: %s is at %d, and is %+v", c.Name(), p.Name(), part.at, part.v)
 			}
-			if part.v.Type == trace.Int && vals[part.at] != part.v.Num {
+			if part.v.Type == trace.TypeInt && vals[part.at] != part.v.Num {
 				t.Errorf("%s: %s is %d, not %d", c.Name(), p.Name(), vals[part.at], part.v.Num)
 			}
 		}

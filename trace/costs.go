@@ -13,26 +13,26 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A Cost is how many bytes of a trace one kind of content takes. An example: all values of one parameter of a function
+// A StorageCost is how many bytes of a trace one kind of content takes. An example: all values of one parameter of a function
 // that follow the same formula over the ranks.
-type Cost struct {
-	Section string
-	Call    string  // function, "" if the bytes belong to no single one
-	Value   string  // parameter, or another kind of content
-	Form    string  // how it is stored
-	Count   int     // how many values or entries
-	Raw     int64   // bytes before the section was compressed
-	Stored  float64 // the cost's share of the compressed section, in proportion to Raw
+type StorageCost struct {
+	Section     string
+	Function    string  // function, "" if the bytes belong to no single one
+	Parameter   string  // parameter, or another kind of content
+	Form        string  // how it is stored
+	Occurrences int     // how many values or entries
+	RawBytes    int64   // bytes before the section was compressed
+	StoredBytes float64 // the cost's share of the compressed section, in proportion to Raw
 }
 
-// Costs returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks
+// StorageCosts returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks
 // and times, largest first.
-func (r *Reader) Costs() ([]Cost, error) {
+func (r *Reader) StorageCosts() ([]StorageCost, error) {
 	t, err := r.tables()
 	if err != nil {
 		return nil, err
 	}
-	c := costs{byKey: make(map[costKey]*Cost)}
+	c := costs{byKey: make(map[costKey]*StorageCost)}
 	if err := r.formCosts(&c); err != nil {
 		return nil, err
 	}
@@ -49,51 +49,53 @@ func (r *Reader) Costs() ([]Cost, error) {
 			return nil, err
 		}
 	}
-	var list []Cost
+	var list []StorageCost
 	for i := range r.sections {
 		s := &r.sections[i]
 		sum := int64(0)
 		for _, x := range c.order {
 			if x.Section == s.Name() {
-				x.Stored = float64(x.Raw) * float64(s.StoredSize) / float64(max(s.RawSize, 1))
-				sum += x.Raw
+				x.StoredBytes = float64(x.RawBytes) * float64(s.StoredSize) / float64(max(s.RawSize, 1))
+				sum += x.RawBytes
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.RawSize) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times) {
+		if rest := int64(s.RawSize) - sum; rest > 0 && (s.ID == container.SectionSignatures || s.ID == container.SectionClasses || s.ID == container.SectionColumns || s.ID == container.SectionRanks || s.ID == container.SectionLanes || s.ID == container.SectionTimes) {
 			what := "lengths"
 			switch s.ID {
-			case container.Signatures:
+			case container.SectionSignatures:
 				what = "functions, call sites and kinds of forms"
-			case container.Lanes:
+			case container.SectionLanes:
 				what = "terminals and values with lanes"
-			case container.Ranks:
+			case container.SectionRanks:
 				what = "class of each rank"
 			}
-			list = append(list, Cost{
-				Section: s.Name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.StoredSize) / float64(s.RawSize),
+			list = append(list, StorageCost{
+				Section: s.Name(), Parameter: what, Occurrences: 1, RawBytes: rest, StoredBytes: float64(rest) * float64(s.StoredSize) / float64(s.RawSize),
 			})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Cost) int { return cmp.Compare(b.Stored, a.Stored) })
+	slices.SortStableFunc(list, func(a, b StorageCost) int { return cmp.Compare(b.StoredBytes, a.StoredBytes) })
 	return list, nil
 }
 
 type costKey struct{ section, call, value, form string }
 
 type costs struct {
-	byKey map[costKey]*Cost
-	order []*Cost
+	byKey map[costKey]*StorageCost
+	order []*StorageCost
 }
 
 func (c *costs) add(section int, call, value, form string, count, bytes int) {
 	if bytes == 0 {
 		return
 	}
-	k := costKey{container.Names[section], call, value, form}
-	x := once.GetListed(c.byKey, k, &c.order, func() *Cost { return &Cost{Section: k.section, Call: call, Value: value, Form: form} })
-	x.Count += count
-	x.Raw += int64(bytes)
+	k := costKey{container.SectionNames[section], call, value, form}
+	x := once.GetOrAppend(c.byKey, k, &c.order, func() *StorageCost {
+		return &StorageCost{Section: k.section, Function: call, Parameter: value, Form: form}
+	})
+	x.Occurrences += count
+	x.RawBytes += int64(bytes)
 }
 
 // timeCosts adds the sizes of a class's times.
@@ -116,18 +118,18 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 	w := wire.NewReader(blobs[n], "times")
 	if _, _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
 		form := "count, mean"
-		if what == sections.ExtremesCost || what == sections.SpreadsCost {
+		if what == sections.CostOfExtremes || what == sections.CostOfSpreads {
 			form = "most, least, deviation"
 			if x.Ranks > 1 {
 				form += ", ranks"
 			}
 		}
-		c.add(container.Times, "", what, form, n, bytes)
+		c.add(container.SectionTimes, "", what, form, n, bytes)
 	}); err != nil {
 		return err
 	}
-	if w.Rest() > 1 {
-		c.add(container.Times, "", "histograms", "bins", 1, w.Rest())
+	if w.RemainingLen() > 1 {
+		c.add(container.SectionTimes, "", "histograms", "bins", 1, w.RemainingLen())
 	}
 	return nil
 }
@@ -139,7 +141,7 @@ func (r *Reader) formCosts(c *costs) error {
 		return err
 	}
 	type place struct {
-		g    *sections.Group
+		g    *sections.SignatureGroup
 		list int
 	}
 	type part struct {
@@ -148,22 +150,22 @@ func (r *Reader) formCosts(c *costs) error {
 		forms, bytes int
 	}
 	var parts []part
-	err = r.section(container.Signatures, func(w *wire.Reader) {
-		sections.DecodeSignatures(w, r.byID, t.sites, func(g *sections.Group, list int, kind column.Kind, forms, bytes int) {
+	err = r.section(container.SectionSignatures, func(w *wire.Reader) {
+		sections.DecodeSignatures(w, r.byID, t.sites, func(g *sections.SignatureGroup, list int, kind column.Kind, forms, bytes int) {
 			parts = append(parts, part{place{g, list}, kind, forms, bytes})
 		})
 	})
 	if err != nil {
 		return err
 	}
-	names := make(map[*sections.Group][]string)
+	names := make(map[*sections.SignatureGroup][]string)
 	for _, p := range parts {
-		f := r.byID[p.g.Call]
+		f := r.byID[p.g.FunctionID]
 		value := "all values"
-		if !p.g.Flat {
-			value = once.Get(names, p.g, func() []string { return valueNames(f, p.g.Sample(r.Ranks())) })[p.list]
+		if !p.g.OneFormList {
+			value = once.GetOrMake(names, p.g, func() []string { return valueNames(f, p.g.SampleValues(r.Ranks())) })[p.list]
 		}
-		c.add(container.Signatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
+		c.add(container.SectionSignatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
 	}
 	return nil
 }
@@ -173,66 +175,66 @@ func (c *costs) classes(t *tables, n int) {
 	if t.together != nil {
 		x := &t.together[n]
 		form := ""
-		if x.Edited {
+		if x.IsEdited {
 			form = "edits of another class's"
 		}
-		c.add(container.Classes, "", "order of calls", "grammar", x.Symbols, x.Grammars)
-		c.add(container.Classes, "", "signatures of the distinct calls", form, 1, x.List)
+		c.add(container.SectionClasses, "", "order of calls", "grammar", x.SymbolCount, x.GrammarBytes)
+		c.add(container.SectionClasses, "", "signatures of the distinct calls", form, 1, x.SignatureListBytes)
 		return
 	}
 	w := wire.NewReader(t.classes[n], "class")
 	head := w.Int(1 << 30)
 	for range head >> 1 {
-		rest := w.Rest()
-		g := grammar.Read(w)
+		rest := w.RemainingLen()
+		g := grammar.ReadGrammar(w)
 		if w.Err() != nil {
 			return
 		}
-		c.add(container.Classes, "", "order of calls", "grammar", g.Symbols(), rest-w.Rest())
+		c.add(container.SectionClasses, "", "order of calls", "grammar", g.SymbolCount(), rest-w.RemainingLen())
 	}
 	what := "varying counts"
 	if head&1 == 0 {
 		what = "signatures of the distinct calls"
 	}
-	c.add(container.Classes, "", what, "", 1, w.Rest())
+	c.add(container.SectionClasses, "", what, "", 1, w.RemainingLen())
 }
 
 // seqCost reads a sequence of values, and returns its coding and its size in bytes.
 func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
-	rest := w.Rest()
+	rest := w.RemainingLen()
 	s := column.DecodeSeq(w, ranks)
 	if s == nil {
 		return "", 0
 	}
-	return s.Coding(), rest - w.Rest()
+	return s.Coding(), rest - w.RemainingLen()
 }
 
 // columnCosts adds up the sizes of the values that a class keeps in its own section.
 func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	class := r.class[n]
 	w := wire.NewReader(t.columns[n], "columns")
-	for range class.Varying {
+	for range class.VaryingCounts {
 		coding, bytes := seqCost(w, class.Ranks)
-		c.add(container.Columns, "", "how often loops ran", coding, 1, bytes)
+		c.add(container.SectionColumns, "", "how often loops ran", coding, 1, bytes)
 	}
-	names := make(map[*sections.Group][]string)
+	names := make(map[*sections.SignatureGroup][]string)
 	first := r.Members(n)[0]
 	for _, term := range class.Terminals {
 		g := term.Group
-		f := r.byID[g.Call]
-		for p := range g.Width {
-			list, at := g.List(term.Sig, p)
+		f := r.byID[g.FunctionID]
+		for p := range g.ValueCount {
+			list, at := g.FormsOf(term.SignatureIndex, p)
 			kind := list.Kind(at)
 			if !kind.NeedsColumn() {
 				continue
 			}
-			of := once.Get(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })
+			of := once.GetOrMake(names, g, func() []string { return valueNames(f, term.EvalSignature(class, 0, first, r.Ranks())) })
 			coding, bytes := seqCost(w, class.Ranks)
 			form := "column, " + coding
-			if kind != column.KindStored {
+			if kind != column.KindAsStored {
 				form = "exceptions, " + coding
 			}
-			c.add(container.Columns, f.Name, of[p], form, 1, bytes)
+			c.add(container.SectionColumns, f.Name, of[p], form, 1, bytes)
 		}
 	}
 }
@@ -251,17 +253,17 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 	w := wire.NewReader(blobs[n], "lanes")
 	var coding string
 	var bytes int
-	return class.Lanes.Parts(w, func() { coding, bytes = seqCost(w, class.Ranks) }, func(p signature.LanePart) {
+	return class.Lanes.SplitEncoded(w, func() { coding, bytes = seqCost(w, class.Ranks) }, func(p signature.LanePart) {
 		if p.Terminal < 0 {
-			c.add(container.Lanes, "", "how often steps are taken", coding, 1, bytes)
+			c.add(container.SectionLanes, "", "how often steps are taken", coding, 1, bytes)
 			return
 		}
 		t := &class.Terminals[p.Terminal]
-		f := r.byID[t.Group.Call]
-		if p.Value < 0 {
-			c.add(container.Lanes, f.Name, "order of steps", "grammar", 1, p.Order)
+		f := r.byID[t.Group.FunctionID]
+		if p.ValueIndex < 0 {
+			c.add(container.SectionLanes, f.Name, "order of steps", "grammar", 1, p.StepOrderBytes)
 			return
 		}
-		c.add(container.Lanes, f.Name, valueNames(f, t.Vals(class, 0, first, r.Ranks()))[p.Value], "step, "+coding, 1, bytes)
+		c.add(container.SectionLanes, f.Name, valueNames(f, t.EvalSignature(class, 0, first, r.Ranks()))[p.ValueIndex], "step, "+coding, 1, bytes)
 	})
 }

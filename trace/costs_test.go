@@ -8,30 +8,30 @@ import (
 
 // Costs add up to the sections that they are of.
 func TestCosts(t *testing.T) {
-	file, err := sections.Encode(sample(t))
+	file, err := sections.EncodeFile(sample(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewBytes(file, "sample")
+	r, err := ReadBytes(file, "sample")
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs, err := r.Costs()
+	costs, err := r.StorageCosts()
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := make(map[string]int64)
 	for _, c := range costs {
-		sum[c.Section] += c.Raw
-		if c.Raw <= 0 || c.Count <= 0 || c.Value == "" || c.Stored > float64(c.Raw) {
+		sum[c.Section] += c.RawBytes
+		if c.RawBytes <= 0 || c.Occurrences <= 0 || c.Parameter == "" || c.StoredBytes > float64(c.RawBytes) {
 			t.Errorf("%+v", c)
 		}
 	}
 	for _, s := range r.Sections() {
 		switch s.Name {
 		case "ranks", "signatures", "classes", "columns", "times", "lanes":
-			if sum[s.Name] != s.Raw {
-				t.Errorf("%s: %d bytes accounted for, of %d", s.Name, sum[s.Name], s.Raw)
+			if sum[s.Name] != s.RawBytes {
+				t.Errorf("%s: %d bytes accounted for, of %d", s.Name, sum[s.Name], s.RawBytes)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func TestVaryingCounts(t *testing.T) {
 	c := sample(t)
 	c.Classes[0].Lanes = nil
-	c.Classes[0].Counts = []column.Column{column.FromValues(3, 70)}
+	c.Classes[0].Counts = []column.Column{column.ColumnOf(3, 70)}
 	n := int64(5 + 3*3)
 	if got := int64(c.Classes[0].Streams[0].Len()); got != 5+3*50 {
 		t.Fatalf("the sample has %d calls; this test counts on %d", got, 5+3*50)
@@ -58,19 +58,19 @@ func TestVaryingCounts(t *testing.T) {
 		}
 	}
 	for name, counts := range map[string][]column.Column{
-		"too many": {column.FromValues(3, 70), column.FromValues(2, 2)}, "zero": {column.FromValues(0, 5)}, "none": {column.FromValues(4, -1)},
-		"once": {column.FromValues(1, 5)}, "short": {column.FromValues(3)},
+		"too many": {column.ColumnOf(3, 70), column.ColumnOf(2, 2)}, "zero": {column.ColumnOf(0, 5)}, "none": {column.ColumnOf(4, -1)},
+		"once": {column.ColumnOf(1, 5)}, "short": {column.ColumnOf(3)},
 	} {
 		c.Classes[0].Counts = counts
-		if _, err := sections.Encode(c); err == nil {
+		if _, err := sections.EncodeFile(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	// The same count everywhere is as good as one in the grammar.
 	c = sample(t)
 	want := encoded(t)
-	c.Classes[0].Counts = []column.Column{column.FromValues(50, 50)}
-	if got, err := sections.Encode(c); err != nil || !bytes.Equal(got, want) {
+	c.Classes[0].Counts = []column.Column{column.ColumnOf(50, 50)}
+	if got, err := sections.EncodeFile(c); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("equal counts give another file, error %v", err)
 	}
 }

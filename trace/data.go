@@ -26,61 +26,61 @@ type (
 	AllocEvent   = model.AllocEvent
 	Handover     = model.Handover
 
-	Thinned = model.Thinned
-	Drawn   = model.Drawn
-	Extreme = model.Extreme
-	Bin     = model.Bin
+	MergedSizes    = model.MergedSizes
+	SyntheticLoops = model.SyntheticLoops
+	Extreme        = model.Extreme
+	Bin            = model.Bin
 
-	Waits        = model.Waits
-	WaitSite     = model.WaitSite
-	WaitCause    = model.WaitCause
-	WaitRank     = model.WaitRank
-	WaitRankNs   = model.WaitRankNs
-	WaitOther    = model.WaitOther
-	WaitLoss     = model.WaitLoss
-	WaitPath     = model.WaitPath
-	WaitPathSite = model.WaitPathSite
-	WaitPathRank = model.WaitPathRank
-	WaitPlace    = model.WaitPlace
-	WaitsLeft    = model.WaitsLeft
+	Waits            = model.Waits
+	WaitSite         = model.WaitSite
+	WaitCause        = model.WaitCause
+	WaitRank         = model.WaitRank
+	WaitRankNs       = model.WaitRankNs
+	UnexplainedWaits = model.UnexplainedWaits
+	WaitOmission     = model.WaitOmission
+	WaitPath         = model.WaitPath
+	WaitPathSite     = model.WaitPathSite
+	WaitPathRank     = model.WaitPathRank
+	WaitPlace        = model.WaitPlace
+	WaitsStatus      = model.WaitsStatus
 
 	When           = model.When
 	WhenLoop       = model.WhenLoop
 	WhenRow        = model.WhenRow
 	WhenPlane      = model.WhenPlane
-	WhenHighest    = model.WhenHighest
+	WhenOutlier    = model.WhenOutlier
 	WhenIterations = model.WhenIterations
 	WhenExemplar   = model.WhenExemplar
 	WhenTimes      = model.WhenTimes
 	WhenFinding    = model.WhenFinding
 
-	Partners     = model.Partners
-	Distribution = model.Distribution
+	SyntheticMessages = model.SyntheticMessages
+	Distribution      = model.Distribution
 
-	Code       = model.Code
-	Vertex     = model.Vertex
-	VertexKind = model.VertexKind
-	Context    = model.Context
-	Step       = model.Step
-	Way        = model.Way
+	Code           = model.Code
+	Vertex         = model.Vertex
+	VertexKind     = model.VertexKind
+	Context        = model.Context
+	CallTransition = model.CallTransition
+	LoopTransition = model.LoopTransition
 
-	Round = model.Round
+	OuterLoop = model.OuterLoop
 
 	Sample      = model.Sample
 	SampleKind  = model.SampleKind
 	Timing      = model.Timing
-	Stretch     = model.Stretch
+	PlacedAside = model.PlacedAside
 	LeafTimes   = model.LeafTimes
 	LoopEntries = model.LoopEntries
 )
 
 // Why it isn't known who waited for whom.
 const (
-	WaitsKnown   = model.WaitsKnown
-	LeftTime     = model.LeftTime
-	LeftLog      = model.LeftLog
-	LeftFailed   = model.LeftFailed
-	LeftDistinct = model.LeftDistinct
+	WaitsKnown           = model.WaitsKnown
+	WaitsTooLong         = model.WaitsTooLong
+	WaitsTooManyCalls    = model.WaitsTooManyCalls
+	WaitsFailed          = model.WaitsFailed
+	WaitsTooManyDistinct = model.WaitsTooManyDistinct
 )
 
 // The states of a When, and the unit of bases.
@@ -91,22 +91,22 @@ const (
 	WhenOther     = model.WhenOther
 	WhenReady     = model.WhenReady
 	WhenStates    = model.WhenStates
-	WhenBase      = model.WhenBase
+	WhenBaseUnits = model.WhenBaseUnits
 )
 
 // The types of values.
 const (
-	None        = model.None
-	Int         = model.Int
-	Time        = model.Time
-	Handle      = model.Handle
-	Request     = model.Request
-	Object      = model.Object
-	Address     = model.Address
-	FunctionRef = model.FunctionRef
-	String      = model.String
-	Array       = model.Array
-	Status      = model.Status
+	TypeNone        = model.TypeNone
+	TypeInt         = model.TypeInt
+	TypeTime        = model.TypeTime
+	TypeHandle      = model.TypeHandle
+	TypeRequest     = model.TypeRequest
+	TypeObject      = model.TypeObject
+	TypeAddress     = model.TypeAddress
+	TypeFunctionRef = model.TypeFunctionRef
+	TypeString      = model.TypeString
+	TypeArray       = model.TypeArray
+	TypeStatus      = model.TypeStatus
 )
 
 // The kinds of samples.
@@ -120,17 +120,17 @@ const (
 
 // The attributes of functions.
 const (
-	Nonblocking = model.Nonblocking
-	Persistent  = model.Persistent
-	Completes   = model.Completes
-	Starts      = model.Starts
-	CreatesComm = model.CreatesComm
-	CreatesType = model.CreatesType
-	CreatesWin  = model.CreatesWin
-	Collective  = model.Collective
-	Local       = model.Local
-	Large       = model.Large
-	Posix       = model.Posix
+	AttrNonblocking = model.AttrNonblocking
+	AttrPersistent  = model.AttrPersistent
+	AttrCompletes   = model.AttrCompletes
+	AttrStarts      = model.AttrStarts
+	AttrCreatesComm = model.AttrCreatesComm
+	AttrCreatesType = model.AttrCreatesType
+	AttrCreatesWin  = model.AttrCreatesWin
+	AttrCollective  = model.AttrCollective
+	AttrLocal       = model.AttrLocal
+	AttrLarge       = model.AttrLarge
+	AttrPosix       = model.AttrPosix
 )
 
 // The directions of parameters.
@@ -143,21 +143,21 @@ const (
 
 // The classes of addresses, and offsets of those of class Special.
 const (
-	Special      = model.Special
-	Heap         = model.Heap
-	DeviceMemory = model.DeviceMemory
-	Static       = model.Static
-	Stack        = model.Stack
-	UnknownPlace = model.UnknownPlace
-	MPIMemory    = model.MPIMemory
+	AddressSpecial = model.AddressSpecial
+	AddressHeap    = model.AddressHeap
+	AddressDevice  = model.AddressDevice
+	AddressStatic  = model.AddressStatic
+	AddressStack   = model.AddressStack
+	AddressUnknown = model.AddressUnknown
+	AddressMPI     = model.AddressMPI
 
 	SpecialNull            = model.SpecialNull
 	SpecialInPlace         = model.SpecialInPlace
 	SpecialBufferAutomatic = model.SpecialBufferAutomatic
 )
 
-// FromStart is a Histogram's From where a thread's first call is; others are places.
-const FromStart = model.FromStart
+// NoPreviousPlace is a Histogram's From where a thread's first call is; others are places.
+const NoPreviousPlace = model.NoPreviousPlace
 
 // The kinds of vertices of Code, and ways that aren't rounds.
 const (
@@ -165,8 +165,8 @@ const (
 	LoopVertex     = model.LoopVertex
 	CallVertex     = model.CallVertex
 
-	Forward = model.Forward
-	Lost    = model.Lost
+	NoLoopTransition  = model.NoLoopTransition
+	UnknownTransition = model.UnknownTransition
 )
 
 // Well-known keys of Reader.Meta.
@@ -191,16 +191,16 @@ const (
 	MaxRanks = model.MaxRanks
 	// FirstLocal is the number of a rank's first own handle.
 	FirstLocal = model.FirstLocal
-	// Scattered is the Call of an Aside that was spent here and there.
-	Scattered = model.Scattered
-	// SumWithin is how far the sum of a Stat, or of a Spread, may be from the true one, as a part of
+	// AsidesAnywhere is the Call of an Aside that was spent here and there.
+	AsidesAnywhere = model.AsidesAnywhere
+	// SumError is how far the sum of a Stat, or of a Spread, may be from the true one, as a part of
 	// it. Sums of all calls of a class are nearer.
-	SumWithin = sections.SumError
-	// PoolFrom is how many calls of a class that differ in nothing but values share
+	SumError = sections.SumError
+	// MinPool is how many calls of a class that differ in nothing but values share
 	// one summary of their times.
-	PoolFrom = sections.MinPool
+	MinPool = sections.MinPoolSize
 )
 
-// RoundedBy is how far a duration of a process may be from the true one, in a trace of so
+// RoundingError is how far a duration of a process may be from the true one, in a trace of so
 // many ranks.
-func RoundedBy(ns int64, ranks int) int64 { return sections.RoundingError(ns, ranks) }
+func RoundingError(ns int64, ranks int) int64 { return sections.RoundingError(ns, ranks) }

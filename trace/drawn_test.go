@@ -12,20 +12,20 @@ import (
 )
 
 // withDrawn is the sample with the first repeated symbol of its first class drawn: five rounds.
-func withDrawn(t testing.TB, change func(l *grammar.DrawnLoop)) *sections.Content {
+func withDrawn(t testing.TB, change func(l *grammar.SyntheticLoop)) *sections.Content {
 	c := sample(t)
 	if grammar.CountRepeated(c.Classes[0].Streams) == 0 {
 		t.Fatal("nothing is repeated")
 	}
-	c.Timeless, c.Classes[0].Lanes = true, nil // which are of as many calls as there were
-	l := grammar.DrawnLoop{Keys: []int64{0, 2}}
+	c.NoTimes, c.Classes[0].Lanes = true, nil // which are of as many calls as there were
+	l := grammar.SyntheticLoop{KeyOfRank: []int64{0, 2}}
 	if change != nil {
 		change(&l)
 	}
-	c.Drawn = &grammar.Drawing{Seed: 3, Loops: make([][]grammar.DrawnLoop, len(c.Classes)), Families: []Drawn{{
-		Precision: 90, Runs: 4, Distribution: Distribution{Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, Value: 5, Count: 4}}},
+	c.SyntheticLoops = &grammar.SyntheticCounts{Seed: 3, Loops: make([][]grammar.SyntheticLoop, len(c.Classes)), Families: []SyntheticLoops{{
+		Precision: 90, LoopRuns: 4, Distribution: Distribution{Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, Value: 5, Count: 4}}},
 	}}}
-	c.Drawn.Loops[0] = []grammar.DrawnLoop{l}
+	c.SyntheticLoops.Loops[0] = []grammar.SyntheticLoop{l}
 	return c
 }
 
@@ -33,7 +33,7 @@ func withDrawn(t testing.TB, change func(l *grammar.DrawnLoop)) *sections.Conten
 func TestDrawn(t *testing.T) {
 	c := withDrawn(t, nil)
 	before := c.Classes[0].Streams[0]
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func TestDrawn(t *testing.T) {
 	if err := Check(r); err != nil {
 		t.Fatal(err)
 	}
-	list, err := r.Drawn()
-	if err != nil || !reflect.DeepEqual(list, c.Drawn.Families) {
+	list, err := r.SyntheticLoops()
+	if err != nil || !reflect.DeepEqual(list, c.SyntheticLoops.Families) {
 		t.Errorf("%+v, error %v", list, err)
 	}
-	if seed, err := r.DrawnSeed(); seed != 3 || err != nil {
+	if seed, err := r.SyntheticSeed(); seed != 3 || err != nil {
 		t.Errorf("seed %d, error %v", seed, err)
 	}
 	k, err := r.Rank(0)
@@ -58,7 +58,7 @@ func TestDrawn(t *testing.T) {
 	some := 0
 	for n := range k.Terminals() {
 		was, is := before.Counts(k.Terminals())[n], k.Counts(0)[n]
-		if in := k.InDrawn(n) == 0; in != (was != is) || in && is%5 != 0 {
+		if in := k.SyntheticLoopsOf(n) == 0; in != (was != is) || in && is%5 != 0 {
 			t.Errorf("terminal %d in a drawn loop: %t; %d calls, were %d", n, in, is, was)
 		} else if in {
 			some++
@@ -73,7 +73,7 @@ func TestDrawn(t *testing.T) {
 func TestDrawnLanes(t *testing.T) {
 	c := withDrawn(t, nil)
 	c.Classes[0].Lanes = sample(t).Classes[0].Lanes
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,16 +88,16 @@ func TestDrawnLanes(t *testing.T) {
 
 // TestBadDrawn: what can't be drawn is no trace.
 func TestBadDrawn(t *testing.T) {
-	for name, change := range map[string]func(l *grammar.DrawnLoop){
-		"symbol": func(l *grammar.DrawnLoop) { l.Symbol = 99 },
-		"family": func(l *grammar.DrawnLoop) { l.Family = 1 },
-		"keys":   func(l *grammar.DrawnLoop) { l.Keys = []int64{0} },
+	for name, change := range map[string]func(l *grammar.SyntheticLoop){
+		"symbol": func(l *grammar.SyntheticLoop) { l.SymbolNumber = 99 },
+		"family": func(l *grammar.SyntheticLoop) { l.Family = 1 },
+		"keys":   func(l *grammar.SyntheticLoop) { l.KeyOfRank = []int64{0} },
 	} {
 		raw, err := sections.RawSections(withDrawn(t, nil), wire.PackedSize, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw[container.Drawn] = withDrawn(t, change).AppendDrawn(nil)
+		raw[container.SectionSyntheticLoops] = withDrawn(t, change).AppendSyntheticLoops(nil)
 		r, err := open(container.Assemble(raw, unpacked, nil))
 		if err == nil {
 			err = Check(r)

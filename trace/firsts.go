@@ -16,16 +16,16 @@ type FirstCalls struct {
 	Ranks         int
 	Calls         uint64 // of each rank, the first one included; of the rank that made most
 	Gap, Duration [2]float64
-	// Entries is how many of the calls enter a loop, the first one included: Gap is before these. 0: it begins none.
-	Entries uint64
+	// LoopEntries is how many of the calls enter a loop, the first one included: Gap is before these. 0: it begins none.
+	LoopEntries uint64
 }
 
 // FirstCalls returns those that the trace knows of, those of most ranks first. Each Gap and Duration is that of the first call, then the mean of the later ones.
 func (r *Reader) FirstCalls() ([]FirstCalls, error) {
-	if !r.hasSection(container.Firsts) {
+	if !r.hasSection(container.SectionFirstCalls) {
 		return nil, nil
 	}
-	blobs, err := r.byClass(container.Firsts)
+	blobs, err := r.byClass(container.SectionFirstCalls)
 	if err != nil {
 		return nil, err
 	}
@@ -47,15 +47,15 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 		}
 		for leaf := range times {
 			x := &times[leaf]
-			if x.Firsts == 0 {
+			if x.RanksWithFirst == 0 {
 				continue
 			}
-			call := k.Called(leaves.Terminal(leaf))
-			c := FirstCalls{FunctionSite: call.FunctionSite(), Calls: x.Calls, Ranks: len(members), Entries: x.Entries, Gap: [2]float64{x.FirstGap}, Duration: [2]float64{x.FirstDuration}}
-			x.WithoutFirst()
+			call := k.CallWithoutParams(leaves.Terminal(leaf))
+			c := FirstCalls{FunctionSite: call.FunctionSite(), Calls: x.Calls, Ranks: len(members), LoopEntries: x.Entries, Gap: [2]float64{x.FirstGap}, Duration: [2]float64{x.FirstDuration}}
+			x.RemoveFirst()
 			c.Gap[1], c.Duration[1] = x.Gap/float64(x.Calls), x.Duration/float64(x.Calls)
 			if x.Entries > 0 {
-				c.Gap[1] = x.EntriesGap / float64(x.Entries)
+				c.Gap[1] = x.EntryGaps / float64(x.Entries)
 			}
 			i, known := at[c.FunctionSite]
 			if !known {
@@ -77,21 +77,21 @@ func (f *FirstCalls) join(o *FirstCalls) {
 		f.Gap[i] = (f.Gap[i]*n + o.Gap[i]*m) / (n + m)
 		f.Duration[i] = (f.Duration[i]*n + o.Duration[i]*m) / (n + m)
 	}
-	f.Ranks, f.Calls, f.Entries = f.Ranks+o.Ranks, max(f.Calls, o.Calls), max(f.Entries, o.Entries)
+	f.Ranks, f.Calls, f.LoopEntries = f.Ranks+o.Ranks, max(f.Calls, o.Calls), max(f.LoopEntries, o.LoopEntries)
 }
 
 // hasFirsts reports whether there are any of a class.
 func (r *Reader) hasFirsts(class int) (bool, error) {
-	blobs, err := r.byClass(container.Firsts)
+	blobs, err := r.byClass(container.SectionFirstCalls)
 	return err == nil && len(blobs[class]) > 0, err
 }
 
 // firsts returns the first calls of a class that took far longer than those after them.
-func (r *Reader) firsts(class, leaves int) (list []sections.First, err error) {
-	blobs, err := r.byClass(container.Firsts)
+func (r *Reader) firsts(class, leaves int) (list []sections.FirstTimes, err error) {
+	blobs, err := r.byClass(container.SectionFirstCalls)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
-	err = r.ofClass(container.Firsts, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeFirsts(w, leaves) })
+	err = r.ofClass(container.SectionFirstCalls, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeFirstTimes(w, leaves) })
 	return list, err
 }

@@ -36,7 +36,7 @@ func look(t *testing.T, r *Reader) {
 				}
 			}
 			n = 0
-			for range k.Timed(s) {
+			for range k.TimedCalls(s) {
 				if n++; n > 300 {
 					break
 				}
@@ -66,27 +66,27 @@ func FuzzSections(f *testing.F) {
 	if err := s.CopyTo(&b); err != nil {
 		f.Fatal(err)
 	}
-	raw[container.Series] = append(b.Bytes(), s.Index()...)
-	raw[container.Code] = sections.AppendCode(sampleCode(), sampleCalls(), nil)
-	raw[container.When] = sections.AppendWhen(nil, sampleWhen())
-	raw[container.Drawn] = withDrawn(f, nil).AppendDrawn(nil)
-	for id := container.Meta; id < container.End; id++ {
-		f.Add(byte(id-container.Meta), raw[id])
+	raw[container.SectionSeries] = append(b.Bytes(), s.EncodeIndex()...)
+	raw[container.SectionCode] = sections.AppendCode(sampleCode(), sampleCalls(), nil)
+	raw[container.SectionWhen] = sections.AppendWhen(nil, sampleWhen())
+	raw[container.SectionSyntheticLoops] = withDrawn(f, nil).AppendSyntheticLoops(nil)
+	for id := container.SectionMeta; id < container.SectionCount; id++ {
+		f.Add(byte(id-container.SectionMeta), raw[id])
 	}
 	stacked, err := sections.RawSections(withStacks(f), wire.PackedSize, true)
 	if err != nil {
 		f.Fatal(err)
 	}
 	const ofStacked = 1 << 7
-	for _, id := range []int{container.Sites, container.Signatures, container.Classes, container.Places} {
-		f.Add(ofStacked|byte(id-container.Meta), stacked[id])
+	for _, id := range []int{container.SectionSites, container.SectionSignatures, container.SectionClasses, container.SectionLeafTimes} {
+		f.Add(ofStacked|byte(id-container.SectionMeta), stacked[id])
 	}
 	f.Fuzz(func(t *testing.T, id byte, data []byte) {
 		file := raw
 		if id&ofStacked != 0 {
 			file = stacked
 		}
-		file[container.Meta+int(id&^ofStacked)%(container.End-container.Meta)] = data
+		file[container.SectionMeta+int(id&^ofStacked)%(container.SectionCount-container.SectionMeta)] = data
 		whole := container.Assemble(file, unpacked, nil)
 		r, err := open(whole)
 		if err != nil {
@@ -104,14 +104,14 @@ func FuzzReader(f *testing.F) {
 	file := encoded(f)
 	f.Add(file)
 	c := sample(f)
-	c.Timeless = true
-	timeless, err := sections.Encode(c)
+	c.NoTimes = true
+	timeless, err := sections.EncodeFile(c)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(timeless)
 	f.Add(file[:len(file)/2])
-	f.Add([]byte(container.Magic))
+	f.Add([]byte(container.FileMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := open(data)
 		if err != nil {
@@ -141,11 +141,11 @@ func FuzzSums(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := wire.NewReader(data, "values")
 		var vals []int64
-		for r.Rest() > 0 && r.Err() == nil {
+		for r.RemainingLen() > 0 && r.Err() == nil {
 			vals = append(vals, r.Varint())
 		}
 		width := len(vals)
-		sections.FillSums(&function, vals)
+		sections.FillInDisplacements(&function, vals)
 		spans, err := sections.SpansOf(&function, nil, vals)
 		var c *Call
 		if err == nil {
@@ -158,7 +158,7 @@ func FuzzSums(f *testing.F) {
 			return
 		}
 		for _, p := range c.Params {
-			if p.In.Type == Array && (p.In.Num < ArrayStatusesIgnore || p.In.Num >= 0 && int(p.In.Num) != len(p.In.Elems)) {
+			if p.In.Type == TypeArray && (p.In.Num < ArrayStatusesIgnore || p.In.Num >= 0 && int(p.In.Num) != len(p.In.Elems)) {
 				t.Fatalf("%s has length %d and %d elements", p.Name(), p.In.Num, len(p.In.Elems))
 			}
 		}

@@ -31,7 +31,7 @@ func latest(t *testing.T) *sections.Content {
 	call, _ := mpi.Lookup("MPI_Alltoallv")
 	exchange := sections.Terminal{Call: call.ID, Site: 1, Times: Times{Duration: stat(1, 50, 50, 50), Gap: stat(1, 7, 7, 7)}}
 	for _, v := range []int64{0, 1<<8 | 1, 0, 4, 5, 6, 0, 2, -10, 1, 0, 0, 0, 0x209, 2<<8 | 1, 0, 4, 5, 6, 0, 2, 4, 0, 5, 12, 11, 0x209, 257} {
-		exchange.Vals = append(exchange.Vals, column.FromValues(v))
+		exchange.Values = append(exchange.Values, column.ColumnOf(v))
 	}
 	single := &c.Classes[1]
 	single.Terminals = append(single.Terminals.(sections.TerminalList), exchange)
@@ -46,12 +46,12 @@ func latest(t *testing.T) *sections.Content {
 // -update and look at the text.
 func TestGolden(t *testing.T) {
 	if *update {
-		b, err := sections.Encode(latest(t))
+		b, err := sections.EncodeFile(latest(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var all bytes.Buffer
-		if err := container.AddSection(&all, bytes.NewReader(b), int64(len(b)), container.When, sections.AppendWhen(nil, sampleWhen())); err != nil {
+		if err := container.AddSection(&all, bytes.NewReader(b), int64(len(b)), container.SectionWhen, sections.AppendWhen(nil, sampleWhen())); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(golden, all.Bytes(), 0o644); err != nil {
@@ -105,8 +105,8 @@ func TestGolden(t *testing.T) {
 // Versions that nobody knows are refused.
 func TestVersions(t *testing.T) {
 	file := encoded(t)
-	for _, v := range []byte{0, container.Version + 1, 7, 255} {
-		file[len(container.Magic)] = v
+	for _, v := range []byte{0, container.FormatVersion + 1, 7, 255} {
+		file[len(container.FileMagic)] = v
 		if _, err := open(file); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "version") {
 			t.Errorf("version %d: error %v", v, err)
 		}
@@ -120,14 +120,14 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := string(text)
-	for id, name := range container.Names {
+	for id, name := range container.SectionNames {
 		if row := fmt.Sprintf("| %d | %s |", id, name); name != "" && !strings.Contains(doc, row) {
 			t.Errorf("no row %q", row)
 		}
 	}
 	for kind, name := range map[Type]string{
-		None: "none", Int: "integer", Time: "time", Handle: "handle", Request: "request", Object: "tool object",
-		Address: "address", FunctionRef: "function", String: "string",
+		TypeNone: "none", TypeInt: "integer", TypeTime: "time", TypeHandle: "handle", TypeRequest: "request", TypeObject: "tool object",
+		TypeAddress: "address", TypeFunctionRef: "function", TypeString: "string",
 	} {
 		if row := "| " + string(rune('0'+kind)) + " | " + name + " |"; !strings.Contains(doc, row) {
 			t.Errorf("no row %q", row)

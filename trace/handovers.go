@@ -10,7 +10,7 @@ import (
 )
 
 func (r *Reader) readHandovers() (*sections.AllocTable, error) {
-	return r.allocTable(container.Handovers)
+	return r.allocTable(container.SectionHandovers)
 }
 
 // Handovers returns the objects that a stream has from others, in the order of its calls. A trace of an old release, or
@@ -20,7 +20,7 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := t.ByRank[k.number]
+	at, ok := t.SetOfRank[k.number]
 	if !ok {
 		return nil, nil
 	}
@@ -35,14 +35,14 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 		kind, number, maker := track.UnpackHandover(e.Segment.At(at[1]))
 		index += uint64(e.Calls.At(at[1]))
 		made[maker] += uint64(e.Size.At(at[1]))
-		if kind >= len(model.HandedKinds) || maker >= k.Streams() || made[maker] >= k.Len(maker) || index >= k.Len(stream) || len(list) == maxHandovers {
+		if kind >= len(model.HandoverKinds) || maker >= k.Streams() || made[maker] >= k.Len(maker) || index >= k.Len(stream) || len(list) == maxHandovers {
 			break // of a damaged file
 		}
-		name := model.HandedKinds[kind]
+		name := model.HandoverKinds[kind]
 		if name != mpi.KindRequest {
 			number += FirstLocal
 		}
-		list = append(list, Handover{Kind: name, Number: number, Index: index, Stream: maker, Made: made[maker]})
+		list = append(list, Handover{Kind: name, Handle: number, FirstUse: index, MakerStream: maker, MakerCall: made[maker]})
 	}
 	return list, nil
 }
@@ -56,9 +56,9 @@ func (r *Reader) SameHandovers(ranks []int) (bool, error) {
 	if err != nil || len(t.Sets) == 0 {
 		return err == nil, err
 	}
-	first, some := t.ByRank[ranks[0]]
+	first, some := t.SetOfRank[ranks[0]]
 	for _, rank := range ranks {
-		if at, ok := t.ByRank[rank]; ok != some || at[0] != first[0] {
+		if at, ok := t.SetOfRank[rank]; ok != some || at[0] != first[0] {
 			return false, nil
 		}
 	}
@@ -68,7 +68,7 @@ func (r *Reader) SameHandovers(ranks []int) (bool, error) {
 	for i := range t.Sets[first[0]].List {
 		e := &t.Sets[first[0]].List[i]
 		for _, c := range []*column.Column{&e.Calls, &e.Segment, &e.Size} {
-			if _, same := c.Same(); !same {
+			if _, same := c.Uniform(); !same {
 				return false, nil
 			}
 		}

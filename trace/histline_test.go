@@ -56,7 +56,7 @@ func TestDrawnTimes(t *testing.T) {
 		r.End()
 		parts, times = append(parts, "end"), append(times, [2]uint64{100, 100})
 	})
-	for _, mode := range []timing.Mode{timing.Hist} {
+	for _, mode := range []timing.Mode{timing.ModeHist} {
 		for rank, tr := range tracks {
 			tracktest.Timed(tr, mode, func(i int) (gap, duration uint64) {
 				return times[i][0] * uint64(rank+2) / 3, times[i][1]
@@ -70,7 +70,7 @@ func TestDrawnTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			var drawn []trace.Timing
-			for c, err := range k.Timed(0) {
+			for c, err := range k.TimedCalls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +88,7 @@ func TestDrawnTimes(t *testing.T) {
 			}
 			for from := uint64(0); from < k.Len(0); from += 97 {
 				n := from
-				for c, err := range k.TimedFrom(0, from) {
+				for c, err := range k.TimedCallsFrom(0, from) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -105,7 +105,7 @@ func TestDrawnTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			at, end := start, start
-			for c, err := range k.Timings(0) {
+			for c, err := range k.TimedTerminals(0) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,9 +13,9 @@ import (
 // that have no histogram of their own.
 type Histogram struct {
 	Terminal int
-	// From is the place of the call before these, or FromStart. Places are pairs of function and site, numbered from 0
-	// in the order in which the class's terminals first have them; see Reader.Places.
-	From          int
+	// PreviousPlace is the place of the call before these, or FromStart. Places are pairs of function and site, numbered from 0
+	// in the order in which the class's terminals first have them; see Reader.TerminalPlaces.
+	PreviousPlace int
 	Duration, Gap Hist
 }
 
@@ -28,8 +28,8 @@ type Hist interface {
 	// Quantile returns an estimate of the value that a share q of the samples is
 	// at most, 0 for an empty histogram. Quantile(0) and Quantile(1) are exact.
 	Quantile(q float64) float64
-	// Below returns an estimate of the share of samples that are at most v.
-	Below(v float64) float64
+	// ShareBelow returns an estimate of the share of samples that are at most v.
+	ShareBelow(v float64) float64
 }
 
 // A HistBin summarises the samples between Min and Max.
@@ -61,9 +61,9 @@ func histBin(b *hist.Bin) HistBin {
 	return HistBin{b.Count, b.Min, b.Max, b.Mean, b.Variance(), int(b.MinRank), int(b.MaxRank)}
 }
 
-// Places returns the number of the place, a function called from a site, of each
+// TerminalPlaces returns the number of the place, a function called from a site, of each
 // terminal of a class.
-func (r *Reader) Places(class int) ([]int, error) {
+func (r *Reader) TerminalPlaces(class int) ([]int, error) {
 	c, err := r.classAt(class)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r *Reader) Histograms(class int) ([]Histogram, error) {
 	out := make([]Histogram, len(list))
 	for i := range list {
 		x := &list[i]
-		out[i] = Histogram{x.Terminal, x.From, shown{x.Duration}, shown{x.Gap}}
+		out[i] = Histogram{x.Terminal, x.PreviousPlace, shown{x.Duration}, shown{x.Gap}}
 	}
 	return out, nil
 }
@@ -95,13 +95,13 @@ func (r *Reader) checkHistograms(n int, list []sections.Histogram, calls []uint6
 	}
 	for _, h := range list {
 		if h.Duration.Count() != h.Gap.Count() {
-			return r.failed(container.Times, fmt.Errorf("class %d: terminal %d: histograms of %d durations and %d gaps: %w",
+			return r.failed(container.SectionTimes, fmt.Errorf("class %d: terminal %d: histograms of %d durations and %d gaps: %w",
 				n, h.Terminal, h.Duration.Count(), h.Gap.Count(), ErrFormat))
 		}
 		sum += h.Duration.Count()
 	}
 	if sum > all {
-		return r.failed(container.Times, fmt.Errorf("class %d: histograms of %d calls, there are %d: %w", n, sum, all, ErrFormat))
+		return r.failed(container.SectionTimes, fmt.Errorf("class %d: histograms of %d calls, there are %d: %w", n, sum, all, ErrFormat))
 	}
 	return nil
 }

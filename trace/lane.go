@@ -19,7 +19,7 @@ import (
 // What tools compute from terminals alone does not depend on such values: they are
 // tags, offsets in memory, windows and files, and tags in statuses.
 type Lane struct {
-	of    *signature.LaneValues
+	of    *signature.LaneReader
 	calls func() *Occurrences
 }
 
@@ -53,7 +53,7 @@ func (l *Lane) Same(o *Lane) bool {
 	if l == nil || o == nil {
 		return l == o
 	}
-	return l.of.Same(o.of)
+	return l.of.SameValues(o.of)
 }
 
 // Lane returns the lane of a terminal, nil if its calls are all alike.
@@ -71,11 +71,11 @@ func (k *Rank) openLanes() error {
 	if x == nil {
 		return nil
 	}
-	used, err := signature.LaneUsageOf(k.streams, k.Terminals())
+	used, err := signature.TerminalUsageOf(k.streams, k.Terminals())
 	if err != nil {
 		return err
 	}
-	list, err := x.ForRank(k.index, int64(k.number), used, k.Signature)
+	list, err := x.EvalForRank(k.index, int64(k.number), used, k.Signature)
 	if err != nil {
 		return err
 	}
@@ -123,19 +123,19 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 			if k.Lane(t) != nil {
 				vals = lanes.next(t)
 			}
-			if !counted && (x.posted || x.posting.Makes != signature.NoRequest || x.leaves) {
+			if !counted && (x.posted || x.posting.Kind != signature.RequestNone || x.leaves) {
 				made, _ = k.requestsBefore(stream, at) // an error is seen where calls are read
 				counted = true
 			}
 			whole, spans := vals, x.spans
 			var array signature.RequestArray
 			if x.leaves {
-				array = x.layout.ArrayOf(spans, vals)
+				array = x.layout.RequestArrayOf(spans, vals)
 				_ = posts.reach(&array, at)
 			}
-			if array.AsLeft {
+			if array.IsLeftOut {
 				x.listed, _ = posts.left.FillInArray(x.listed[:0], x.layout, spans, vals, made)
-				x.filledSpans, _ = sections.SpansOf(k.r.byID[k.class.Terminals[t].Group.Call], x.filledSpans[:0], x.listed)
+				x.filledSpans, _ = sections.SpansOf(k.r.byID[k.class.Terminals[t].Group.FunctionID], x.filledSpans[:0], x.listed)
 				whole, spans = x.listed, x.filledSpans
 			}
 			if x.posted {
@@ -149,11 +149,11 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 			if x.leaves {
 				posts.leave(&array, made)
 			}
-			if x.posting.Makes != signature.NoRequest {
+			if x.posting.Kind != signature.RequestNone {
 				posts.at(made)
-				posts.Post(x.layout.PostedRequest(x.spans, vals))
+				posts.AddPosted(x.layout.PostedRequest(x.spans, vals))
 			}
-			if x.posting.Makes == signature.OneShot {
+			if x.posting.Kind == signature.RequestOneShot {
 				made++
 			}
 		}
@@ -175,12 +175,12 @@ type rawCall struct {
 }
 
 func (k *Rank) raw(x *rawCall, terminal int) {
-	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
+	f := k.r.byID[k.class.Terminals[terminal].Group.FunctionID]
 	x.vals, x.layout = k.Signature(terminal), k.r.layout(f)
 	x.spans, _ = sections.SpansOf(f, nil, x.vals)
-	x.posting, x.leaves = x.layout.PostedRequest(x.spans, x.vals), x.layout.Leaves()
+	x.posting, x.leaves = x.layout.PostedRequest(x.spans, x.vals), x.layout.LeavesRequestArray()
 	for s := range x.layout.Statuses(x.spans, x.vals) {
-		x.posted = x.posted || s.Posted(x.vals)
+		x.posted = x.posted || s.IsPostedStatus(x.vals)
 	}
 }
 
@@ -216,11 +216,11 @@ func (w *laneWalk) call(t *template, terminal int) (*Call, error) {
 func (w *laneWalk) set(terminal int, places []*int64) bool {
 	c := w.cursors[terminal]
 	c.Next()
-	if c.held = slices.Contains(c.Vals, signature.UnknownNumber); c.held {
+	if c.held = slices.Contains(c.Values, signature.UnknownNumber); c.held {
 		return false
 	}
 	for i, p := range places {
-		*p = c.Vals[i]
+		*p = c.Values[i]
 	}
 	return true
 }
@@ -242,11 +242,11 @@ func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 				continue
 			}
 			switch {
-			case v.Type == Int && p == s.First:
+			case v.Type == TypeInt && p == s.First:
 				list[i] = &v.Num
-			case v.Type == Address && p == s.First+1:
+			case v.Type == TypeAddress && p == s.First+1:
 				list[i] = &v.Addr.Offset
-			case v.Type == Status && s.Filled(sig) && p == s.First+signature.StatusTag:
+			case v.Type == TypeStatus && s.IsFilledStatus(sig) && p == s.First+signature.StatusTag:
 				list[i] = &v.Status.Tag
 			default:
 				continue
@@ -261,7 +261,7 @@ func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 			continue
 		}
 		v := &c.Params[s.Param].In
-		if s.Out {
+		if s.IsOutput {
 			v = &c.Params[s.Param].Out
 		}
 		if s.Dims == 0 {
@@ -298,7 +298,7 @@ func (w *laneWalk) next(terminal int) []int64 {
 	}
 	c.held = false
 	for i, p := range c.values {
-		c.sig[p] = c.Vals[i]
+		c.sig[p] = c.Values[i]
 	}
 	return c.sig
 }
@@ -315,7 +315,7 @@ func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 		_, _, err = k.r.follows(c, spans, sig)
 	}
 	if err != nil {
-		return nil, k.r.failed(container.Lanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
+		return nil, k.r.failed(container.SectionLanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
 	}
 	c.Rank, c.Terminal, c.Site = k.number, terminal, t.call.Site
 	return c, nil
@@ -328,7 +328,7 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	if l == nil {
 		return nil
 	}
-	names := valueNames(k.r.byID[k.class.Terminals[terminal].Group.Call], k.Signature(terminal))
+	names := valueNames(k.r.byID[k.class.Terminals[terminal].Group.FunctionID], k.Signature(terminal))
 	var list []string
 	for i, p := range l.of.Values {
 		if text := names[p] + " " + l.of.Text(i); !slices.Contains(list, text) {
@@ -338,10 +338,10 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	return list
 }
 
-// Extremes returns two calls that bound those of a terminal, and so the memory that they use. One has the
+// BoundingCalls returns two calls that bound those of a terminal, and so the memory that they use. One has the
 // least of each value in the terminal's lane, the other the greatest; neither need have been made.
 // Without a lane both are Terminal's.
-func (k *Rank) Extremes(terminal int) (least, most *Call, err error) {
+func (k *Rank) BoundingCalls(terminal int) (least, most *Call, err error) {
 	t, err := k.template(terminal)
 	l := k.Lane(terminal)
 	if err != nil || l == nil {

@@ -81,7 +81,7 @@ func TestLanes(t *testing.T) {
 		if d := cmp.Diff(want.texts, k.LaneTexts(3)); d != "" {
 			t.Errorf("rank %d: -want +got:\n%s", rank, d)
 		}
-		least, most, err := k.Extremes(3)
+		least, most, err := k.BoundingCalls(3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,13 +103,13 @@ func TestBadLanes(t *testing.T) {
 	} {
 		c := sample(t)
 		change(&c.Classes[0])
-		if _, err := sections.Encode(c); err == nil {
+		if _, err := sections.EncodeFile(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	c := sample(t)
 	c.Classes[0].Lanes[0].Terminal = 2 + 2 // as many calls
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestBadLanes(t *testing.T) {
 	}
 	c = sample(t)
 	c.Classes[0].Lanes[0].Terminal, c.Classes[0].Lanes[0].Values = 5, []int{2, 3} // one call
-	if b, err = sections.Encode(c); err != nil {
+	if b, err = sections.EncodeFile(c); err != nil {
 		t.Fatal(err)
 	}
 	r, err := open(b)

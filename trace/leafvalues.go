@@ -12,24 +12,24 @@ import (
 
 // placedValues returns what was attached at leaves of a class, by name.
 func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error) {
-	if !r.hasSection(container.PlacedValues) {
+	if !r.hasSection(container.SectionLeafValues) {
 		return nil, nil
 	}
 	v, err := r.values()
 	if err != nil {
 		return nil, err
 	}
-	blobs, err := r.byClass(container.PlacedValues)
+	blobs, err := r.byClass(container.SectionLeafValues)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
 	var m map[string][]sections.LeafValue
-	err = r.ofClass(container.PlacedValues, class, blobs[class], func(w *wire.Reader) { m = sections.DecodePlacedValues(w, v.Names) })
+	err = r.ofClass(container.SectionLeafValues, class, blobs[class], func(w *wire.Reader) { m = sections.DecodeLeafValues(w, v.Names) })
 	return m, err
 }
 
 // checkPlacedValues looks whether the leaves that have values of their own exist.
-func (r *Reader) checkPlacedValues(class int, c *sections.DecodedClass) error {
+func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
 	m, err := r.placedValues(class)
 	if err != nil || len(m) == 0 {
 		return err
@@ -37,7 +37,7 @@ func (r *Reader) checkPlacedValues(class int, c *sections.DecodedClass) error {
 	leaves := sections.CountLeaves(c.Streams)
 	for name, list := range m {
 		if last := list[len(list)-1].Leaf; last >= leaves {
-			return r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
+			return r.failed(container.SectionLeafValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
 		}
 	}
 	return nil
@@ -48,16 +48,16 @@ type LeafValue struct {
 	Count float64 `json:"count"` // of numbers; not whole where it is a mean over ranks or places
 	Sum   float64 `json:"sum"`
 	// Of a rank, Sum is at most Within from the truth, unless it is an estimate.
-	Within   float64 `json:"within,omitempty"`
-	Estimate bool    `json:"estimate,omitempty"`
+	ErrorBound float64 `json:"within,omitempty"`
+	IsEstimate bool    `json:"estimate,omitempty"`
 }
 
 // Add adds what is at another place, or on another rank.
 func (v *LeafValue) Add(o LeafValue) {
 	v.Count += o.Count
 	v.Sum += o.Sum
-	v.Within += o.Within
-	v.Estimate = v.Estimate || o.Estimate
+	v.ErrorBound += o.ErrorBound
+	v.IsEstimate = v.IsEstimate || o.IsEstimate
 }
 
 // Mean is the average number, or 0 without any.
@@ -68,15 +68,15 @@ func (v LeafValue) Mean() float64 {
 	return v.Sum / v.Count
 }
 
-// Values returns what was attached to the calls at each leaf, by name. rank is as for Times. Where the trace has what was
+// AttachedValues returns what was attached to the calls at each leaf, by name. rank is as for Times. Where the trace has what was
 // attached to each call, sums are exact, and all of it is read. Elsewhere the file has the rank's sums of some leaves, to a
-// percent. Those of the other leaves are estimated: together they are what Rank.ValueTotals has of the call site
+// percent. Those of the other leaves are estimated: together they are what Rank.AttachedTotals has of the call site
 // beside the known ones, and they are to each other as MeanValues has them.
-func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
+func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 { // imported traces have times of calls, and values of places
 		return l.valuesOfCalls(rank, err)
 	}
-	totals, err := rank.ValueTotals()
+	totals, err := rank.AttachedTotals()
 	if err != nil || len(totals) == 0 {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 		if stream != l.stream {
 			of = l.k.Leaves(stream)
 		}
-		m, err := of.MeanValues(rank)
+		m, err := of.MeanAttachedValues(rank)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	}
 	for name := range values {
 		for _, site := range totals[name].Sites {
-			toSum(bySite[name][site.Terminal], site.ValueTotal)
+			toSum(bySite[name][site.FirstTerminal], site.AttachedSum)
 		}
 	}
 	return values, nil
@@ -111,8 +111,8 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 
 // gather adds a rank's values to leaves, and collects these by name and terminal for toSum. number is the first leaf's
 // number over all threads. Unknown values are estimates.
-func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*ValueTotals, bySite map[string]map[int][]*LeafValue) {
-	first := rank.class.FirstLikes()
+func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*AttachedTotals, bySite map[string]map[int][]*LeafValue) {
+	first := rank.class.FirstAlikes()
 	for name, list := range m {
 		if totals[name] == nil {
 			continue
@@ -126,9 +126,9 @@ func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals
 				continue
 			}
 			if v, ok := totals[name].leaf[number+leaf]; ok {
-				x.Sum, x.Within = v.Sum, v.Within
+				x.Sum, x.ErrorBound = v.Sum, v.ErrorBound
 			} else {
-				x.Estimate = rank.r.members[rank.nclass] > 1
+				x.IsEstimate = rank.r.members[rank.nclass] > 1
 			}
 			t := first[l.Terminal(leaf)]
 			bySite[name][t] = append(bySite[name][t], x)
@@ -138,25 +138,25 @@ func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals
 
 // toSum corrects the estimated leaves of a call site so that all its leaves add up to the rank's total. Each is changed
 // in proportion to its value; a single leaf gets all of it.
-func toSum(leaves []*LeafValue, site ValueTotal) {
-	off, size, within, guessed := site.Sum, 0.0, site.Within, 0
+func toSum(leaves []*LeafValue, site AttachedSum) {
+	off, size, within, guessed := site.Sum, 0.0, site.ErrorBound, 0
 	for _, x := range leaves {
 		off -= x.Sum
-		if x.Estimate {
+		if x.IsEstimate {
 			size += math.Abs(x.Sum)
 			guessed++
 		}
-		within += x.Within
+		within += x.ErrorBound
 	}
 	if !site.Known() {
 		return
 	}
 	for _, x := range leaves {
-		if !x.Estimate {
+		if !x.IsEstimate {
 			continue
 		}
 		if guessed == 1 {
-			x.Estimate, x.Within = false, within
+			x.IsEstimate, x.ErrorBound = false, within
 		}
 		part := 1 / float64(guessed)
 		if size > 0 {
@@ -166,10 +166,10 @@ func toSum(leaves []*LeafValue, site ValueTotal) {
 	}
 }
 
-// MeanValues returns the mean of Values over the ranks of the class. Leaves of one call site share its mean if the
+// MeanAttachedValues returns the mean of Values over the ranks of the class. Leaves of one call site share its mean if the
 // trace has no values of single leaves.
-func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
-	all, err := rank.Values()
+func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) {
+	all, err := rank.AttachedStats()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -185,14 +185,14 @@ func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 			if stream == l.stream {
 				number = len(terminals)
 			}
-			terminals = append(terminals, grammar.Unfold(g, grammar.UnfoldLimit).Terminal...)
+			terminals = append(terminals, grammar.Unfold(g, grammar.UnfoldLimit).OriginalTerminal...)
 		}
 	}
 	calls, err := rank.r.calls(rank.nclass, rank.class)
 	if err != nil {
 		return nil, err
 	}
-	first := rank.class.FirstLikes()
+	first := rank.class.FirstAlikes()
 	bySite := make([]uint64, len(first)) // calls of all ranks
 	for t, n := range calls {
 		bySite[first[t]] += n
@@ -206,15 +206,15 @@ func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 		list, own := make([]LeafValue, l.Len()), make([]bool, l.Len())
 		for _, x := range placed[name] {
 			if x.Leaf >= len(terminals) {
-				return nil, rank.r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, len(terminals), ErrFormat))
+				return nil, rank.r.failed(container.SectionLeafValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, len(terminals), ErrFormat))
 			}
 			if leaf := x.Leaf - number; leaf >= 0 && leaf < l.Len() {
 				own[leaf] = true
 				part := float64(counts[leaf]) / float64(x.Calls)
-				list[leaf] = LeafValue{Count: float64(x.Count) * part, Sum: float64(x.Sum) * part}
+				list[leaf] = LeafValue{Count: float64(x.NumberCount) * part, Sum: float64(x.Sum) * part}
 			}
 			t := first[terminals[x.Leaf]]
-			left[t].Count -= float64(x.Count)
+			left[t].Count -= float64(x.NumberCount)
 			left[t].Sum -= float64(x.Sum)
 			leftCalls[t] -= float64(x.Calls)
 		}
@@ -234,7 +234,7 @@ func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafValue, e
 	if err != nil {
 		return nil, err
 	}
-	line, err := rank.ValueLine(l.stream)
+	line, err := rank.ValueCursor(l.stream)
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ func (k *Rank) Leaves(stream int) *Leaves {
 	return &Leaves{k: k, stream: stream, tree: grammar.Unfold(k.streams[stream], grammar.UnfoldLimit)}
 }
 
-// LeavesOf takes the structure of another sequence apart. It has no times.
-func LeavesOf(s Sequence) *Leaves {
+// UnfoldLeaves takes the structure of another sequence apart. It has no times.
+func UnfoldLeaves(s Sequence) *Leaves {
 	g := grammar.Sealed(s).Grammar()
 	return &Leaves{tree: grammar.Unfold(g, grammar.UnfoldLimit), other: g}
 }
@@ -42,10 +42,10 @@ func (l *Leaves) sequence(rank *Rank) *grammar.Grammar {
 }
 
 // Len returns the number of leaves.
-func (l *Leaves) Len() int { return len(l.tree.Terminal) }
+func (l *Leaves) Len() int { return len(l.tree.OriginalTerminal) }
 
 // Terminal returns the terminal of a leaf.
-func (l *Leaves) Terminal(leaf int) int { return int(l.tree.Terminal[leaf]) }
+func (l *Leaves) Terminal(leaf int) int { return int(l.tree.OriginalTerminal[leaf]) }
 
 // Structure is Rank.Structure with leaves. Parts with equal Rule are the same but
 // for what belongs to places.
@@ -78,14 +78,14 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		x.Duration += float64(t.Duration.Ns)
 		if v.EntersLoop {
 			x.Entries++
-			x.EntriesGap += gap
+			x.EntryGaps += gap
 		}
-		for loops := 2; loops <= v.Loops; loops++ {
-			if len(x.Outer) < loops-1 {
-				x.Outer = append(x.Outer, LoopEntries{})
+		for loops := 2; loops <= v.LoopsEntered; loops++ {
+			if len(x.OuterEntries) < loops-1 {
+				x.OuterEntries = append(x.OuterEntries, LoopEntries{})
 			}
-			x.Outer[loops-2].Calls++
-			x.Outer[loops-2].Gap += gap
+			x.OuterEntries[loops-2].Calls++
+			x.OuterEntries[loops-2].Gap += gap
 		}
 	}
 	return times, worst, nil
@@ -106,7 +106,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	}
 	var arrivals [][]grammar.Arrival
 	for _, p := range placed {
-		if !math.IsNaN(p.Entry) && arrivals == nil {
+		if !math.IsNaN(p.EntryGap) && arrivals == nil {
 			arrivals = l.arrivals(rank)
 		}
 	}
@@ -114,10 +114,10 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	// By terminal, those together that differ in their stacks alone: all of their calls but those of placed.
 	left := make([]LeafTimes, len(stats))
 	of := func(leaf int) int {
-		if t := l.Terminal(leaf); rank.class.Stackless == nil {
+		if t := l.Terminal(leaf); rank.class.FirstWithoutStack == nil {
 			return t
 		} else {
-			return int(rank.class.Stackless[t])
+			return int(rank.class.FirstWithoutStack[t])
 		}
 	}
 	for leaf, n := range counts {
@@ -127,12 +127,12 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	times, own := make([]LeafTimes, l.Len()), make([]bool, l.Len())
 	for _, p := range placed {
 		if p.Leaf >= l.Len() {
-			return nil, 0, rank.r.failed(container.Places, fmt.Errorf("class %d: times of leaf %d of %d: %w", rank.nclass, p.Leaf, l.Len(), ErrFormat))
+			return nil, 0, rank.r.failed(container.SectionLeafTimes, fmt.Errorf("class %d: times of leaf %d of %d: %w", rank.nclass, p.Leaf, l.Len(), ErrFormat))
 		}
 		n := float64(counts[p.Leaf])
 		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], Gap: p.Gap * n, Duration: p.Duration * n}, true
-		if !math.IsNaN(p.Entry) {
-			enter(&times[p.Leaf], arrivals[p.Leaf], p.Entry, p.Outer)
+		if !math.IsNaN(p.EntryGap) {
+			enter(&times[p.Leaf], arrivals[p.Leaf], p.EntryGap, p.OuterEntryGaps)
 		}
 		x := &left[of(p.Leaf)]
 		x.Calls -= counts[p.Leaf]
@@ -150,7 +150,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	for leaf, n := range counts {
 		if x := &left[of(leaf)]; !own[leaf] && x.Calls > 0 {
 			part := float64(n) / float64(x.Calls)
-			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part, Shared: shared(l.Terminal(leaf))}
+			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part, SharedTimes: shared(l.Terminal(leaf))}
 		}
 	}
 	if l.stream > 0 {
@@ -159,7 +159,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	firsts, err := rank.r.firsts(rank.nclass, l.Len())
 	for _, f := range firsts {
 		if x := &times[f.Leaf]; x.Calls > 1 {
-			x.Firsts, x.FirstGap, x.FirstDuration = 1, min(f.Gap, x.Gap), min(f.Duration, x.Duration)
+			x.RanksWithFirst, x.FirstGap, x.FirstDuration = 1, min(f.Gap, x.Gap), min(f.Duration, x.Duration)
 		}
 	}
 	return times, kind, err
@@ -173,7 +173,7 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 	if err != nil {
 		return nil, err
 	}
-	members := make(map[*sections.Group]int)
+	members := make(map[*sections.SignatureGroup]int)
 	for i := range rank.class.Terminals {
 		members[rank.class.Terminals[i].Group]++
 	}
@@ -184,25 +184,25 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 		}
 	}
 	return func(t int) bool {
-		return members[rank.class.Terminals[t].Group] >= PoolFrom || leaves[t] > 1 && (l.stream > 0 || mixed(t))
+		return members[rank.class.Terminals[t].Group] >= MinPool || leaves[t] > 1 && (l.stream > 0 || mixed(t))
 	}, nil
 }
 
 // enter takes in the gaps before the calls by which loops are entered.
 func enter(t *LeafTimes, ways []grammar.Arrival, gap float64, outer []float64) {
-	t.Outer = make([]LoopEntries, len(outer))
+	t.OuterEntries = make([]LoopEntries, len(outer))
 	for i := range ways {
 		n := ways[i].Count()
-		if ways[i].Enters {
+		if ways[i].EntersLoop {
 			t.Entries += n
 		}
-		for k := range min(len(outer), ways[i].Loops-1) {
-			t.Outer[k].Calls += n
+		for k := range min(len(outer), ways[i].LoopsEntered-1) {
+			t.OuterEntries[k].Calls += n
 		}
 	}
-	t.EntriesGap = gap * float64(t.Entries)
-	for k := range t.Outer {
-		t.Outer[k].Gap = outer[k] * float64(t.Outer[k].Calls)
+	t.EntryGaps = gap * float64(t.Entries)
+	for k := range t.OuterEntries {
+		t.OuterEntries[k].Gap = outer[k] * float64(t.OuterEntries[k].Calls)
 	}
 }
 
@@ -238,47 +238,47 @@ func (c LeafCursor) Skip(visits uint64) { c.c.Skip(visits) }
 // the end.
 func (c LeafCursor) Next() (leaf, loops int, ok bool) {
 	v, ok := c.c.Next()
-	return v.Leaf, v.Loops, ok
+	return v.Leaf, v.LoopsEntered, ok
 }
 
 // Counts returns how often a rank calls at each leaf. rank is as for Times.
 func (l *Leaves) Counts(rank *Rank) []uint64 {
 	g := rank.streams[l.stream]
-	counts, times := make([]uint64, l.Len()), make([]uint64, len(l.tree.Rule))
+	counts, times := make([]uint64, l.Len()), make([]uint64, len(l.tree.OriginalRule))
 	if len(times) > 0 {
 		times[0] = 1
 	}
-	order := l.tree.Grammar.Order()
+	order := l.tree.Grammar.RuleOrder()
 	for i := len(order) - 1; i >= 0; i-- {
 		n := order[i]
 		for at, s := range l.tree.Grammar.Rules[n] {
-			c := g.Rules[l.tree.Rule[n]][at].Count * times[n]
-			if s.ID >= 0 {
-				counts[s.ID] += c
+			c := g.Rules[l.tree.OriginalRule[n]][at].Count * times[n]
+			if s.TerminalOrRule >= 0 {
+				counts[s.TerminalOrRule] += c
 			} else {
-				times[-s.ID] += c
+				times[-s.TerminalOrRule] += c
 			}
 		}
 	}
 	return counts
 }
 
-// First returns, for each leaf, the number of the rank's first call there. For a leaf without calls it is the number of
+// FirstPositions returns, for each leaf, the number of the rank's first call there. For a leaf without calls it is the number of
 // the rank's calls or more. rank is as for Times.
-func (l *Leaves) First(rank *Rank) []uint64 {
+func (l *Leaves) FirstPositions(rank *Rank) []uint64 {
 	g := l.sequence(rank)
-	count := func(n int32, at int) uint64 { return g.Rules[l.tree.Rule[n]][at].Count }
-	length := make([]uint64, len(l.tree.Rule))
+	count := func(n int32, at int) uint64 { return g.Rules[l.tree.OriginalRule[n]][at].Count }
+	length := make([]uint64, len(l.tree.OriginalRule))
 	of := func(id int32) uint64 {
 		if id < 0 {
 			return length[-id]
 		}
 		return 1
 	}
-	order := l.tree.Grammar.Order()
+	order := l.tree.Grammar.RuleOrder()
 	for _, n := range order {
 		for at, s := range l.tree.Grammar.Rules[n] {
-			length[n] += of(s.ID) * count(n, at)
+			length[n] += of(s.TerminalOrRule) * count(n, at)
 		}
 	}
 	first, begin := make([]uint64, l.Len()), slices.Repeat([]uint64{math.MaxUint64}, len(length))
@@ -288,12 +288,12 @@ func (l *Leaves) First(rank *Rank) []uint64 {
 	for i := len(order) - 1; i >= 0; i-- {
 		at := begin[order[i]]
 		for k, s := range l.tree.Grammar.Rules[order[i]] {
-			if s.ID >= 0 {
-				first[s.ID] = at
+			if s.TerminalOrRule >= 0 {
+				first[s.TerminalOrRule] = at
 			} else {
-				begin[-s.ID] = min(begin[-s.ID], at)
+				begin[-s.TerminalOrRule] = min(begin[-s.TerminalOrRule], at)
 			}
-			at += of(s.ID) * count(order[i], k)
+			at += of(s.TerminalOrRule) * count(order[i], k)
 		}
 	}
 	return first
@@ -305,21 +305,21 @@ func (k *Rank) TimesKept() (bool, error) {
 	return s != nil, err
 }
 
-// Main returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
-func (c LeafCursor) Main() Round { return c.c.MainLoop() }
+// MainLoop returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
+func (c LeafCursor) MainLoop() OuterLoop { return c.c.MainLoop() }
 
-// Left returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
+// RoundsLeft returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
 // last.
-func (c LeafCursor) Left(r Round) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
+func (c LeafCursor) RoundsLeft(r OuterLoop) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
 
 // mixed returns the terminals of a class whose times at single places of the first stream are not known, in rising order.
 func (r *Reader) mixed(class, terminals int) ([]int, error) {
-	blobs, err := r.byClass(container.Mixed)
+	blobs, err := r.byClass(container.SectionSharedTimes)
 	if err != nil {
 		return nil, err
 	}
 	var list []int
-	err = r.ofClass(container.Mixed, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeMixed(w, terminals) })
+	err = r.ofClass(container.SectionSharedTimes, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeSharedTimes(w, terminals) })
 	return list, err
 }
 
@@ -334,7 +334,7 @@ func (k *Rank) isMixed() (func(terminal int) bool, error) {
 
 // placed returns what the leaves of a class's first thread have of their own.
 func (r *Reader) placed(class int) ([]sections.LeafTimes, error) {
-	blobs, err := r.byClass(container.Places)
+	blobs, err := r.byClass(container.SectionLeafTimes)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
@@ -343,6 +343,6 @@ func (r *Reader) placed(class int) ([]sections.LeafTimes, error) {
 		return nil, err
 	}
 	var list []sections.LeafTimes
-	err = r.ofClass(container.Places, class, blobs[class], func(w *wire.Reader) { list = sections.DecodePlaces(w, sections.LeafTerminals(c.Streams)) })
+	err = r.ofClass(container.SectionLeafTimes, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeLeafTimes(w, sections.LeafTerminals(c.Streams)) })
 	return list, err
 }

@@ -24,7 +24,7 @@ func (m *made) Len() int { return m.n }
 
 func (m *made) Describe(n int, t *sections.Terminal) {
 	m.room = m.vals(n, m.room[:0])
-	*t = sections.Terminal{Call: m.call, Vals: column.SingleValues(m.room)}
+	*t = sections.Terminal{Call: m.call, Values: column.SingleValues(m.room)}
 }
 
 func (m *made) Times(int) Times { return Times{Duration: stat(1, 5, 5, 5)} }
@@ -43,18 +43,18 @@ func roundTrip(t *testing.T, name string, n int, vals func(n int, to []int64) []
 	for i := range n {
 		b.Append(uint32(i))
 	}
-	c := &sections.Content{Ranks: 1, Classes: []sections.Class{{Ranks: column.FromValues(0), Streams: []*grammar.Grammar{b.Grammar()}, Terminals: &made{n: n, call: call.ID, vals: vals}}}}
+	c := &sections.Content{Ranks: 1, Classes: []sections.Class{{Ranks: column.ColumnOf(0), Streams: []*grammar.Grammar{b.Grammar()}, Terminals: &made{n: n, call: call.ID, vals: vals}}}}
 	c.Processes.Append(Process{Host: "n", PID: 1, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(n)})
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d calls of %s in %d bytes", n, name, len(file))
-	r, err := NewBytes(file, "test.spoor")
+	r, err := ReadBytes(file, "test.spoor")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Signatures(); err != nil || got != n {
+	if got, err := r.SignatureCount(); err != nil || got != n {
 		t.Fatalf("%d signatures of %d: %v", got, n, err)
 	}
 	k, err := r.Rank(0)

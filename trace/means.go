@@ -8,10 +8,10 @@ import (
 
 // means returns what a stream's timeline is made of. It is kept, so that only the
 // first search in a stream takes time for all of its structure.
-func (k *Rank) means(stream int) (*timeline.Means, error) {
+func (k *Rank) means(stream int) (*timeline.MeanTimes, error) {
 	k.mu.Lock()
 	if k.lines == nil {
-		k.lines = make([]*timeline.Means, len(k.streams))
+		k.lines = make([]*timeline.MeanTimes, len(k.streams))
 	}
 	m := k.lines[stream]
 	k.mu.Unlock()
@@ -29,7 +29,7 @@ func (k *Rank) means(stream int) (*timeline.Means, error) {
 }
 
 // readMeans prepares a stream's timeline from the statistics of its class.
-func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
+func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	stats, _, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {
 		return nil, err
@@ -38,12 +38,12 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &timeline.Means{Timings: make([]Timing, len(stats)), Scale: 1}
+	m := &timeline.MeanTimes{Timings: make([]Timing, len(stats)), Scale: 1}
 	l, err := k.line()
 	if err != nil {
 		return nil, err
 	}
-	m.Start = l.Common(p.StartNs) // there is no series
+	m.StartNs = l.ToRunTime(p.StartNs) // there is no series
 	for i := range stats {
 		m.Timings[i] = Timing{Duration: meanSample(stats[i].Duration), Gap: meanSample(stats[i].Gap)}
 	}
@@ -59,7 +59,7 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	}
 	weight := func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns + m.Timings[t].Gap.Ns) }
 	if m.Leaves != nil {
-		m.Sums = grammar.NewSums(m.Leaves, weight)
+		m.Sums = grammar.NewWeightSums(m.Leaves, weight)
 	} else {
 		m.Sums = k.weighed(stream, weight)
 	}
@@ -71,8 +71,8 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Drift = 1 + clock.Drift()
-	m.Scale *= m.Drift
+	m.ClockDrift = 1 + clock.Drift()
+	m.Scale *= m.ClockDrift
 	asides, err := k.asidesOf(stream)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 		return nil, err
 	}
 	if anchored {
-		if rounds, err = k.Iterations(); err != nil {
+		if rounds, err = k.LoopIterations(); err != nil {
 			return nil, err
 		}
 	}
@@ -99,20 +99,20 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 		}
 	}
 	if stream == 0 && rounds == nil { // else it is known which iteration a call is in
-		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
+		m.BoundStartErrors(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }
 
 // ownMeans makes the means of a class those of the rank, so that sums along the line are those of Totals. It needs what the rank itself
 // spent on the calls of each call site, as far as the trace has that. It returns whether they are the rank's own.
-func (k *Rank) ownMeans(m *timeline.Means, stats []Times) (known bool, err error) {
+func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err error) {
 	all, err := k.r.Totals(k.nclass)
 	if err != nil || all.known == nil {
 		return err == nil && all.ranks == 1, err
 	}
 	site := sections.NumberGroups(k.class.Groups()) // in the order of Totals
-	sites := all.Of(k.index).Sites
+	sites := all.ForMember(k.index).Sites
 	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites)) // as a mean rank would have spent them
 	for stream := range k.streams {
 		for t, n := range k.Counts(stream) {
@@ -123,7 +123,7 @@ func (k *Rank) ownMeans(m *timeline.Means, stats []Times) (known bool, err error
 	for i := range sites {
 		gaps[i], durations[i] = factor(sites[i].Gap.Ns, gaps[i]), factor(sites[i].Duration.Ns, durations[i])
 	}
-	m.Own(func(terminal int) (gap, duration float64) { return gaps[site[terminal]], durations[site[terminal]] })
+	m.ScaleByTerminal(func(terminal int) (gap, duration float64) { return gaps[site[terminal]], durations[site[terminal]] })
 	return true, nil
 }
 
@@ -137,7 +137,7 @@ func factor(own, mean float64) float64 {
 
 // placeMeans has leaves in place of terminals where the trace has times of theirs, or
 // histograms from which these are drawn.
-func (k *Rank) placeMeans(stream int, m *timeline.Means) error {
+func (k *Rank) placeMeans(stream int, m *timeline.MeanTimes) error {
 	placed, err := k.r.placed(k.nclass)
 	if err != nil {
 		return err
@@ -155,9 +155,9 @@ func (k *Rank) placeMeans(stream int, m *timeline.Means) error {
 	if err != nil {
 		return err
 	}
-	m.Place(leaves.tree.Grammar, leaves.tree.Terminal, times)
+	m.UseLeafTimes(leaves.tree.Grammar, leaves.tree.OriginalTerminal, times)
 	if len(hists) == 0 {
-		m.First(leaves.First(k))
+		m.SplitFirstCalls(leaves.FirstPositions(k))
 	}
 	return nil
 }
@@ -167,5 +167,5 @@ func meanSample(s Stat) Sample {
 		return Sample{}
 	}
 	mean := uint64(s.Mean() + 0.5)
-	return Sample{Ns: mean, Kind: MeanSample, Bound: max(mean-min(s.Min, mean), s.Max-min(s.Max, mean))}
+	return Sample{Ns: mean, Kind: MeanSample, ErrorBound: max(mean-min(s.Min, mean), s.Max-min(s.Max, mean))}
 }

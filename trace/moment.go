@@ -13,10 +13,10 @@ type State uint8
 
 // The states.
 const (
-	Outside  State = iota // of MPI: in the program
-	Inside                // a call
-	InSpoor               // the recorder or a plugin
-	Untraced              // tracing was switched off
+	StateOutside    State = iota // of MPI: in the program
+	StateInCall                  // a call
+	StateInRecorder              // the recorder or a plugin
+	StateTracingOff              // tracing was switched off
 )
 
 func (s State) String() string { return [...]string{"outside", "inside", "spoor", "untraced"}[s] }
@@ -29,16 +29,16 @@ type Moment struct {
 	State State
 	// Since is when that began.
 	Since int64
-	// Kind says how well the times are known that Call was found by.
-	Kind SampleKind
+	// TimeKind says how well the times are known that Call was found by.
+	TimeKind SampleKind
 }
 
-// At finds what a stream did at a time, in nanoseconds on the run's time line (see
+// MomentAt finds what a stream did at a time, in nanoseconds on the run's time line (see
 // TimedCall). It looks at the structure of the stream, or decodes one block of times:
 // the search takes time in proportion to the structure's depth, not to the number of
 // calls before. In a trace without times it is an error.
-func (k *Rank) At(stream int, ns int64) (Moment, error) {
-	if err := k.r.NeedTimes(); err != nil {
+func (k *Rank) MomentAt(stream int, ns int64) (Moment, error) {
+	if err := k.r.RequireTimes(); err != nil {
 		return Moment{}, err
 	}
 	s, err := k.openSeries()
@@ -57,11 +57,11 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 	if err != nil || k.Len(stream) == 0 {
 		return Moment{}, err
 	}
-	for c, err := range k.TimedFrom(stream, index) {
+	for c, err := range k.TimedCallsFrom(stream, index) {
 		if err != nil {
 			return Moment{}, err
 		}
-		m := Moment{Call: c, Kind: c.Timing.Duration.Kind}
+		m := Moment{Call: c, TimeKind: c.Timing.Duration.Kind}
 		if ns < c.Start {
 			m.Call = TimedCall{}
 			return m, nil
@@ -78,7 +78,7 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	if err != nil || k.Len(stream) == 0 {
 		return 0, err
 	}
-	index := m.Last(ns)
+	index := m.LastBegunBy(ns)
 	// Means find the call, or the block of calls that it is in.
 	from := index
 	if open, err := k.samples(m, stream); err != nil {
@@ -110,15 +110,15 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 
 // stateAt returns what a stream did at a time from the start of a call to that of the next.
 func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error) {
-	own := c.Timing.Duration.Kind.Own()
+	own := c.Timing.Duration.Kind.OfTheCallItself()
 	if ns < c.End() && own {
-		return Inside, c.Start, nil
+		return StateInCall, c.Start, nil
 	}
 	list, err := k.asidesOf(stream)
 	if err == nil && !own {
-		var m *timeline.Means
+		var m *timeline.MeanTimes
 		if m, err = k.means(stream); err == nil {
-			list = m.Asides()
+			list = m.PlacedAsidesByCall()
 		}
 	}
 	if err != nil {
@@ -127,20 +127,20 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 	index := c.Index + 1
 	if index >= k.Len(stream) {
 		if ns < c.End() {
-			return Inside, c.Start, nil
+			return StateInCall, c.Start, nil
 		}
 		for _, a := range list {
-			if a.Call >= index && a.Off {
-				return Untraced, c.End(), nil
+			if a.BeforeCall >= index && a.TracingOff {
+				return StateTracingOff, c.End(), nil
 			}
 		}
-		return Outside, c.End(), nil
+		return StateOutside, c.End(), nil
 	}
-	if !own && !slices.ContainsFunc(list, func(a Aside) bool { return a.Call == index }) {
+	if !own && !slices.ContainsFunc(list, func(a Aside) bool { return a.BeforeCall == index }) {
 		if ns < c.End() {
-			return Inside, c.Start, nil
+			return StateInCall, c.Start, nil
 		}
-		return Outside, c.End(), nil
+		return StateOutside, c.End(), nil
 	}
 	line, err := k.timeline(stream, index)
 	if err != nil {
@@ -156,14 +156,14 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		case ns < x.Start:
 		case ns >= x.Start+x.Ns:
 			since = x.Start + x.Ns
-		case x.Off:
-			return Untraced, x.Start, nil
+		case x.TracingOff:
+			return StateTracingOff, x.Start, nil
 		default:
-			return InSpoor, x.Start, nil
+			return StateInRecorder, x.Start, nil
 		}
 	}
 	if ns < c.End() && since == c.End() { // an aside may lie between the end and the next call
-		return Inside, c.Start, nil
+		return StateInCall, c.Start, nil
 	}
-	return Outside, since, nil
+	return StateOutside, since, nil
 }

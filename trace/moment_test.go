@@ -21,7 +21,7 @@ func TestAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []TimedCall
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestAt(t *testing.T) {
 		end := all[len(all)-1].End()
 		inside := 0
 		for ns := all[0].Start - 100; ns < end+100; ns += max(1, (end-all[0].Start)/997) {
-			m, err := k.At(0, ns)
+			m, err := k.MomentAt(0, ns)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,16 +44,16 @@ func TestAt(t *testing.T) {
 					want = i
 				}
 			}
-			if m.Kind != kind || (m.Call.Call == nil) != (want < 0) {
+			if m.TimeKind != kind || (m.Call.Call == nil) != (want < 0) {
 				t.Fatalf("exact %v: at %d: %+v, want call %d", exact, ns, m, want)
 			}
 			if want < 0 {
 				continue
 			}
-			if m.Call.Index != uint64(want) || exact && (m.State == Inside) != (ns < all[want].End()) {
-				t.Fatalf("exact %v: at %d: call %d, inside %v; want %d", exact, ns, m.Call.Index, (m.State == Inside), want)
+			if m.Call.Index != uint64(want) || exact && (m.State == StateInCall) != (ns < all[want].End()) {
+				t.Fatalf("exact %v: at %d: call %d, inside %v; want %d", exact, ns, m.Call.Index, (m.State == StateInCall), want)
 			}
-			if m.State == Inside {
+			if m.State == StateInCall {
 				inside++
 			}
 		}
@@ -70,14 +70,14 @@ func TestAtTakesSteps(t *testing.T) {
 	c := sample(t)
 	c.Classes[0].Lanes = nil
 	const depth, wide = 8, 11
-	g := &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: 0, Count: 1}, {ID: 1, Count: 1}, {ID: -1, Count: 7}, {ID: 5, Count: 1}, {ID: 6, Count: 1}, {ID: 7, Count: 1}}}}
+	g := &grammar.Grammar{Rules: [][]grammar.Symbol{{{TerminalOrRule: 0, Count: 1}, {TerminalOrRule: 1, Count: 1}, {TerminalOrRule: -1, Count: 7}, {TerminalOrRule: 5, Count: 1}, {TerminalOrRule: 6, Count: 1}, {TerminalOrRule: 7, Count: 1}}}}
 	for d := int32(1); d <= depth; d++ {
 		var body []grammar.Symbol
 		for i := range int32(wide) {
-			body = append(body, grammar.Symbol{ID: 2 + i%3, Count: 1})
+			body = append(body, grammar.Symbol{TerminalOrRule: 2 + i%3, Count: 1})
 		}
 		if d < depth {
-			body[4] = grammar.Symbol{ID: -d - 1, Count: 13}
+			body[4] = grammar.Symbol{TerminalOrRule: -d - 1, Count: 13}
 		}
 		g.Rules = append(g.Rules, body)
 	}
@@ -86,7 +86,7 @@ func TestAtTakesSteps(t *testing.T) {
 	}
 	pair := &c.Classes[0]
 	pair.Streams[0] = g
-	often := grammar.Occurrences(pair.Streams, pair.Terminals.Len())
+	often := grammar.CountOccurrences(pair.Streams, pair.Terminals.Len())
 	calls := uint64(0)
 	for i := range pair.Terminals.(sections.TerminalList) {
 		n := 2 * often[i]
@@ -114,7 +114,7 @@ func TestAtTakesSteps(t *testing.T) {
 	for i := range int64(1000) {
 		steps := 0
 		m.Sums.Steps = &steps
-		at, err := k.At(0, start+p.SpanNs/1000*i)
+		at, err := k.MomentAt(0, start+p.SpanNs/1000*i)
 		if err != nil || at.Call.Call == nil && i > 0 {
 			t.Fatalf("at %d of 1000: %+v, error %v", i, at, err)
 		}

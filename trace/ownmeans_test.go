@@ -19,7 +19,7 @@ func TestOwnMeans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k, err := range r.Tracks() {
+		for k, err := range r.RanksWithTrack() {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +37,7 @@ func TestOwnMeans(t *testing.T) {
 			var gap, duration, mean float64
 			calls := 0.0
 			for stream := range k.Streams() {
-				for c, err := range k.Timed(stream) {
+				for c, err := range k.TimedCalls(stream) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -46,8 +46,8 @@ func TestOwnMeans(t *testing.T) {
 					calls++
 				}
 			}
-			near := func(what string, got float64, want Total) {
-				if math.Abs(got-want.Ns) > 0.01*want.Ns+want.Within+calls {
+			near := func(what string, got float64, want BoundedTime) {
+				if math.Abs(got-want.Ns) > 0.01*want.Ns+want.ErrorBound+calls {
 					t.Errorf("%s: rank %d: %s of all calls are %.0f ns, the tables say %.0f", filepath.Base(file), k.Number(), what, got, want.Ns)
 				}
 			}

@@ -9,22 +9,22 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A Part is some consecutive calls of a stream. Its times are the means of calls like them.
-type Part struct {
-	Start, End int64     // on the run's time line; Start is that of the call if it is one
-	Calls      []uint64  // by kind
-	Ns         []float64 // in them, by kind
-	Single     bool      // one call
+// A StreamPart is some consecutive calls of a stream. Its times are the means of calls like them.
+type StreamPart struct {
+	Start, End   int64     // on the run's time line; Start is that of the call if it is one
+	CallsByKind  []uint64  // by kind
+	NsByKind     []float64 // in them, by kind
+	IsSingleCall bool      // one call
 }
 
 // partSteps is how many parts a stream is taken into before they get longer.
 const partSteps = 1 << 20
 
-// Parts yields a stream in parts that take no longer than longest; a single call that takes longer is a part of its
+// StreamParts yields a stream in parts that take no longer than longest; a single call that takes longer is a part of its
 // own. kind is the kind of each terminal, less than kinds. Times are means, even if the trace has the time of each
 // call, so that the cost depends on the structure instead of the number of calls. A part is valid until the next.
-func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*Part, error] {
-	return func(yield func(*Part, error) bool) {
+func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*StreamPart, error] {
+	return func(yield func(*StreamPart, error) bool) {
 		m, err := k.means(stream)
 		if err != nil {
 			yield(nil, err)
@@ -34,19 +34,19 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 		each := make([]int, len(m.Timings))
 		for leaf := range each {
 			t := leaf
-			if m.Of != nil {
-				t = int(m.Of[leaf])
+			if m.LeafTerminals != nil {
+				t = int(m.LeafTerminals[leaf])
 			}
-			if each[leaf] = kind[t]; m.OnFiles(leaf) {
+			if each[leaf] = kind[t]; m.IsFileLeaf(leaf) {
 				each[leaf] += kinds
 			}
 		}
-		split := grammar.NewSplit(m.Sums, each, 2*kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
+		split := grammar.NewSplitter(m.Sums, each, 2*kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
 		split.MaxSteps = partSteps
-		out := Part{Calls: make([]uint64, kinds), Ns: make([]float64, kinds)}
-		along := m.Parts()
+		out := StreamPart{CallsByKind: make([]uint64, kinds), NsByKind: make([]float64, kinds)}
+		along := m.PartCursor()
 		for p := range split.Parts(max(1, int64(float64(longest)/m.Scale))) {
-			c := split.Count(p)
+			c := split.CountKinds(p)
 			gap, calls, files := p.Weight, int64(0), int64(0)
 			for i := range kinds {
 				calls += c.Sums[i]
@@ -54,14 +54,14 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 			}
 			gap -= calls + files
 			before := int64(0)
-			if out.Single = p.Single; p.Single {
+			if out.IsSingleCall = p.Single; p.Single {
 				before, gap = gap, 0
 			}
 			var scale float64
 			out.Start, out.End, scale = along.Next(before, gap, calls, files)
 			for i := range kinds {
-				out.Calls[i] = c.Calls[i] + c.Calls[kinds+i]
-				out.Ns[i] = float64(c.Sums[i]+c.Sums[kinds+i]) * scale
+				out.CallsByKind[i] = c.Calls[i] + c.Calls[kinds+i]
+				out.NsByKind[i] = float64(c.Sums[i]+c.Sums[kinds+i]) * scale
 			}
 			if !yield(&out, nil) {
 				return
@@ -77,16 +77,16 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 		sum += float64(n) * (float64(timings[t].Duration.Ns) + float64(timings[t].Gap.Ns))
 	}
 	if sum >= math.MaxInt64/2 {
-		return k.r.failed(container.Times, fmt.Errorf("rank %d: stream %d: times that add up to %.3g s: %w", k.number, stream, sum/1e9, ErrFormat))
+		return k.r.failed(container.SectionTimes, fmt.Errorf("rank %d: stream %d: times that add up to %.3g s: %w", k.number, stream, sum/1e9, ErrFormat))
 	}
 	return nil
 }
 
-// Common is how many calls the same streams of two ranks have in common at the beginning, found without expanding
+// CommonPrefix is how many calls the same streams of two ranks have in common at the beginning, found without expanding
 // them. Terminals are the same that have the same number.
-func Common(a, b *Rank, stream int, ofA, ofB []uint64) uint64 {
-	prints := func(k *Rank, number []uint64) *grammar.PrefixPrints {
-		return grammar.NewPrints(k.streams[stream], func(t uint32) uint64 { return number[t] })
+func CommonPrefix(a, b *Rank, stream int, ofA, ofB []uint64) uint64 {
+	prints := func(k *Rank, number []uint64) *grammar.PrefixFingerprints {
+		return grammar.NewPrefixFingerprints(k.streams[stream], func(t uint32) uint64 { return number[t] })
 	}
-	return prints(a, ofA).Common(prints(b, ofB))
+	return prints(a, ofA).CommonPrefix(prints(b, ofB))
 }

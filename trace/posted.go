@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Statuses that follow from their receives have no values in the file (see signature.Envelope). That of a call
+// Statuses that follow from their receives have no values in the file (see signature.ReceiveEnvelope). That of a call
 // that is a receive is filled in with its terminal, those of requests in calls of a stream.
 
 var (
@@ -35,17 +35,17 @@ func (r *Reader) layout(f *Function) *signature.Layout {
 }
 
 // envelope returns what a call says of the message that it asks for.
-func (c *Call) envelope() signature.Envelope {
+func (c *Call) envelope() signature.ReceiveEnvelope {
 	def, _ := mpi.ByID(c.Func.ID)
 	source, tag, count, datatype, ok := meaning.ReceiveParams(def)
 	if !ok {
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	}
 	var vals [4]int64
 	for i, name := range [...]string{source, tag, count, datatype} {
 		p := c.Param(name)
-		if p == nil || p.In.Type != Int && p.In.Type != Handle {
-			return signature.NoEnvelope
+		if p == nil || p.In.Type != TypeInt && p.In.Type != TypeHandle {
+			return signature.UnknownEnvelope
 		}
 		vals[i] = p.In.Num
 	}
@@ -56,12 +56,12 @@ func (c *Call) envelope() signature.Envelope {
 func (c *Call) posting() (x signature.PostedRequest) {
 	for i := range c.Params {
 		switch v := &c.Params[i].Out; {
-		case v.Type != Request:
+		case v.Type != TypeRequest:
 			continue
-		case v.Form == RequestOnce:
-			x = signature.PostedRequest{Makes: signature.OneShot}
+		case v.Form == RequestOneShot:
+			x = signature.PostedRequest{Kind: signature.RequestOneShot}
 		case v.Form == RequestPersistent:
-			x = signature.PostedRequest{Makes: signature.Persistent, ID: v.ID}
+			x = signature.PostedRequest{Kind: signature.RequestPersistent, ID: v.ID}
 		default:
 			continue
 		}
@@ -72,7 +72,7 @@ func (c *Call) posting() (x signature.PostedRequest) {
 }
 
 // fill makes a status what a receive says; false if that leaves something open.
-func (s *StatusValue) fill(e signature.Envelope) bool {
+func (s *StatusValue) fill(e signature.ReceiveEnvelope) bool {
 	s.Source, s.Tag, s.Count = e.Source, e.Tag, e.Bytes
 	return e.Bytes >= 0
 }
@@ -101,16 +101,16 @@ func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names [
 		return nil, false, nil
 	}
 	l := r.layout(c.Func)
-	requests := l.Names(spans, vals)
-	array := l.ArrayOf(spans, vals)
+	requests := l.RequestNames(spans, vals)
+	array := l.RequestArrayOf(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
 		switch {
-		case !s.Posted(vals):
+		case !s.IsPostedStatus(vals):
 		case !l.Completion.Completes:
 			status := c.Params[s.Param].Out.Status
 			status.Form -= StatusPosted - StatusFilled
 			own = status.fill(c.envelope())
-		case l.Leaves() && array.AsLeft:
+		case l.LeavesRequestArray() && array.IsLeftOut:
 			names = append(names, int64(number))
 		case number >= 0 && number < len(requests):
 			names = append(names, requests[number])
@@ -138,7 +138,7 @@ func (c *Call) apart() (list []*StatusValue, params []int) {
 			}
 		}
 		own(v)
-		if v.Type == Array && len(v.Elems) > 0 && v.Elems[0].Type == Status {
+		if v.Type == TypeArray && len(v.Elems) > 0 && v.Elems[0].Type == TypeStatus {
 			v.Elems = slices.Clone(v.Elems)
 			for k := range v.Elems {
 				own(&v.Elems[k])
@@ -151,33 +151,33 @@ func (c *Call) apart() (list []*StatusValue, params []int) {
 	return list, params
 }
 
-// Follows reports whether statuses or requests of a distinct call follow from calls before it, so that Terminal has no values of them.
-func (k *Rank) Follows(terminal int) bool {
+// DependsOnEarlierCalls reports whether statuses or requests of a distinct call follow from calls before it, so that Terminal has no values of them.
+func (k *Rank) DependsOnEarlierCalls(terminal int) bool {
 	t, err := k.template(terminal)
 	return err == nil && (len(t.posted) > 0 || t.leftOut())
 }
 
-// AsLeft reports whether the requests of a distinct call are those that a call before left.
-func (c *Call) AsLeft() bool {
-	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.In.Type == Array && p.In.Num == ArrayAsLeft })
+// RequestsFromEarlierCall reports whether the requests of a distinct call are those that a call before left.
+func (c *Call) RequestsFromEarlierCall() bool {
+	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.In.Type == TypeArray && p.In.Num == ArrayFromEarlierCall })
 }
 
 // array returns what there is of the array of requests of a call that leaves one.
 func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signature.RequestArray {
 	l := r.layout(f)
-	if !l.Leaves() {
+	if !l.LeavesRequestArray() {
 		return nil
 	}
-	a := l.ArrayOf(spans, vals)
+	a := l.RequestArrayOf(spans, vals)
 	return &a
 }
 
 // leftOut reports whether a call's array of requests is as a call before left it.
-func (t *template) leftOut() bool { return t.array != nil && t.array.AsLeft }
+func (t *template) leftOut() bool { return t.array != nil && t.array.IsLeftOut }
 
-// Farthest returns how many creations ago that one-shot request was made, of those that the rank's calls name, which was made
+// MaxRequestDistance returns how many creations ago that one-shot request was made, of those that the rank's calls name, which was made
 // the longest ago.
-func (k *Rank) Farthest() (most int64, err error) {
+func (k *Rank) MaxRequestDistance() (most int64, err error) {
 	list, left := make([]template, k.Terminals()), false
 	for n := range list {
 		t, err := k.template(n)
@@ -188,14 +188,14 @@ func (k *Rank) Farthest() (most int64, err error) {
 		for i := range t.call.Params {
 			v := &t.call.Params[i].In
 			for _, v := range append([]Value{*v}, v.Elems...) {
-				if v.Type == Request && v.Form == RequestOnce {
+				if v.Type == TypeRequest && v.Form == RequestOneShot {
 					most = max(most, v.ID)
 				}
 			}
 		}
 	}
 	for stream := 0; left && stream < k.Streams(); stream++ {
-		var x signature.LeftRequests
+		var x signature.RequestArrayState
 		made := int64(0)
 		for n := range k.Sequence(stream) {
 			t := &list[n]
@@ -207,7 +207,7 @@ func (k *Rank) Farthest() (most int64, err error) {
 				}
 			}
 			if t.array != nil {
-				x.Take(t.array, made)
+				x.TakeArray(t.array, made)
 			}
 			made += t.made
 		}
@@ -221,8 +221,8 @@ type posts struct {
 	k      *Rank
 	stream int
 	from   uint64
-	signature.Envelopes
-	left    signature.LeftRequests
+	signature.PostedEnvelopes
+	left    signature.RequestArrayState
 	reached bool   // that is known where the walk is
 	changes uint64 // calls that changed it
 	err     error
@@ -230,9 +230,9 @@ type posts struct {
 
 // at begins before a call, where that has not been done yet. made is how many one-shot requests were made before it.
 func (p *posts) at(made int64) {
-	if p.Before == nil {
-		p.Before = p
-		p.Start(made)
+	if p.EarlierReceives == nil {
+		p.EarlierReceives = p
+		p.BeginCall(made)
 	}
 }
 
@@ -241,7 +241,7 @@ func (p *posts) post(t *template, c *Call, made int64) {
 	if t.array != nil {
 		p.leave(t.array, made)
 	}
-	if t.posting.Makes == signature.NoRequest {
+	if t.posting.Kind == signature.RequestNone {
 		return
 	}
 	x := t.posting
@@ -249,7 +249,7 @@ func (p *posts) post(t *template, c *Call, made int64) {
 		x.Envelope = c.envelope()
 	}
 	p.at(made)
-	p.Post(x)
+	p.AddPosted(x)
 }
 
 // fill fills in those statuses of the call that the walk is at that belong to requests.
@@ -261,7 +261,7 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 			if name < 0 || name >= int64(len(p.left.Requests)) {
 				return p.failed()
 			}
-			name = signature.NameOf(p.left.Requests[name], made)
+			name = signature.NameOfRequest(p.left.Requests[name], made)
 		}
 		if !s.fill(p.ForRequest(name)) {
 			return p.failed()
@@ -272,8 +272,8 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 
 // leave takes in a call that leaves requests.
 func (p *posts) leave(a *signature.RequestArray, made int64) {
-	p.left.Take(a, made)
-	if !a.AsLeft || a.Ending.All || len(a.Ending.Numbers) > 0 {
+	p.left.TakeArray(a, made)
+	if !a.IsLeftOut || a.Ended.All || len(a.Ended.Indices) > 0 {
 		p.changes++
 	}
 }
@@ -282,14 +282,14 @@ func (p *posts) leave(a *signature.RequestArray, made int64) {
 func (p *posts) array(c *Call, room []Value) []Value {
 	room = room[:0]
 	for _, r := range p.left.Requests {
-		v := Value{Type: Request}
+		v := Value{Type: TypeRequest}
 		if r > 0 {
-			v.Form, v.ID = RequestOnce, r-1
+			v.Form, v.ID = RequestOneShot, r-1
 		}
 		room = append(room, v)
 	}
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Def.Type == Request && p.In.Type == Array {
+		if p := &c.Params[i]; p.Def.Type == TypeRequest && p.In.Type == TypeArray {
 			p.In.Num, p.In.Elems = int64(len(room)), room
 		}
 	}
@@ -298,24 +298,24 @@ func (p *posts) array(c *Call, room []Value) []Value {
 
 // reach reads the recorded requests of an array up to a position, unless the walk has been there.
 func (p *posts) reach(a *signature.RequestArray, at uint64) error {
-	if !p.reached && a.AsLeft && p.from > 0 {
+	if !p.reached && a.IsLeftOut && p.from > 0 {
 		if err := p.k.left(&p.left, p.stream, at); err != nil {
 			return err
 		}
 	}
-	if p.reached = true; a.AsLeft && !p.left.Known {
-		return p.k.r.failed(container.Signatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errLeft, ErrFormat))
+	if p.reached = true; a.IsLeftOut && !p.left.Known {
+		return p.k.r.failed(container.SectionSignatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errLeft, ErrFormat))
 	}
 	return nil
 }
 
 // left finds out what calls of a stream before a position left: from the last of them that has its array on, those say it that ended a
 // one-shot request of it, which are no more than it has.
-func (k *Rank) left(x *signature.LeftRequests, stream int, before uint64) error {
+func (k *Rank) left(x *signature.RequestArrayState, stream int, before uint64) error {
 	var failed error
 	arrays := func(wanted func(a *signature.RequestArray) bool) *Occurrences {
 		return k.Occurrences(stream, func(n int) bool {
-			if !k.r.layout(k.Called(n).Func).Leaves() {
+			if !k.r.layout(k.CallWithoutParams(n).Func).LeavesRequestArray() {
 				return false
 			}
 			t, err := k.template(n)
@@ -330,14 +330,14 @@ func (k *Rank) left(x *signature.LeftRequests, stream int, before uint64) error 
 		}
 		t, err := k.template(terminal)
 		if err == nil {
-			x.Take(t.array, made)
+			x.TakeArray(t.array, made)
 		}
 		return err
 	}
-	kept := arrays(func(a *signature.RequestArray) bool { return !a.AsLeft })
+	kept := arrays(func(a *signature.RequestArray) bool { return !a.IsLeftOut })
 	n := kept.Before(before)
 	if n == 0 || failed != nil {
-		x.Forget()
+		x.ForgetArray()
 		return failed
 	}
 	at, terminal := kept.Nth(n - 1)
@@ -346,7 +346,7 @@ func (k *Rank) left(x *signature.LeftRequests, stream int, before uint64) error 
 	}
 	ends := arrays(func(a *signature.RequestArray) bool {
 		open := func(i int) bool { return i < len(x.Requests) && x.Requests[i] != 0 }
-		return a.AsLeft && (!a.Ending.Known || a.Ending.All || slices.ContainsFunc(a.Ending.Numbers, open))
+		return a.IsLeftOut && (!a.Ended.Known || a.Ended.All || slices.ContainsFunc(a.Ended.Indices, open))
 	})
 	some := func() bool { return slices.ContainsFunc(x.Requests, func(r int64) bool { return r != 0 }) }
 	for i := ends.Before(at + 1); i < ends.Before(before) && some(); i++ {
@@ -361,45 +361,45 @@ func (p *posts) failed() error {
 	if p.err != nil {
 		return p.err
 	}
-	return p.k.r.failed(container.Signatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errPosted, ErrFormat))
+	return p.k.r.failed(container.SectionSignatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errPosted, ErrFormat))
 }
 
 // OneShot returns what the receive says that made a one-shot request.
-func (p *posts) OneShot(number int64) signature.Envelope {
+func (p *posts) OneShot(number int64) signature.ReceiveEnvelope {
 	sums, err := p.k.requestSums(p.stream)
 	if err != nil || number >= sums.Total() {
 		p.err = err
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	}
 	at, _ := sums.Nth(number)
 	return p.receive(at)
 }
 
 // Persistent returns what the receive says that made a persistent request last, before the walk.
-func (p *posts) Persistent(id int64) signature.Envelope {
+func (p *posts) Persistent(id int64) signature.ReceiveEnvelope {
 	if p.from == 0 {
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	}
 	makers := p.k.Occurrences(p.stream, func(n int) bool {
 		t, err := p.k.template(n)
 		if err != nil {
 			p.err = err
 		}
-		return t.posting.Makes == signature.Persistent && t.posting.ID == id
+		return t.posting.Kind == signature.RequestPersistent && t.posting.ID == id
 	})
 	n := makers.Before(p.from)
 	if n == 0 || p.err != nil {
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	}
 	at, _ := makers.Nth(n - 1)
 	return p.receive(at)
 }
 
-func (p *posts) receive(at uint64) signature.Envelope {
+func (p *posts) receive(at uint64) signature.ReceiveEnvelope {
 	c, err := p.k.Call(p.stream, at)
 	if err != nil {
 		p.err = err
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	}
 	return c.envelope()
 }

@@ -27,7 +27,7 @@ func (p *Processes) Len() int { return p.table.Len() }
 // At returns the process of a rank.
 func (p *Processes) At(rank int) Process {
 	x := p.table.At(rank)
-	x.Folder = signature.FileOfRank(x.Folder, rank)
+	x.Folder = signature.FileNameOfRank(x.Folder, rank)
 	return x
 }
 
@@ -35,7 +35,7 @@ func (p *Processes) At(rank int) Process {
 func (p *Processes) All() iter.Seq2[int, Process] {
 	return func(yield func(int, Process) bool) {
 		for rank, x := range p.table.All() {
-			x.Folder = signature.FileOfRank(x.Folder, rank)
+			x.Folder = signature.FileNameOfRank(x.Folder, rank)
 			if !yield(rank, x) {
 				return
 			}
@@ -43,18 +43,18 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 	}
 }
 
-// MadeFor returns the start functions of the threads of a stream, in the order of their first MPI calls: the function
+// StartFunctions returns the start functions of the threads of a stream, in the order of their first MPI calls: the function
 // passed to pthread_create, the body of a parallel region, and the like. A stream may be of several threads, one after
 // the other. The thread that initialised MPI, and threads that the recorder could not follow, have none.
-func (k *Rank) MadeFor(stream int) (list []Site) {
+func (k *Rank) StartFunctions(stream int) (list []Site) {
 	t := k.tables
-	if len(t.sites.Threads) == 0 {
+	if len(t.sites.ThreadFunctions) == 0 {
 		return nil
 	}
-	firsts := k.Occurrences(stream, func(terminal int) bool { return t.sites.Thread(k.class.Terminals[terminal].Site) != nil })
+	firsts := k.Occurrences(stream, func(terminal int) bool { return t.sites.ThreadFunction(k.class.Terminals[terminal].Site) != nil })
 	for n := range min(firsts.Total(), maxMadeFor) {
 		_, terminal := firsts.Nth(n)
-		if s := t.sites.Thread(k.class.Terminals[terminal].Site); !slices.Contains(list, *s) {
+		if s := t.sites.ThreadFunction(k.class.Terminals[terminal].Site); !slices.Contains(list, *s) {
 			list = append(list, *s)
 		}
 	}
@@ -64,14 +64,14 @@ func (k *Rank) MadeFor(stream int) (list []Site) {
 // maxMadeFor bounds how many threads of a stream are looked at.
 const maxMadeFor = 1000
 
-// FinishNs is the time from rank 0's call of MPI_Finalize until the trace's content was complete, without writing the
+// MergeNs is the time from rank 0's call of MPI_Finalize until the trace's content was complete, without writing the
 // file; 0 if unknown.
-func (r *Reader) FinishNs() (int64, error) {
+func (r *Reader) MergeNs() (int64, error) {
 	p, err := r.procs()
 	if err != nil {
 		return 0, err
 	}
-	return p.FinishNs, nil
+	return p.MergeNs, nil
 }
 
 // spreads is the number of parts into which a time of unknown position is divided.
@@ -86,7 +86,7 @@ func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 	var list []Aside
 	n := k.Len(stream)
 	for _, a := range p.Asides {
-		if a.Call != Scattered {
+		if a.BeforeCall != AsidesAnywhere {
 			list = append(list, a)
 			continue
 		}
@@ -98,25 +98,25 @@ func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 			}
 			rest -= part
 			at := max(1, n/(spreads+1)*(i+1)+n%(spreads+1)*(i+1)/(spreads+1))
-			list = append(list, Aside{Call: at, Ns: part, Off: a.Off})
+			list = append(list, Aside{BeforeCall: at, Ns: part, TracingOff: a.TracingOff})
 		}
 	}
 	slices.SortStableFunc(list, sections.CompareAsides)
 	return list, nil
 }
 
-// Stretches returns the asides of a stream as means place them on the time line. Where the trace has the time
+// PlacedAsides returns the asides of a stream as means place them on the time line. Where the trace has the time
 // of each call, Timing.Asides places them exactly.
-func (k *Rank) Stretches(stream int) ([]Stretch, error) {
+func (k *Rank) PlacedAsides(stream int) ([]PlacedAside, error) {
 	m, err := k.means(stream)
 	if err != nil {
 		return nil, err
 	}
-	return m.Stretches(), nil
+	return m.PlacedAsides(), nil
 }
 
-// Tags returns what the user said of the run, by name.
-func Tags(meta map[string]string) map[string]string {
+// TagsOf returns what the user said of the run, by name.
+func TagsOf(meta map[string]string) map[string]string {
 	tags := make(map[string]string)
 	for key, value := range meta {
 		if name, ok := strings.CutPrefix(key, MetaTag); ok {

@@ -27,7 +27,7 @@ type Rank struct {
 	number int
 	index  int // within the class
 	nclass int
-	class  *sections.DecodedClass
+	class  *sections.ClassReader
 
 	streams []*grammar.Grammar
 	bare    []func() *grammar.WeightSums // by stream: without weights, see weighed
@@ -37,9 +37,9 @@ type Rank struct {
 	calls []template
 	spans []signature.Span      // of the call that was evaluated last
 	sums  []*grammar.WeightSums // by stream: requests made, by position
-	lines []*timeline.Means     // by stream
+	lines []*timeline.MeanTimes // by stream
 
-	series *timeline.Series // nil: none, if opened
+	series *timeline.SeriesTimes // nil: none, if opened
 	opened bool
 }
 
@@ -75,7 +75,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	}
 	streams, err := c.StreamsOf(int(r.places().Index[rank]), rank)
 	if err != nil {
-		return nil, r.failed(container.Columns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+		return nil, r.failed(container.SectionColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	k := &Rank{
 		streams: streams,
@@ -84,17 +84,17 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	}
 	for _, g := range streams {
 		k.bare = append(k.bare, sync.OnceValue(func() *grammar.WeightSums {
-			return grammar.NewSums(g, func(uint32) int64 { return 0 })
+			return grammar.NewWeightSums(g, func(uint32) int64 { return 0 })
 		}))
 	}
 	if err := k.openLanes(); err != nil {
-		return nil, r.failed(container.Lanes, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+		return nil, r.failed(container.SectionLanes, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	return k, nil
 }
 
-// Tracks yields the ranks that left a track, in order. It ends with an error.
-func (r *Reader) Tracks() iter.Seq2[*Rank, error] {
+// RanksWithTrack yields the ranks that left a track, in order. It ends with an error.
+func (r *Reader) RanksWithTrack() iter.Seq2[*Rank, error] {
 	return func(yield func(*Rank, error) bool) {
 		for rank, class := range r.places().Class {
 			if class < 0 {
@@ -139,8 +139,8 @@ func (k *Rank) Terminals() int { return len(k.class.Terminals) }
 // Counts returns how often each terminal occurs in a stream.
 func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
 
-// Forget drops what the rank keeps of its distinct calls, for those who hold many ranks; they are made again when they are asked for.
-func (k *Rank) Forget() {
+// DropDistinct drops what the rank keeps of its distinct calls, for those who hold many ranks; they are made again when they are asked for.
+func (k *Rank) DropDistinct() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.calls)
@@ -166,9 +166,9 @@ func (k *Rank) Distinct() ([]*Call, error) {
 	return calls, nil
 }
 
-// Called returns function and call site of a distinct call, without parameters and return value. Unlike
+// CallWithoutParams returns function and call site of a distinct call, without parameters and return value. Unlike
 // Terminal it keeps nothing, so that asking for all of a million costs no memory.
-func (k *Rank) Called(terminal int) *Call {
+func (k *Rank) CallWithoutParams(terminal int) *Call {
 	c := new(Call) // on the stack of a caller that doesn't keep it
 	k.called(c, terminal)
 	return c
@@ -176,25 +176,25 @@ func (k *Rank) Called(terminal int) *Call {
 
 func (k *Rank) called(c *Call, terminal int) {
 	t, sites := &k.class.Terminals[terminal], k.tables.sites
-	c.Rank, c.Terminal, c.Func = k.number, terminal, k.r.byID[t.Group.Call]
-	c.Site, c.Phase, c.Thread, c.Turn = sites.List[t.Site], sites.Phases[t.Site], sites.Thread(t.Site), sites.Turns[t.Site]
+	c.Rank, c.Terminal, c.Func = k.number, terminal, k.r.byID[t.Group.FunctionID]
+	c.Site, c.Phase, c.ThreadFunction, c.Turn = sites.List[t.Site], sites.Phases[t.Site], sites.ThreadFunction(t.Site), sites.Turns[t.Site]
 }
 
-// Place returns the number in Reader.Sites of a distinct call's site, one for all sites with the same frames and Call.Turn; -1 if the place isn't
+// SiteNumber returns the number in Reader.Sites of a distinct call's site, one for all sites with the same frames and Call.Turn; -1 if the place isn't
 // known.
-func (k *Rank) Place(terminal int) int {
-	return k.tables.sites.Number(k.class.Terminals[terminal].Site) - 1
+func (k *Rank) SiteNumber(terminal int) int {
+	return k.tables.sites.CommonNumber(k.class.Terminals[terminal].Site) - 1
 }
 
-// Vertex finds a distinct call in what the program's code says; -1 if it could not be placed.
-func (k *Rank) Vertex(c *Code, terminal int) int {
-	return c.Vertex(k.class.Terminals[terminal].Group.Call, k.Place(terminal))
+// VertexOf finds a distinct call in what the program's code says; -1 if it could not be placed.
+func (k *Rank) VertexOf(c *Code, terminal int) int {
+	return c.VertexOf(k.class.Terminals[terminal].Group.FunctionID, k.SiteNumber(terminal))
 }
 
 // Signature returns the values of a terminal as recorded, in the first of its calls if
 // it has a Lane.
 func (k *Rank) Signature(terminal int) []int64 {
-	return k.class.Terminals[terminal].Vals(k.class, k.index, k.number, k.r.Ranks())
+	return k.class.Terminals[terminal].EvalSignature(k.class, k.index, k.number, k.r.Ranks())
 }
 
 func (k *Rank) template(n int) (template, error) {
@@ -203,9 +203,9 @@ func (k *Rank) template(n int) (template, error) {
 	if t := k.calls[n]; t.call != nil {
 		return t, nil
 	}
-	t, err := k.evaluated(k.r.byID[k.class.Terminals[n].Group.Call], n)
+	t, err := k.evaluated(k.r.byID[k.class.Terminals[n].Group.FunctionID], n)
 	if err != nil {
-		return template{}, k.r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
+		return template{}, k.r.failed(container.SectionSignatures, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
 	k.calls[n] = t
 	return t, nil
@@ -223,7 +223,7 @@ func (k *Rank) evaluated(f *Function, n int) (t template, err error) {
 	k.called(c, n)
 	t = template{call: c, posting: c.posting(), laned: k.Lane(n) != nil, array: k.r.array(f, k.spans, vals)}
 	t.requests = c.namesRequests()
-	if t.posting.Makes == signature.OneShot {
+	if t.posting.Kind == signature.RequestOneShot {
 		t.made = 1
 	}
 	t.posted, t.own, err = k.r.follows(c, k.spans, vals)
@@ -267,7 +267,7 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 				}
 			}
 			c := t.at(stream, at, made)
-			if t.array != nil && t.array.AsLeft {
+			if t.array != nil && t.array.IsLeftOut {
 				posts.array(c, nil)
 			}
 			if len(t.posted) > 0 {
@@ -329,7 +329,7 @@ func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 	if sums == nil {
 		made := make([]int64, k.Terminals())
 		for i := range made {
-			if !slices.ContainsFunc(k.Called(i).Func.Params, func(p ParamDef) bool { return p.Type == Request }) {
+			if !slices.ContainsFunc(k.CallWithoutParams(i).Func.Params, func(p ParamDef) bool { return p.Type == TypeRequest }) {
 				continue
 			}
 			t, err := k.template(i)
@@ -392,11 +392,11 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	if w.Err() == nil {
 		ranks, numbers := r.lists()[class], sections.NumberGroups(groups)
 		times = p.Unpool(of, numbers, counts, ranks)
-		sections.ReconcileExtremes(times, numbers, len(ranks), p.Apart)
+		sections.ReconcileExtremes(times, numbers, len(ranks), p.ForeignExtremes)
 	}
 	hists := sections.DecodeHistograms(w, len(groups), places)
-	if err := w.Done(); err != nil {
-		return nil, nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
+	if err := w.Finish(); err != nil {
+		return nil, nil, r.failed(container.SectionTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return times, hists, nil
 }
@@ -408,22 +408,22 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	if err != nil {
 		return nil, nil, err
 	}
-	rest := w.Rest()
+	rest := w.RemainingLen()
 	took := func(what string, n int) {
-		note(what, n, rest-w.Rest())
-		rest = w.Rest()
+		note(what, n, rest-w.RemainingLen())
+		rest = w.RemainingLen()
 	}
 	ranks, groups := r.lists()[class], sections.NumberGroups(c.Groups())
 	key := func(n int) sections.PoolKey {
-		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
+		return sections.PoolKey{Group: c.Terminals[n].Group, SignatureIndex: c.Terminals[n].SignatureIndex}
 	}
-	of, p = sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
+	of, p = sections.NewClassPools(groups, c.FirstWithoutStack, key, counts, len(ranks))
 	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
 		t.BaseForOthers = true
 	case n > 1:
-		if t.Base, err = r.baseTimes(n - 2); err != nil {
+		if t.BaseClass, err = r.baseTimes(n - 2); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -454,12 +454,12 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		w.Fail("is not referred to by others")
 	}
 	key := func(n int) sections.PoolKey {
-		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
+		return sections.PoolKey{Group: c.Terminals[n].Group, SignatureIndex: c.Terminals[n].SignatureIndex}
 	}
-	_, p := sections.NewPooled(sections.NumberGroups(c.Groups()), c.Stackless, key, counts, c.Ranks)
+	_, p := sections.NewClassPools(sections.NumberGroups(c.Groups()), c.FirstWithoutStack, key, counts, c.Ranks)
 	codes := p.Decode(&t, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
-		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, r.failed(container.SectionTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	codes.Index(p)
 	r.bases.Store(class, codes)
@@ -467,16 +467,16 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 }
 
 // calls returns how often the ranks of a class called each terminal, in all.
-func (r *Reader) calls(n int, c *sections.DecodedClass) ([]uint64, error) {
+func (r *Reader) calls(n int, c *sections.ClassReader) ([]uint64, error) {
 	var ranks []int
-	if len(c.Varying) > 0 {
+	if len(c.VaryingCounts) > 0 {
 		ranks = r.lists()[n]
 	}
-	calls, err := column.StreamCalls(c.Streams, c.Varying, len(c.Terminals), c.Ranks, func(i, member int) int64 {
+	calls, err := column.CountStreamCalls(c.Streams, c.VaryingCounts, len(c.Terminals), c.Ranks, func(i, member int) int64 {
 		return c.Counts[i].At(member, int64(ranks[member]))
 	})
 	if err != nil {
-		return nil, r.failed(container.Columns, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
+		return nil, r.failed(container.SectionColumns, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
 	}
 	return calls, nil
 }

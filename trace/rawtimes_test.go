@@ -17,14 +17,14 @@ func TestRawTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, kind := range raw.Kinds {
+			for i, kind := range raw.CallKinds {
 				call, err := k.Call(stream, uint64(at))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if raw.Gaps[i] != want[at].Gap || raw.Durations[i] != want[at].Duration || raw.Functions[kind] != call.Name() {
+				if raw.Gaps[i] != want[at].Gap || raw.Durations[i] != want[at].Duration || raw.KindFunctions[kind] != call.Name() {
 					t.Errorf("stream %d, call %d: gap %d, duration %d of %s, want %+v of %s", stream, at,
-						raw.Gaps[i], raw.Durations[i], raw.Functions[kind], want[at], call.Name())
+						raw.Gaps[i], raw.Durations[i], raw.KindFunctions[kind], want[at], call.Name())
 				}
 				at++
 			}

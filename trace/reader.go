@@ -32,7 +32,7 @@ type Reader struct {
 	meta    map[string]string
 	schema  []*Function
 	byID    map[uint16]*Function
-	ranks   *sections.RankMap
+	ranks   *sections.ClassMap
 	members []int // per class: number of ranks
 	places  func() *sections.Placement
 	lists   func() [][]int
@@ -40,7 +40,7 @@ type Reader struct {
 	tables    func() (*tables, error)
 	procs     func() (*sections.Processes, error)
 	mu        sync.Mutex
-	class     map[int]*sections.DecodedClass
+	class     map[int]*sections.ClassReader
 	timing    func() ([][]byte, error)
 	series    func() (*sections.SeriesIndex, error)
 	values    func() (*sections.AttachedValues, error)
@@ -55,7 +55,7 @@ type Reader struct {
 	code      func() (*Code, error)
 	waits     func() (*Waits, error)
 	when      func() (*When, error)
-	drawn     func() (*grammar.Drawing, error)
+	drawn     func() (*grammar.SyntheticCounts, error)
 	bases     sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow      map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	shared    sync.Map                        // see Shared
@@ -93,14 +93,14 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// NewBytes returns a reader of the bytes of a trace file. Errors name it.
-func NewBytes(file []byte, name string) (*Reader, error) {
+// ReadBytes returns a reader of the bytes of a trace file. Errors name it.
+func ReadBytes(file []byte, name string) (*Reader, error) {
 	return NewReader(bytes.NewReader(file), int64(len(file)), name)
 }
 
 // NewReader returns a reader of a trace of the given size. Errors name it.
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
-	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.DecodedClass)}
+	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.ClassReader)}
 	var err error
 	if r.sections, err = container.ReadDirectory(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
@@ -117,21 +117,21 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.series = sync.OnceValues(r.readSeries)
 	r.lists = sync.OnceValue(r.listMembers)
 	r.tables = sync.OnceValues(r.readTables)
-	r.timing = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.Times) })
+	r.timing = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.SectionTimes) })
 	r.procs = sync.OnceValues(func() (p *sections.Processes, err error) {
 		calls, err := r.lengths()
 		if err != nil {
 			return nil, err
 		}
-		err = r.section(container.Process, func(w *wire.Reader) {
+		err = r.section(container.SectionProcess, func(w *wire.Reader) {
 			table := sections.DecodeProcessSection(w, r.ranks.Ranks, calls, r.ranked)
 			p = &table
 		})
 		if err == nil {
-			err = r.optional(container.Asides, func(w *wire.Reader) { p.ReadAsides(w, r.ranks.Ranks) })
+			err = r.optional(container.SectionAsides, func(w *wire.Reader) { p.ReadAsides(w, r.ranks.Ranks) })
 		}
 		if err == nil {
-			p.FoldersFrom(r.Meta())
+			p.ReadFolders(r.Meta())
 		}
 		return p, err
 	})
@@ -143,7 +143,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.start = sync.OnceValues(r.meanStart)
 	r.allocs = sync.OnceValues(r.readAllocs)
 	r.handovers = sync.OnceValues(r.readHandovers)
-	r.lanes = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.Lanes) })
+	r.lanes = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.SectionLanes) })
 	r.code = sync.OnceValues(r.readCode)
 	r.waits = sync.OnceValues(r.readWaits)
 	r.when = sync.OnceValues(r.readWhen)
@@ -159,9 +159,9 @@ func (r *Reader) Close() error {
 	return r.close()
 }
 
-// Shared returns what was made when it was first asked for under a key: what packages find out of
+// Memoize returns what was made when it was first asked for under a key: what packages find out of
 // the whole trace, so that all who read it share one.
-func (r *Reader) Shared(key any, make func() any) any {
+func (r *Reader) Memoize(key any, make func() any) any {
 	v, _ := r.shared.LoadOrStore(key, sync.OnceValue(make))
 	return v.(func() any)()
 }
@@ -182,7 +182,7 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.Reader)) error {
 	w := wire.NewReader(data, what)
 	decode(w)
-	if err := w.Done(); err != nil {
+	if err := w.Finish(); err != nil {
 		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return nil
@@ -242,23 +242,23 @@ func (r *Reader) ahead(ids ...byte) {
 }
 
 func (r *Reader) failed(id byte, err error) error {
-	return fmt.Errorf("trace: %s: section %q: %w", r.name, container.Names[id], err)
+	return fmt.Errorf("trace: %s: section %q: %w", r.name, container.SectionNames[id], err)
 }
 
 // small reads the sections that every reader needs.
 func (r *Reader) small() error {
-	for _, id := range []byte{container.Meta, container.Schema} {
+	for _, id := range []byte{container.SectionMeta, container.SectionSchema} {
 		if s := r.sections.Find(id); s != nil {
 			if err := s.CheckSmall(); err != nil {
 				return r.failed(id, err)
 			}
 		}
 	}
-	err := r.section(container.Meta, func(w *wire.Reader) { r.meta = sections.DecodeMeta(w) })
+	err := r.section(container.SectionMeta, func(w *wire.Reader) { r.meta = sections.DecodeMeta(w) })
 	if err != nil {
 		return err
 	}
-	err = r.section(container.Schema, func(w *wire.Reader) { r.schema = sections.DecodeSchema(w) })
+	err = r.section(container.SectionSchema, func(w *wire.Reader) { r.schema = sections.DecodeSchema(w) })
 	if err != nil {
 		return err
 	}
@@ -266,12 +266,12 @@ func (r *Reader) small() error {
 	for _, f := range r.schema {
 		r.byID[f.ID] = f
 	}
-	err = r.section(container.Ranks, func(w *wire.Reader) {
-		if r.ranks = sections.DecodeRanks(w); r.ranks == nil {
+	err = r.section(container.SectionRanks, func(w *wire.Reader) {
+		if r.ranks = sections.DecodeClassMap(w); r.ranks == nil {
 			return
 		}
 		// A class takes a byte at least.
-		if n := r.rawSize(container.Classes); uint64(r.ranks.Classes) > n {
+		if n := r.rawSize(container.SectionClasses); uint64(r.ranks.Classes) > n {
 			w.Fail("%d classes in %d bytes", r.ranks.Classes, n)
 			return
 		}
@@ -293,24 +293,24 @@ func (r *Reader) rawSize(id byte) uint64 {
 }
 
 func (r *Reader) readTables() (*tables, error) {
-	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
+	r.ahead(container.SectionSites, container.SectionSignatures, container.SectionClasses, container.SectionColumns)
 	t := &tables{}
 	t.strings = map[uint64]string{}
-	if err := r.optional(container.Strings, func(w *wire.Reader) { t.strings = sections.DecodeStrings(w) }); err != nil {
+	if err := r.optional(container.SectionStrings, func(w *wire.Reader) { t.strings = sections.DecodeStrings(w) }); err != nil {
 		return nil, err
 	}
-	if err := r.section(container.Sites, func(w *wire.Reader) { t.sites = sections.DecodeSites(w) }); err != nil {
+	if err := r.section(container.SectionSites, func(w *wire.Reader) { t.sites = sections.DecodeSites(w) }); err != nil {
 		return nil, err
 	}
-	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, t.sites, nil) })
+	err := r.section(container.SectionSignatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, t.sites, nil) })
 	if err != nil {
 		return nil, err
 	}
-	err = r.section(container.Classes, func(w *wire.Reader) { t.classes, t.together = r.decodeClasses(w, t.sigs) })
+	err = r.section(container.SectionClasses, func(w *wire.Reader) { t.classes, t.together = r.decodeClasses(w, t.sigs) })
 	if err != nil {
 		return nil, err
 	}
-	if t.columns, err = r.byClass(container.Columns); err != nil {
+	if t.columns, err = r.byClass(container.SectionColumns); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -318,11 +318,11 @@ func (r *Reader) readTables() (*tables, error) {
 
 // decodeClasses reads what the classes have of the section, in either way.
 func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.ClassCommon) {
-	if r.ranks.Classes > w.Rest() {
-		w.Fail("%d classes in %d bytes", r.ranks.Classes, w.Rest())
+	if r.ranks.Classes > w.RemainingLen() {
+		w.Fail("%d classes in %d bytes", r.ranks.Classes, w.RemainingLen())
 		return nil, nil
 	}
-	if b := w.Remaining(); len(b) > 0 && b[0] == sections.Together {
+	if b := w.Remaining(); len(b) > 0 && b[0] == sections.SharedSignaturesMark {
 		return nil, sections.DecodeClasses(w, r.ranks.Classes, sigs)
 	}
 	return sections.DecodeBlobs(w, r.ranks.Classes), nil
@@ -366,9 +366,9 @@ func (r *Reader) Schema() []*Function { return r.schema }
 
 // A Section is a section's name and size.
 type Section struct {
-	Name   string
-	Stored int64 // bytes in the file
-	Raw    int64 // bytes before compression
+	Name        string
+	StoredBytes int64 // bytes in the file
+	RawBytes    int64 // bytes before compression
 }
 
 // Sections returns the sections with their sizes, in the order of the file.
@@ -376,7 +376,7 @@ func (r *Reader) Sections() []Section {
 	var list []Section
 	for i := range r.sections {
 		s := &r.sections[i]
-		list = append(list, Section{Name: s.Name(), Stored: s.StoredSize, Raw: int64(s.RawSize)})
+		list = append(list, Section{Name: s.Name(), StoredBytes: s.StoredSize, RawBytes: int64(s.RawSize)})
 	}
 	return list
 }
@@ -405,7 +405,7 @@ func (r *Reader) Strings() (map[uint64]string, error) {
 	return maps.Clone(t.strings), nil
 }
 
-// Sites returns all call sites, and the entries for phases; see model.PhaseMark.
+// Sites returns all call sites, and the entries for phases; see model.PhaseBuildID.
 func (r *Reader) Sites() ([]Site, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -414,13 +414,13 @@ func (r *Reader) Sites() ([]Site, error) {
 	return append([]Site(nil), t.sites.List[1:]...), nil
 }
 
-// Signatures returns how many parametric signatures the trace has.
-func (r *Reader) Signatures() (int, error) {
+// SignatureCount returns how many parametric signatures the trace has.
+func (r *Reader) SignatureCount() (int, error) {
 	t, err := r.tables()
 	if err != nil {
 		return 0, err
 	}
-	return t.sigs.Total, nil
+	return t.sigs.SignatureCount, nil
 }
 
 // lengths counts the calls of each rank.
@@ -442,13 +442,13 @@ func (r *Reader) lengths() (column.Column, error) {
 		}
 		streams, err := class.StreamsOf(int(r.places().Index[rank]), rank)
 		if err != nil {
-			return c, r.failed(container.Columns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+			return c, r.failed(container.SectionColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 		}
 		sum := int64(0)
 		for _, g := range streams {
 			sum += int64(g.Len())
 		}
-		if len(class.Varying) == 0 {
+		if len(class.VaryingCounts) == 0 {
 			known[n] = sum
 		}
 		c.Append(sum)

@@ -10,76 +10,76 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// An Order is the call sites of a thread, numbered as they first come. A call at or before the site of the one
+// An SiteOrder is the call sites of a thread, numbered as they first come. A call at or before the site of the one
 // before it is a step back: the beginning of an iteration.
-type Order struct {
-	Number []int         // by terminal: of its site; -1: the thread has none such
-	First  []int         // by site: the terminal that comes first
-	Back   map[int][]int // by site: those from which steps lead back to it, ascending
-	Steps  map[[2]int]uint64
+type SiteOrder struct {
+	SiteOf         []int         // by terminal: of its site; -1: the thread has none such
+	FirstTerminals []int         // by site: the terminal that comes first
+	StepsBackFrom  map[int][]int // by site: those from which steps lead back to it, ascending
+	StepCounts     map[[2]int]uint64
 
 	k      *Rank
 	stream int
 	firsts []uint64 // by site: where it is first
 }
 
-// Order finds the order of a thread's call sites. It takes time in proportion to the compressed stream.
-func (k *Rank) Order(stream int) *Order {
-	o := &Order{k: k, stream: stream, Number: make([]int, k.Terminals()), Back: make(map[int][]int), Steps: make(map[[2]int]uint64)}
+// SiteOrder finds the order of a thread's call sites. It takes time in proportion to the compressed stream.
+func (k *Rank) SiteOrder(stream int) *SiteOrder {
+	o := &SiteOrder{k: k, stream: stream, SiteOf: make([]int, k.Terminals()), StepsBackFrom: make(map[int][]int), StepCounts: make(map[[2]int]uint64)}
 	type place struct {
 		f *Function
 		s Site
 	}
 	known := make(map[place]int)
-	firsts := k.Firsts(stream)
+	firsts := k.FirstPositions(stream)
 	var by []int
 	for t, at := range firsts {
-		if o.Number[t] = -1; at < math.MaxUint64 {
+		if o.SiteOf[t] = -1; at < math.MaxUint64 {
 			by = append(by, t)
 		}
 	}
 	slices.SortFunc(by, func(a, b int) int { return cmp.Compare(firsts[a], firsts[b]) })
 	for _, t := range by {
-		c := k.Called(t)
-		n, fresh := once.Number(known, place{c.Func, c.Site})
+		c := k.CallWithoutParams(t)
+		n, fresh := once.NumberOf(known, place{c.Func, c.Site})
 		if fresh {
-			o.First, o.firsts = append(o.First, t), append(o.firsts, firsts[t])
+			o.FirstTerminals, o.firsts = append(o.FirstTerminals, t), append(o.firsts, firsts[t])
 		}
-		o.Number[t] = n
+		o.SiteOf[t] = n
 	}
 	for pair, n := range k.Transitions(stream) {
-		if pair[0] != NoTerminal {
-			o.Steps[[2]int{o.Number[pair[0]], o.Number[pair[1]]}] += n
+		if pair[0] != BeforeFirstTerminal {
+			o.StepCounts[[2]int{o.SiteOf[pair[0]], o.SiteOf[pair[1]]}] += n
 		}
 	}
-	for s := range o.Steps {
+	for s := range o.StepCounts {
 		if s[1] <= s[0] {
-			o.Back[s[1]] = append(o.Back[s[1]], s[0])
+			o.StepsBackFrom[s[1]] = append(o.StepsBackFrom[s[1]], s[0])
 		}
 	}
-	for _, list := range o.Back {
+	for _, list := range o.StepsBackFrom {
 		slices.Sort(list)
 	}
 	return o
 }
 
-// Begins says whether a call begins an iteration of the loop of steps back to a site: it comes after one from number from on, or the loop
+// BeginsIteration says whether a call begins an iteration of the loop of steps back to a site: it comes after one from number from on, or the loop
 // is entered.
-func (o *Order) Begins(to, from int) func(before, terminal int) bool {
+func (o *SiteOrder) BeginsIteration(to, from int) func(before, terminal int) bool {
 	return func(before, terminal int) bool {
-		if o.Number[terminal] != to {
+		if o.SiteOf[terminal] != to {
 			return false
 		}
-		return before == NoTerminal || o.Number[before] >= from || o.Number[before] < to
+		return before == BeforeFirstTerminal || o.SiteOf[before] >= from || o.SiteOf[before] < to
 	}
 }
 
 // Rounds are the iterations of a loop on one rank, as positions of the calls of a thread.
 type Rounds struct {
-	Count  uint64
-	End    uint64 // of the last one
-	Others bool   // they follow from those of other ranks
-	begin  func(n uint64) uint64
+	Count          uint64
+	End            uint64 // of the last one
+	FromOtherRanks bool   // they follow from those of other ranks
+	begin          func(n uint64) uint64
 }
 
 // NewRounds are iterations that begin with some calls. end is where the last one ends.
@@ -99,10 +99,10 @@ func (r *Rounds) Begin(n uint64) uint64 {
 }
 
 // Rounds finds the iterations of a loop, of this number, that begin with calls from a site of the order; nil if the rank has other numbers of them.
-func (o *Order) Rounds(site int, iterations uint64) *Rounds {
-	sources := o.Back[site]
+func (o *SiteOrder) Rounds(site int, iterations uint64) *Rounds {
+	sources := o.StepsBackFrom[site]
 	for i := len(sources) - 1; i >= 0; i-- {
-		x := o.k.OccurrencesAfter(o.stream, o.Begins(site, sources[i]))
+		x := o.k.OccurrencesAfter(o.stream, o.BeginsIteration(site, sources[i]))
 		if x.Total() != iterations || iterations == 0 {
 			continue
 		}
@@ -116,7 +116,7 @@ func (o *Order) Rounds(site int, iterations uint64) *Rounds {
 const mostLoopsEnd = 1 << 16
 
 // end is where the last iteration ends: at a call from a site that is before the loop, or was in no other iteration.
-func (o *Order) end(from uint64, to int) uint64 {
+func (o *SiteOrder) end(from uint64, to int) uint64 {
 	known := to
 	for n, t := range o.firsts {
 		if t < from {
@@ -125,7 +125,7 @@ func (o *Order) end(from uint64, to int) uint64 {
 	}
 	i := from
 	for t := range o.k.SequenceFrom(o.stream, from) {
-		if n := o.Number[t]; n < to || n > known {
+		if n := o.SiteOf[t]; n < to || n > known {
 			return i
 		}
 		if i++; i-from > mostLoopsEnd {
@@ -139,7 +139,7 @@ func (o *Order) end(from uint64, to int) uint64 {
 func together(k *Rank, stream int) (*Occurrences, error) {
 	is := make([]bool, k.Terminals())
 	for t := range is {
-		if !k.Called(t).Func.Has(Collective) {
+		if !k.CallWithoutParams(t).Func.Has(AttrCollective) {
 			continue
 		}
 		c, err := k.Terminal(t)
@@ -147,14 +147,14 @@ func together(k *Rank, stream int) (*Occurrences, error) {
 			return nil, err
 		}
 		comm := c.Param("comm")
-		is[t] = comm != nil && comm.In.Type == Handle && comm.In.Num == mpi.CommWorld && c.Return == 0
+		is[t] = comm != nil && comm.In.Type == TypeHandle && comm.In.Num == mpi.HandleCommWorld && c.Return == 0
 	}
 	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
 }
 
-// Alongside finds the iterations of a rank by those of another one: they begin at the same collective calls of all ranks. It returns nil
+// AlignRounds finds the iterations of a rank by those of another one: they begin at the same collective calls of all ranks. It returns nil
 // where there are no such.
-func (o *Order) Alongside(of *Rank, r *Rounds) (*Rounds, error) {
+func (o *SiteOrder) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 	theirs, err := together(of, o.stream)
 	if err != nil {
 		return nil, err
@@ -178,10 +178,10 @@ func (o *Order) Alongside(of *Rank, r *Rounds) (*Rounds, error) {
 		p, _ := own.Nth(c - 1)
 		return p + 1
 	}
-	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), Others: true, begin: at}
+	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), FromOtherRanks: true, begin: at}
 	before := theirs.Before(r.Begin(0))
-	for n := uint64(1); n <= min(r.Count, model.WhenSingle); n++ { // each has a collective call
-		i := n * r.Count / min(r.Count, model.WhenSingle)
+	for n := uint64(1); n <= min(r.Count, model.WhenMaxSingleIterations); n++ { // each has a collective call
+		i := n * r.Count / min(r.Count, model.WhenMaxSingleIterations)
 		c := theirs.Before(r.Begin(i))
 		if c <= before && i < r.Count {
 			return nil, nil
@@ -192,15 +192,15 @@ func (o *Order) Alongside(of *Rank, r *Rounds) (*Rounds, error) {
 }
 
 // site returns the number of a function's call site in the order; -1: the thread doesn't call it from there.
-func (o *Order) site(f *Function, s Site) int {
-	return slices.IndexFunc(o.First, func(t int) bool {
-		c := o.k.Called(t)
+func (o *SiteOrder) site(f *Function, s Site) int {
+	return slices.IndexFunc(o.FirstTerminals, func(t int) bool {
+		c := o.k.CallWithoutParams(t)
 		return c.Func == f && c.Site == s
 	})
 }
 
-// Iterations finds the iterations of the loop that When is about on the rank's first thread; nil if there is no loop, or the rank doesn't run it.
-func (k *Rank) Iterations() (*Rounds, error) {
+// LoopIterations finds the iterations of the loop that When is about on the rank's first thread; nil if there is no loop, or the rank doesn't run it.
+func (k *Rank) LoopIterations() (*Rounds, error) {
 	w, err := k.r.When()
 	if err != nil || w == nil || w.Loop == nil || k.Len(0) == 0 {
 		return nil, err
@@ -215,7 +215,7 @@ func (k *Rank) Iterations() (*Rounds, error) {
 		return found{rounds, err}
 	}
 	if k.Uniform() {
-		x := k.r.Shared(shared{k.nclass}, find).(found)
+		x := k.r.Memoize(shared{k.nclass}, find).(found)
 		return x.rounds, x.err
 	}
 	x := find().(found)
@@ -228,8 +228,8 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 		return own, nil
 	}
 	type first struct{}
-	of, _ := k.r.Shared(first{}, func() any { // that runs the loop itself
-		for k, err := range k.r.Tracks() {
+	of, _ := k.r.Memoize(first{}, func() any { // that runs the loop itself
+		for k, err := range k.r.RanksWithTrack() {
 			if err != nil {
 				return nil
 			}
@@ -243,12 +243,12 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 		return nil, nil
 	}
 	theirs, _ := of.runs(w)
-	return o.Alongside(of, theirs)
+	return o.AlignRounds(of, theirs)
 }
 
 // runs finds the iterations of the loop where the rank runs it itself.
-func (k *Rank) runs(w *When) (*Rounds, *Order) {
-	o, at := k.Order(0), w.Loop.Begins
+func (k *Rank) runs(w *When) (*Rounds, *SiteOrder) {
+	o, at := k.SiteOrder(0), w.Loop.BeginsAt
 	sites := k.tables.sites.List
 	if at.Function < 0 || at.Function >= len(k.r.Schema()) || at.Site >= len(sites) {
 		return nil, o

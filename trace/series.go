@@ -17,13 +17,13 @@ import (
 
 // seriesOf reads the index; nil if the trace has no times of single calls.
 func (r *Reader) readSeries() (*sections.SeriesIndex, error) {
-	s := r.sections.Find(container.Series)
+	s := r.sections.Find(container.SectionSeries)
 	if s == nil {
 		return nil, nil
 	}
 	x, err := r.seriesIndex(s)
 	if err != nil {
-		return nil, r.failed(container.Series, err)
+		return nil, r.failed(container.SectionSeries, err)
 	}
 	return x, nil
 }
@@ -55,7 +55,7 @@ func (r *Reader) seriesIndex(s *container.Section) (*sections.SeriesIndex, error
 	}
 	w := wire.NewReader(data, "index")
 	seq := column.DecodeSeq(w, r.Ranks())
-	if err := w.Done(); err != nil {
+	if err := w.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
 	}
 	x := &sections.SeriesIndex{Section: s, Offsets: make([]int64, r.Ranks()+1)}
@@ -74,7 +74,7 @@ func (r *Reader) seriesIndex(s *container.Section) (*sections.SeriesIndex, error
 
 // openSeries returns the times of the rank's calls, nil if there are none. They are kept,
 // so that only the first search takes time for their index.
-func (k *Rank) openSeries() (*timeline.Series, error) {
+func (k *Rank) openSeries() (*timeline.SeriesTimes, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.opened {
@@ -87,7 +87,7 @@ func (k *Rank) openSeries() (*timeline.Series, error) {
 	return k.series, nil
 }
 
-func (k *Rank) newSeries() (*timeline.Series, error) {
+func (k *Rank) newSeries() (*timeline.SeriesTimes, error) {
 	x, err := k.r.series()
 	if err != nil || x == nil {
 		return nil, err
@@ -109,25 +109,25 @@ func (k *Rank) newSeries() (*timeline.Series, error) {
 			return nil, k.seriesFailed(fmt.Errorf("stream %d: times of %d calls, there are %d", s, p.Len(s), k.Len(s)))
 		}
 	}
-	out := &timeline.Series{Reader: p, Streams: k.streams, Failed: k.seriesFailed}
+	out := &timeline.SeriesTimes{Reader: p, Streams: k.streams, WrapError: k.seriesFailed}
 	o, err := k.r.timingOptions()
 	if err != nil {
 		return nil, k.seriesFailed(err)
 	}
 	o.Mode = p.Mode
 	names := make([]string, k.Terminals())
-	sigs := make([]series.Signature, k.Terminals())
+	sigs := make([]series.CallIdentity, k.Terminals())
 	for t := range sigs {
 		x := &k.class.Terminals[t]
-		names[t] = k.r.byID[x.Group.Call].Name
-		sigs[t] = series.Signature{Call: uint64(x.Group.Call), Site: uint64(x.Site), Vals: k.Signature(t)}
+		names[t] = k.r.byID[x.Group.FunctionID].Name
+		sigs[t] = series.CallIdentity{Call: uint64(x.Group.FunctionID), Site: uint64(x.Site), Vals: k.Signature(t)}
 	}
-	out.Of, out.Kinds = series.KindsOf(o, p.TicksPerNs, names, sigs)
+	out.TerminalKinds, out.Kinds = series.CallKindsOf(o, p.TicksPerNs, names, sigs)
 	return out, nil
 }
 
 func (k *Rank) seriesFailed(err error) error {
-	return k.r.failed(container.Series, fmt.Errorf("rank %d: %w: %w", k.number, err, ErrFormat))
+	return k.r.failed(container.SectionSeries, fmt.Errorf("rank %d: %w: %w", k.number, err, ErrFormat))
 }
 
 // timingOptions are those of the recorder, as far as blocks depend on them.
@@ -155,12 +155,12 @@ func (k *Rank) checkSeries() error {
 // RawTimes is the times of consecutive calls of a thread as they were recorded,
 // in ticks of the rank's clock: what a codec gets to see.
 type RawTimes struct {
-	Kinds           []uint32 // of each call; calls of a kind may take alike
+	CallKinds       []uint32 // of each call; calls of a kind may take alike
 	Gaps, Durations []uint64
-	Jumps           map[int]int64 // by call: how much later than after its gap it began; nearly always nil
+	StartJumps      map[int]int64 // by call: how much later than after its gap it began; nearly always nil
 
-	Groups    []uint32 // by kind: what kinds of one function have in common
-	Functions []string // by kind
+	KindGroups    []uint32 // by kind: what kinds of one function have in common
+	KindFunctions []string // by kind
 
 	TicksPerNs float64
 	StartNs    int64 // wall clock at tick 0, ns since 1970
@@ -175,31 +175,31 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 		case err != nil:
 			yield(nil, err)
 			return
-		case s == nil || s.Mode != timing.Lossless:
+		case s == nil || s.Mode != timing.ModeLossless:
 			yield(nil, fmt.Errorf("%s: rank %d: no exact times of single calls; record them: spoor run --timing lossless …", k.r.name, k.number))
 			return
 		}
 		functions := make([]string, len(s.Kinds.Groups))
-		for t, kind := range s.Of {
-			functions[kind] = k.r.byID[k.class.Terminals[t].Group.Call].Name
+		for t, kind := range s.TerminalKinds {
+			functions[kind] = k.r.byID[k.class.Terminals[t].Group.FunctionID].Name
 		}
 		cursor := k.streams[stream].Cursor()
 		for i := range s.Blocks(stream) {
-			x, err := s.Decoded(stream, i)
+			x, err := s.DecodeBlock(stream, i)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			raw := &RawTimes{Groups: s.Kinds.Groups, Functions: functions, TicksPerNs: s.TicksPerNs, StartNs: s.StartNs}
+			raw := &RawTimes{KindGroups: s.Kinds.Groups, KindFunctions: functions, TicksPerNs: s.TicksPerNs, StartNs: s.StartNs}
 			for n, e := range x.Entries {
 				if e.Jump != 0 {
-					if raw.Jumps == nil {
-						raw.Jumps = make(map[int]int64)
+					if raw.StartJumps == nil {
+						raw.StartJumps = make(map[int]int64)
 					}
-					raw.Jumps[n] = e.Jump
+					raw.StartJumps[n] = e.Jump
 				}
 				t, _ := cursor.Next()
-				raw.Kinds = append(raw.Kinds, s.Of[t])
+				raw.CallKinds = append(raw.CallKinds, s.TerminalKinds[t])
 				raw.Gaps = append(raw.Gaps, e.Gap)
 				raw.Durations = append(raw.Durations, e.Duration)
 			}

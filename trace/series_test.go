@@ -13,10 +13,10 @@ import (
 )
 
 // sampleTimes makes up the times of n calls; the 5th came after a pause.
-func sampleTimes(n int) []timing.Entry {
-	list := make([]timing.Entry, n)
+func sampleTimes(n int) []timing.CallEntry {
+	list := make([]timing.CallEntry, n)
 	for i := range list {
-		list[i] = timing.Entry{Duration: uint64(100 + 7*i%31), Gap: uint64(10 + i%3)}
+		list[i] = timing.CallEntry{Duration: uint64(100 + 7*i%31), Gap: uint64(10 + i%3)}
 		if i == 5 {
 			list[i].Jump = 5000
 		}
@@ -33,18 +33,18 @@ func sampleSeriesOf(t testing.TB, c *sections.Content) *sections.Series {
 	var all bytes.Buffer
 	class := &c.Classes[0]
 	for r := range class.Ranks.All() {
-		w, err := series.NewWriter(&all, series.Rank{Mode: timing.Lossless, TicksPerNs: 2, StartNs: 1e18 - 50 + r})
+		w, err := series.NewWriter(&all, series.RankInfo{Mode: timing.ModeLossless, TicksPerNs: 2, StartNs: 1e18 - 50 + r})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, g := range class.Streams {
 			cursor := g.Cursor()
-			calls := func(yield func([]timing.Entry, error) bool) { yield(sampleTimes(int(g.Len())), nil) }
-			err := w.Stream(iter.Seq2[[]timing.Entry, error](calls), func(n int) series.Kinds {
+			calls := func(yield func([]timing.CallEntry, error) bool) { yield(sampleTimes(int(g.Len())), nil) }
+			err := w.WriteStream(iter.Seq2[[]timing.CallEntry, error](calls), func(n int) series.CallKinds {
 				// Each terminal is a kind and a function of its own.
-				k := series.Kinds{Of: make([]uint32, n), Groups: []uint32{0, 1, 2, 3, 4, 5, 6, 7}}
-				for i := range k.Of {
-					k.Of[i], _ = cursor.Next()
+				k := series.CallKinds{ByCall: make([]uint32, n), Groups: []uint32{0, 1, 2, 3, 4, 5, 6, 7}}
+				for i := range k.ByCall {
+					k.ByCall[i], _ = cursor.Next()
 				}
 				return k
 			})
@@ -76,7 +76,7 @@ func TestTimedSeries(t *testing.T) {
 		for stream := range k.Streams() {
 			want := sampleTimes(int(k.Len(stream)))
 			at := int64(0)
-			for c, err := range k.Timed(stream) {
+			for c, err := range k.TimedCalls(stream) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,11 +85,11 @@ func TestTimedSeries(t *testing.T) {
 				begin, at = e.Advance(at)
 				half := func(ticks uint64) Sample { return Sample{Ns: (ticks + 1) / 2, Kind: ExactSample} }
 				got := c.Timing
-				got.Spoor, got.Early = 0, false                                                                            // see TestAsides
+				got.RecorderNs, got.AsidesBeforeGap = 0, false                                                             // see TestAsides
 				if got != (Timing{Duration: half(e.Duration), Gap: half(e.Gap)}) || c.Start != int64(rank)-5+(begin+1)/2 { // rank 0 begins at 0
 					t.Fatalf("rank %d, call %d: %+v at %d, want %+v", rank, c.Index, c.Timing, c.Start, e)
 				}
-				for sought, err := range k.TimedFrom(stream, c.Index) {
+				for sought, err := range k.TimedCallsFrom(stream, c.Index) {
 					if err != nil || sought.Start != c.Start || sought.Timing != c.Timing {
 						t.Fatalf("call %d sought: %+v, error %v", c.Index, sought.Timing, err)
 					}
@@ -113,7 +113,7 @@ func TestTimedSeries(t *testing.T) {
 		}
 		own, err := k.End()
 		for stream := range k.Streams() {
-			for c, err := range k.Timed(stream) {
+			for c, err := range k.TimedCalls(stream) {
 				if err != nil || c.End() > own || own > end {
 					t.Fatalf("rank %d, call %d ends at %d, the rank at %d, the run at %d; %v", rank, c.Index, c.End(), own, end, err)
 				}
@@ -128,7 +128,7 @@ func TestTimedSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil || c.Timing.Duration != (Sample{Ns: 5, Kind: MeanSample}) {
 			t.Fatalf("rank 1: %+v, error %v", c.Timing, err)
 		}
@@ -139,7 +139,7 @@ func TestTimedSeries(t *testing.T) {
 func TestDamagedSeries(t *testing.T) {
 	c := sample(t)
 	c.Series = sampleSeries(t)
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestReadAhead(t *testing.T) {
 	}
 	c.Classes[0].Streams[1] = b.Grammar()
 	c.Series = sampleSeriesOf(t, c)
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,10 +194,10 @@ func TestReadAhead(t *testing.T) {
 		if err := w.ReadAhead(x.limit); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.line.(*timeline.SeriesLine).Ahead(); n != x.blocks {
+		if n := w.line.(*timeline.SeriesLine).BlocksAhead(); n != x.blocks {
 			t.Errorf("%+v: %d blocks are decoded", x, n)
 		}
-		for c, err := range k.TimedFrom(1, x.from) {
+		for c, err := range k.TimedCallsFrom(1, x.from) {
 			if err != nil || !w.Next() {
 				t.Fatalf("%+v: ends early, errors %v and %v", x, err, w.Err())
 			}

@@ -18,25 +18,25 @@ func withStacks(t testing.TB) *sections.Content {
 	barrier, _ := mpi.Lookup("MPI_Barrier")
 	app := func(offset uint64) Site { return Site{Module: "/usr/bin/app", BuildID: "abcd", Offset: offset} }
 	c := &sections.Content{
-		Ranks: 2,
-		Sites: map[uint64]Site{1: app(0x100), 2: app(0x100), 3: app(0x200), 4: app(0x300), 5: app(0x400)},
-		Outer: map[uint64]uint64{1: 3, 2: 4},
+		Ranks:       2,
+		Sites:       map[uint64]Site{1: app(0x100), 2: app(0x100), 3: app(0x200), 4: app(0x300), 5: app(0x400)},
+		CallerSites: map[uint64]uint64{1: 3, 2: 4},
 	}
-	class := sections.Class{Ranks: column.FromValues(0, 1)}
+	class := sections.Class{Ranks: column.ColumnOf(0, 1)}
 	terminal := func(call uint16, site uint64, ns uint64, vals ...column.Column) {
-		x := sections.Terminal{Call: call, Site: site, Vals: vals}
+		x := sections.Terminal{Call: call, Site: site, Values: vals}
 		x.Times = Times{Duration: Stat{Count: 20, Sum: 20 * ns, Min: ns, Max: ns}, Gap: Stat{Count: 20, Sum: 20 * 5, Min: 5, Max: 5}}
 		class.Terminals = append(class.Terminals.(sections.TerminalList), x)
 	}
 	class.Terminals = sections.TerminalList{}
-	same := func(v int64) column.Column { return column.FromValues(v, v) }
+	same := func(v int64) column.Column { return column.ColumnOf(v, v) }
 	for _, site := range []uint64{1, 2} {
 		for tag := range int64(2) {
 			ns := uint64(10)
 			if site == 2 && tag == 1 {
 				ns = 1000
 			}
-			terminal(send.ID, site, ns, same(0), same(0), same(0), same(4), same(0x209), column.FromValues(3, -7), same(tag), same(257))
+			terminal(send.ID, site, ns, same(0), same(0), same(0), same(4), same(0x209), column.ColumnOf(3, -7), same(tag), same(257))
 		}
 	}
 	terminal(barrier.ID, 5, 20, same(0), same(257))
@@ -75,8 +75,8 @@ func TestStacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := tables.sigs; s.Total != 3 || s.Calls != 5 {
-		t.Errorf("%d signatures and %d calls, want 3 and 5", s.Total, s.Calls)
+	if s := tables.sigs; s.SignatureCount != 3 || s.DistinctCalls != 5 {
+		t.Errorf("%d signatures and %d calls, want 3 and 5", s.SignatureCount, s.DistinctCalls)
 	}
 	k, err := r.Rank(1)
 	if err != nil {
@@ -136,8 +136,8 @@ func TestCalledIsTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		called := k.Called(n)
-		if called.Name() != whole.Name() || called.Site.String() != whole.Site.String() || (called.Site.Outer == nil) != (whole.Site.Outer == nil) || called.Terminal != n {
+		called := k.CallWithoutParams(n)
+		if called.Name() != whole.Name() || called.Site.String() != whole.Site.String() || (called.Site.Caller == nil) != (whole.Site.Caller == nil) || called.Terminal != n {
 			t.Errorf("terminal %d is %s at %v, or %s at %v", n, called.Name(), called.Site, whole.Name(), whole.Site)
 		}
 	}

@@ -41,7 +41,7 @@ func TestStarts(t *testing.T) {
 		}
 	}
 	for _, mode := range timing.Modes {
-		if mode == timing.None || testing.Short() && mode != timing.Lossless && mode != timing.Place {
+		if mode == timing.ModeNone || testing.Short() && mode != timing.ModeLossless && mode != timing.ModePlace {
 			continue
 		}
 		t.Run(string(mode), func(t *testing.T) { checkStarts(t, mode, tracks, times[:]) })
@@ -74,33 +74,33 @@ func checkStarts(t *testing.T, mode timing.Mode, tracks []*track.Track, times []
 			t.Fatal(err)
 		}
 		at, last, worst := begin, begin, uint64(0)
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			at += int64(times[rank][c.Index][0])
 			off := max(c.Start-at, at-c.Start)
-			if c.Within > math.MaxInt64 || off > int64(c.Within) {
-				t.Fatalf("rank %d: call %d begins at %d, which is within %d of %d, but is at %d", rank, c.Index, c.Start, c.Within, c.Start, at)
+			if c.StartErrorBound > math.MaxInt64 || off > int64(c.StartErrorBound) {
+				t.Fatalf("rank %d: call %d begins at %d, which is within %d of %d, but is at %d", rank, c.Index, c.Start, c.StartErrorBound, c.Start, at)
 			}
 			if c.Start < last || c.End() < c.Start || c.End() > end {
 				t.Fatalf("rank %d: call %d is from %d to %d, the one before ended at %d, the rank ends at %d", rank, c.Index, c.Start, c.End(), last, end)
 			}
-			if exact := mode == timing.Lossless; exact != (c.Within == 0) {
-				t.Fatalf("call %d is within %d of its start", c.Index, c.Within)
+			if exact := mode == timing.ModeLossless; exact != (c.StartErrorBound == 0) {
+				t.Fatalf("call %d is within %d of its start", c.Index, c.StartErrorBound)
 			}
 			last, worst = c.End(), max(worst, uint64(off))
 			if at += int64(times[rank][c.Index][1]); c.Index%every != 1 {
 				continue
 			}
-			for sought, err := range k.TimedFrom(0, c.Index) {
-				if err != nil || sought.Start != c.Start || sought.Timing != c.Timing || sought.Within != c.Within {
-					t.Fatalf("call %d sought: %+v at %d within %d, walked: %+v at %d within %d; %v", c.Index, sought.Timing, sought.Start, sought.Within, c.Timing, c.Start, c.Within, err)
+			for sought, err := range k.TimedCallsFrom(0, c.Index) {
+				if err != nil || sought.Start != c.Start || sought.Timing != c.Timing || sought.StartErrorBound != c.StartErrorBound {
+					t.Fatalf("call %d sought: %+v at %d within %d, walked: %+v at %d within %d; %v", c.Index, sought.Timing, sought.Start, sought.StartErrorBound, c.Timing, c.Start, c.StartErrorBound, err)
 				}
 				break
 			}
-			m, err := k.At(0, c.Start)
-			if err != nil || m.Call.Call == nil || m.Call.Index < c.Index || m.Call.Start != c.Start || m.Kind != c.Timing.Duration.Kind {
+			m, err := k.MomentAt(0, c.Start)
+			if err != nil || m.Call.Call == nil || m.Call.Index < c.Index || m.Call.Start != c.Start || m.TimeKind != c.Timing.Duration.Kind {
 				t.Fatalf("at %d: %+v, want call %d; %v", c.Start, m, c.Index, err)
 			}
 		}

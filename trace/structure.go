@@ -26,7 +26,7 @@ type Node struct {
 	Terminal int    // of a call
 	Rule     int    // of a sequence, or of a loop over more than one call; else -1
 	Leaf     int    // of a call in the structure of Leaves; else its terminal
-	Copy     int    // of what has a Rule: in the structure of Leaves the number of the copy, else that of the rule
+	RuleCopy int    // of what has a Rule: in the structure of Leaves the number of the copy, else that of the rule
 
 	g    *grammar.Grammar
 	tree *grammar.Unfolded // the tree with grammar g; nil: the stream's
@@ -45,11 +45,11 @@ func StructureOf(s Sequence) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Sealed(s).Grammar()}
 }
 
-// Whole returns the sequence that the node is a part of.
-func (n Node) Whole() Sequence { return Sequence(grammar.Seal(n.g)) }
+// Sequence returns the sequence that the node is a part of.
+func (n Node) Sequence() Sequence { return Sequence(grammar.Seal(n.g)) }
 
-// Uses counts in how many places each rule below is used.
-func (n Node) Uses() map[int]int {
+// RuleUses counts in how many places each rule below is used.
+func (n Node) RuleUses() map[int]int {
 	uses := make(map[int]int)
 	var count func(n Node)
 	count = func(n Node) {
@@ -87,8 +87,8 @@ func (k *Rank) SequenceFrom(stream int, index uint64) iter.Seq[int] {
 	}
 }
 
-// Symbols is how long the structure of a stream is.
-func (k *Rank) Symbols(stream int) int { return k.streams[stream].Symbols() }
+// StructureSize is how long the structure of a stream is.
+func (k *Rank) StructureSize(stream int) int { return k.streams[stream].SymbolCount() }
 
 // Children returns the parts of a sequence or the body of a loop.
 func (n Node) Children() []Node {
@@ -101,22 +101,22 @@ func (n Node) Children() []Node {
 	if len(n.g.Rules) == 0 {
 		return nil
 	}
-	body := n.g.Rules[n.Copy]
+	body := n.g.Rules[n.RuleCopy]
 	list := make([]Node, len(body))
 	for i, s := range body {
 		c := Node{Kind: CallNode, Count: s.Count, Terminal: -1, Rule: -1, g: n.g, tree: n.tree}
-		if s.ID < 0 {
-			c.Copy, c.Kind = int(-s.ID), SequenceNode
+		if s.TerminalOrRule < 0 {
+			c.RuleCopy, c.Kind = int(-s.TerminalOrRule), SequenceNode
 		}
 		switch {
-		case s.ID >= 0 && n.tree != nil:
-			c.Leaf, c.Terminal = int(s.ID), int(n.tree.Terminal[s.ID])
-		case s.ID >= 0:
-			c.Leaf, c.Terminal = int(s.ID), int(s.ID)
+		case s.TerminalOrRule >= 0 && n.tree != nil:
+			c.Leaf, c.Terminal = int(s.TerminalOrRule), int(n.tree.OriginalTerminal[s.TerminalOrRule])
+		case s.TerminalOrRule >= 0:
+			c.Leaf, c.Terminal = int(s.TerminalOrRule), int(s.TerminalOrRule)
 		case n.tree != nil:
-			c.Rule = int(n.tree.Rule[-s.ID])
+			c.Rule = int(n.tree.OriginalRule[-s.TerminalOrRule])
 		default:
-			c.Rule = int(-s.ID)
+			c.Rule = int(-s.TerminalOrRule)
 		}
 		if s.Count > 1 {
 			c.Kind = LoopNode
@@ -147,19 +147,19 @@ func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurren
 	})}
 }
 
-// NoTerminal is what comes before a stream's first call.
-const NoTerminal = grammar.UnfoldStart
+// BeforeFirstTerminal is what comes before a stream's first call.
+const BeforeFirstTerminal = grammar.BeforeFirst
 
 // OccurrencesAfter does so for calls that are wanted after the one before.
 func (k *Rank) OccurrencesAfter(stream int, wanted func(before, terminal int) bool) *Occurrences {
-	return &Occurrences{k.bare[stream]().Pairs(wanted)}
+	return &Occurrences{k.bare[stream]().FindFollowers(wanted)}
 }
 
 // Transitions counts how often each terminal comes right after each other one, or after NoTerminal, without expanding the stream.
 func (k *Rank) Transitions(stream int) map[[2]int]uint64 { return k.bare[stream]().Digrams() }
 
-// Weighed adds up weights of terminals along a stream: it returns the sum over the calls before a position. Sums wrap around at 64 bits.
-func (k *Rank) Weighed(stream int, weight func(terminal int) int64) func(index uint64) int64 {
+// PrefixWeights adds up weights of terminals along a stream: it returns the sum over the calls before a position. Sums wrap around at 64 bits.
+func (k *Rank) PrefixWeights(stream int, weight func(terminal int) int64) func(index uint64) int64 {
 	return k.weighed(stream, func(t uint32) int64 { return weight(int(t)) }).Before
 }
 
@@ -186,10 +186,12 @@ func (o *Occurrences) All() iter.Seq2[uint64, int] {
 	}
 }
 
-// Firsts returns the position at which each terminal is first in a stream; of those that
+// FirstPositions returns the position at which each terminal is first in a stream; of those that
 // don't occur, none that the stream has.
-func (k *Rank) Firsts(stream int) []uint64 { return k.bare[stream]().FirstPositions(k.Terminals()) }
+func (k *Rank) FirstPositions(stream int) []uint64 {
+	return k.bare[stream]().FirstPositions(k.Terminals())
+}
 
 // Uniform reports whether all ranks of the class run their loops equally often,
 // so that counts and positions of terminals are the same on all of them.
-func (k *Rank) Uniform() bool { return len(k.class.Varying) == 0 }
+func (k *Rank) Uniform() bool { return len(k.class.VaryingCounts) == 0 }

@@ -29,7 +29,7 @@ func (x *Columns) summedOf(f *Function, terminal int) *summed {
 		return nil
 	}
 	s := &summed{}
-	for _, displs := range sections.SumsOf(f, spans) {
+	for _, displs := range sections.DisplacementSpans(f, spans) {
 		s.arrays = append(s.arrays, *displs)
 	}
 	if len(s.arrays) == 0 {
@@ -52,7 +52,7 @@ func (x *Columns) rowOf(terminal, member int) []int64 {
 	if r := x.row.Load(); r != nil && r.terminal == terminal && r.member == member {
 		return r.vals
 	}
-	vals := x.c.Terminals[terminal].Vals(x.c, member, x.ranks[member], int(x.size))
+	vals := x.c.Terminals[terminal].EvalSignature(x.c, member, x.ranks[member], int(x.size))
 	x.row.Store(&row{terminal, member, vals})
 	return vals
 }

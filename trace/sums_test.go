@@ -129,7 +129,7 @@ func TestSums(t *testing.T) {
 					if got := x.At(terminal, v, rank); got != want[v] {
 						t.Errorf("rank %d: call %d: column %d is %d, want %d", rank, terminal, v, got, want[v])
 					}
-					if got, ok := x.Same(terminal, v); ok && got != want[v] {
+					if got, ok := x.Uniform(terminal, v); ok && got != want[v] {
 						t.Errorf("rank %d: call %d: value %d is not always %d", rank, terminal, v, got)
 					}
 				}
@@ -145,7 +145,7 @@ func TestSums(t *testing.T) {
 			}
 		}
 		var text strings.Builder
-		if _, err := r.Costs(); err != nil {
+		if _, err := r.StorageCosts(); err != nil {
 			t.Error(err)
 		}
 		k, _ := r.Rank(1)
@@ -182,11 +182,11 @@ func TestBadSums(t *testing.T) {
 			}
 			return c
 		}
-		if _, err := sections.Encode(content(good)); err != nil {
+		if _, err := sections.EncodeFile(content(good)); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := sections.Encode(content(vals)); err == nil {
-			r, err := trace.NewBytes(b, "bad")
+		if b, err := sections.EncodeFile(content(vals)); err == nil {
+			r, err := trace.ReadBytes(b, "bad")
 			if err == nil {
 				err = trace.Check(r)
 			}

@@ -34,7 +34,7 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	first := true
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.In.Type == None && p.Out.Type == None {
+		if p.In.Type == TypeNone && p.Out.Type == TypeNone {
 			continue
 		}
 		if !first {
@@ -43,13 +43,13 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 		first = false
 		b = append(append(b, p.Name()...), '=')
 		for out, v := range []*Value{&p.In, &p.Out} {
-			if v.Type == None {
+			if v.Type == TypeNone {
 				continue
 			}
-			if out == 1 && p.In.Type != None {
+			if out == 1 && p.In.Type != TypeNone {
 				b = append(b, "->"...)
 			}
-			if gaps != nil && (p.Def.Type == Request || slices.Contains(some, i)) {
+			if gaps != nil && (p.Def.Type == TypeRequest || slices.Contains(some, i)) {
 				*gaps = append(*gaps, gap{len(b), i, out == 1})
 			} else {
 				b = p.appendText(b, v)
@@ -58,10 +58,10 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	}
 	b = append(b, ") = "...)
 	switch {
-	case c.Func.Has(Posix):
+	case c.Func.Has(AttrPosix):
 		b = c.appendOutcome(b)
-	case c.Result.Type != None && c.Return == 0:
-		b = c.Result.appendText(b, c.Func.Returns)
+	case c.Result.Type != TypeNone && c.Return == 0:
+		b = c.Result.appendText(b, c.Func.ReturnKind)
 	default:
 		b = append(b, c.ReturnName()...)
 	}
@@ -94,14 +94,14 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 
 // appendOutcome appends what a function of POSIX or C returned, and errno where that counts.
 func (c *Call) appendOutcome(b []byte) []byte {
-	if c.Return == NeverReturned || c.Return == Left {
+	if c.Return == NeverReturned || c.Return == LeftByJump {
 		return append(b, c.ReturnName()...)
 	}
 	switch {
-	case c.Func.Returns == mpi.KindDescriptor && c.Return != 0:
+	case c.Func.ReturnKind == mpi.KindFileDescriptor && c.Return != 0:
 		b = append(b, "-1"...)
-	case c.Result.Type != None:
-		b = c.Result.appendText(b, c.Func.Returns)
+	case c.Result.Type != TypeNone:
+		b = c.Result.appendText(b, c.Func.ReturnKind)
 	default:
 		b = append(b, "done"...)
 	}
@@ -116,11 +116,11 @@ func (c *Call) ReturnName() string {
 	if c.Return == NeverReturned {
 		return "never returned"
 	}
-	if c.Return == Left {
+	if c.Return == LeftByJump {
 		return "left by a jump"
 	}
 	kind := mpi.KindError
-	if c.Func.Has(Posix) {
+	if c.Func.Has(AttrPosix) {
 		kind = mpi.KindErrno
 	}
 	if s := mpi.ConstantName(kind, c.Return); s != "" {
@@ -134,29 +134,29 @@ func (v *Value) Render(kind mpi.Kind) string { return string(v.appendText(nil, k
 
 func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 	switch v.Type {
-	case Int:
+	case TypeInt:
 		if name := mpi.ConstantName(kind, v.Num); name != "" {
 			return append(b, name...)
 		}
-		if kind == mpi.KindFileMode {
+		if kind == mpi.KindPermissions {
 			b = append(b, '0')
 			return strconv.AppendInt(b, v.Num, 8)
 		}
 		return strconv.AppendInt(b, v.Num, 10)
-	case Handle, Object:
+	case TypeHandle, TypeObject:
 		return v.appendHandle(b, kind)
-	case Request:
+	case TypeRequest:
 		return v.appendRequest(b)
-	case Address:
+	case TypeAddress:
 		return v.Addr.AppendText(b)
-	case FunctionRef:
+	case TypeFunctionRef:
 		return v.appendFunction(b)
-	case String:
+	case TypeString:
 		if v.Null {
 			return append(b, "NULL"...)
 		}
 		return strconv.AppendQuote(b, v.Text)
-	case Array:
+	case TypeArray:
 		if v.Num < 0 {
 			return append(b, arrayNames[-v.Num]...)
 		}
@@ -168,9 +168,9 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 			b = v.Elems[i].appendText(b, kind)
 		}
 		return append(b, ']')
-	case Status:
+	case TypeStatus:
 		return v.Status.appendText(b)
-	case None, Time:
+	case TypeNone, TypeTime:
 		return append(b, '-')
 	}
 	panic(fmt.Sprintf("trace: values of type %d have no text", v.Type)) // the schema has no such
@@ -179,7 +179,7 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 // arrayNames are the renderings of the Array… constants.
 var arrayNames = [...]string{
 	-ArrayNull: "NULL", -ArrayUnweighted: "MPI_UNWEIGHTED", -ArrayWeightsEmpty: "MPI_WEIGHTS_EMPTY",
-	-ArrayInsignificant: "-", -ArrayStatusesIgnore: "MPI_STATUSES_IGNORE", -ArrayAsLeft: "as left",
+	-ArrayInsignificant: "-", -ArrayStatusesIgnore: "MPI_STATUSES_IGNORE", -ArrayFromEarlierCall: "as left",
 }
 
 func (v *Value) appendHandle(b []byte, kind mpi.Kind) []byte {
@@ -200,7 +200,7 @@ func (v *Value) appendRequest(b []byte) []byte {
 	switch v.Form {
 	case RequestNull:
 		return append(b, "MPI_REQUEST_NULL"...)
-	case RequestOnce:
+	case RequestOneShot:
 		return strconv.AppendInt(append(b, "request"...), v.ID, 10)
 	case RequestPersistent:
 		return strconv.AppendInt(append(b, "persistent"...), v.ID, 10)
@@ -213,7 +213,7 @@ func (v *Value) appendRequest(b []byte) []byte {
 
 // appendText renders what a parameter passes or gives back.
 func (p *Param) appendText(b []byte, v *Value) []byte {
-	if v.Type == FunctionRef {
+	if v.Type == TypeFunctionRef {
 		if name := mpi.CallbackName(p.Name(), v.Num); name != "" {
 			return append(b, name...)
 		}
@@ -271,7 +271,7 @@ func (s *StatusValue) appendText(b []byte) []byte {
 }
 
 func appendNamed(b []byte, kind mpi.Kind, v int64) []byte {
-	n := Value{Type: Int, Num: v}
+	n := Value{Type: TypeInt, Num: v}
 	return n.appendText(b, kind)
 }
 
@@ -293,20 +293,20 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	if c.Site.Module != "" {
 		b = append(b, `,"site":`...)
 		b = appendQuoted(b, c.Site.String())
-		for s := c.Site.Outer; s != nil; s = s.Outer {
-			if s == c.Site.Outer {
+		for s := c.Site.Caller; s != nil; s = s.Caller {
+			if s == c.Site.Caller {
 				b = append(b, `,"outer":[`...)
 			} else {
 				b = append(b, ',')
 			}
 			b = appendQuoted(b, s.String())
-			if s.Outer == nil {
+			if s.Caller == nil {
 				b = append(b, ']')
 			}
 		}
 	}
-	if c.Thread != nil {
-		b = appendQuoted(append(b, `,"made_for":`...), c.Thread.String())
+	if c.ThreadFunction != nil {
+		b = appendQuoted(append(b, `,"made_for":`...), c.ThreadFunction.String())
 	}
 	if c.Phase != "" {
 		b = appendQuoted(append(b, `,"phase":`...), c.Phase)
@@ -315,7 +315,7 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	first := true
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.In.Type == None && p.Out.Type == None {
+		if p.In.Type == TypeNone && p.Out.Type == TypeNone {
 			continue
 		}
 		if !first {
@@ -324,9 +324,9 @@ func (c *Call) AppendJSON(b []byte) []byte {
 		first = false
 		b = append(appendQuoted(b, p.Name()), ':')
 		switch {
-		case p.Out.Type == None:
+		case p.Out.Type == TypeNone:
 			b = p.In.appendJSON(b, p.Kind())
-		case p.In.Type == None:
+		case p.In.Type == TypeNone:
 			b = p.Out.appendJSON(b, p.Kind())
 		default:
 			b = p.In.appendJSON(append(b, `{"in":`...), p.Kind())
@@ -336,13 +336,13 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	}
 	b = append(b, `},"return":`...)
 	switch {
-	case c.Func.Has(Posix) && c.Return != NeverReturned && c.Return != Left:
-		b = c.Result.appendJSON(b, c.Func.Returns)
+	case c.Func.Has(AttrPosix) && c.Return != NeverReturned && c.Return != LeftByJump:
+		b = c.Result.appendJSON(b, c.Func.ReturnKind)
 		if c.Return != 0 {
 			b = appendQuoted(append(b, `,"errno":`...), c.ReturnName())
 		}
-	case c.Result.Type != None && c.Return == 0:
-		b = c.Result.appendJSON(b, c.Func.Returns)
+	case c.Result.Type != TypeNone && c.Return == 0:
+		b = c.Result.appendJSON(b, c.Func.ReturnKind)
 	case c.Return == NeverReturned:
 		b = append(b, "null"...)
 	default:
@@ -379,18 +379,18 @@ func (c *Call) appendNewJSON(b []byte) []byte {
 
 func (v *Value) appendJSON(b []byte, kind mpi.Kind) []byte {
 	switch v.Type {
-	case None, Time:
+	case TypeNone, TypeTime:
 		return append(b, "null"...)
-	case Int:
+	case TypeInt:
 		if mpi.ConstantName(kind, v.Num) == "" {
 			return strconv.AppendInt(b, v.Num, 10)
 		}
-	case String:
+	case TypeString:
 		if v.Null {
 			return append(b, "null"...)
 		}
 		return appendQuoted(b, v.Text)
-	case Array:
+	case TypeArray:
 		if v.Num < 0 {
 			break
 		}
@@ -402,7 +402,7 @@ func (v *Value) appendJSON(b []byte, kind mpi.Kind) []byte {
 			b = v.Elems[i].appendJSON(b, kind)
 		}
 		return append(b, ']')
-	case Status:
+	case TypeStatus:
 		return v.Status.appendJSON(b)
 	}
 	return appendQuoted(b, v.Render(kind))
@@ -440,7 +440,7 @@ func (s *StatusValue) appendJSON(b []byte) []byte {
 }
 
 func appendNamedJSON(b []byte, kind mpi.Kind, v int64) []byte {
-	n := Value{Type: Int, Num: v}
+	n := Value{Type: TypeInt, Num: v}
 	return n.appendJSON(b, kind)
 }
 

@@ -10,15 +10,15 @@ import (
 // TestThinned: sizes that were merged come back.
 func TestThinned(t *testing.T) {
 	c := sample(t)
-	good := []Thinned{
+	good := []MergedSizes{
 		{
-			Functions: []uint16{40}, Precision: 95, Kept: 3, Distribution: Distribution{Least: Extreme{Rank: 1}, Most: Extreme{Value: 900},
+			Functions: []uint16{40}, Precision: 95, UnmergedCalls: 3, Distribution: Distribution{Least: Extreme{Rank: 1}, Most: Extreme{Value: 900},
 				Bins: []Bin{{Low: 80, High: 84, Value: 82, Count: 5}}},
 		},
 		{Tags: []int64{3, 7}, Distribution: Distribution{Least: Extreme{Value: 8}, Most: Extreme{Value: 8}}},
 	}
-	c.Thinned = good
-	b, err := sections.Encode(c)
+	c.MergedSizes = good
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,11 +26,11 @@ func TestThinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := r.Thinned()
+	list, err := r.MergedSizes()
 	if err != nil || !reflect.DeepEqual(list, good) {
 		t.Fatalf("%+v, error %v", list, err)
 	}
-	if !list[1].Has(7) || list[1].Has(5) || list[0].Has(7) || list[0].Bin(82) == nil || list[0].Bin(84) != nil {
+	if !list[1].HasTag(7) || list[1].HasTag(5) || list[0].HasTag(7) || list[0].Bin(82) == nil || list[0].Bin(84) != nil {
 		t.Errorf("what is in %+v", list)
 	}
 }

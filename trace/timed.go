@@ -22,22 +22,22 @@ type TimedCall struct {
 	// to within a column of it. The whole rank may be off against others, too: the table of processes
 	// has the end of a rank to a millisecond, and its span to 0.1 % (3 % on thousands of ranks).
 	Start int64
-	// Within is how far Start may be from when the call began, as seen from the rank's first call;
+	// StartErrorBound is how far Start may be from when the call began, as seen from the rank's first call;
 	// math.MaxUint64 if that is not known. Where ranks were not in step, calls of the columns of When may be farther off.
-	Within uint64
-	end    int64
+	StartErrorBound uint64
+	end             int64
 }
 
 // End is when the call returned, on the same time line. That is Start and the duration
 // where the rank's clock is as fast as rank 0's, and the line is not stretched.
 func (c *TimedCall) End() int64 { return c.end }
 
-// Timed yields the calls of a stream in program order with their times. After
+// TimedCalls yields the calls of a stream in program order with their times. After
 // an error it stops.
-func (k *Rank) Timed(stream int) iter.Seq2[TimedCall, error] { return k.TimedFrom(stream, 0) }
+func (k *Rank) TimedCalls(stream int) iter.Seq2[TimedCall, error] { return k.TimedCallsFrom(stream, 0) }
 
-// TimedFrom yields the calls of a stream from a position on, with their times.
-func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
+// TimedCallsFrom yields the calls of a stream from a position on, with their times.
+func (k *Rank) TimedCallsFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
 	return func(yield func(TimedCall, error) bool) {
 		line, err := k.timeline(stream, index)
 		if err != nil {
@@ -57,18 +57,20 @@ func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
 }
 
 // next fills in the times of the call that is next on a line.
-func (c *TimedCall) next(line timeline.Line) error {
+func (c *TimedCall) next(line timeline.TimeLine) error {
 	t, w, err := line.Next(c.Terminal)
-	c.Timing, c.Start, c.end, c.Within = t, w.Start, w.End, w.Within
+	c.Timing, c.Start, c.end, c.StartErrorBound = t, w.Start, w.End, w.StartErrorBound
 	return err
 }
 
-// Timings yields what Timed does without the calls: by position, terminal and
+// TimedTerminals yields what Timed does without the calls: by position, terminal and
 // times. It is the faster where a call's parameters don't matter.
-func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] { return k.TimingsFrom(stream, 0) }
+func (k *Rank) TimedTerminals(stream int) iter.Seq2[TimedTerminal, error] {
+	return k.TimedTerminalsFrom(stream, 0)
+}
 
-// TimingsFrom yields what Timings does, from a position on.
-func (k *Rank) TimingsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {
+// TimedTerminalsFrom yields what Timings does, from a position on.
+func (k *Rank) TimedTerminalsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {
 	return func(yield func(TimedTerminal, error) bool) {
 		line, err := k.timeline(stream, index)
 		if err != nil {
@@ -100,8 +102,8 @@ type TimedTerminal struct {
 	end      int64
 }
 
-// NewTimed is a call with a time of its own.
-func NewTimed(index uint64, terminal int, gap, start, end int64) TimedTerminal {
+// NewTimedTerminal is a call with a time of its own.
+func NewTimedTerminal(index uint64, terminal int, gap, start, end int64) TimedTerminal {
 	own := func(ns int64) Sample { return Sample{Ns: uint64(max(0, ns)), Kind: ExactSample} }
 	return TimedTerminal{index, terminal, Timing{Duration: own(end - start), Gap: own(gap)}, start, end}
 }
@@ -111,7 +113,7 @@ func (t *TimedTerminal) End() int64 { return t.end }
 
 // TimeKind returns how exactly the times of calls are known, judged by the first call that has a time.
 func (r *Reader) TimeKind() (SampleKind, error) {
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return NoSample, err
 		}
@@ -128,7 +130,7 @@ func (r *Reader) TimeKind() (SampleKind, error) {
 				return meanSample(stats[first].Duration).Kind, nil
 			}
 		}
-		for t, err := range k.Timings(0) {
+		for t, err := range k.TimedTerminals(0) {
 			if err != nil {
 				return NoSample, fmt.Errorf("rank %d: times: %w", k.number, err)
 			}
@@ -146,7 +148,7 @@ func (k *Rank) Start() (int64, error) {
 		return 0, err
 	}
 	ns, err := k.began()
-	return l.Common(ns), err
+	return l.ToRunTime(ns), err
 }
 
 // End is when the rank's run ended, on the same time line: no call of it ends later.
@@ -159,7 +161,7 @@ func (k *Rank) End() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	end += p.WholeNs()
+	end += p.WallNs()
 	s, err := k.openSeries()
 	if err != nil {
 		return 0, err
@@ -184,13 +186,13 @@ func (k *Rank) End() (int64, error) {
 
 // End is when the last rank's run ended, on the run's time line.
 func (r *Reader) End() (int64, error) {
-	_, end, err := r.Extent()
+	_, end, err := r.TimeExtent()
 	return end, err
 }
 
-// Extent is when the first rank's first call began, and when the last rank's run ended.
-func (r *Reader) Extent() (first, end int64, err error) {
-	for k, err := range r.Tracks() {
+// TimeExtent is when the first rank's first call began, and when the last rank's run ended.
+func (r *Reader) TimeExtent() (first, end int64, err error) {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return 0, 0, err
 		}
@@ -208,7 +210,7 @@ func (r *Reader) Extent() (first, end int64, err error) {
 }
 
 // timeline returns the times of a stream from a position on.
-func (k *Rank) timeline(stream int, index uint64) (timeline.Line, error) {
+func (k *Rank) timeline(stream int, index uint64) (timeline.TimeLine, error) {
 	s, err := k.openSeries()
 	if err != nil {
 		return nil, err
@@ -230,7 +232,7 @@ func (k *Rank) timeline(stream int, index uint64) (timeline.Line, error) {
 	return timeline.NewBlockLine(m, open, k.streams[stream], index), nil
 }
 
-func (k *Rank) seriesLine(s *timeline.Series, stream int, index uint64) (timeline.Line, error) {
+func (k *Rank) seriesLine(s *timeline.SeriesTimes, stream int, index uint64) (timeline.TimeLine, error) {
 	asides, err := k.asidesOf(stream)
 	if err != nil {
 		return nil, err
@@ -239,25 +241,25 @@ func (k *Rank) seriesLine(s *timeline.Series, stream int, index uint64) (timelin
 	if err != nil {
 		return nil, err
 	}
-	return s.Line(stream, index, asides, at)
+	return s.OpenLine(stream, index, asides, at)
 }
 
 // samples returns what opens a stream's samples at a position, nil if each call at a place has the same times.
-func (k *Rank) samples(m *timeline.Means, stream int) (func(index uint64) timeline.Sampler, error) {
+func (k *Rank) samples(m *timeline.MeanTimes, stream int) (func(index uint64) timeline.TimeSampler, error) {
 	_, hists, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {
 		return nil, err
 	}
 	if len(hists) > 0 {
-		h := &timeline.Histograms{List: hists, Groups: k.class.Groups(), Stream: k.streams[stream], Seed: uint64(k.number)<<32 ^ uint64(stream)<<56}
+		h := &timeline.HistogramTimes{Histograms: hists, Groups: k.class.Groups(), Stream: k.streams[stream], Seed: uint64(k.number)<<32 ^ uint64(stream)<<56}
 		if m.Leaves != nil {
-			h.Ways = k.Leaves(stream).arrivals(k)
+			h.Arrivals = k.Leaves(stream).arrivals(k)
 		}
-		return func(index uint64) timeline.Sampler { return timeline.NewHistLine(m, h, index) }, nil
+		return func(index uint64) timeline.TimeSampler { return timeline.NewHistLine(m, h, index) }, nil
 	}
-	if slices.ContainsFunc(m.Places, func(t LeafTimes) bool { return t.Entries > 0 }) {
+	if slices.ContainsFunc(m.LeafTimes, func(t LeafTimes) bool { return t.Entries > 0 }) {
 		leaves := k.Leaves(stream)
-		return func(index uint64) timeline.Sampler {
+		return func(index uint64) timeline.TimeSampler {
 			visits := leaves.Cursor(k)
 			visits.Skip(index)
 			return timeline.NewEntryLine(m, index, visits.c)

@@ -23,7 +23,7 @@ func TestTimedMeans(t *testing.T) {
 	}
 	var all []TimedCall
 	end := start
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestTimedMeans(t *testing.T) {
 		t.Errorf("last call ends at %d, the rank at %d", end, p.SpanNs)
 	}
 	i := 100
-	for c, err := range k.TimedFrom(0, 100) {
+	for c, err := range k.TimedCallsFrom(0, 100) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestTimedMeans(t *testing.T) {
 		i++
 	}
 	i = 0
-	for c, err := range k.Timings(0) {
+	for c, err := range k.TimedTerminals(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,11 +13,11 @@ var ErrNoTimes = errors.New("no times in this trace (recorded with --timing none
 // HasTimes reports whether the trace says anything of how long calls took, and when they were
 // made. If not, all that Times, Totals, Timed and Processes say of times is 0, and samples are
 // of the kind NoSample.
-func (r *Reader) HasTimes() bool { return r.hasSection(container.Times) }
+func (r *Reader) HasTimes() bool { return r.hasSection(container.SectionTimes) }
 
-// NeedTimes is the error with which what shows times is to end if there are none: ErrNoTimes,
+// RequireTimes is the error with which what shows times is to end if there are none: ErrNoTimes,
 // with the trace's name.
-func (r *Reader) NeedTimes() error {
+func (r *Reader) RequireTimes() error {
 	if r.HasTimes() {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (r *Reader) NeedTimes() error {
 }
 
 // timed are the sections that are of no use without times.
-var timed = []byte{container.Series, container.Clocks, container.Places, container.Totals, container.Asides, container.Mixed, container.Waits, container.When, container.Firsts}
+var timed = []byte{container.SectionSeries, container.SectionClocks, container.SectionLeafTimes, container.SectionTotals, container.SectionAsides, container.SectionSharedTimes, container.SectionWaits, container.SectionWhen, container.SectionFirstCalls}
 
 // checkTimeless finds times in a trace that says it has none.
 func (r *Reader) checkTimeless() error {
@@ -34,7 +34,7 @@ func (r *Reader) checkTimeless() error {
 	}
 	for _, id := range timed {
 		if r.hasSection(id) {
-			return r.failed(id, fmt.Errorf("there is no section %q: %w", container.Names[container.Times], ErrFormat))
+			return r.failed(id, fmt.Errorf("there is no section %q: %w", container.SectionNames[container.SectionTimes], ErrFormat))
 		}
 	}
 	p, err := r.procs()
@@ -43,7 +43,7 @@ func (r *Reader) checkTimeless() error {
 	}
 	for rank, x := range p.All() {
 		if x.StartNs != 0 || x.SpanNs != 0 || x.MPINs != 0 {
-			return r.failed(container.Process, fmt.Errorf("times of rank %d, but there is no section %q: %w", rank, container.Names[container.Times], ErrFormat))
+			return r.failed(container.SectionProcess, fmt.Errorf("times of rank %d, but there is no section %q: %w", rank, container.SectionNames[container.SectionTimes], ErrFormat))
 		}
 	}
 	return nil

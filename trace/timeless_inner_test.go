@@ -13,29 +13,29 @@ import (
 // Times in a trace that says it has none are an error, whether of one section or another.
 func TestTimesOfTimeless(t *testing.T) {
 	for _, section := range timed {
-		if section == container.Series {
+		if section == container.SectionSeries {
 			continue // is not among the raw sections
 		}
 		c := sample(t)
-		c.Timeless = true
+		c.NoTimes = true
 		raw, err := sections.RawSections(c, wire.PackedSize, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		raw[section] = []byte{0}
-		checkFails(t, raw, container.Names[section])
+		checkFails(t, raw, container.SectionNames[section])
 	}
 	c := sample(t)
-	c.Timeless = true
+	c.NoTimes = true
 	raw, err := sections.RawSections(c, wire.PackedSize, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[container.Process] = c.Processes.AppendSection(nil, sections.RankTotals{})
+	raw[container.SectionProcess] = c.Processes.AppendSection(nil, sections.RankTotals{})
 	checkFails(t, raw, "process")
 }
 
-func checkFails(t *testing.T, raw [container.End][]byte, section string) {
+func checkFails(t *testing.T, raw [container.SectionCount][]byte, section string) {
 	t.Helper()
 	file := container.Assemble(raw, unpacked, nil)
 	r, err := open(file)

@@ -28,12 +28,12 @@ func TestTimeless(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Timeless = i == 1
-			b, err := sections.Encode(c)
+			c.NoTimes = i == 1
+			b, err := sections.EncodeFile(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := trace.NewBytes(b, name)
+			r, err := trace.ReadBytes(b, name)
 			if err == nil {
 				err = trace.Check(r)
 			}
@@ -42,12 +42,12 @@ func TestTimeless(t *testing.T) {
 			}
 			files[i], sizes[i] = len(b), make(map[string]int64)
 			for _, x := range r.Sections() {
-				sizes[i][x.Name] = x.Stored
+				sizes[i][x.Name] = x.StoredBytes
 			}
-			if r.HasTimes() == c.Timeless || errors.Is(r.NeedTimes(), trace.ErrNoTimes) != c.Timeless {
-				t.Errorf("%s: has times: %t, %v", name, r.HasTimes(), r.NeedTimes())
+			if r.HasTimes() == c.NoTimes || errors.Is(r.RequireTimes(), trace.ErrNoTimes) != c.NoTimes {
+				t.Errorf("%s: has times: %t, %v", name, r.HasTimes(), r.RequireTimes())
 			}
-			if !c.Timeless {
+			if !c.NoTimes {
 				continue
 			}
 			if kind, err := r.TimeKind(); kind != trace.NoSample || err != nil {
@@ -57,13 +57,13 @@ func TestTimeless(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := k.At(0, 1); !errors.Is(err, trace.ErrNoTimes) {
+			if _, err := k.MomentAt(0, 1); !errors.Is(err, trace.ErrNoTimes) {
 				t.Errorf("%s: At: %v", name, err)
 			}
 			if p, err := k.Process(); err != nil || p.SpanNs != 0 || p.StartNs != 0 || p.MPINs != 0 || p.Host == "" {
 				t.Errorf("%s: process %+v, %v", name, p, err)
 			}
-			if _, err := r.Costs(); err != nil {
+			if _, err := r.StorageCosts(); err != nil {
 				t.Error(err)
 			}
 		}

@@ -12,12 +12,12 @@ import (
 
 func (r *Reader) readTotals() ([]*timing.ClassTotals, error) {
 	list := make([]*timing.ClassTotals, r.ranks.Classes)
-	blobs, err := r.byClass(container.Totals)
+	blobs, err := r.byClass(container.SectionTotals)
 	if err != nil {
 		return nil, err
 	}
 	for n, b := range blobs {
-		if list[n], err = r.decodeTotals(container.Totals, n, b, false); err != nil {
+		if list[n], err = r.decodeTotals(container.SectionTotals, n, b, false); err != nil {
 			return nil, err
 		}
 	}
@@ -61,25 +61,25 @@ func (r *Reader) ranked() (sections.RankTotals, error) {
 	return out, nil
 }
 
-// A Total is a time in nanoseconds. The truth is at most Within away from it.
-type Total struct{ Ns, Within float64 }
+// A BoundedTime is a time in nanoseconds. The truth is at most Within away from it.
+type BoundedTime struct{ Ns, ErrorBound float64 }
 
 // Known reports whether the trace has the time of the rank itself. If not, it is a part in
 // what is known of all ranks of the class.
-func (t Total) Known() bool { return t.Within <= 0.0102*t.Ns || t.Within <= 8 }
+func (t BoundedTime) Known() bool { return t.ErrorBound <= 0.0102*t.Ns || t.ErrorBound <= 8 }
 
 // Totals is what a rank spent outside of MPI (Gap) and in MPI (Duration), over all of its
 // threads.
 type Totals struct {
-	Gap, Duration Total
+	Gap, Duration BoundedTime
 	Sites         []SiteTotals // in order of their first terminals
 }
 
 // SiteTotals is what a rank spent on the calls of one function from one place: before them
 // and in them.
 type SiteTotals struct {
-	Terminal      int // the first of them
-	Gap, Duration Total
+	FirstTerminal int // the first of them
+	Gap, Duration BoundedTime
 }
 
 // ClassTotals is what the ranks of a class spent.
@@ -121,7 +121,7 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 		return nil, err
 	}
 	out := &ClassTotals{ranks: r.members[class], known: all[class]}
-	first, _ := sections.FirstOfGroups(sections.NumberGroups(c.Groups()), func(n int) Times { return times[n] })
+	first, _ := sections.SumGroups(sections.NumberGroups(c.Groups()), func(n int) Times { return times[n] })
 	for _, t := range first {
 		s := classSite{terminal: t, number: -1}
 		s.spreads[timing.GapKind], s.spreads[timing.DurationKind] = times[t].GapTotals, times[t].DurationTotals
@@ -129,12 +129,12 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 	}
 	if out.known != nil {
 		n := 0
-		for number, t := range out.known.Sites() {
+		for number, t := range out.known.KnownSites() {
 			for n < len(out.sites) && out.sites[n].terminal < t {
 				n++
 			}
 			if n == len(out.sites) || out.sites[n].terminal != t {
-				return nil, r.failed(container.Totals, fmt.Errorf("class %d: terminal %d is not the first of a call site: %w", class, t, ErrFormat))
+				return nil, r.failed(container.SectionTotals, fmt.Errorf("class %d: terminal %d is not the first of a call site: %w", class, t, ErrFormat))
 			}
 			out.sites[n].number = number
 		}
@@ -142,33 +142,33 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 	return out, nil
 }
 
-// Of returns the totals of a rank of the class, by its number there. The whole is known to a
+// ForMember returns the totals of a rank of the class, by its number there. The whole is known to a
 // percent. The call sites that take most of it are known to a percent, or to a thousandth of the
 // whole. Of other sites the trace has only what the ranks of the class spent together: they
 // share what is left in that proportion.
-func (c *ClassTotals) Of(index int) *Totals {
+func (c *ClassTotals) ForMember(index int) *Totals {
 	out := &Totals{Sites: make([]SiteTotals, len(c.sites))}
 	for i := range c.sites {
-		out.Sites[i].Terminal = c.sites[i].terminal
+		out.Sites[i].FirstTerminal = c.sites[i].terminal
 	}
-	c.fill(timing.GapKind, index, &out.Gap, func(i int) *Total { return &out.Sites[i].Gap })
-	c.fill(timing.DurationKind, index, &out.Duration, func(i int) *Total { return &out.Sites[i].Duration })
+	c.fill(timing.GapKind, index, &out.Gap, func(i int) *BoundedTime { return &out.Sites[i].Gap })
+	c.fill(timing.DurationKind, index, &out.Duration, func(i int) *BoundedTime { return &out.Sites[i].Duration })
 	return out
 }
 
-// Totals returns what the rank spent; see ClassTotals.Of.
+// Totals returns what the rank spent; see ClassTotals.ForMember.
 func (k *Rank) Totals() (*Totals, error) {
 	c, err := k.r.Totals(k.nclass)
 	if err != nil {
 		return nil, err
 	}
-	return c.Of(k.index), nil
+	return c.ForMember(k.index), nil
 }
 
-// FilesNs returns what each rank of a class spent in calls that work on files of the program, which are none of MPI's;
-// nil if it made none. A rank's times are known as well as ClassTotals.Of has them.
-func (r *Reader) FilesNs(class int) ([]float64, error) {
-	if !slices.ContainsFunc(r.schema, func(f *Function) bool { return f.Has(Posix) }) {
+// FileCallNs returns what each rank of a class spent in calls that work on files of the program, which are none of MPI's;
+// nil if it made none. A rank's times are known as well as ClassTotals.ForMember has them.
+func (r *Reader) FileCallNs(class int) ([]float64, error) {
+	if !slices.ContainsFunc(r.schema, func(f *Function) bool { return f.Has(AttrPosix) }) {
 		return nil, nil
 	}
 	k, err := r.Rank(r.Members(class)[0])
@@ -177,8 +177,8 @@ func (r *Reader) FilesNs(class int) ([]float64, error) {
 	}
 	of := make(map[int]bool) // terminals
 	for t := range k.Terminals() {
-		c := k.Called(t)
-		if c.Func.Has(Posix) {
+		c := k.CallWithoutParams(t)
+		if c.Func.Has(AttrPosix) {
 			of[t] = true
 		}
 	}
@@ -191,8 +191,8 @@ func (r *Reader) FilesNs(class int) ([]float64, error) {
 	}
 	out := make([]float64, r.members[class])
 	for i := range out {
-		for _, s := range all.Of(i).Sites {
-			if of[s.Terminal] {
+		for _, s := range all.ForMember(i).Sites {
+			if of[s.FirstTerminal] {
 				out[i] += s.Duration.Ns
 			}
 		}
@@ -201,26 +201,26 @@ func (r *Reader) FilesNs(class int) ([]float64, error) {
 }
 
 // fill fills in one kind of times of a rank.
-func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Total) {
+func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int) *BoundedTime) {
 	for i := range c.sites {
 		s, x := &c.sites[i].spreads[kind], sites(i)
 		x.Ns = s.Mean()
-		if x.Within = SumWithin * x.Ns; c.ranks > 1 {
-			x.Within += farthest(x.Ns, s)
+		if x.ErrorBound = SumError * x.Ns; c.ranks > 1 {
+			x.ErrorBound += farthest(x.Ns, s)
 		}
 		total.Ns += x.Ns
-		total.Within += x.Within
+		total.ErrorBound += x.ErrorBound
 	}
 	if c.known == nil {
 		return
 	}
-	total.Ns, total.Within = c.known.Total(kind, index)
-	left, off, others := total.Ns, total.Within, 0.0
+	total.Ns, total.ErrorBound = c.known.Total(kind, index)
+	left, off, others := total.Ns, total.ErrorBound, 0.0
 	own := make([]bool, len(c.sites))
 	for i := range c.sites {
 		if n := c.sites[i].number; n >= 0 {
-			if ns, within, ok := c.known.Site(n, kind, index); ok {
-				*sites(i), own[i] = Total{between(ns, &c.sites[i].spreads[kind]), within}, true
+			if ns, within, ok := c.known.SiteTotal(n, kind, index); ok {
+				*sites(i), own[i] = BoundedTime{between(ns, &c.sites[i].spreads[kind]), within}, true
 				left, off = left-ns, off+within
 				continue
 			}
@@ -239,7 +239,7 @@ func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Tot
 		}
 		s, x := &c.sites[i].spreads[kind], sites(i)
 		x.Ns = min(max(float64(s.Min), min(float64(s.Max), x.Ns*f)), most)
-		x.Within = min(SumWithin*x.Ns+farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
+		x.ErrorBound = min(SumError*x.Ns+farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
 	}
 }
 
@@ -269,14 +269,14 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		var ns, off float64
 		for i := range r.members[class] {
 			v, within := of(i)
-			if v >= timing.Step(timing.MaxStep).Ns()*0.99 {
+			if v >= timing.LogStep(timing.MaxLogStep).Ns()*0.99 {
 				return nil // the longest step has no end
 			}
 			ns, off = ns+v, off+within
 		}
-		off += SumWithin*float64(sum) + float64(calls)/2 + 1
+		off += SumError*float64(sum) + float64(calls)/2 + 1
 		if d := float64(sum) - ns; d > off || -d > off {
-			return r.failed(container.Totals, fmt.Errorf("class %d: %s of the ranks are %.0f ns by sum, %d ns are known: %w", class, what, ns, sum, ErrFormat))
+			return r.failed(container.SectionTotals, fmt.Errorf("class %d: %s of the ranks are %.0f ns by sum, %d ns are known: %w", class, what, ns, sum, ErrFormat))
 		}
 		return nil
 	}
@@ -298,16 +298,16 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		if err := holds(what, sums[kind], made, func(i int) (float64, float64) { return c.Total(kind, i) }); err != nil {
 			return err
 		}
-		for n, t := range c.Sites() {
+		for n, t := range c.KnownSites() {
 			sum := times[t].GapTotals.Sum
 			if kind == timing.DurationKind {
 				sum = times[t].DurationTotals.Sum
 			}
-			if _, _, ok := c.Site(n, kind, 0); !ok {
+			if _, _, ok := c.SiteTotal(n, kind, 0); !ok {
 				continue
 			}
 			err := holds(fmt.Sprintf("%s of terminal %d", what, t), sum, calls[site[t]], func(i int) (float64, float64) {
-				ns, within, _ := c.Site(n, kind, i)
+				ns, within, _ := c.SiteTotal(n, kind, i)
 				return ns, within
 			})
 			if err != nil {

@@ -20,7 +20,7 @@ import (
 // reopened is a reader of what was written of a content.
 func reopened(t testing.TB, c *sections.Content) *Reader {
 	t.Helper()
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func sample(t testing.TB) *sections.Content {
 		for _, v := range vals {
 			switch v := v.(type) {
 			case int:
-				term.Vals = append(term.Vals, column.FromValues(int64(v), int64(v)))
+				term.Values = append(term.Values, column.ColumnOf(int64(v), int64(v)))
 			case []int64:
-				term.Vals = append(term.Vals, column.FromValues(v...))
+				term.Values = append(term.Values, column.ColumnOf(v...))
 			}
 		}
 		return term
@@ -60,11 +60,11 @@ func sample(t testing.TB) *sections.Content {
 		Ranks:   4,
 		Strings: map[uint64]string{hello: "hello \"world\""},
 		Sites: map[uint64]Site{
-			1: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x1100, Outer: nil}, 2: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x1120, Outer: nil},
-			3: {Module: "/usr/lib/libx.so", BuildID: "", Offset: 0x40, Outer: nil}, callback: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x900, Outer: nil},
+			1: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x1100, Caller: nil}, 2: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x1120, Caller: nil},
+			3: {Module: "/usr/lib/libx.so", BuildID: "", Offset: 0x40, Caller: nil}, callback: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x900, Caller: nil},
 		},
 	}
-	pair := sections.Class{Ranks: column.FromValues(0, 2)}
+	pair := sections.Class{Ranks: column.ColumnOf(0, 2)}
 	pair.Terminals = sections.TerminalList{
 		two("MPI_Init", 0, 0),
 		two("MPI_Comm_split", 1, 0, 257, []int64{0, 2}, 5, 1024, 0, []int64{0, 2}, 0, 1, -1, 0, 0),
@@ -90,7 +90,7 @@ func sample(t testing.TB) *sections.Content {
 	second := grammar.NewBuilder()
 	second.Append(7)
 	pair.Streams = []*grammar.Grammar{b.Grammar(), second.Grammar()}
-	often := grammar.Occurrences(pair.Streams, pair.Terminals.Len())
+	often := grammar.CountOccurrences(pair.Streams, pair.Terminals.Len())
 	for i := range pair.Terminals.(sections.TerminalList) {
 		n := 2 * often[i]
 		pair.Terminals.(sections.TerminalList)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
@@ -103,10 +103,10 @@ func sample(t testing.TB) *sections.Content {
 	}
 	pair.Lanes = []signature.LaneColumns{{
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
-		StepColumns: [][]column.Column{{column.FromValues(8, 8), column.FromValues(1, -1)}, {column.FromValues(-72, -72), column.FromValues(5, 5)}},
+		StepColumns: [][]column.Column{{column.ColumnOf(8, 8), column.ColumnOf(1, -1)}, {column.ColumnOf(-72, -72), column.ColumnOf(5, 5)}},
 	}}
-	single := sections.Class{Ranks: column.FromValues(1), Terminals: sections.TerminalList{{
-		Call: id("MPI_Init"), Vals: []column.Column{column.FromValues(0)},
+	single := sections.Class{Ranks: column.ColumnOf(1), Terminals: sections.TerminalList{{
+		Call: id("MPI_Init"), Values: []column.Column{column.ColumnOf(0)},
 		Times: Times{Duration: stat(1, 5, 5, 5)},
 	}}}
 	only := grammar.NewBuilder()
@@ -132,7 +132,7 @@ func stat(count, sum, low, high uint64) Stat {
 
 func encoded(t testing.TB) []byte {
 	t.Helper()
-	b, err := sections.Encode(sample(t))
+	b, err := sections.EncodeFile(sample(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func encoded(t testing.TB) []byte {
 }
 
 func open(b []byte) (*Reader, error) {
-	return NewBytes(b, "test.spoor")
+	return ReadBytes(b, "test.spoor")
 }
 
 // dump is the text twin of a whole trace.
@@ -379,22 +379,22 @@ func TestWriteFile(t *testing.T) {
 // Content that contradicts itself is refused rather than written.
 func TestEncodeRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(c *sections.Content){
-		"rank twice":        func(c *sections.Content) { c.Classes[1].Ranks = column.FromValues(2) },
-		"rank out of range": func(c *sections.Content) { c.Classes[1].Ranks = column.FromValues(4) },
+		"rank twice":        func(c *sections.Content) { c.Classes[1].Ranks = column.ColumnOf(2) },
+		"rank out of range": func(c *sections.Content) { c.Classes[1].Ranks = column.ColumnOf(4) },
 		"no ranks":          func(c *sections.Content) { c.Classes[1].Ranks = column.Column{} },
 		"short column": func(c *sections.Content) {
-			c.Classes[0].Terminals.(sections.TerminalList)[2].Vals[1] = column.FromValues(1)
+			c.Classes[0].Terminals.(sections.TerminalList)[2].Values[1] = column.ColumnOf(1)
 		},
 		"terminals":        func(c *sections.Content) { c.Classes[0].Terminals = c.Classes[0].Terminals.(sections.TerminalList)[:3] },
 		"unknown function": func(c *sections.Content) { c.Classes[1].Terminals.(sections.TerminalList)[0].Call = 60000 },
 		"odd values": func(c *sections.Content) {
-			c.Classes[1].Terminals.(sections.TerminalList)[0].Vals = append(c.Classes[1].Terminals.(sections.TerminalList)[0].Vals, column.FromValues(1))
+			c.Classes[1].Terminals.(sections.TerminalList)[0].Values = append(c.Classes[1].Terminals.(sections.TerminalList)[0].Values, column.ColumnOf(1))
 		},
 		"processes": func(c *sections.Content) { c.Ranks = 9 },
 	} {
 		c := sample(t)
 		spoil(c)
-		if _, err := sections.Encode(c); err == nil {
+		if _, err := sections.EncodeFile(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -408,7 +408,7 @@ func TestCalledAllocatesNothing(t *testing.T) {
 	}
 	n := 0
 	if allocs := testing.AllocsPerRun(100, func() {
-		c := k.Called(0)
+		c := k.CallWithoutParams(0)
 		n += c.Turn
 	}); allocs > 0 {
 		t.Errorf("%.0f allocations, %d", allocs, n)

@@ -8,21 +8,21 @@ import (
 )
 
 // A Track is what a rank called, for those of spoor's packages that write traces; it has nothing for others.
-type Track track.Handed
+type Track track.Sealed
 
 // Track returns what the rank called as the track that a merge takes, with nothing of times in it: whoever
 // has other times for the calls can make a trace of them. What was attached to calls, and where segments of
 // memory begin and end, is left out.
 func (k *Rank) Track() (Track, error) {
 	tr, err := k.track()
-	return Track(track.Hand(tr)), err
+	return Track(track.Seal(tr)), err
 }
 
 func (k *Rank) track() (*track.Track, error) {
 	t := k.tables
 	out := &track.Track{
-		Rank: k.number, Sigs: make([]signature.Signature, k.Terminals()), Times: make([]track.Times, k.Terminals()),
-		Strings: maps.Clone(t.strings), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64),
+		Rank: k.number, Signatures: make([]signature.Signature, k.Terminals()), Times: make([]track.Times, k.Terminals()),
+		Strings: maps.Clone(t.strings), Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64),
 	}
 	for _, g := range k.streams {
 		out.Streams = append(out.Streams, track.Stream{Grammar: g})
@@ -38,16 +38,16 @@ func (k *Rank) track() (*track.Track, error) {
 			continue // an unknown place
 		}
 		out.Sites[uint64(i)] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
-		if o := t.sites.Outer[i]; o != 0 {
-			out.Outer[uint64(i)], out.Inner[uint64(i)] = uint64(o), alone[s.Alone()]
+		if o := t.sites.CallerOf[i]; o != 0 {
+			out.CallerSite[uint64(i)], out.WithoutStack[uint64(i)] = uint64(o), alone[s.WithoutCallers()]
 		}
 	}
-	for h, s := range t.sites.Values { // that occur as values
+	for h, s := range t.sites.ByHash { // that occur as values
 		out.Sites[h] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 	}
-	for i := range out.Sigs {
+	for i := range out.Signatures {
 		x := &k.class.Terminals[i]
-		out.Sigs[i] = signature.Signature{Call: x.Group.Call, Site: uint64(x.Site), Vals: k.Signature(i)}
+		out.Signatures[i] = signature.Signature{Call: x.Group.FunctionID, Site: uint64(x.Site), Values: k.Signature(i)}
 		if l := k.Lane(i); l != nil {
 			out.Lanes = append(out.Lanes, signature.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, StepValues: l.of.StepValues})
 		}
@@ -64,6 +64,6 @@ func (k *Rank) track() (*track.Track, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Process = track.Process{Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads}
+	out.Process = track.Process{Host: p.Host, PID: p.PID, End: p.End, LostCalls: p.LostCalls, Threads: p.Threads}
 	return out, nil
 }

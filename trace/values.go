@@ -12,7 +12,7 @@ import (
 // lookup maps hashes in values to what they represent.
 type lookup struct {
 	strings map[uint64]string
-	sites   *sections.Sites
+	sites   *sections.SiteTable
 }
 
 // readCall decodes a signature, as it is on a rank.
@@ -28,15 +28,15 @@ func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, r
 			continue
 		}
 		v, ok := find.value(sections.ParamOf(f, s), s, vals)
-		if v.Type == String && sections.ParamOf(f, s).Kind == mpi.KindPath {
-			v.Text = signature.FileOfRank(v.Text, rank)
+		if v.Type == TypeString && sections.ParamOf(f, s).Kind == mpi.KindFilePath {
+			v.Text = signature.FileNameOfRank(v.Text, rank)
 		}
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		case s.Param == signature.ParamResult:
 			c.Result = v
-		case s.Out:
+		case s.IsOutput:
 			c.Params[s.Param].Out = v
 		default:
 			c.Params[s.Param].In = v
@@ -59,9 +59,9 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 	if s.Dims == 0 {
 		return l.scalar(p, s, vals), true
 	}
-	v := Value{Type: Array, Num: vals[s.First]}
-	if s.Summed(vals) || v.Num <= 0 {
-		return v, v.Num >= ArrayStatusesIgnore || v.Num == ArrayAsLeft
+	v := Value{Type: TypeArray, Num: vals[s.First]}
+	if s.HasSumsLeftOut(vals) || v.Num <= 0 {
+		return v, v.Num >= ArrayStatusesIgnore || v.Num == ArrayFromEarlierCall
 	}
 	v.Elems = make([]Value, 0, v.Num)
 	for e := range s.Elements(vals) {
@@ -76,23 +76,23 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 
 func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 	v := Value{Type: p.Type, Num: vals[s.First]}
-	if s.Out && v.Num == signature.UnknownNumber && p.Type == Int {
+	if s.IsOutput && v.Num == signature.UnknownNumber && p.Type == TypeInt {
 		return Value{}
 	}
 	switch p.Type {
-	case None, Int, Time, Handle, Object: // the number says it
-	case Request:
+	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeObject: // the number says it
+	case TypeRequest:
 		v.Form, v.ID, v.Thread = requestForm(v.Num)
-	case Address:
+	case TypeAddress:
 		v.Addr = location(v.Num)
 		v.Num, v.Addr.Offset = 0, vals[s.First+1]
-	case FunctionRef:
-		if s, ok := l.sites.Values[uint64(v.Num)]; ok {
+	case TypeFunctionRef:
+		if s, ok := l.sites.ByHash[uint64(v.Num)]; ok {
 			v.Site = &s
 		}
-	case String:
+	case TypeString:
 		l.text(&v)
-	case Status:
+	case TypeStatus:
 		v.Status = statusOf(s, vals)
 		v.Num = 0
 	default:
@@ -103,7 +103,7 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 
 // location decodes the name of a segment.
 func location(segment int64) Location {
-	id, device, class := signature.SegOf(segment)
+	id, device, class := signature.UnpackSegName(segment)
 	return Location{Class: AddressClass(class), Device: int(device), ID: id}
 }
 
@@ -123,7 +123,7 @@ func statusOf(s *signature.Span, vals []int64) *StatusValue {
 	w := vals[s.First:s.End]
 	x := &StatusValue{Form: StatusForm(w[0])}
 	switch {
-	case s.Filled(vals):
+	case s.IsFilledStatus(vals):
 		x.Source, x.Tag, x.Count = w[signature.StatusSource], w[signature.StatusTag], w[signature.StatusCount]
 		x.Cancelled = w[signature.StatusCancelled] != 0
 		if len(w) > signature.StatusError {
@@ -151,7 +151,7 @@ func valueNames(f *Function, vals []int64) []string {
 		for i := s.First; i < s.End; i++ {
 			names[i] = what
 		}
-		if s.Filled(vals) {
+		if s.IsFilledStatus(vals) {
 			for i, field := range []string{".source", ".tag", ".count", ".cancelled"} {
 				names[s.First+1+i] = what + field
 			}
@@ -169,7 +169,7 @@ func valueNames(f *Function, vals []int64) []string {
 		}
 		p := &f.Params[s.Param]
 		what := p.Name
-		if s.Out && p.In {
+		if s.IsOutput && p.HasIn {
 			what += " on return"
 		}
 		name(s, what)
@@ -200,12 +200,12 @@ func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	case n&1 != 0:
 		return RequestPersistent, n >> 1, 0
 	}
-	return RequestOnce, n >> 1, 0
+	return RequestOneShot, n >> 1, 0
 }
 
 // namesRequests reports whether a parameter of a call is a request.
 func (c *Call) namesRequests() bool {
-	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.Def.Type == Request })
+	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.Def.Type == TypeRequest })
 }
 
 // numberRequests returns the call with requests numbered by creation on the stream, which created before requests
@@ -214,7 +214,7 @@ func (c *Call) numberRequests(before, made int64) *Call {
 	d := *c
 	d.Params = slices.Clone(c.Params)
 	for i := range d.Params {
-		if p := &d.Params[i]; p.Def.Type == Request { // few are
+		if p := &d.Params[i]; p.Def.Type == TypeRequest { // few are
 			p.In, p.Out = numbered(p.In, before), numbered(p.Out, before+made)
 		}
 	}
@@ -226,14 +226,14 @@ func onceAt(back, count int64) (id int64, form RequestForm) {
 	if id = count - back; id < 0 {
 		return 0, RequestUnknown // made while tracing was off
 	}
-	return id, RequestOnce
+	return id, RequestOneShot
 }
 
 func numbered(v Value, count int64) Value {
 	switch {
-	case v.Type == Request && v.Form == RequestOnce:
+	case v.Type == TypeRequest && v.Form == RequestOneShot:
 		v.ID, v.Form = onceAt(v.ID, count)
-	case v.Type == Array && len(v.Elems) > 0 && (v.Elems[0].Type == Request || v.Elems[0].Type == Array):
+	case v.Type == TypeArray && len(v.Elems) > 0 && (v.Elems[0].Type == TypeRequest || v.Elems[0].Type == TypeArray):
 		elems := make([]Value, len(v.Elems))
 		for i := range elems {
 			elems[i] = numbered(v.Elems[i], count)

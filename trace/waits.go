@@ -13,12 +13,12 @@ import (
 const waitKinds = 64
 
 func (r *Reader) readWaits() (w *Waits, err error) {
-	if !r.hasSection(container.Waits) {
+	if !r.hasSection(container.SectionWaits) {
 		return nil, nil
 	}
 	n, err := r.waitBounds()
 	if err == nil {
-		err = r.section(container.Waits, func(b *wire.Reader) { w = sections.DecodeWaits(b, n) })
+		err = r.section(container.SectionWaits, func(b *wire.Reader) { w = sections.DecodeWaits(b, n) })
 	}
 	return w, err
 }
@@ -38,7 +38,7 @@ func (r *Reader) Waits() (*Waits, error) { return r.waits() }
 // AddWaits writes the section into a trace file, and replaces the one that is there. Places number the schema and the
 // sites of this trace.
 func AddWaits(path string, w *Waits) error {
-	return addSection(path, container.Waits, sections.AppendWaits(nil, w))
+	return addSection(path, container.SectionWaits, sections.AppendWaits(nil, w))
 }
 
 func addSection(path string, id int, b []byte) error {
@@ -46,7 +46,7 @@ func addSection(path string, id int, b []byte) error {
 		return container.AddSection(to, src, size, byte(id), b)
 	})
 	if err != nil {
-		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[id], err)
+		return fmt.Errorf("trace: %s: section %q: %w", path, container.SectionNames[id], err)
 	}
 	return nil
 }

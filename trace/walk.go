@@ -21,8 +21,8 @@ type Walk struct {
 	lanes   *laneWalk
 	made    int64 // one-shot requests before the next call, once one with requests has come
 	counted bool
-	calls   []numberedCall // by terminal
-	line    timeline.Line  // nil: no times
+	calls   []numberedCall    // by terminal
+	line    timeline.TimeLine // nil: no times
 	posts   posts
 
 	now  TimedCall
@@ -174,7 +174,7 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 	if x.t.requests {
 		for i := range x.from.Params {
 			from := &x.from.Params[i]
-			if from.Def.Type != Request {
+			if from.Def.Type != TypeRequest {
 				continue
 			}
 			p := &x.call.Params[i]
@@ -203,18 +203,18 @@ func (x *numberedCall) take(c *Call, stream int) {
 	case len(x.t.posted) > 0:
 		x.statuses, x.own = d.apart()
 	case x.t.own && x.t.laned:
-		x.own = []int{slices.IndexFunc(d.Params, func(p Param) bool { return p.Def.Type == Status })}
+		x.own = []int{slices.IndexFunc(d.Params, func(p Param) bool { return p.Def.Type == TypeStatus })}
 	}
 }
 
 // renumber is numbered, into a value that is a copy of from, or one of its numbered ones.
 func renumber(v, from *Value, count int64) {
 	switch {
-	case from.Type == Request:
-		if from.Form == RequestOnce {
+	case from.Type == TypeRequest:
+		if from.Form == RequestOneShot {
 			v.ID, v.Form = onceAt(from.ID, count)
 		}
-	case from.Type != Array || len(from.Elems) == 0:
+	case from.Type != TypeArray || len(from.Elems) == 0:
 	case &v.Elems[0] == &from.Elems[0]: // what is copied is shared
 		*v = numbered(*from, count)
 	default:

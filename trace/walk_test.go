@@ -29,7 +29,7 @@ func TestWalk(t *testing.T) {
 					t.Fatal(err)
 				}
 				var before *Call
-				for c, err := range k.TimedFrom(stream, from) {
+				for c, err := range k.TimedCallsFrom(stream, from) {
 					if err != nil {
 						t.Fatal(err)
 					}

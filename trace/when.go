@@ -10,12 +10,12 @@ import (
 )
 
 func (r *Reader) readWhen() (w *When, err error) {
-	if !r.hasSection(container.When) {
+	if !r.hasSection(container.SectionWhen) {
 		return nil, nil
 	}
 	n, err := r.waitBounds()
 	if err == nil {
-		err = r.section(container.When, func(b *wire.Reader) { w = sections.DecodeWhen(b, n) })
+		err = r.section(container.SectionWhen, func(b *wire.Reader) { w = sections.DecodeWhen(b, n) })
 	}
 	return w, err
 }
@@ -30,8 +30,8 @@ func AddWhen(path string, w *When) error {
 	b := sections.AppendWhen(nil, w)
 	r := wire.NewReader(b, "section when")
 	sections.DecodeWhen(r, sections.WaitBounds{Ranks: MaxRanks, Functions: math.MaxInt32, Sites: math.MaxInt32, Kinds: waitKinds})
-	if err := r.Done(); err != nil { // a trace must not become one that nobody can read
+	if err := r.Finish(); err != nil { // a trace must not become one that nobody can read
 		return fmt.Errorf("%s: when ranks computed is left out: %w", path, err)
 	}
-	return addSection(path, container.When, b)
+	return addSection(path, container.SectionWhen, b)
 }

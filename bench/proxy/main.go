@@ -131,13 +131,13 @@ func row(w io.Writer, name string) error {
 		calls += k.Total()
 	}
 	start := time.Now()
-	p, err := proxy.Generate(r, proxy.Options{})
+	p, err := proxy.GenerateProgram(r, proxy.Options{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	text := p.Files["proxy.c"]
 	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %d | %d |\n", strings.TrimSuffix(filepath.Base(name), ".spoor"), r.Ranks(), calls,
-		st.Size(), p.Lines, tables(text), p.Parts, p.Variants, time.Since(start).Milliseconds())
+		st.Size(), p.Lines, tables(text), p.StructureFunctions, p.RankVariants, time.Since(start).Milliseconds())
 	return nil
 }
 

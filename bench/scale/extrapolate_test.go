@@ -78,7 +78,7 @@ func TestExtrapolate(t *testing.T) {
 					if !takes(p, n) || n <= from[len(from)-1].Ranks() {
 						continue
 					}
-					c, err := m.At(n, extrapolate.Options{})
+					c, err := m.Extrapolate(n, extrapolate.Options{})
 					var refusal *extrapolate.Refusal
 					switch {
 					case errors.As(err, &refusal):
@@ -89,15 +89,15 @@ func TestExtrapolate(t *testing.T) {
 					case err != nil:
 						t.Fatalf("%s, %d ranks: %v", x.name, n, err)
 					}
-					file, err := sections.Encode(c)
+					file, err := sections.EncodeFile(c)
 					if err != nil {
 						t.Fatal(err)
 					}
-					r, err := trace.NewBytes(file, "extrapolated")
+					r, err := trace.ReadBytes(file, "extrapolated")
 					if err != nil {
 						t.Fatal(err)
 					}
-					for d, err := range diff.Traces(r, open(n), diff.Options{}) {
+					for d, err := range diff.CompareTraces(r, open(n), diff.Options{}) {
 						t.Fatalf("%s, %d ranks: differs from the run: %+v, %v", x.name, n, d, err)
 					}
 					made++

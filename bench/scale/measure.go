@@ -37,7 +37,7 @@ type Result struct {
 	Encode   time.Duration // fitting and writing, at the root
 	Message  int           // largest to the root
 	Largest  int           // largest at all
-	Held     int           // bytes of the state at the root, as merge.State.Held counts
+	Held     int           // bytes of the state at the root, as merge.MergedBlock.Held counts
 	Peak     uint64        // bytes of heap, all ranks' pending messages included
 	Verified int           // ranks decoded and compared
 	Pilgrim  pilgrim.Size
@@ -59,7 +59,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tree := newTree(ranks)
-	var root *merge.State
+	var root *merge.MergedBlock
 	// From the last rank to the first, each rank finds the messages of its
 	// children waiting: no two tracks have to be in memory at a time.
 	for rank := ranks - 1; rank >= 0; rank-- {
@@ -77,10 +77,10 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	}
 	res.Merge, res.Path, res.Message, res.Largest = tree.work, tree.done[0], tree.toRoot, tree.largest
 	if len(root.Problems) > 0 {
-		return nil, fmt.Errorf("problem of rank %d: %s", root.Problems[0].Rank, root.Problems[0].What)
+		return nil, fmt.Errorf("problem of rank %d: %s", root.Problems[0].FirstRank, root.Problems[0].Text)
 	}
 	res.Classes, res.Held = root.Classes(), root.HeldBytes()
-	if limit := maxHeld + maxHeldPerRank*ranks + maxHeldPerCall*root.Distinct(); p.Limit > 0 && res.Held > limit {
+	if limit := maxHeld + maxHeldPerRank*ranks + maxHeldPerCall*root.DistinctCalls(); p.Limit > 0 && res.Held > limit {
 		return nil, fmt.Errorf("rank 0 holds %d bytes, at most %d were expected", res.Held, limit)
 	}
 	start := spent()
@@ -88,14 +88,14 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	if err != nil {
 		return nil, err
 	}
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		return nil, err
 	}
 	res.Encode = spent() - start
 	res.sample()
 	root, c = nil, nil
-	r, err := trace.NewBytes(file, p.Name)
+	r, err := trace.ReadBytes(file, p.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +143,13 @@ func (r *Result) sizes(file []byte, t *trace.Reader) {
 	for _, s := range r.Sections {
 		switch s.Name {
 		case "times", "places", "totals", "rank-values", "value-places":
-			r.Times += int(s.Stored)
-			r.Calls -= int(s.Stored)
+			r.Times += int(s.StoredBytes)
+			r.Calls -= int(s.StoredBytes)
 		case "process":
-			r.Process = int(s.Stored)
+			r.Process = int(s.StoredBytes)
 			r.Calls -= r.Process
 		case "ranks", "signatures", "classes", "columns", "lanes":
-			r.Content += int(s.Stored)
+			r.Content += int(s.StoredBytes)
 		}
 	}
 }
@@ -200,15 +200,15 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 			if err != nil {
 				return err
 			}
-			if s := own.Sigs[want]; c.Func.ID != s.Call || !samePlace(c.Site, own.Sites[s.Site]) {
+			if s := own.Signatures[want]; c.Func.ID != s.Call || !samePlace(c.Site, own.Sites[s.Site]) {
 				return fmt.Errorf("call %d is %s at %v", at, c.Name(), c.Site)
 			}
 		default: // perhaps an equal one: the rank has calls in a lane and before it
-			if a, b := &own.Sigs[of[terminal]], &own.Sigs[want]; a.Call != b.Call || a.Site != b.Site {
+			if a, b := &own.Signatures[of[terminal]], &own.Signatures[want]; a.Call != b.Call || a.Site != b.Site {
 				return fmt.Errorf("call %d is another one", at)
 			}
 		}
-		sum = vmpi.Mix(sum, own.Sigs[want].Call, vals)
+		sum = vmpi.Mix(sum, own.Signatures[want].Call, vals)
 		at++
 	}
 	if sum != v.Sum() {

@@ -45,8 +45,8 @@ func printSections(w io.Writer, r *Result) {
 	var parts []string
 	sum := 0
 	for _, s := range r.Sections {
-		parts = append(parts, fmt.Sprintf("%s %d/%d", s.Name, s.Stored, s.Raw))
-		sum += int(s.Stored)
+		parts = append(parts, fmt.Sprintf("%s %d/%d", s.Name, s.StoredBytes, s.RawBytes))
+		sum += int(s.StoredBytes)
 	}
 	fmt.Fprintf(w, "        %s, head %d, verified %d, rank 0 held %d\n", strings.Join(parts, ", "), r.File-sum, r.Verified, r.Held)
 }

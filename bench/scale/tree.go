@@ -22,7 +22,7 @@ func newTree(ranks int) *tree {
 	return &tree{links: merge.LocalTransports(ranks), done: make([]time.Duration, ranks)}
 }
 
-func (t *tree) merge(rank int, tr *track.Track) (*merge.State, error) {
+func (t *tree) merge(rank int, tr *track.Track) (*merge.MergedBlock, error) {
 	m := &meter{Transport: t.links[rank], tree: t, last: spent()}
 	s, err := merge.Merge(m, tr)
 	m.lap()

@@ -92,7 +92,7 @@ func measure(file, on string, messages bool) error {
 		return err
 	}
 	defer r.Close()
-	m, err := machine.Load(on)
+	m, err := machine.LoadMachine(on)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func measure(file, on string, messages bool) error {
 		times := time.Duration(0)
 		for times == 0 || took < least && load < 2*least {
 			start, _ := spent()
-			s, err := traced.New(r, traced.Options{Machine: m, Messages: messages})
+			s, err := traced.NewSource(r, traced.Options{Machine: m, CollectivesAsMessages: messages})
 			if err != nil {
 				return 0, 0, nil, err
 			}
@@ -110,7 +110,7 @@ func measure(file, on string, messages bool) error {
 				return 0, 0, nil, err
 			}
 			loaded, _ := spent()
-			if last, err = dataflow.Run(programs, s.Placement, o); err != nil {
+			if last, err = dataflow.Simulate(programs, s.Placement, o); err != nil {
 				return 0, 0, nil, err
 			}
 			ended, _ := spent()
@@ -131,11 +131,11 @@ func measure(file, on string, messages bool) error {
 	if err != nil {
 		return err
 	}
-	if all.End() != some.End() {
-		return fmt.Errorf("short cuts change the end from %d to %d ps", all.End(), some.End())
+	if all.EndPs() != some.EndPs() {
+		return fmt.Errorf("short cuts change the end from %d to %d ps", all.EndPs(), some.EndPs())
 	}
 	name := strings.TrimSuffix(filepath.Base(file), ".spoor")
 	fmt.Printf("%-12s %8d %12d %8.3f %11.4f %8.1f %4d %17.4f %7d %7d\n", name, calls, all.Ops, load.Seconds(), took.Seconds(),
-		float64(all.Ops)/1e6/took.Seconds(), memory>>20, short.Seconds(), some.Short.Ranks, some.Short.Rounds)
+		float64(all.Ops)/1e6/took.Seconds(), memory>>20, short.Seconds(), some.ShortCuts.SimulatedRanks, some.ShortCuts.SkippedRounds)
 	return nil
 }

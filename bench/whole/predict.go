@@ -56,13 +56,13 @@ func (b *bench) predict(m *mpis.MPI, names []string, ranks int, noisy bool) erro
 			fmt.Printf("  ping-pong of %d bytes: the machine file has that size\n", bytes)
 			continue
 		}
-		l := here.Place(ranks, machine.Block).Between(0, 1)
-		c := l.Message(bytes, bytes > l.EagerLimit)
+		l := here.PlaceRanks(ranks, machine.MappingBlock).LevelBetween(0, 1)
+		c := l.CostOfMessage(bytes, bytes > l.EagerLimit)
 		time := pingTime
 		if b.short {
 			time /= 20
 		}
-		rounds := max(20, int(time*1000/2/float64(c.Travel+c.Receive)))
+		rounds := max(20, int(time*1000/2/float64(c.TravelPs+c.ReceiverCorePs)))
 		r, err := b.compare(m, here, ranks, fmt.Sprintf("ping-pong %d B", bytes), []string{ping, strconv.FormatInt(bytes, 10), strconv.Itoa(rounds)})
 		if err != nil {
 			return err
@@ -117,14 +117,14 @@ func (b *bench) calibrate(m *mpis.MPI, ranks int, noisy bool) (*machine.Machine,
 	if out, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	return machine.Load(path)
+	return machine.LoadMachine(path)
 }
 
 // known reports whether a machine's tables have a size.
 func known(m *machine.Machine, bytes int64) bool {
-	is := func(r machine.Row) bool { return r.Bytes == bytes }
-	return slices.ContainsFunc(m.Levels, func(l machine.Level) bool {
-		return slices.ContainsFunc(l.Eager, is) || slices.ContainsFunc(l.Rendezvous, is)
+	is := func(r machine.SizeTime) bool { return r.Bytes == bytes }
+	return slices.ContainsFunc(m.Levels, func(l machine.NetworkLevel) bool {
+		return slices.ContainsFunc(l.EagerTimes, is) || slices.ContainsFunc(l.RendezvousTimes, is)
 	})
 }
 
@@ -180,8 +180,8 @@ func (r *row) simulate(path string, here *machine.Machine) error {
 	r.traced = (float64(p.TracedNs) - begun) / 1e6
 	var left []string
 	for _, u := range p.Unmodelled {
-		if !strings.HasPrefix(u.What, "MPI_Init") && u.Share >= 0.001 {
-			left = append(left, fmt.Sprintf("%s %.1f %%", u.What, 100*u.Share))
+		if !strings.HasPrefix(u.Description, "MPI_Init") && u.Share >= 0.001 {
+			left = append(left, fmt.Sprintf("%s %.1f %%", u.Description, 100*u.Share))
 		}
 	}
 	r.left = strings.Join(left, ", ")
@@ -195,7 +195,7 @@ func untilInit(t *trace.Reader, rank int) (float64, error) {
 		return 0, err
 	}
 	sum := 0.0
-	for x, err := range k.Timings(0) {
+	for x, err := range k.TimedTerminals(0) {
 		if err != nil {
 			return 0, err
 		}

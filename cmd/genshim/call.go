@@ -25,25 +25,25 @@ func newCall(c *mpi.Call) *call {
 
 func (g *call) returnType() string {
 	switch {
-	case g.Returns == mpi.KindError || g.Returns == mpi.KindFint:
+	case g.ReturnKind == mpi.KindError || g.ReturnKind == mpi.KindFint:
 		return "int"
-	case g.Returns.IsHandle():
+	case g.ReturnKind.IsHandle():
 		return "intptr_t"
-	case g.Returns == mpi.KindTime:
+	case g.ReturnKind == mpi.KindTime:
 		return "double"
 	}
 	return "int64_t"
 }
 
 // returnsCode reports whether the function returns an error code.
-func (g *call) returnsCode() bool { return g.Returns == mpi.KindError }
+func (g *call) returnsCode() bool { return g.ReturnKind == mpi.KindError }
 
 // returns is what the shim has to know of the result to give one itself.
 func (g *call) returns() string {
 	switch {
 	case g.returnsCode():
 		return "SP_RETURNS_CODE"
-	case g.Returns == mpi.KindTime:
+	case g.ReturnKind == mpi.KindTime:
 		return "SP_RETURNS_TIME"
 	}
 	return "SP_RETURNS_VALUE"
@@ -123,7 +123,7 @@ func (g *call) ignorable() *mpi.Param {
 		return nil
 	}
 	for _, p := range g.params {
-		if p.Kind == mpi.KindStatus && p.Dir == mpi.Out {
+		if p.Kind == mpi.KindStatus && p.Dir == mpi.DirOut {
 			return p
 		}
 	}
@@ -135,11 +135,11 @@ func (g *call) ignorable() *mpi.Param {
 func (g *call) rooms() []*mpi.Param {
 	var list []*mpi.Param
 	for _, p := range g.params {
-		if p.Dir != mpi.InOut || p.Kind.Form() != mpi.FormInt || p.Array {
+		if p.Dir != mpi.DirInOut || p.Kind.Form() != mpi.FormInt || p.Array {
 			continue
 		}
 		for _, q := range g.params {
-			if q.Dir == mpi.Out && refersTo(q.Len, p.Name) {
+			if q.Dir == mpi.DirOut && refersTo(q.Len, p.Name) {
 				list = append(list, p)
 				break
 			}
@@ -150,19 +150,19 @@ func (g *call) rooms() []*mpi.Param {
 
 func refersTo(e mpi.Expr, name string) bool {
 	found := false
-	mpi.Walk(e, func(e mpi.Expr) { found = found || e == mpi.Ref(name) })
+	mpi.WalkExpr(e, func(e mpi.Expr) { found = found || e == mpi.ParamExpr(name) })
 	return found
 }
 
 // handles is 1 if the call makes, frees or completes handles, so that it has to
 // be followed while tracing is switched off.
 func (g *call) handles() int {
-	const attrs = mpi.Nonblocking | mpi.Persistent | mpi.Completes | mpi.Starts | mpi.CreatesComm | mpi.CreatesType | mpi.CreatesWin
-	if g.Attrs&attrs != 0 || g.Returns.IsHandle() {
+	const attrs = mpi.AttrNonblocking | mpi.AttrPersistent | mpi.AttrCompletes | mpi.AttrStarts | mpi.AttrCreatesComm | mpi.AttrCreatesType | mpi.AttrCreatesWin
+	if g.Attrs&attrs != 0 || g.ReturnKind.IsHandle() {
 		return 1
 	}
 	for _, p := range g.params {
-		if p.Dir != mpi.In && (p.Kind.IsHandle() || p.Kind.IsTool()) {
+		if p.Dir != mpi.DirIn && (p.Kind.IsHandle() || p.Kind.IsTool()) {
 			return 1
 		}
 	}
@@ -196,7 +196,7 @@ func ctype(c *mpi.Call, p *mpi.Param) string {
 		}
 		return "void **"
 	case mpi.FormString:
-		if p.Array && p.Inner != nil {
+		if p.Array && p.InnerLen != nil {
 			return "char ***"
 		}
 		if p.Array {
@@ -225,7 +225,7 @@ func ctype(c *mpi.Call, p *mpi.Param) string {
 }
 
 func constIf(p *mpi.Param) string {
-	if p.Dir == mpi.In {
+	if p.Dir == mpi.DirIn {
 		return "const "
 	}
 	return ""

@@ -22,19 +22,19 @@ func (g *call) length(e mpi.Expr) (string, error) {
 	switch e := e.(type) {
 	case nil:
 		return "INT64_MAX", nil
-	case mpi.Num:
+	case mpi.NumExpr:
 		return e.String(), nil
-	case mpi.Limit:
+	case mpi.LimitExpr:
 		return "INT64_MAX", nil // such strings end with a NUL
-	case mpi.Null:
+	case mpi.NullTerminated:
 		return "SP_TO_NULL", nil
-	case mpi.Ref:
+	case mpi.ParamExpr:
 		return g.value(string(e))
-	case *mpi.Of:
+	case *mpi.PropertyExpr:
 		return g.property(e)
-	case *mpi.Sum:
+	case *mpi.SumExpr:
 		return g.join(e.Terms, " + ")
-	case *mpi.Product:
+	case *mpi.ProductExpr:
 		return g.join(e.Factors, " * ")
 	}
 	return "", fmt.Errorf("no C for length %v", e)
@@ -76,9 +76,9 @@ func (g *call) value(name string) (string, error) {
 // extent is the length of a parameter at this end of the call: of an output what the MPI wrote, not its room.
 func (g *call) extent(p *mpi.Param, at side) (string, error) {
 	n, err := g.length(p.Len)
-	if err == nil && p.Written != nil && at == leaving {
+	if err == nil && p.WrittenLen != nil && at == leaving {
 		var written string
-		written, err = g.length(p.Written)
+		written, err = g.length(p.WrittenLen)
 		n = fmt.Sprintf("sp_smaller(%s, %s)", n, written)
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (g *call) extent(p *mpi.Param, at side) (string, error) {
 	return g.guarded(p, n, at)
 }
 
-func (g *call) property(e *mpi.Of) (string, error) {
+func (g *call) property(e *mpi.PropertyExpr) (string, error) {
 	if e.Rank != "" {
 		return fmt.Sprintf("sp_%s(%s, %s)", e.Property, e.Param, e.Rank), nil
 	}
@@ -117,8 +117,8 @@ func (g *call) guarded(p *mpi.Param, n string, at side) (string, error) {
 		}
 		n = fmt.Sprintf("!sp_at_root(root, comm) ? SP_LEN_ABSENT : %s", n)
 	}
-	if p.If != "" && at == leaving {
-		n = fmt.Sprintf("!sp_ld32(%s) ? SP_LEN_ABSENT : %s", p.If, n)
+	if p.ValidIf != "" && at == leaving {
+		n = fmt.Sprintf("!sp_ld32(%s) ? SP_LEN_ABSENT : %s", p.ValidIf, n)
 	}
 	return n, nil
 }

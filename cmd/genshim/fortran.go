@@ -48,7 +48,7 @@ func fortranFiles(calls []*mpi.Call, files map[string][]byte) error {
 // none: the tool interface, conversions between the languages, and the asking
 // for an ABI.
 func hasFortran(c *mpi.Call) bool {
-	if c.Class == mpi.Unwrapped || c.Has(mpi.Tool) {
+	if c.Class == mpi.ClassUnwrapped || c.Has(mpi.AttrTool) {
 		return false
 	}
 	return !slices.ContainsFunc([]string{"_f2c", "_c2f", "_fromint", "_toint", "_c2f08", "_f082c", "_f2f08", "_f082f"}, func(end string) bool { return strings.HasSuffix(c.Name, end) })
@@ -85,7 +85,7 @@ func (g *fortran) forms() []nameForm {
 	case "MPI_Comm_attach_buffer", "MPI_Session_attach_buffer":
 		list = append(list, nameForm{Form: "SP_F_TS", Suffix: "_fts_"})
 	}
-	if g.Has(mpi.Deprecated) && g.narrow() || g.Has(mpi.Removed) {
+	if g.Has(mpi.AttrDeprecated) && g.narrow() || g.Has(mpi.AttrRemoved) {
 		return list // older than mpi_f08
 	}
 	list = append(list, nameForm{Form: "SP_F_08", Suffix: "_f08_"})

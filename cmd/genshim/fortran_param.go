@@ -48,7 +48,7 @@ func (g *fortran) narrow() bool {
 	case "MPI_Keyval_create", "MPI_Keyval_free", "MPI_Attr_put", "MPI_Attr_get", "MPI_Attr_delete":
 		return true
 	}
-	return g.Has(mpi.Removed)
+	return g.Has(mpi.AttrRemoved)
 }
 
 func (g *fortran) convert() error {
@@ -108,7 +108,7 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 	switch {
 	case p.Kind == mpi.KindLogical:
 		value = fmt.Sprintf("sp_f_logical(%s)", f)
-	case p.Kind == mpi.KindIndex && p.Dir == mpi.Out && p.Name == "index":
+	case p.Kind == mpi.KindIndex && p.Dir == mpi.DirOut && p.Name == "index":
 		value = fmt.Sprintf("sp_f_index(%s, count, form_)", f)
 	case g.Name == "MPI_Info_get_string" && p.Name == "buflen": // C counts the NUL
 		value += " + 1"
@@ -126,12 +126,12 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 // copy gives a parameter that C passes by address a variable.
 func (g *fortran) copy(p *mpi.Param, typ, element, value string) {
 	start := "0"
-	if p.Dir != mpi.Out {
+	if p.Dir != mpi.DirOut {
 		start = value
 	}
 	g.before("%s = %s;", declare(element, "v_"+p.Name), start)
 	g.before("%s = &v_%s;", typ, p.Name)
-	if p.Dir == mpi.Out || p.Dir == mpi.InOut {
+	if p.Dir == mpi.DirOut || p.Dir == mpi.DirInOut {
 		g.then("v_%s = (%s)%s;", p.Name, element, value)
 	}
 }
@@ -180,9 +180,9 @@ func (g *fortran) address(p *mpi.Param, typ string) {
 	switch {
 	case p.Kind == mpi.KindBuffer:
 		g.before("%s = sp_f_buffer(%s, form_);", typ, f)
-	case p.Dir == mpi.In && p.Kind == mpi.KindAddress:
+	case p.Dir == mpi.DirIn && p.Kind == mpi.KindAddress:
 		g.before("%s = (int64_t)sp_ld64(%s);", typ, f)
-	case p.Dir == mpi.In: // a value in Fortran
+	case p.Dir == mpi.DirIn: // a value in Fortran
 		g.before("%s = (const void *)(uintptr_t)%s(%s);", typ, g.load(p), f)
 	case g.narrowed(p):
 		g.copy(p, typ, "int64_t", fmt.Sprintf("sp_ld32(%s)", f))
@@ -196,7 +196,7 @@ func (g *fortran) address(p *mpi.Param, typ string) {
 // text is a single string.
 func (g *fortran) text(p *mpi.Param, typ string) error {
 	g.pool = true
-	if p.Dir == mpi.In {
+	if p.Dir == mpi.DirIn {
 		strip := "SP_F_INPUT"
 		if strings.HasPrefix(g.Name, "MPI_Info_") {
 			strip = "SP_F_INFO"
@@ -219,7 +219,7 @@ func (g *fortran) array(p *mpi.Param, typ string) error {
 	copied, direct := "", f
 	switch form := p.Kind.Form(); {
 	case form == mpi.FormStatus:
-		if p.Dir != mpi.In {
+		if p.Dir != mpi.DirIn {
 			g.then("%s = sp_f_statuses(%s, rc_);", p.Name, p.Name)
 		}
 	case form == mpi.FormString:
@@ -243,7 +243,7 @@ func (g *fortran) array(p *mpi.Param, typ string) error {
 	switch {
 	case copied == "":
 		g.late = append(g.late, fmt.Sprintf("%s = %s;", typ, direct))
-	case p.Dir == mpi.Out:
+	case p.Dir == mpi.DirOut:
 		g.pool = true
 		g.late = append(g.late, fmt.Sprintf("%s = %s;", typ, direct))
 		g.then("%s = %s;", p.Name, copied)
@@ -259,11 +259,11 @@ func (g *fortran) strings(p *mpi.Param, typ, n string) error {
 	g.pool = true
 	args := fmt.Sprintf("&pool_, f_%s, l_%s", p.Name, p.Name)
 	switch {
-	case p.Dir != mpi.In:
+	case p.Dir != mpi.DirIn:
 		return fmt.Errorf("no array of strings that comes out")
-	case p.Inner != nil:
+	case p.InnerLen != nil:
 		g.late = append(g.late, fmt.Sprintf("%s = sp_f_argvs(%s, %s);", typ, args, n))
-	case p.Len == mpi.Expr(mpi.Null{}):
+	case p.Len == mpi.Expr(mpi.NullTerminated{}):
 		g.late = append(g.late, fmt.Sprintf("%s = sp_f_argv(%s, (%s) == SP_TO_NULL);", typ, args, n))
 	default:
 		g.late = append(g.late, fmt.Sprintf("%s = sp_f_strings(%s, %s);", typ, args, n))

@@ -82,7 +82,7 @@ func TestDeterministic(t *testing.T) {
 // wrapper of a traced call can be.
 func TestHandwritten(t *testing.T) {
 	for name := range handwritten {
-		if c, ok := mpi.Lookup(name); !ok || c.Class != mpi.Irregular {
+		if c, ok := mpi.Lookup(name); !ok || c.Class != mpi.ClassIrregular {
 			t.Errorf("%s is written by hand, but not irregular in calls.txt", name)
 		}
 	}

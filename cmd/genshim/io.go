@@ -46,7 +46,7 @@ func fileCalls(calls []*mpi.Call) ([]byte, error) {
 	b.WriteString(fileHead)
 	index, names := 0, ""
 	for _, c := range calls {
-		for _, s := range c.Symbols() {
+		for _, s := range c.CFunctions() {
 			p, err := newFilePage(c, &s, index)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -63,62 +63,62 @@ func fileCalls(calls []*mpi.Call) ([]byte, error) {
 }
 
 var fileTypes = map[mpi.Kind]string{
-	mpi.KindDescriptor: "int", mpi.KindStream: "void *", mpi.KindDirectory: "void *", mpi.KindMapping: "void *",
-	mpi.KindPath: "const char *", mpi.KindString: "const char *", mpi.KindOpenFlags: "int", mpi.KindFileMode: "unsigned",
-	mpi.KindSeek: "int", mpi.KindErrno: "int", mpi.KindOutcome: "int", mpi.KindInt: "int", mpi.KindSize: "size_t",
-	mpi.KindSsize: "ssize_t", mpi.KindPos: "int64_t", mpi.KindPosAt: "int64_t *", mpi.KindIovec: "const struct iovec *",
-	mpi.KindText: "const char *", mpi.KindLine: "char *", mpi.KindFound: "void *", mpi.KindOpaque: "void *", mpi.KindNone: "void",
+	mpi.KindFileDescriptor: "int", mpi.KindFileStream: "void *", mpi.KindDirStream: "void *", mpi.KindMapping: "void *",
+	mpi.KindFilePath: "const char *", mpi.KindString: "const char *", mpi.KindOpenFlags: "int", mpi.KindPermissions: "unsigned",
+	mpi.KindMPIWhence: "int", mpi.KindErrno: "int", mpi.KindZeroOrMinusOne: "int", mpi.KindInt: "int", mpi.KindSize: "size_t",
+	mpi.KindSsize: "ssize_t", mpi.KindOffT: "int64_t", mpi.KindOffTPointer: "int64_t *", mpi.KindIovecLength: "const struct iovec *",
+	mpi.KindTextLength: "const char *", mpi.KindStringResult: "char *", mpi.KindAddressOrNull: "void *", mpi.KindOpaque: "void *", mpi.KindNone: "void",
 }
 
-func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
-	p := &filePage{ID: c.ID, Name: s.Name, Index: index, Callee: s.Name, Return: fileTypes[c.Returns], Void: c.Returns == mpi.KindNone}
+func newFilePage(c *mpi.Call, s *mpi.CFunction, index int) (*filePage, error) {
+	p := &filePage{ID: c.ID, Name: s.Name, Index: index, Callee: s.Name, Return: fileTypes[c.ReturnKind], Void: c.ReturnKind == mpi.KindNone}
 	if p.Return == "" {
-		return nil, fmt.Errorf("no type in C for %s", c.Returns)
+		return nil, fmt.Errorf("no type in C for %s", c.ReturnKind)
 	}
 	var declared, args, types []string
 	put := make(map[string]string)
 	for i, a := range s.Args {
-		typ := a.Type
+		typ := a.CType
 		if typ == "" {
 			typ = fileTypes[c.Params[c.Index(a.Name)].Kind]
 		}
 		if typ == "" {
 			return nil, fmt.Errorf("no type in C for %s", a.Name)
 		}
-		if at := c.Index(a.Name); a.Value != "" && c.Params[at].Array {
-			put[a.Name] = "w_ = " + a.Value + ";"
+		if at := c.Index(a.Name); a.CValue != "" && c.Params[at].Array {
+			put[a.Name] = "w_ = " + a.CValue + ";"
 			continue
 		}
-		if a.Value != "" {
-			p.Known = append(p.Known, declare(typ, a.Name)+" = "+a.Value)
+		if a.CValue != "" {
+			p.Known = append(p.Known, declare(typ, a.Name)+" = "+a.CValue)
 			continue
 		}
 		types, args = append(types, typ), append(args, a.Name)
-		if s.Rest && s.Via == "" && i == len(s.Args)-1 {
+		if s.Variadic && s.VaListFunction == "" && i == len(s.Args)-1 {
 			p.Last = declare(typ, a.Name)
-			p.Mode = c.Params[c.Index(a.Name)].Kind == mpi.KindFileMode
+			p.Mode = c.Params[c.Index(a.Name)].Kind == mpi.KindPermissions
 			continue
 		}
 		declared = append(declared, declare(typ, a.Name))
 		p.Rest = a.Name
 	}
 	switch {
-	case !s.Rest:
+	case !s.Variadic:
 		p.Rest = ""
 		p.PointerArgs = strings.Join(types, ", ")
-	case s.Via == "":
+	case s.VaListFunction == "":
 		declared = append(declared, "...")
 		p.PointerArgs = strings.Join(types[:len(types)-1], ", ") + ", ..."
 	default:
 		declared = append(declared, "...")
-		args, types, p.Callee = append(args, "rest_"), append(types, "va_list"), s.Via
+		args, types, p.Callee = append(args, "rest_"), append(types, "va_list"), s.VaListFunction
 		p.PointerArgs = strings.Join(types, ", ")
 	}
 	p.Prototype, p.Args = strings.Join(declared, ", "), strings.Join(args, ", ")
 	if p.Prototype == "" {
 		p.Prototype, p.PointerArgs = "void", "void"
 	}
-	if c.Has(mpi.Opens) || c.Has(mpi.Closes) {
+	if c.Has(mpi.AttrOpens) || c.Has(mpi.AttrCloses) {
 		p.Handles = 1
 	}
 	p.guard(c)
@@ -146,13 +146,13 @@ func (p *filePage) guard(c *mpi.Call) {
 	for i := range c.Params {
 		q := &c.Params[i]
 		switch q.Kind {
-		case mpi.KindPath:
+		case mpi.KindFilePath:
 			if c.Name == "symlink" || c.Name == "symlinkat" {
 				continue
 			}
 			p.Guard = fmt.Sprintf("sp_io_path(%s)", q.Name)
 			return
-		case mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping:
+		case mpi.KindFileDescriptor, mpi.KindFileStream, mpi.KindDirStream, mpi.KindMapping:
 			if q.Name != "newfd" {
 				open = append(open, fmt.Sprintf("sp_io_%s(%s)", q.Kind, q.Name))
 			}
@@ -182,7 +182,7 @@ func filePart(q *mpi.Param, passed bool) (string, error) {
 		return "*w_++ = 0;", nil
 	}
 	switch {
-	case q.Kind == mpi.KindIovec && q.Array:
+	case q.Kind == mpi.KindIovecLength && q.Array:
 		return fmt.Sprintf("w_ = sp_put_iovec(t_, w_, %s, %s);", q.Name, q.Len), nil
 	case q.Array:
 		return "", fmt.Errorf("no array of %s", q.Kind)
@@ -194,17 +194,17 @@ func filePart(q *mpi.Param, passed bool) (string, error) {
 
 func fileWord(k mpi.Kind, v string) string {
 	switch k {
-	case mpi.KindStream:
+	case mpi.KindFileStream:
 		return "sp_io_stream_word(" + v + ")"
-	case mpi.KindDirectory, mpi.KindMapping:
+	case mpi.KindDirStream, mpi.KindMapping:
 		return "(uint64_t)(uintptr_t)" + v
 	case mpi.KindOpenFlags:
 		return "sp_io_flags(" + v + ")"
-	case mpi.KindPosAt:
+	case mpi.KindOffTPointer:
 		return "sp_io_pos_at(" + v + ")"
-	case mpi.KindText, mpi.KindLine:
+	case mpi.KindTextLength, mpi.KindStringResult:
 		return "sp_io_length(" + v + ")"
-	case mpi.KindFound:
+	case mpi.KindAddressOrNull:
 		return v + " != NULL"
 	}
 	return "(uint64_t)(int64_t)" + v
@@ -216,12 +216,12 @@ func (p *filePage) result(c *mpi.Call) {
 		p.Failed = "0"
 		return
 	}
-	p.Result = fileWord(c.Returns, "rc_")
-	p.Changed = c.Has(mpi.MayEnd)
+	p.Result = fileWord(c.ReturnKind, "rc_")
+	p.Changed = c.Has(mpi.AttrMayHitEOF)
 	p.Failed = map[mpi.Failure]string{
-		mpi.FailsNever: "0", mpi.FailsNegative: "rc_ < 0", mpi.FailsNull: "!rc_", mpi.FailsMapping: "rc_ == MAP_FAILED", mpi.FailsShort: "rc_ < n",
+		mpi.FailsNever: "0", mpi.FailsNegative: "rc_ < 0", mpi.FailsNull: "!rc_", mpi.FailsMapFailed: "rc_ == MAP_FAILED", mpi.FailsBelowCount: "rc_ < n",
 	}[c.Failure()]
-	if c.Returns == mpi.KindLine { // NULL here, and -1 in a trace
+	if c.ReturnKind == mpi.KindStringResult { // NULL here, and -1 in a trace
 		p.Failed = "!rc_"
 	}
 }
@@ -230,7 +230,7 @@ func (p *filePage) result(c *mpi.Call) {
 func (p *filePage) states(c *mpi.Call) {
 	path := "NULL"
 	for i := range c.Params {
-		if q := &c.Params[i]; q.Kind == mpi.KindPath {
+		if q := &c.Params[i]; q.Kind == mpi.KindFilePath {
 			path = q.Name
 		}
 	}
@@ -243,7 +243,7 @@ func (p *filePage) states(c *mpi.Call) {
 		p.After = "if (recorded_ && rc_ != MAP_FAILED) { sp_io_mapped(rc_); }"
 	case c.Name == "munmap":
 		p.Before = "sp_io_unmapped(at);"
-	case c.Returns == mpi.KindDescriptor && !c.Has(mpi.Shares):
+	case c.ReturnKind == mpi.KindFileDescriptor && !c.Has(mpi.AttrMayReturnNamed):
 		p.After = fmt.Sprintf("sp_io_opened(rc_, %s);", path)
 	case c.Name == "fopen" || c.Name == "freopen" || c.Name == "tmpfile":
 		p.After = fmt.Sprintf("if (rc_) { sp_io_opened(sp_io_fileno(rc_), %s); }", path)

@@ -81,7 +81,7 @@ func generate(calls []*mpi.Call) (map[string][]byte, error) {
 	// a file per chapter: small enough to compile in parallel
 	chapters := map[string]*bytes.Buffer{}
 	for _, c := range calls {
-		if c.Class == mpi.Unwrapped {
+		if c.Class == mpi.ClassUnwrapped {
 			continue
 		}
 		text, err := newCall(c).emit()
@@ -125,7 +125,7 @@ func header(calls []*mpi.Call) []byte {
 		g := newCall(c)
 		fmt.Fprintf(&b, "#define P_%s ((%s (*)(%s))sp_real[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)
 		fmt.Fprintf(&b, "#define N_%s ((%s (*)(%s))sp_next[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)
-		if c.Class != mpi.Unwrapped {
+		if c.Class != mpi.ClassUnwrapped {
 			fmt.Fprintf(&b, "#define SP_ID_%s %d\n#define SP_HANDLES_%s %d\n", c.Name, c.ID, c.Name, g.handles())
 			fmt.Fprintf(&b, "%s;\n%s;\n", g.enterHead(), g.leaveHead())
 		}

@@ -70,22 +70,22 @@ func (g *call) part(b *body, p *mpi.Param, at side) error {
 		if p == g.ignorable() {
 			form = "ignored_ ? SP_STATUS_IGNORED : SP_STATUS_FILLED"
 		}
-		if p.If != "" && at == leaving {
-			form = fmt.Sprintf("!sp_ld32(%s) ? SP_STATUS_ABSENT : %s", p.If, form)
+		if p.ValidIf != "" && at == leaving {
+			form = fmt.Sprintf("!sp_ld32(%s) ? SP_STATUS_ABSENT : %s", p.ValidIf, form)
 		}
 		b.add(6, "w_ = sp_put_status(w_, %s, %s);", p.Name, form)
 		return nil
 	}
 	name := p.Name
-	if p.If != "" && at == leaving { // an untouched output counts as null
-		name = fmt.Sprintf("(sp_ld32(%s) ? %s : NULL)", p.If, p.Name)
+	if p.ValidIf != "" && at == leaving { // an untouched output counts as null
+		name = fmt.Sprintf("(sp_ld32(%s) ? %s : NULL)", p.ValidIf, p.Name)
 	}
 	switch {
 	case p.Kind == mpi.KindRequest && p.ByAddress():
 		b.add(2, "w_ = sp_put_request(w_, sp_ldh(%s), %s);", name, p.Name)
 	case p.Kind == mpi.KindRequest:
 		b.add(2, "w_ = sp_put_request(w_, sp_handle(%s), NULL);", name)
-	case p.Kind.Form() == mpi.FormAddress && p.Dir != mpi.In && p.Kind != mpi.KindBuffer:
+	case p.Kind.Form() == mpi.FormAddress && p.Dir != mpi.DirIn && p.Kind != mpi.KindBuffer:
 		b.add(2, "w_ = sp_put_address_at(w_, %s);", name)
 	case p.Kind.Form() == mpi.FormAddress:
 		b.add(2, "w_ = sp_put_address(w_, (const void *)%s);", name)
@@ -124,14 +124,14 @@ func (g *call) word(k mpi.Kind, value string) string {
 // sequence writes an array or a string.
 func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 	q := *p
-	if p.Kind == mpi.KindString && !p.Array && p.Dir == mpi.In {
+	if p.Kind == mpi.KindString && !p.Array && p.Dir == mpi.DirIn {
 		q.Len = nil
 	}
 	n, err := g.extent(&q, at)
 	if err != nil {
 		return err
 	}
-	if p.Written != nil { // after an error the question may be an error too
+	if p.WrittenLen != nil { // after an error the question may be an error too
 		n = fmt.Sprintf("sp_has_outputs(rc_) ? %s : 0", n)
 	}
 	name := b.variable(p, n)
@@ -139,7 +139,7 @@ func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 	switch p.Kind.Form() {
 	case mpi.FormString:
 		switch {
-		case p.Inner != nil:
+		case p.InnerLen != nil:
 			put = "string_lists"
 		case p.Array:
 			put = "strings"
@@ -171,34 +171,34 @@ func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 // result writes the value of a function that returns no error code.
 func (g *call) result(b *body) {
 	switch {
-	case g.Returns == mpi.KindTime:
+	case g.ReturnKind == mpi.KindTime:
 		b.add(1, "*w_++ = sp_ld64(&rc_);")
-	case g.Returns.Form() == mpi.FormAddress:
+	case g.ReturnKind.Form() == mpi.FormAddress:
 		b.add(2, "w_ = sp_put_address(w_, (const void *)rc_);")
-	case g.Returns == mpi.KindRequest:
+	case g.ReturnKind == mpi.KindRequest:
 		b.add(2, "w_ = sp_put_request(w_, sp_handle(rc_), NULL);")
 	default:
-		b.add(1, "*w_++ = %s;", g.word(g.Returns, "rc_"))
+		b.add(1, "*w_++ = %s;", g.word(g.ReturnKind, "rc_"))
 	}
 }
 
 // aux asks for the facts about a communicator or datatype that came out.
 func (g *call) aux(b *body) {
-	if g.Has(mpi.Nonblocking) {
+	if g.Has(mpi.AttrNonblocking) {
 		return
 	}
 	for _, p := range g.params {
-		if p.Dir != mpi.Out || p.Array {
+		if p.Dir != mpi.DirOut || p.Array {
 			continue
 		}
 		switch {
-		case p.Kind == mpi.KindComm && g.Has(mpi.CreatesComm):
+		case p.Kind == mpi.KindComm && g.Has(mpi.AttrCreatesComm):
 			group := 0
 			if strings.Contains(g.Name, "_from_group") || g.Name == "MPI_Comm_create" || g.Name == "MPI_Comm_create_group" {
 				group = 1
 			}
 			b.before = append(b.before, fmt.Sprintf("uint64_t aux_[6];\n\tint naux_ = sp_has_outputs(rc_) ? sp_comm_aux(aux_, sp_ldh(%s), %d) : 0;", p.Name, group))
-		case p.Kind == mpi.KindDatatype && g.Has(mpi.CreatesType):
+		case p.Kind == mpi.KindDatatype && g.Has(mpi.AttrCreatesType):
 			b.before = append(b.before, fmt.Sprintf("uint64_t aux_[5];\n\tint naux_ = sp_has_outputs(rc_) ? sp_type_aux(aux_, sp_ldh(%s)) : 0;", p.Name))
 		default:
 			continue

@@ -54,12 +54,12 @@ func moved(b *bytes.Buffer, calls []*mpi.Call) {
 		}
 		x := &c.Params[i].Content
 		count, datatype := c.Index(x.Count), c.Index(x.Type)
-		if count < 0 || datatype < 0 || c.Params[count].Array || c.Params[datatype].Array || x.Parts != "" || x.Own {
+		if count < 0 || datatype < 0 || c.Params[count].Array || c.Params[datatype].Array || x.Partitions != "" || x.OwnElement {
 			continue
 		}
 		times, root := "SP_ONCE", -1
-		if x.Of != "" {
-			times = map[mpi.Property]string{mpi.Size: "SP_TIMES_SIZE", mpi.InDegree: "SP_TIMES_INDEGREE", mpi.OutDegree: "SP_TIMES_OUTDEGREE"}[x.Times]
+		if x.Comm != "" {
+			times = map[mpi.Property]string{mpi.PropertySize: "SP_TIMES_SIZE", mpi.PropertyInDegree: "SP_TIMES_INDEGREE", mpi.PropertyOutDegree: "SP_TIMES_OUTDEGREE"}[x.Multiplicity]
 		}
 		if c.Params[count].OnlyRoot {
 			root = c.Index("root")
@@ -121,7 +121,7 @@ func number(name string, f mpi.Flavour) int64 {
 	if !ok {
 		panic("genshim: no constant " + name)
 	}
-	v, ok := c.Raw(f)
+	v, ok := c.ValueIn(f)
 	if !ok {
 		panic("genshim: no value of " + name + " for " + f.String())
 	}
@@ -131,14 +131,14 @@ func number(name string, f mpi.Flavour) int64 {
 func predefined(b *bytes.Buffer, k mpi.Kind, c *mpi.Constant) {
 	fmt.Fprintf(b, "\t{\"%s\", \"%s\", %d, {", k, c.Name, c.Value)
 	for i, f := range mpi.Flavours() {
-		v, _ := c.Raw(f)
+		v, _ := c.ValueIn(f)
 		fmt.Fprintf(b, "%s%#x", comma(i), v)
 	}
 	b.WriteString("}, {")
 	for i, f := range mpi.Flavours() {
 		symbol := "NULL"
-		if c.Known(f) {
-			symbol = `"` + c.Symbol(f) + `"`
+		if c.KnownIn(f) {
+			symbol = `"` + c.SymbolIn(f) + `"`
 		}
 		fmt.Fprintf(b, "%s%s", comma(i), symbol)
 	}

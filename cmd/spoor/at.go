@@ -23,7 +23,7 @@ func parseMoment(text string) (ns int64, err error) {
 
 // notPast refuses a time at which no rank ran any more.
 func notPast(r *trace.Reader, ns int64) error {
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func notPast(r *trace.Reader, ns int64) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("--at: the run ended at %s", show.Duration(float64(end)))
+	return fmt.Errorf("--at: the run ended at %s", show.FormatDuration(float64(end)))
 }
 
 // moments prints what each thread of a rank did at a time.
@@ -44,7 +44,7 @@ func (d *dumper) moments(k *trace.Rank) error {
 		if d.o.stream >= 0 && stream != d.o.stream {
 			continue
 		}
-		m, err := k.At(stream, d.at)
+		m, err := k.MomentAt(stream, d.at)
 		if err != nil {
 			return err
 		}
@@ -76,15 +76,15 @@ func (d *dumper) nothing(k *trace.Rank, stream int) error {
 }
 
 var stateNames = map[trace.State]string{
-	trace.Inside: "inside", trace.Outside: "outside MPI", trace.InSpoor: "in spoor, which recorded", trace.Untraced: "not traced",
+	trace.StateInCall: "inside", trace.StateOutside: "outside MPI", trace.StateInRecorder: "in spoor, which recorded", trace.StateTracingOff: "not traced",
 }
 
 func (d *dumper) moment(m *trace.Moment) error {
 	c := &m.Call
 	if d.o.json {
 		b := c.AppendJSON(d.line[:0])
-		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"state":%q,"since_ns":%d`, m.State == trace.Inside, m.State, m.Since)
-		b = fmt.Appendf(appendStartJSON(b, c), `,"duration_ns":%d,"times":%q}`+"\n", c.Timing.Duration.Ns, m.Kind)
+		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"state":%q,"since_ns":%d`, m.State == trace.StateInCall, m.State, m.Since)
+		b = fmt.Appendf(appendStartJSON(b, c), `,"duration_ns":%d,"times":%q}`+"\n", c.Timing.Duration.Ns, m.TimeKind)
 		d.line = b
 		_, err := d.out.Write(b)
 		return err
@@ -92,10 +92,10 @@ func (d *dumper) moment(m *trace.Moment) error {
 	b := d.appendWhich(d.line[:0], c.Call)
 	b = c.AppendText(b)
 	about := ""
-	if m.Kind < trace.ExactSample {
+	if m.TimeKind < trace.ExactSample {
 		about = "about "
 	}
-	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, show.Duration(float64(d.at-m.Since)))
+	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, show.FormatDuration(float64(d.at-m.Since)))
 	if about != "" {
 		b = appendStart(append(b, "; it began at "...), c)
 	}

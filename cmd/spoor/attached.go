@@ -8,20 +8,20 @@ import (
 
 // An attachedValue is what was attached to a call under a name.
 type attachedValue struct {
-	trace.CallValue
+	trace.AttachedValue
 	alike trace.ValueStat // of calls like it, unless the call has its own
 }
 
 // attachedLine reads the numbers attached to the calls of a thread, one call after the other.
 type attachedLine struct {
 	k     *trace.Rank
-	line  *trace.ValueLine
+	line  *trace.ValueCursor
 	known map[int]map[string]trace.ValueStat // by terminal
 	list  []attachedValue
 }
 
 func newAttachedLine(k *trace.Rank, stream int) (*attachedLine, error) {
-	line, err := k.ValueLine(stream)
+	line, err := k.ValueCursor(stream)
 	return &attachedLine{k: k, line: line, known: make(map[int]map[string]trace.ValueStat)}, err
 }
 
@@ -33,10 +33,10 @@ func (a *attachedLine) of(c *trace.Call) ([]attachedValue, error) {
 	}
 	a.list = a.list[:0]
 	for _, v := range values {
-		x := attachedValue{CallValue: v}
-		if !v.Own {
+		x := attachedValue{AttachedValue: v}
+		if !v.IsExact {
 			if _, ok := a.known[c.Terminal]; !ok {
-				if a.known[c.Terminal], err = a.k.ValuesOf(c.Terminal); err != nil {
+				if a.known[c.Terminal], err = a.k.AttachedStatsOf(c.Terminal); err != nil {
 					return nil, err
 				}
 			}
@@ -55,14 +55,14 @@ func appendValues(b []byte, list []attachedValue) []byte {
 			b = append(b[:len(b)-3], ", "...)
 		}
 		b = append(append(b, v.Name...), ' ')
-		if v.Own {
+		if v.IsExact {
 			b = strconv.AppendInt(b, v.Number, 10)
 			if v.Count != 1 {
 				b = append(strconv.AppendFloat(append(b, " in "...), v.Count, 'f', -1, 64), " numbers"...)
 			}
 			continue
 		}
-		if v.Estimate {
+		if v.IsEstimate {
 			b = append(b, '~')
 		}
 		b = strconv.AppendFloat(b, v.Mean(), 'f', -1, 32)
@@ -83,15 +83,15 @@ func appendValuesJSON(b []byte, list []attachedValue) []byte {
 			b = append(b, ',')
 		}
 		b = strconv.AppendQuote(b, v.Name)
-		if v.Own {
+		if v.IsExact {
 			b = strconv.AppendFloat(append(b, `:{"own":true,"count":`...), v.Count, 'f', -1, 64)
 			b = strconv.AppendInt(append(b, `,"sum":`...), v.Number, 10)
 		} else {
 			b = strconv.AppendFloat(append(b, `:{"own":false,"mean":`...), v.Mean(), 'g', -1, 64)
-			if v.Estimate {
+			if v.IsEstimate {
 				b = append(b, `,"estimate":true`...)
-			} else if v.Within > 0 {
-				b = strconv.AppendFloat(append(b, `,"within":`...), v.Within/v.Count, 'g', -1, 64)
+			} else if v.ErrorBound > 0 {
+				b = strconv.AppendFloat(append(b, `,"within":`...), v.ErrorBound/v.Count, 'g', -1, 64)
 			}
 			b = strconv.AppendUint(append(b, `,"count":`...), v.alike.Count, 10)
 			b = strconv.AppendInt(append(b, `,"sum":`...), v.alike.Sum, 10)

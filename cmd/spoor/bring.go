@@ -50,7 +50,7 @@ processes on a host does it.`,
 			}
 			for _, scratch := range args {
 				if copies {
-					if err := recover.Copy(scratch, dir); err != nil {
+					if err := recover.CopyRecords(scratch, dir); err != nil {
 						return err
 					}
 					continue
@@ -70,18 +70,18 @@ processes on a host does it.`,
 // job are on such nodes. The result is a folder that they see, for done to remove.
 func fromNodes(scratch, beside string) (folder string, done func()) {
 	done = func() {}
-	dirs, err := recover.Dirs(scratch)
-	if err != nil || ranksElsewhere(dirs) == 0 || !slices.ContainsFunc(dirs, recover.AliveIn) {
+	dirs, err := recover.ProcessDirs(scratch)
+	if err != nil || ranksElsewhere(dirs) == 0 || !slices.ContainsFunc(dirs, recover.IsAliveIn) {
 		return "", done
 	}
-	nodes := slices.DeleteFunc(launch.Nodes(), func(node string) bool { return launch.SameHost(node, hostname()) })
+	nodes := slices.DeleteFunc(launch.JobNodes(), func(node string) bool { return launch.SameHost(node, hostname()) })
 	if len(nodes) == 0 {
 		return "", done
 	}
 	if folder, err = os.MkdirTemp(beside, ".spoor-where-"); err == nil {
 		if folder, err = filepath.Abs(folder); err == nil {
 			done = func() { os.RemoveAll(folder) }
-			err = bring(launch.OnNodes(nodes, true, ownPath(), "bring", "--copy", scratch, folder), io.Discard)
+			err = bring(launch.CommandOnNodes(nodes, true, ownPath(), "bring", "--copy", scratch, folder), io.Discard)
 		}
 	}
 	if err != nil { // the verdict says what is missing
@@ -93,9 +93,9 @@ func fromNodes(scratch, beside string) (folder string, done func()) {
 
 // bringHome brings what is in a scratch folder of this host, unless another process is at it.
 func bringHome(cmd *cobra.Command, scratch, dir string) error {
-	unlock, ok := recover.Lock(scratch, 0)
+	unlock, ok := recover.LockScratch(scratch, 0)
 	defer unlock()
-	dirs, _, err := recover.OnThisHost(scratch)
+	dirs, _, err := recover.LocalRecords(scratch)
 	if !ok || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -105,9 +105,9 @@ func bringHome(cmd *cobra.Command, scratch, dir string) error {
 	if alive := waitForEnd(dirs); len(alive) > 0 {
 		complain(cmd, fmt.Errorf("%s: %s; what they record stays in %s", hostname(), stillRun(len(alive)), scratch))
 	}
-	n, err := recover.BringFinished(scratch, dir)
+	n, err := recover.CollectFinished(scratch, dir)
 	if err == nil || n > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s brought to %s\n", hostname(), show.Plural(n, "process"), shortPath(dir))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s brought to %s\n", hostname(), show.FormatPlural(n, "process"), shortPath(dir))
 	}
 	return err
 }
@@ -120,20 +120,20 @@ const homeOf = "SPOOR_HOME_OF"
 func epilog(stderr io.Writer) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // meant for the tasks
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
-	dirs, marks, err := recover.OnThisHost(scratch)
-	isDead := func(dir string) bool { return !recover.AliveIn(dir) }
-	hasEnded := func(a recover.Arrival) bool { return !a.Alive }
+	dirs, marks, err := recover.LocalRecords(scratch)
+	isDead := func(dir string) bool { return !recover.IsAliveIn(dir) }
+	hasEnded := func(a recover.ArrivalMark) bool { return !a.Alive }
 	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
 		return
 	}
-	unlock, ok := recover.Lock(scratch, 3*time.Second) // spoor run may be at it, and may be killed
+	unlock, ok := recover.LockScratch(scratch, 3*time.Second) // spoor run may be at it, and may be killed
 	defer unlock()
 	if !ok || len(waitForEnd(dirs)) > 0 || !exists(scratch) {
 		return // who runs on brings it
 	}
-	home, err := recover.MakeHome(out, scratch, launch.StepNodes()...)
+	home, err := recover.MakePartialFolder(out, scratch, launch.StepNodes()...)
 	if err == nil {
-		_, err = recover.BringFinished(scratch, home)
+		_, err = recover.CollectFinished(scratch, home)
 	}
 	if said := filepath.Join(scratch, ".said"); err != nil && os.Mkdir(said, 0o700) == nil {
 		fmt.Fprintf(stderr, "spoor: %s: what ranks recorded stays in %s: can't bring it to %s.partial: %v\n", hostname(), scratch, out, deliver.FileSystemReason(err))
@@ -142,12 +142,12 @@ func epilog(stderr io.Writer) {
 
 // anotherTask reports whether one of the processes is a task of the same step that still runs. That one has an epilog as well. To wait here
 // for its end would be in vain: Slurm kills epilogs with what still runs.
-func anotherTask(dirs []string, marks []recover.Arrival) bool {
+func anotherTask(dirs []string, marks []recover.ArrivalMark) bool {
 	task := func(pid int) bool { return deliver.Parent(pid) == os.Getppid() }
-	return slices.ContainsFunc(marks, func(a recover.Arrival) bool { return a.Alive && task(a.PID) }) ||
+	return slices.ContainsFunc(marks, func(a recover.ArrivalMark) bool { return a.Alive && task(a.PID) }) ||
 		slices.ContainsFunc(dirs, func(dir string) bool {
 			c, err := capture.ReadContext(dir)
-			return err == nil && recover.Alive(c) && task(c.PID)
+			return err == nil && recover.IsAlive(c) && task(c.PID)
 		})
 }
 
@@ -170,7 +170,7 @@ func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []
 	case len(nodes) == 0:
 		return nil
 	}
-	return launch.OnNodes(nodes, within, program...)
+	return launch.CommandOnNodes(nodes, within, program...)
 }
 
 // nodesBeside lists the nodes of a Slurm job of which something may be missing: those that a home has links for, else all of this job but
@@ -179,10 +179,10 @@ func nodesBeside(e ending, home, scratch string, hosts []string) []string {
 	if !launch.InSlurm(e.args) {
 		return nil
 	}
-	if nodes := recover.HostsLinked(home, scratch); len(nodes) > 0 {
+	if nodes := recover.LinkedHosts(home, scratch); len(nodes) > 0 {
 		return nodes
 	}
-	return slices.DeleteFunc(launch.Nodes(), func(node string) bool {
+	return slices.DeleteFunc(launch.JobNodes(), func(node string) bool {
 		return slices.ContainsFunc(hosts, func(host string) bool { return launch.SameHost(node, host) })
 	})
 }
@@ -205,7 +205,7 @@ const otherHosts = "other-hosts"
 // bringWith has a launcher bring what a directory's links say is elsewhere.
 func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	var folders []string
-	links := recover.DeadLinks(dir)
+	links := recover.UnreachableFolders(dir)
 	for _, l := range links {
 		if !slices.Contains(folders, l.Folder) {
 			folders = append(folders, l.Folder)
@@ -218,14 +218,14 @@ func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	if err != nil {
 		return err
 	}
-	before, err := recover.Dirs(dir)
+	before, err := recover.ProcessDirs(dir)
 	if err != nil {
 		return err
 	}
 	if err := bring(slices.Concat(line, []string{ownPath(), "bring"}, folders, []string{abs}), cmd.ErrOrStderr()); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(line, " "), err)
 	}
-	dirs, err := recover.Dirs(dir)
+	dirs, err := recover.ProcessDirs(dir)
 	if err != nil {
 		return err
 	}

@@ -81,8 +81,8 @@ More: docs/calltree.md`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSorts, o.sort) && profile.SortsByTime(o.sort) {
-				if err := r.NeedTimes(); err != nil {
+			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSortOrders, o.sort) && profile.IsTimeOrder(o.sort) {
+				if err := r.RequireTimes(); err != nil {
 					return err
 				}
 			} else if !cmd.Flags().Changed("sort") {
@@ -101,7 +101,7 @@ More: docs/calltree.md`,
 	jsonFlag(f, &o.json)
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.functions, "functions", false, "functions that lead to MPI calls, from main down, over all ranks")
-	f.StringVar(&o.sort, "sort", "time", "`column`: sort functions by "+strings.Join(profile.CallerSorts, ", "))
+	f.StringVar(&o.sort, "sort", "time", "`column`: sort functions by "+strings.Join(profile.CallerSortOrders, ", "))
 	f.BoolVar(&o.csv, "csv", false, "print a CSV row for each call path")
 	inGroup(f, "Functions", "functions", "sort", "csv")
 	window.add(f)
@@ -149,8 +149,8 @@ func (o *calltreeOptions) check(cmd *cobra.Command) error {
 
 // runCallers prints a tree of the functions that led to calls.
 func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
-	if !slices.Contains(profile.CallerSorts, o.sort) {
-		return &usageError{cmd, fmt.Errorf("--sort %s: the columns are %s", o.sort, strings.Join(profile.CallerSorts, ", "))}
+	if !slices.Contains(profile.CallerSortOrders, o.sort) {
+		return &usageError{cmd, fmt.Errorf("--sort %s: the columns are %s", o.sort, strings.Join(profile.CallerSortOrders, ", "))}
 	}
 	view, err := o.view(cmd)
 	if err != nil {
@@ -160,25 +160,25 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := flatOf(cmd, r, named, profile.FlatByStack)
+	f, err := flatOf(cmd, r, named, profile.CallStackTable)
 	if err != nil {
 		return err
 	}
 	c := f.Callers()
-	c.Sort(o.sort)
+	c.SortBy(o.sort)
 	defer where.complain(cmd)
 	return o.print(cmd, c, func(w io.Writer) { c.Text(w, view) }, func(w io.Writer, _ show.View) error { c.CSV(w); return nil })
 }
 
 // view is what the flags say of lines and their number.
 func (o *shape) view(cmd *cobra.Command) (profile.View, error) {
-	v := profile.View{MinTime: -1, Depth: o.depth, Width: o.width}
+	v := profile.View{MinTimeNs: -1, LoopDepth: o.depth, Width: o.width}
 	if o.minTime != "" {
 		d, err := parseTime(o.minTime)
 		if err != nil {
 			return v, &usageError{cmd, fmt.Errorf("--min-time: %w", err)}
 		}
-		v.MinTime = float64(d)
+		v.MinTimeNs = float64(d)
 	}
 	if v.Width <= 0 {
 		v.Width = terminalWidth(cmd)
@@ -207,7 +207,7 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		}
 	}
 	for _, rank := range ranks {
-		p, err := profile.OfRank(r, rank, calltree.Options{Locate: where.called, Code: c, OwnTimes: o.ranks != ""})
+		p, err := profile.RankProfile(r, rank, calltree.Options{Locate: where.called, Code: c, OwnTimes: o.ranks != ""})
 		if err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func (o *shape) trees(w io.Writer, list []*profile.Profile, view profile.View, o
 		p.Text(w, view)
 	}
 	if others > 0 {
-		fmt.Fprintf(w, "\n%s more: %s\n", show.Plural(others, "class"), flags)
+		fmt.Fprintf(w, "\n%s more: %s\n", show.FormatPlural(others, "class"), flags)
 	}
 }
 

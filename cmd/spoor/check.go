@@ -67,9 +67,9 @@ type checked struct {
 
 func (c *checked) text() string {
 	if c.Looked < c.tracks {
-		return fmt.Sprintf("%s: ok, %s (the calls of %d were checked), %s", c.File, show.Plural(c.Ranks, "rank"), c.Looked, show.Plural(c.Calls, "call"))
+		return fmt.Sprintf("%s: ok, %s (the calls of %d were checked), %s", c.File, show.FormatPlural(c.Ranks, "rank"), c.Looked, show.FormatPlural(c.Calls, "call"))
 	}
-	return fmt.Sprintf("%s: ok, %s, %s", c.File, show.Plural(c.Ranks, "rank"), show.Plural(c.Calls, "call"))
+	return fmt.Sprintf("%s: ok, %s, %s", c.File, show.FormatPlural(c.Ranks, "rank"), show.FormatPlural(c.Calls, "call"))
 }
 
 func checkFile(path string) (c checked) {
@@ -84,7 +84,7 @@ func checkFile(path string) (c checked) {
 	if c.Looked, c.err = trace.CheckRanks(r); c.err != nil {
 		return c
 	}
-	if _, c.err = handles.Of(r).Comms(); c.err != nil {
+	if _, c.err = handles.TableOf(r).Comms(); c.err != nil {
 		return c
 	}
 	procs, err := r.Processes()

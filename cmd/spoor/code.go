@@ -40,7 +40,7 @@ func addCode(r *trace.Reader) error {
 	}
 	budget := time.Second
 	for _, p := range procs.All() {
-		budget = max(budget, time.Duration(p.WholeNs()/100))
+		budget = max(budget, time.Duration(p.WallNs()/100))
 	}
 	return addCodeWithin(r, budget)
 }
@@ -50,7 +50,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	if err != nil || info.Size() > maxCopied {
 		return err
 	}
-	if frames, err := tree.Frames(r); err != nil || frames < 2 {
+	if frames, err := tree.StackLimit(r); err != nil || frames < 2 {
 		return err
 	}
 	c, err := r.Code()
@@ -65,7 +65,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 		if err == nil {
 			defer own.Close()
 			places := newPlaces(nil)
-			c, err = tree.Of(ctx, own, places.s, places.tails, tree.Options{})
+			c, err = tree.Build(ctx, own, places.s, places.tails, tree.Options{})
 		}
 		found <- err
 	}()
@@ -74,7 +74,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		name := shortPath(r.Name())
 		return fmt.Errorf("%s is complete, but for the program's functions and loops: finding them takes more than %s; spoor calltree %s does it when asked",
-			name, show.Duration(float64(budget)), name)
+			name, show.FormatDuration(float64(budget)), name)
 	case err != nil || c == nil:
 		return err
 	}

@@ -75,7 +75,7 @@ More: docs/compare.md`,
 	databaseFlag(f, &o.database)
 	f.StringVar(&o.history.Tag, "history", "", "compare the values of this `tag` over all runs of the database")
 	f.StringVar(&o.history.Metric, "metric", "mpi_ns", "with --history: a function of MPI, or a `metric`: "+strings.Join(database.Metrics, ", "))
-	f.StringVar(&o.history.App, "app", "", "with --history: only runs of this `program`")
+	f.StringVar(&o.history.Program, "app", "", "with --history: only runs of this `program`")
 	inGroup(f, "Database", "database", "history", "metric", "app")
 	o.window.add(f)
 	return cmd
@@ -85,7 +85,7 @@ More: docs/compare.md`,
 func atLeastTraces(n int, least string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
-			return &usageError{cmd, fmt.Errorf("want %s traces or more, got %s", least, show.Plural(len(args), "argument"))}
+			return &usageError{cmd, fmt.Errorf("want %s traces or more, got %s", least, show.FormatPlural(len(args), "argument"))}
 		}
 		return nil
 	}
@@ -211,7 +211,7 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 	}
 	// Keys are those of the database, without a unit.
 	share := func(name, doc string, of func(s *database.Scalability) float64) show.Column[run] {
-		return show.Column[run]{Name: name, As: strings.ReplaceAll(name, " ", "_"), Unit: show.Fraction, Doc: doc,
+		return show.Column[run]{Name: name, KeyOverride: strings.ReplaceAll(name, " ", "_"), Unit: show.UnitFraction, Doc: doc,
 			Value: func(x run) any { return unless0(of(&x.s)) },
 			Text: func(x run) string {
 				if of(&x.s) == 0 {
@@ -222,13 +222,13 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 	}
 	return show.Table[run]{Rows: rows, Columns: show.Columns[run]{
 		{Name: "ranks", Doc: "of the run", Value: func(x run) any { return x.run.Ranks }},
-		{Name: "time", Unit: show.Ns, Doc: "of the slowest rank", Value: func(x run) any { return unless0(x.s.SpanNs) }},
-		{Name: "speedup", Unit: show.Ratio, Doc: "the first run's time over this one's", Value: func(x run) any { return unless0(x.s.Speedup) }},
+		{Name: "time", Unit: show.UnitNs, Doc: "of the slowest rank", Value: func(x run) any { return unless0(x.s.SpanNs) }},
+		{Name: "speedup", Unit: show.UnitRatio, Doc: "the first run's time over this one's", Value: func(x run) any { return unless0(x.s.Speedup) }},
 		share("global", "computation × parallel efficiency", func(s *database.Scalability) float64 { return s.Global() }),
 		share("parallel", "parallel efficiency", func(s *database.Scalability) float64 { return s.Parallel }),
 		share("load balance", "mean useful time of ranks over the largest", func(s *database.Scalability) float64 { return s.LoadBalance }),
 		share("communication", "largest useful time over the run time", func(s *database.Scalability) float64 { return s.Communication }),
 		share("computation", "the first run's useful time over this one's", func(s *database.Scalability) float64 { return s.Computation }),
-		{Name: "trace", Unit: show.Word, Doc: "path of the run's trace", Value: func(x run) any { return x.run.Path }},
+		{Name: "trace", Unit: show.UnitWord, Doc: "path of the run's trace", Value: func(x run) any { return x.run.Path }},
 	}}
 }

@@ -49,12 +49,12 @@ More: docs/cut.md`,
 			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{
-					"trace": out, "calls": part.Calls, "stayed": part.KeptCalls, "bytes": size, "notes": part.Notes,
+					"trace": out, "calls": part.Calls, "stayed": part.ContextCalls, "bytes": size, "notes": part.Notes,
 				})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, show.Plural(part.Calls, "call"), show.Plural(r.Ranks(), "rank"), show.Bytes(size))
-			if part.KeptCalls > 0 {
-				fmt.Fprintf(cmd.OutOrStdout(), "; %s from outside that make or free objects", show.Plural(part.KeptCalls, "call"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, show.FormatPlural(part.Calls, "call"), show.FormatPlural(r.Ranks(), "rank"), show.FormatBytes(size))
+			if part.ContextCalls > 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "; %s from outside that make or free objects", show.FormatPlural(part.ContextCalls, "call"))
 			}
 			fmt.Fprintln(cmd.OutOrStdout())
 			return nil

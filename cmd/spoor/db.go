@@ -119,7 +119,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 		return err
 	}
 	defer os.RemoveAll(made)
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: true, Values: true})
+	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: true, Values: true})
 	if err != nil {
 		return err
 	}
@@ -222,12 +222,12 @@ func runTable(list []database.RunSummary) show.Table[database.RunSummary] {
 	}
 	return show.Table[run]{Rows: list, Columns: show.Columns[run]{
 		{Name: "run", Doc: "number", Value: func(x run) any { return x.ID }},
-		{Name: "started", Doc: "in UTC", Value: func(x run) any { return wallClock(x.Started) }},
+		{Name: "started", Doc: "in UTC", Value: func(x run) any { return wallClock(x.StartNs) }},
 		{Name: "ranks", Doc: "number of ranks", Value: func(x run) any { return x.Ranks }},
-		{Name: "time", Unit: show.Ns, Doc: "of the rank that took longest", Value: func(x run) any { return timed(x, x.SpanNs) }},
-		{Name: "in MPI", Unit: show.Ns, Doc: "of a rank, on average", Value: func(x run) any { return timed(x, float64(x.MPINs)/float64(max(1, x.Ranks))) }},
-		{Name: "calls", Unit: show.Count, Doc: "number of calls", Value: func(x run) any { return x.Calls }},
-		{Name: "command, tags", Unit: show.Word, Doc: "what ran", Value: func(x run) any {
+		{Name: "time", Unit: show.UnitNs, Doc: "of the rank that took longest", Value: func(x run) any { return timed(x, x.SpanNs) }},
+		{Name: "in MPI", Unit: show.UnitNs, Doc: "of a rank, on average", Value: func(x run) any { return timed(x, float64(x.MPINs)/float64(max(1, x.Ranks))) }},
+		{Name: "calls", Unit: show.UnitCount, Doc: "number of calls", Value: func(x run) any { return x.Calls }},
+		{Name: "command, tags", Unit: show.UnitWord, Doc: "what ran", Value: func(x run) any {
 			text := x.Command
 			for _, name := range slices.Sorted(maps.Keys(x.Tags)) {
 				text += "  " + name + "=" + x.Tags[name]
@@ -271,7 +271,7 @@ func newDBSQL() *cobra.Command {
 					return nil
 				}
 				err = d.Query(args[0], line, func(values []any) error { return line(texts(values)) })
-				show.Text(out, rows, 0, func(c *show.Row, cells []string) {
+				show.WriteText(out, rows, 0, func(c *show.Row, cells []string) {
 					for _, cell := range cells {
 						c.Text("", cell)
 					}
@@ -341,12 +341,12 @@ const mostOnly = 3
 func printWhole(w io.Writer, c *database.Comparison) {
 	for _, p := range c.Totals {
 		if p.Name == "span_ns" && p.KnownA && p.KnownB {
-			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.Duration(p.A), show.Duration(p.B), show.Change(p.A, p.B))
+			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.FormatDuration(p.A), show.FormatDuration(p.B), show.PercentChange(p.A, p.B))
 		}
 	}
 	_, most := c.Waits()
 	if most != nil {
-		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", most.Site.String(), show.Duration(most.Number(0, "waited_ns")), show.Duration(most.Number(1, "waited_ns")))
+		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", most.Site.String(), show.FormatDuration(most.Number(0, "waited_ns")), show.FormatDuration(most.Number(1, "waited_ns")))
 	}
 	for _, x := range []struct {
 		name string
@@ -360,13 +360,13 @@ func printWhole(w io.Writer, c *database.Comparison) {
 		name string
 		run  database.Run
 	}{{"A", c.A}, {"B", c.B}} {
-		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, show.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
+		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, show.FormatPlural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
 	}
 	fmt.Fprintln(w)
-	known := slices.DeleteFunc(slices.Clone(c.Totals), func(p database.Pair) bool {
+	known := slices.DeleteFunc(slices.Clone(c.Totals), func(p database.TotalPair) bool {
 		return !p.KnownA && !p.KnownB && strings.HasSuffix(p.Name, "iteration_ns")
 	})
-	show.Text(w, known, 0, func(r *show.Row, p database.Pair) {
+	show.WriteText(w, known, 0, func(r *show.Row, p database.TotalPair) {
 		a, b, change := "?", "?", ""
 		if p.KnownA {
 			a = quantity(p.Name, p.A)
@@ -375,7 +375,7 @@ func printWhole(w io.Writer, c *database.Comparison) {
 			b = quantity(p.Name, p.B)
 		}
 		if p.KnownA && p.KnownB {
-			change = show.Change(p.A, p.B)
+			change = show.PercentChange(p.A, p.B)
 		}
 		r.Value("", inPairs[p.Name]).Value("A", a).Value("B", b).Value("change", change)
 	})
@@ -386,13 +386,13 @@ func printWhole(w io.Writer, c *database.Comparison) {
 func quantity(name string, v float64) string {
 	switch {
 	case strings.HasSuffix(name, "_ns"), strings.HasPrefix(name, "MPI_"):
-		return show.Duration(v)
+		return show.FormatDuration(v)
 	case strings.Contains(name, "bytes"):
-		return show.Bytes(int64(v))
+		return show.FormatBytes(int64(v))
 	case name == "parallel" || name == "load_balance" || name == "communication":
-		return show.Share(v, 1)
+		return show.Percentage(v, 1)
 	}
-	return show.Grouped(int64(v))
+	return show.FormatGrouped(int64(v))
 }
 
 func newDBCalltree() *cobra.Command {

@@ -88,9 +88,9 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (equal bool
 	defer progress.end()
 	o.Progress = progress.step
 	if a.Ranks() != b.Ranks() && !o.json {
-		fmt.Fprintf(p.out, "%s has %s, %s has %s\n", pathA, show.Plural(a.Ranks(), "rank"), pathB, show.Plural(b.Ranks(), "rank"))
+		fmt.Fprintf(p.out, "%s has %s, %s has %s\n", pathA, show.FormatPlural(a.Ranks(), "rank"), pathB, show.FormatPlural(b.Ranks(), "rank"))
 	}
-	for d, err := range diff.Traces(a, b, o.Options) {
+	for d, err := range diff.CompareTraces(a, b, o.Options) {
 		if err != nil {
 			return false, errors.Join(p.out.Flush(), err)
 		}
@@ -122,7 +122,7 @@ func (o *diffOptions) open(cmd *cobra.Command, path string) (of *trace.Reader, d
 // fit adapts the options to what the traces have, and lists what limits the answer.
 func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
 	for _, r := range []*trace.Reader{a, b} {
-		if extrapolate.Made(r) {
+		if extrapolate.IsExtrapolated(r) {
 			o.AllowMovedBlocks = true
 			list = append(list, diff.Warning{Trace: r.Name(), Text: "is extrapolated: its blocks of memory may have other names"})
 		}
@@ -164,17 +164,17 @@ func (p *diffPrinter) end() {
 	switch {
 	case p.json:
 	case len(p.differ) == 0:
-		fmt.Fprintf(p.out, "equal: %s\n", show.Plural(p.ranks, "rank"))
+		fmt.Fprintf(p.out, "equal: %s\n", show.FormatPlural(p.ranks, "rank"))
 	case len(p.differ) > shownDifferences && !p.all:
-		fmt.Fprintf(p.out, "%s differ: %s (--all-ranks shows each)\n", show.Plural(len(p.differ), "rank"), show.Ranges(p.differ))
+		fmt.Fprintf(p.out, "%s differ: %s (--all-ranks shows each)\n", show.FormatPlural(len(p.differ), "rank"), show.FormatRanges(p.differ))
 	default:
-		fmt.Fprintf(p.out, "%s of %s differ\n", show.Grouped(len(p.differ)), show.Plural(p.most, "rank"))
+		fmt.Fprintf(p.out, "%s of %s differ\n", show.FormatGrouped(len(p.differ)), show.FormatPlural(p.most, "rank"))
 	}
 }
 
 func printDifference(w io.Writer, d *diff.Difference) {
-	if d.What != "" {
-		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.What)
+	if d.Text != "" {
+		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.Text)
 		return
 	}
 	thread := ""
@@ -182,12 +182,12 @@ func printDifference(w io.Writer, d *diff.Difference) {
 		thread = fmt.Sprintf(", thread %d", d.Stream)
 	}
 	fmt.Fprintf(w, "rank %d%s, call %d:\n", d.Rank, thread, d.Index)
-	for _, c := range d.Before {
+	for _, c := range d.Context {
 		fmt.Fprintf(w, "  %s\n", c.Text())
 	}
-	fmt.Fprintf(w, "- %s\n+ %s\n", callOrEnd(d.A), callOrEnd(d.B))
-	if d.A != nil && d.B != nil && d.A.Text() == d.B.Text() {
-		fmt.Fprintf(w, "  called from %s and %s\n", d.A.Site.String(), d.B.Site.String())
+	fmt.Fprintf(w, "- %s\n+ %s\n", callOrEnd(d.CallA), callOrEnd(d.CallB))
+	if d.CallA != nil && d.CallB != nil && d.CallA.Text() == d.CallB.Text() {
+		fmt.Fprintf(w, "  called from %s and %s\n", d.CallA.Site.String(), d.CallB.Site.String())
 	}
 }
 

@@ -57,7 +57,7 @@ More: docs/doctor.md`,
 			h := examineHost()
 			if len(args) == 1 {
 				var err error
-				if h.Program, err = launch.Inspect(lookPath(args[0])); err != nil {
+				if h.Program, err = launch.InspectProgram(lookPath(args[0])); err != nil {
 					return err
 				}
 				h.Program.Symbols()
@@ -79,9 +79,9 @@ More: docs/doctor.md`,
 	return cmd
 }
 
-// A host is what doctor finds out about this machine.
-type host struct {
-	Parts     []part             `json:"parts"`
+// A machineReport is what doctor finds out about this machine.
+type machineReport struct {
+	Parts     []toolPart         `json:"parts"`
 	MPIs      []launch.Library   `json:"mpi_libraries"`
 	Launchers []launcher         `json:"launchers"`
 	Scratch   string             `json:"scratch"`
@@ -90,7 +90,7 @@ type host struct {
 	Program   *launch.Inspection `json:"program,omitempty"`
 }
 
-type part struct {
+type toolPart struct {
 	Name    string `json:"name"`
 	Path    string `json:"path,omitempty"`
 	Problem string `json:"problem,omitempty"`
@@ -101,21 +101,21 @@ type launcher struct {
 	Kind string `json:"kind"`
 }
 
-func examineHost() *host {
-	h := &host{MPIs: launch.Installed(), Scratch: "/dev/shm", Launchers: []launcher{}}
+func examineHost() *machineReport {
+	h := &machineReport{MPIs: launch.InstalledMPIs(), Scratch: "/dev/shm", Launchers: []launcher{}}
 	sort.Slice(h.MPIs, func(i, j int) bool { return h.MPIs[i].Path < h.MPIs[j].Path })
 	for _, name := range []string{"libspoor.so", "libspoor-engine.so"} {
-		p := part{Name: name}
+		p := toolPart{Name: name}
 		if path, err := findLibrary(name); err != nil {
 			p.Problem = err.Error()
 		} else {
-			p.Path, p.Problem = path, launch.Preload(path)
+			p.Path, p.Problem = path, launch.TryPreload(path)
 		}
 		h.Parts = append(h.Parts, p)
 	}
 	for _, name := range []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "srun"} {
 		if path, err := exec.LookPath(name); err == nil {
-			h.Launchers = append(h.Launchers, launcher{path, launch.Identify(path).String()})
+			h.Launchers = append(h.Launchers, launcher{path, launch.IdentifyLauncher(path).String()})
 		}
 	}
 	var st syscall.Statfs_t
@@ -129,7 +129,7 @@ func examineHost() *host {
 	return h
 }
 
-func (h *host) healthy() bool {
+func (h *machineReport) healthy() bool {
 	for _, p := range h.Parts {
 		if p.Problem != "" {
 			return false
@@ -138,7 +138,7 @@ func (h *host) healthy() bool {
 	return h.Program == nil || h.Program.Traceable()
 }
 
-func (h *host) print(w io.Writer) {
+func (h *machineReport) print(w io.Writer) {
 	for _, p := range h.Parts {
 		switch {
 		case p.Path == "":
@@ -169,7 +169,7 @@ func (h *host) print(w io.Writer) {
 	}
 }
 
-func (h *host) printProgram(w io.Writer, r *launch.Inspection) {
+func (h *machineReport) printProgram(w io.Writer, r *launch.Inspection) {
 	fmt.Fprintf(w, "\nprogram    %s (%s)\n", r.Path, r.Kind)
 	if r.Script != "" {
 		fmt.Fprintf(w, "runs under %s\n", r.Script)
@@ -177,23 +177,23 @@ func (h *host) printProgram(w io.Writer, r *launch.Inspection) {
 	for _, m := range r.MPI {
 		fmt.Fprintf(w, "loads      %s (%s)\n", m.Path, m.Family)
 	}
-	for _, f := range r.Fortran {
+	for _, f := range r.FortranBindings {
 		fmt.Fprintf(w, "Fortran    %s\n", f)
 	}
-	for _, l := range r.Layers {
-		fmt.Fprintf(w, "layer      %s wraps %s: called as without spoor\n", l.Path, show.Plural(len(l.Functions), "MPI function"))
+	for _, l := range r.WrapperLibraries {
+		fmt.Fprintf(w, "layer      %s wraps %s: called as without spoor\n", l.Path, show.FormatPlural(len(l.Functions), "MPI function"))
 	}
 	for _, s := range r.Sanitizers {
 		fmt.Fprintf(w, "sanitizer  %s\n", s)
 	}
-	if r.Loops > 0 {
-		fmt.Fprintf(w, "iterations %s count them: spoor run --plugin $(spoor papers pass --plugin)\n", show.Plural(r.Loops, "loop"))
+	if r.CountingLoops > 0 {
+		fmt.Fprintf(w, "iterations %s count them: spoor run --plugin $(spoor papers pass --plugin)\n", show.FormatPlural(r.CountingLoops, "loop"))
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not found  %s\n", m)
 	}
-	if r.Note != "" {
-		fmt.Fprintf(w, "note       %s\n", r.Note)
+	if r.NoteText != "" {
+		fmt.Fprintf(w, "note       %s\n", r.NoteText)
 	}
 	if r.Traceable() && r.Kind == "executable" && len(r.MPI) == 0 {
 		fmt.Fprintf(w, "verdict    nothing to trace, unless it loads an MPI while it runs\n")
@@ -206,9 +206,9 @@ func (h *host) printProgram(w io.Writer, r *launch.Inspection) {
 
 // launcherFor picks a launcher that belongs to the program's MPI: with another
 // one, each rank would be a world of its own.
-func (h *host) launcherFor(r *launch.Inspection) string {
+func (h *machineReport) launcherFor(r *launch.Inspection) string {
 	for _, l := range h.Launchers {
-		if len(r.MPI) > 0 && launch.FitsFamily(launch.Identify(l.Path), r.MPI[0].Family) {
+		if len(r.MPI) > 0 && launch.FitsFamily(launch.IdentifyLauncher(l.Path), r.MPI[0].Family) {
 			return filepath.Base(l.Path)
 		}
 	}
@@ -226,7 +226,7 @@ func showCode(cmd *cobra.Command, path string, paths []string, form output) erro
 		return err
 	}
 	defer m.Close()
-	s := symbolise.New(symbolise.Options{Paths: paths})
+	s := symbolise.New(symbolise.Options{SearchFolders: paths})
 	o := tree.NewOutline(m, s)
 	for _, note := range append(s.Notes(), o.Notes...) {
 		complain(cmd, errors.New(note))

@@ -50,7 +50,7 @@ func printCoverage(w io.Writer) {
 	total := coverage{}
 	for _, c := range mpi.Calls() {
 		chapter, _, _ := strings.Cut(c.Section, ".")
-		k := once.GetListed(index, chapter, &list, func() *coverage { return &coverage{chapter: chapter} })
+		k := once.GetOrAppend(index, chapter, &list, func() *coverage { return &coverage{chapter: chapter} })
 		k.counts[c.Class]++
 		total.counts[c.Class]++
 	}
@@ -59,12 +59,12 @@ func printCoverage(w io.Writer) {
 		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
 	})
 	total.chapter = "all"
-	show.Text(w, append(list, &total), 0, func(c *show.Row, k *coverage) {
-		regular, irregular, unwrapped := k.counts[mpi.Regular], k.counts[mpi.Irregular], k.counts[mpi.Unwrapped]
+	show.WriteText(w, append(list, &total), 0, func(c *show.Row, k *coverage) {
+		regular, irregular, unwrapped := k.counts[mpi.ClassRegular], k.counts[mpi.ClassIrregular], k.counts[mpi.ClassUnwrapped]
 		c.Value("functions", regular+irregular+unwrapped).Value("regular", regular).Value("irregular", irregular).Value("unwrapped", unwrapped)
 		c.Text("chapter", strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
 	})
-	if total.counts[mpi.Unwrapped] > 0 {
+	if total.counts[mpi.ClassUnwrapped] > 0 {
 		fmt.Fprintf(w, "\nnot traced:\n")
 		printReasons(w)
 	}
@@ -75,7 +75,7 @@ func printReasons(w io.Writer) {
 	var order []string
 	names := make(map[string][]string)
 	for _, c := range mpi.Calls() {
-		if c.Class != mpi.Unwrapped {
+		if c.Class != mpi.ClassUnwrapped {
 			continue
 		}
 		if names[c.Reason] == nil {
@@ -130,7 +130,7 @@ func callList(calls []*mpi.Call) []jsonCall {
 func describe(c *mpi.Call) jsonCall {
 	j := jsonCall{
 		ID: c.ID, Name: c.Name, Section: c.Section + " " + c.SectionTitle, Class: c.Class.String(), Reason: c.Reason,
-		Attrs: strings.Fields(c.Attrs.String()), Returns: c.Returns.Name(), Params: []jsonParam{},
+		Attrs: strings.Fields(c.Attrs.String()), Returns: c.ReturnKind.Name(), Params: []jsonParam{},
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -140,8 +140,8 @@ func describe(c *mpi.Call) jsonCall {
 		q := jsonParam{Name: p.Name, Direction: p.Dir.String(), Kind: p.Kind.Name(), Remark: remark(p)}
 		if p.Len != nil {
 			q.Length = p.Len.String()
-			if p.Inner != nil {
-				q.Length += "," + p.Inner.String()
+			if p.InnerLen != nil {
+				q.Length += "," + p.InnerLen.String()
 			}
 		}
 		j.Params = append(j.Params, q)
@@ -151,14 +151,14 @@ func describe(c *mpi.Call) jsonCall {
 
 func remark(p *mpi.Param) string {
 	var list []string
-	if p.Written != nil {
-		list = append(list, "the MPI writes "+p.Written.String())
+	if p.WrittenLen != nil {
+		list = append(list, "the MPI writes "+p.WrittenLen.String())
 	}
 	if p.OnlyRoot {
 		list = append(list, "significant at the root only")
 	}
-	if p.If != "" {
-		list = append(list, "valid if "+p.If+" comes out true")
+	if p.ValidIf != "" {
+		list = append(list, "valid if "+p.ValidIf+" comes out true")
 	}
 	if p.UnlessInPlace != "" {
 		list = append(list, "not significant if "+p.UnlessInPlace+" is MPI_IN_PLACE")
@@ -175,7 +175,7 @@ func printCall(w io.Writer, c *mpi.Call) {
 	if j.Returns != "error" {
 		fmt.Fprintf(w, "returns %s\n", j.Returns)
 	}
-	show.Text(w, j.Params, 0, func(c *show.Row, p jsonParam) {
+	show.WriteText(w, j.Params, 0, func(c *show.Row, p jsonParam) {
 		kind := p.Kind
 		if p.Length != "" {
 			kind += "[" + p.Length + "]"

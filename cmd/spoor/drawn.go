@@ -20,17 +20,17 @@ type drawnRounds struct {
 
 // drawnOf says which loops of a trace are drawn: those that begin with some call at some place.
 func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
-	list, err := r.Drawn()
+	list, err := r.SyntheticLoops()
 	if err != nil || list == nil {
 		return nil, err
 	}
-	seed, err := r.DrawnSeed()
+	seed, err := r.SyntheticSeed()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]drawnRounds, len(list))
 	for i, x := range list {
-		out[i] = drawnRounds{Precision: x.Precision, Seed: seed, Runs: x.Runs, distribution: distributionOf(x.Least, x.Most, x.Bins)}
+		out[i] = drawnRounds{Precision: x.Precision, Seed: seed, Runs: x.LoopRuns, distribution: distributionOf(x.Least, x.Most, x.Bins)}
 	}
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
@@ -38,11 +38,11 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 			return nil, err
 		}
 		for t := range k.Terminals() {
-			family := k.InDrawn(t)
+			family := k.SyntheticLoopsOf(t)
 			if family < 0 || out[family].Of != "" {
 				continue
 			}
-			c := k.Called(t)
+			c := k.CallWithoutParams(t)
 			out[family].Of = fmt.Sprintf("%s at %s", c.Name(), where.text(c.Site))
 		}
 	}
@@ -52,7 +52,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 // text says it in a line.
 func (d *drawnRounds) text() string {
 	return fmt.Sprintf("trip counts of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; tolerance %s, seed %d", d.Of, len(d.Bins),
-		d.Least, d.LeastRank, d.Most, d.MostRank, show.Plural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
+		d.Least, d.LeastRank, d.Most, d.MostRank, show.FormatPlural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
 }
 
 // keptText lists what was not replaced by synthetic values although it could have been, and why.
@@ -61,7 +61,7 @@ func keptText(list []reduce.KeptReason, of, what string) string {
 		if k.Count == 0 {
 			return k.Why
 		}
-		return k.Why + ", " + of + " " + show.Plural(k.Count, what)
+		return k.Why + ", " + of + " " + show.FormatPlural(k.Count, what)
 	}), "; ")
 }
 
@@ -69,12 +69,12 @@ func keptText(list []reduce.KeptReason, of, what string) string {
 const mostKept = 4
 
 // drawnMark is what is printed after a call in a loop with a synthetic trip count.
-func drawnMark(list []trace.Drawn, family int) string {
+func drawnMark(list []trace.SyntheticLoops, family int) string {
 	if family < 0 {
 		return ""
 	}
 	x := &list[family]
-	return fmt.Sprintf(" # trip count synthetic, of %s..%s", show.Grouped(uint64(x.Least.Value)), show.Grouped(uint64(x.Most.Value)))
+	return fmt.Sprintf(" # trip count synthetic, of %s..%s", show.FormatGrouped(uint64(x.Least.Value)), show.FormatGrouped(uint64(x.Most.Value)))
 }
 
 // A drawnMessages is a family of synthetic messages, in the form in which it is printed.
@@ -100,13 +100,13 @@ type distribution struct {
 	Bins      []mergedBin `json:"bins"`
 }
 
-func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
+func drawnMessagesOf(list []trace.SyntheticMessages) (out []drawnMessages) {
 	of := func(d *trace.Distribution) distribution { return distributionOf(d.Least, d.Most, d.Bins) }
 	for i := range list {
 		p := &list[i]
 		out = append(out, drawnMessages{
-			Seed: p.Seed, Intervals: p.Intervals, Rounds: p.Rounds, Different: p.Exchanges, Ring: p.Ring, Messages: p.Relative.Count(),
-			Relative: of(&p.Relative), Sizes: of(&p.Sizes), Tags: of(&p.Tags), Numbers: of(&p.Numbers),
+			Seed: p.Seed, Intervals: p.Intervals, Rounds: p.ExchangeRounds, Different: p.DistinctExchanges, Ring: p.WrapsAround, Messages: p.RankDistances.Count(),
+			Relative: of(&p.RankDistances), Sizes: of(&p.Sizes), Tags: of(&p.Tags), Numbers: of(&p.MessagesPerInterval),
 		})
 	}
 	return out
@@ -134,14 +134,14 @@ func (d *drawnMessages) text() string {
 		around = ", around a ring"
 	}
 	return fmt.Sprintf("%s in %s between collective calls, as %s of %d; distances %+d (rank %d) to %+d (rank %d)%s; sizes %s (rank %d) to %s (rank %d); tags %d to %d; %s to %s from a rank in an interval before; seed %d",
-		show.Plural(d.Messages, "message"), show.Plural(d.Intervals, "interval"), show.Plural(d.Rounds, "exchange"), d.Different,
+		show.FormatPlural(d.Messages, "message"), show.FormatPlural(d.Intervals, "interval"), show.FormatPlural(d.Rounds, "exchange"), d.Different,
 		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
-		show.Bytes(d.Sizes.Least), d.Sizes.LeastRank, show.Bytes(d.Sizes.Most), d.Sizes.MostRank,
-		d.Tags.Least, d.Tags.Most, show.Grouped(uint64(d.Numbers.Least)), show.Grouped(uint64(d.Numbers.Most)), d.Seed)
+		show.FormatBytes(d.Sizes.Least), d.Sizes.LeastRank, show.FormatBytes(d.Sizes.Most), d.Sizes.MostRank,
+		d.Tags.Least, d.Tags.Most, show.FormatGrouped(uint64(d.Numbers.Least)), show.FormatGrouped(uint64(d.Numbers.Most)), d.Seed)
 }
 
 // appendPartnersJSON appends the same to a call in JSON, from which the closing brace was removed.
-func appendPartnersJSON(b []byte, p *trace.Partners) []byte {
-	return fmt.Appendf(b, `,"partner_drawn":[%d,%d],"bytes_drawn":[%d,%d],"tag_drawn":[%d,%d]}`, p.Relative.Least.Value, p.Relative.Most.Value,
+func appendPartnersJSON(b []byte, p *trace.SyntheticMessages) []byte {
+	return fmt.Appendf(b, `,"partner_drawn":[%d,%d],"bytes_drawn":[%d,%d],"tag_drawn":[%d,%d]}`, p.RankDistances.Least.Value, p.RankDistances.Most.Value,
 		p.Sizes.Least.Value, p.Sizes.Most.Value, p.Tags.Least.Value, p.Tags.Most.Value)
 }

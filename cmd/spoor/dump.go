@@ -89,18 +89,18 @@ type dumper struct {
 	r          *trace.Reader
 	out        *bufio.Writer
 	first, end uint64
-	window     reduce.Window
+	window     reduce.Selection
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
-	names      *handles.Names    // of the rank at hand
-	marks      *reduce.SizeMarks // of the rank at hand
-	drawn      []trace.Drawn     // loops whose numbers of rounds are drawn
-	k          *trace.Rank       // at hand, if there are such
-	values     []attachedValue   // of the call at hand
-	extras     [][]byte          // of the current rank, by terminal: what is printed after a call
-	walk       *trace.Walk       // to the call at hand
-	printed    int               // calls
+	names      *handles.ObjectNames   // of the rank at hand
+	marks      *reduce.SizeMarks      // of the rank at hand
+	drawn      []trace.SyntheticLoops // loops whose numbers of rounds are drawn
+	k          *trace.Rank            // at hand, if there are such
+	values     []attachedValue        // of the call at hand
+	extras     [][]byte               // of the current rank, by terminal: what is printed after a call
+	walk       *trace.Walk            // to the call at hand
+	printed    int                    // calls
 	progress   *progress
 }
 
@@ -118,7 +118,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		return &usageError{cmd, err}
 	}
 	if o.times || o.at != "" {
-		if err := r.NeedTimes(); err != nil {
+		if err := r.RequireTimes(); err != nil {
 			return err
 		}
 	}
@@ -158,11 +158,11 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		}
 	}
 	d.places.complain(cmd)
-	if len(missing) < len(ranks) && !d.window.Found() {
+	if len(missing) < len(ranks) && !d.window.LoopFound() {
 		return errors.Join(d.out.Flush(), fmt.Errorf("%s: no rank looked at has %s", r.Name(), d.window.String()))
 	}
 	if len(missing) > 0 {
-		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), show.Ranges(missing)))
+		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), show.FormatRanges(missing)))
 	}
 	if err := d.out.Flush(); err != nil {
 		return err
@@ -179,7 +179,7 @@ const manyCalls = 1_000_000
 // counted is the progress of printing calls, whose number is known where no filter leaves some out. It is quiet beside calls on a terminal.
 func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 	quiet := newProgress(io.Discard, "", 0)
-	if len(d.o.calls)+len(d.o.comms) > 0 || d.o.span != "" || !d.window.Whole() {
+	if len(d.o.calls)+len(d.o.comms) > 0 || d.o.span != "" || !d.window.IsWholeRun() {
 		return quiet, nil
 	}
 	calls := uint64(0)
@@ -197,7 +197,7 @@ func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 		}
 	}
 	if calls >= manyCalls && !d.o.structure && d.o.at == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part; spoor calltree shows the loops\n", d.r.Name(), show.Grouped(calls))
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part; spoor calltree shows the loops\n", d.r.Name(), show.FormatGrouped(calls))
 	}
 	if f, ok := cmd.OutOrStdout().(*os.File); ok && terminal(f) {
 		return quiet, nil
@@ -238,16 +238,16 @@ func (d *dumper) rank(k *trace.Rank) error {
 	if !slices.Contains(wanted, true) {
 		return nil
 	}
-	if d.names, err = handles.Of(d.r).Names(k); err != nil {
+	if d.names, err = handles.TableOf(d.r).Names(k); err != nil {
 		return err
 	}
-	if d.drawn, err = d.r.Drawn(); err != nil {
+	if d.drawn, err = d.r.SyntheticLoops(); err != nil {
 		return err
 	}
 	if d.k = nil; d.drawn != nil {
 		d.k = k
 	}
-	if d.marks, err = reduce.MarksOf(d.r, k); err != nil {
+	if d.marks, err = reduce.SizeMarksOf(d.r, k); err != nil {
 		return err
 	}
 	var times []trace.Times
@@ -294,7 +294,7 @@ const stepCalls = 1 << 12
 func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
 	b = d.walk.AppendText(b)
 	x := &d.extras[c.Terminal]
-	if *x == nil || !d.names.None() {
+	if *x == nil || !d.names.Empty() {
 		*x = d.appendExtras([]byte{}, c, nil)
 	}
 	return append(b, *x...)
@@ -304,7 +304,7 @@ func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
 func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace.TimedCall, error] {
 	return func(yield func(trace.TimedCall, error) bool) {
 		spans := []ops.Span{{First: 0, End: k.Len(stream)}}
-		if !d.window.Whole() {
+		if !d.window.IsWholeRun() {
 			var err error
 			if spans, err = d.window.SpansOf(d.r, k, stream); err != nil {
 				yield(trace.TimedCall{}, err)
@@ -418,7 +418,7 @@ func (d *dumper) matchesComm(c *trace.Call) bool {
 			continue
 		}
 		for _, v := range []*trace.Value{&p.In, &p.Out} {
-			if v.Type != trace.None && slices.Contains(d.o.comms, v.Render(mpi.KindComm)) {
+			if v.Type != trace.TypeNone && slices.Contains(d.o.comms, v.Render(mpi.KindComm)) {
 				return true
 			}
 		}
@@ -444,15 +444,15 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			}
 			b = append(append(append(b[:len(b)-1], `,"names":`...), text...), '}')
 		}
-		if marks := d.marks.SizesOf(c.Call); marks != nil {
+		if marks := d.marks.MergedSizesOf(c.Call); marks != nil {
 			b = append(b[:len(b)-1], `,"merged":{`...)
 			for i, m := range marks {
 				b = fmt.Appendf(b, "%.*s%q:[%d,%d]", min(i, 1), ",", m.Param, m.Low, m.High)
 			}
 			b = append(b, "}}"...)
 		}
-		if d.k != nil && d.k.InDrawn(c.Terminal) >= 0 {
-			x := &d.drawn[d.k.InDrawn(c.Terminal)]
+		if d.k != nil && d.k.SyntheticLoopsOf(c.Terminal) >= 0 {
+			x := &d.drawn[d.k.SyntheticLoopsOf(c.Terminal)]
 			b = fmt.Appendf(b[:len(b)-1], `,"rounds_drawn":[%d,%d]}`, x.Least.Value, x.Most.Value)
 		}
 		if p := d.marks.SyntheticMessage(c.Call); p != nil {
@@ -471,8 +471,8 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 		b = d.appendWhich(b, c.Call)
 		b = d.appendText(b, c.Call)
 		if times != nil {
-			duration, gap := show.Duration(float64(c.Timing.Duration.Ns)), show.Duration(float64(c.Timing.Gap.Ns))
-			if c.Timing.Duration.Kind.Own() {
+			duration, gap := show.FormatDuration(float64(c.Timing.Duration.Ns)), show.FormatDuration(float64(c.Timing.Gap.Ns))
+			if c.Timing.Duration.Kind.OfTheCallItself() {
 				b = fmt.Appendf(b, " | %s after %s", duration, gap)
 			} else {
 				b = fmt.Appendf(b, " ~ mean %s after mean %s", duration, gap)
@@ -488,7 +488,7 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 
 // named returns the names that the program gave to objects of a call, by handle; nil if there are none.
 func (d *dumper) named(c *trace.Call) (names map[string]string) {
-	d.names.Of(c, func(handle, name string) {
+	d.names.EachNamed(c, func(handle, name string) {
 		if names == nil {
 			names = make(map[string]string)
 		}
@@ -499,12 +499,12 @@ func (d *dumper) named(c *trace.Call) (names map[string]string) {
 
 // appendStart says when a call began, and how well that is known.
 func appendStart(b []byte, c *trace.TimedCall) []byte {
-	if c.Within == 0 {
+	if c.StartErrorBound == 0 {
 		return append(b, moment(c.Start)...)
 	}
 	b = append(append(b, "about "...), moment(c.Start)...)
-	if c.Within < math.MaxInt64 {
-		b = append(append(b, ", within "...), show.Duration(float64(c.Within))...)
+	if c.StartErrorBound < math.MaxInt64 {
+		b = append(append(b, ", within "...), show.FormatDuration(float64(c.StartErrorBound))...)
 	}
 	return b
 }
@@ -512,8 +512,8 @@ func appendStart(b []byte, c *trace.TimedCall) []byte {
 // appendStartJSON does so as members of an object.
 func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
 	b = fmt.Appendf(b, `,"start_ns":%d`, c.Start)
-	if c.Within < math.MaxInt64 {
-		b = fmt.Appendf(b, `,"start_within_ns":%d`, c.Within)
+	if c.StartErrorBound < math.MaxInt64 {
+		b = fmt.Appendf(b, `,"start_within_ns":%d`, c.StartErrorBound)
 	}
 	return b
 }
@@ -536,28 +536,28 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 			b = fmt.Appendf(b, " # %s %q", handle, names[handle])
 		}
 	}
-	if c.Thread != nil {
-		b = append(append(b, " # thread of "...), d.places.thread(*c.Thread)...)
+	if c.ThreadFunction != nil {
+		b = append(append(b, " # thread of "...), d.places.thread(*c.ThreadFunction)...)
 	}
 	if c.Phase != "" {
 		b = fmt.Appendf(b, " # begins phase %q", c.Phase)
 	}
-	for _, m := range d.marks.SizesOf(c) {
+	for _, m := range d.marks.MergedSizesOf(c) {
 		b = fmt.Appendf(b, " # %s was %d..%d", m.Param, m.Low, m.High)
 	}
 	if d.k != nil {
-		b = append(b, drawnMark(d.drawn, d.k.InDrawn(c.Terminal))...)
+		b = append(b, drawnMark(d.drawn, d.k.SyntheticLoopsOf(c.Terminal))...)
 	}
-	b = append(b, reduce.DrawnText(d.marks.SyntheticMessage(c))...)
+	b = append(b, reduce.SyntheticMessageText(d.marks.SyntheticMessage(c))...)
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
-		for s := c.Site.Outer; s != nil; s = s.Outer {
+		for s := c.Site.Caller; s != nil; s = s.Caller {
 			b = append(append(b, " < "...), d.places.text(*s)...)
 		}
 	}
 	if times != nil {
 		t := &times[c.Terminal]
-		b = fmt.Appendf(b, " ~ mean %s after mean %s", show.Duration(t.Duration.Mean()), show.Duration(t.Gap.Mean()))
+		b = fmt.Appendf(b, " ~ mean %s after mean %s", show.FormatDuration(t.Duration.Mean()), show.FormatDuration(t.Gap.Mean()))
 	}
 	return b
 }

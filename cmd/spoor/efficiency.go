@@ -38,7 +38,7 @@ More: docs/efficiency.md`,
   spoor efficiency --json app.spoor | jq .efficiency`,
 		Args: aTrace,
 		RunE: window.ofInner(func(cmd *cobra.Command, r *trace.Reader, inside bool) error {
-			if err := r.NeedTimes(); err != nil {
+			if err := r.RequireTimes(); err != nil {
 				return err
 			}
 			where, named, err := sitesOf(r, paths, apart)
@@ -46,7 +46,7 @@ More: docs/efficiency.md`,
 				return err
 			}
 			if byRank {
-				list, err := efficiency.TotalsByRank(r, efficiency.Options{Name: where.text, Named: named})
+				list, err := efficiency.TotalsByRank(r, efficiency.Options{NameSite: where.text, SiteNaming: named})
 				if err != nil {
 					return err
 				}
@@ -55,18 +55,18 @@ More: docs/efficiency.md`,
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := efficiency.Analyse(r, efficiency.Options{
-				AllFunctions: all, WithoutInit: inside, Name: where.text, Named: named,
+				AllFunctions: all, WithoutInit: inside, NameSite: where.text, SiteNaming: named,
 				Progress: func(done, total int) { p.done, p.total = done-1, total; p.step() },
 			})
 			p.end()
 			if err != nil {
 				return err
 			}
-			o.top.Asked = o.top.Asked || all
+			o.top.UserChosen = o.top.UserChosen || all
 			table := efficiencyTable(rep)
 			return o.print(cmd, struct {
 				*efficiency.Report
-				Calls show.Table[efficiency.Call] `json:"calls"`
+				Calls show.Table[efficiency.CallSite] `json:"calls"`
 			}{rep, table}, func(w io.Writer) { printEfficiency(w, rep, o.top, terminalWidth(cmd)) }, table.Print)
 		}),
 	}
@@ -81,21 +81,21 @@ More: docs/efficiency.md`,
 }
 
 // efficiencyTable has a row for each call site.
-func efficiencyTable(rep *efficiency.Report) show.Table[efficiency.Call] {
-	type call = efficiency.Call
+func efficiencyTable(rep *efficiency.Report) show.Table[efficiency.CallSite] {
+	type call = efficiency.CallSite
 	whole := max(1, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks))
 	return show.Table[call]{Rows: rep.Calls, Columns: show.Columns[call]{
-		{Name: "lost", Unit: show.Ns, Doc: "what ranks waited, in sum", Value: func(x call) any { return x.CostNs }},
-		{Name: "of run", Unit: show.Fraction, Doc: "its share of all ranks' run time", Value: func(x call) any { return x.CostNs / whole }},
-		{Name: "calls", Unit: show.Count, Doc: "number of calls", Value: func(x call) any { return x.Count }},
-		{Name: "ranks", Unit: show.Count, Doc: "ranks that make them", Value: func(x call) any { return x.Duration.Ranks }},
-		{Name: "mean", Unit: show.Ns, Doc: "total of a rank, on average", Value: func(x call) any { return x.Duration.Mean }},
-		{Name: "least", Unit: show.Ns, Doc: "smallest total of a rank", Value: func(x call) any { return x.Duration.Least.Ns }},
-		{Name: "least rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Least.Rank }},
-		{Name: "most", Unit: show.Ns, Doc: "largest total of a rank", Value: func(x call) any { return x.Duration.Most.Ns }},
-		{Name: "most rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Most.Rank }},
-		{Name: "function", Unit: show.Word, Doc: "MPI function", Value: func(x call) any { return x.Function }},
-		{Name: "place", Unit: show.Word, Doc: "call site", Value: func(x call) any { return x.Place }},
+		{Name: "lost", Unit: show.UnitNs, Doc: "what ranks waited, in sum", Value: func(x call) any { return x.CostNs }},
+		{Name: "of run", Unit: show.UnitFraction, Doc: "its share of all ranks' run time", Value: func(x call) any { return x.CostNs / whole }},
+		{Name: "calls", Unit: show.UnitCount, Doc: "number of calls", Value: func(x call) any { return x.Count }},
+		{Name: "ranks", Unit: show.UnitCount, Doc: "ranks that make them", Value: func(x call) any { return x.Duration.Ranks }},
+		{Name: "mean", Unit: show.UnitNs, Doc: "total of a rank, on average", Value: func(x call) any { return x.Duration.Mean }},
+		{Name: "least", Unit: show.UnitNs, Doc: "smallest total of a rank", Value: func(x call) any { return x.Duration.Min.Ns }},
+		{Name: "least rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Min.Rank }},
+		{Name: "most", Unit: show.UnitNs, Doc: "largest total of a rank", Value: func(x call) any { return x.Duration.Max.Ns }},
+		{Name: "most rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Max.Rank }},
+		{Name: "function", Unit: show.UnitWord, Doc: "MPI function", Value: func(x call) any { return x.Function }},
+		{Name: "place", Unit: show.UnitWord, Doc: "call site", Value: func(x call) any { return x.Place }},
 	}}
 }
 
@@ -105,17 +105,17 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 		fmt.Fprintln(w, "no rank left a track")
 		return
 	}
-	run := show.Duration(float64(e.RuntimeNs))
+	run := show.FormatDuration(float64(e.RuntimeNs))
 	if e.RuntimeErrorNs > e.RuntimeNs/200 {
-		run += " ± " + show.Duration(float64(e.RuntimeErrorNs))
+		run += " ± " + show.FormatDuration(float64(e.RuntimeErrorNs))
 	}
-	show.Text(w, [][3]string{
+	show.WriteText(w, [][3]string{
 		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
 		{"  load balance", shareText(e.LoadBalance), "mean useful time over the largest"},
 		{"  communication", shareText(e.Communication), "largest useful time over run time"},
 	}, 0, func(c *show.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) })
 	if rep.MissingRanks > 0 {
-		fmt.Fprintf(w, "%s left no track\n", show.Plural(rep.MissingRanks, "rank"))
+		fmt.Fprintf(w, "%s left no track\n", show.FormatPlural(rep.MissingRanks, "rank"))
 	}
 	fmt.Fprintln(w)
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
@@ -127,26 +127,26 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	if rep.FinalizeKnown() {
 		v.distribution("MPI_Finalize", &rep.Finalize, "  ")
 	}
-	if rep.Threads > 1 {
-		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.Threads)
+	if rep.MaxThreads > 1 {
+		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.MaxThreads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, rest := show.WithinLimit(rep.Calls, top, func(c efficiency.Call) float64 {
+	calls, rest := show.WithinLimit(rep.Calls, top, func(c efficiency.CallSite) float64 {
 		return c.CostNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
 	})
 	for i := range calls {
 		c := &calls[i]
 		what := "lost"
-		if c.Completion && !c.Local {
+		if c.CompletesRequests && !c.IsLocal {
 			what = "waited"
 		}
-		calls := show.Plural(c.Count, "call")
-		if c.Addresses > 1 {
-			calls += fmt.Sprintf(" at %d addresses", c.Addresses)
+		calls := show.FormatPlural(c.Count, "call")
+		if c.AddressCount > 1 {
+			calls += fmt.Sprintf(" at %d addresses", c.AddressCount)
 		}
-		places := append([]string{c.Place}, c.Others...)
-		line := fmt.Sprintf("%s at %s: %s, %s %s", c.Function, strings.Join(places, " and "), calls, show.Duration(c.CostNs), what)
-		fmt.Fprintf(w, "\n%s\n", show.Line(line, places...))
+		places := append([]string{c.Place}, c.OtherPlaces...)
+		line := fmt.Sprintf("%s at %s: %s, %s %s", c.Function, strings.Join(places, " and "), calls, show.FormatDuration(c.CostNs), what)
+		fmt.Fprintf(w, "\n%s\n", show.ShortenPlaces(line, places...))
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
@@ -164,11 +164,11 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 }
 
 // shareText is a share as well as it is known.
-func shareText(s efficiency.Share) string {
-	text := show.Share(s.Value, 1)
+func shareText(s efficiency.BoundedShare) string {
+	text := show.Percentage(s.Value, 1)
 	switch off := (s.High - s.Low) / 2; {
 	case !s.Known():
-		return fmt.Sprintf("not known better than %s to %s", show.Share(s.Low, 1), show.Share(s.High, 1))
+		return fmt.Sprintf("not known better than %s to %s", show.Percentage(s.Low, 1), show.Percentage(s.High, 1))
 	case off >= 0.0005:
 		return fmt.Sprintf("%s ± %.1f", text, 100*off)
 	}
@@ -200,7 +200,7 @@ func manyHosts(rep *efficiency.Report) bool {
 		all = append(all, rep.Calls[i].Duration, rep.Calls[i].Gap)
 	}
 	for i := range all {
-		if all[i].Least.Host != all[0].Least.Host || all[i].Most.Host != all[0].Least.Host {
+		if all[i].Min.Host != all[0].Min.Host || all[i].Max.Host != all[0].Min.Host {
 			return true
 		}
 	}
@@ -224,9 +224,9 @@ func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, in
 	if d.Ranks == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, show.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most))
-	if d.ErrorNs >= 1 && d.ErrorNs > toAPercent*d.Most.Ns {
-		text += ", each within " + show.Duration(d.ErrorNs)
+	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, show.FormatDuration(d.Mean), v.extreme(d.Min), v.extreme(d.Max))
+	if d.ErrorNs >= 1 && d.ErrorNs > toAPercent*d.Max.Ns {
+		text += ", each within " + show.FormatDuration(d.ErrorNs)
 	}
 	v.line(text, bars(d.Bins))
 	if len(d.Groups) == 2 {
@@ -237,28 +237,28 @@ func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, in
 
 func (v *imbalanceView) extreme(x efficiency.Extreme) string {
 	if v.hosts && x.Host != "" {
-		return fmt.Sprintf("%s (rank %d, %s)", show.Duration(x.Ns), x.Rank, x.Host)
+		return fmt.Sprintf("%s (rank %d, %s)", show.FormatDuration(x.Ns), x.Rank, x.Host)
 	}
-	return fmt.Sprintf("%s (rank %d)", show.Duration(x.Ns), x.Rank)
+	return fmt.Sprintf("%s (rank %d)", show.FormatDuration(x.Ns), x.Rank)
 }
 
 // sample writes how the times of single calls are spread.
-func (v *imbalanceView) sample(s *efficiency.Sample) {
+func (v *imbalanceView) sample(s *efficiency.SingleCallTimes) {
 	if s == nil {
 		return
 	}
-	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.Duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Histogram))
+	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.FormatDuration(s.Mean), v.extreme(s.Min), v.extreme(s.Max)), bars(s.Histogram))
 	if len(s.Groups) == 2 {
 		text := func(g efficiency.SampleGroup) string {
-			return fmt.Sprintf("%d at %s", g.Calls, show.Duration(g.Mean))
+			return fmt.Sprintf("%d at %s", g.Calls, show.FormatDuration(g.Mean))
 		}
 		a, b := s.Groups[0], s.Groups[1]
-		fmt.Fprintf(v.w, "               two groups: %s, and %s, from %s\n", text(a), text(b), v.extreme(b.Least))
+		fmt.Fprintf(v.w, "               two groups: %s, and %s, from %s\n", text(a), text(b), v.extreme(b.Min))
 	}
 }
 
 func groupText(g efficiency.Group) string {
-	text := fmt.Sprintf("%s at %s", show.Plural(g.Ranks, "rank"), show.Duration(g.Mean))
+	text := fmt.Sprintf("%s at %s", show.FormatPlural(g.Ranks, "rank"), show.FormatDuration(g.MeanNs))
 	if g.Estimated {
 		text = "about " + text
 	}
@@ -304,7 +304,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		return
 	}
 	hosts := slices.ContainsFunc(list, func(r efficiency.RankTotals) bool { return r.Host != list[0].Host })
-	cols := efficiency.Columns(list)
+	cols := efficiency.SpentColumns(list)
 	room := (width - 3*rankWidth) / rankWidth
 	if hosts {
 		room -= 2
@@ -322,8 +322,8 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		guessed = true
 		return "~" + text
 	}
-	time := func(t efficiency.RankTime) string { return known(show.Duration(t.Ns), t.Known) }
-	show.Text(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
+	time := func(t efficiency.RankTime) string { return known(show.FormatDuration(t.Ns), t.Known) }
+	show.WriteText(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
 		c.Value("rank", r.Rank)
 		if hosts {
 			c.Text("host", r.Host)
@@ -349,10 +349,10 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	fmt.Fprintln(w)
 	for i, c := range cols {
 		what := "compute before"
-		if c.InCalls {
+		if c.IsTimeInCalls {
 			what = "in"
 		}
-		fmt.Fprintln(w, show.Line(fmt.Sprintf("[%d] %s %s at %s", i+1, what, c.Function, c.Place), c.Place))
+		fmt.Fprintln(w, show.ShortenPlaces(fmt.Sprintf("[%d] %s %s at %s", i+1, what, c.Function, c.Place), c.Place))
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
@@ -388,12 +388,12 @@ type rankAnswer struct {
 func rankTable(list []efficiency.RankTotals) (all show.Table[rankQuantity], perRank []rankAnswer) {
 	all.Columns = show.Columns[rankQuantity]{
 		{Name: "rank", Value: func(q rankQuantity) any { return q.rank }},
-		{Name: "host", Unit: show.Word, Value: func(q rankQuantity) any { return q.host }},
-		{Name: "what", Unit: show.Word, Doc: "compute, mpi, or the name of an attached value", Value: func(q rankQuantity) any { return q.what }},
-		{Name: "function", Unit: show.Word, Doc: "MPI function; empty for the rank's total", Value: func(q rankQuantity) any { return q.function }},
-		{Name: "site", Unit: show.Word, Doc: "call site", Value: func(q rankQuantity) any { return q.site }},
-		{Name: "value", Unit: show.Decimal, Doc: "ns, or the sum of the attached value", Value: func(q rankQuantity) any { return q.value.Ns }},
-		{Name: "within", Unit: show.Decimal, Doc: "the truth is at most this far away", Value: func(q rankQuantity) any { return q.value.ErrorNs }},
+		{Name: "host", Unit: show.UnitWord, Value: func(q rankQuantity) any { return q.host }},
+		{Name: "what", Unit: show.UnitWord, Doc: "compute, mpi, or the name of an attached value", Value: func(q rankQuantity) any { return q.what }},
+		{Name: "function", Unit: show.UnitWord, Doc: "MPI function; empty for the rank's total", Value: func(q rankQuantity) any { return q.function }},
+		{Name: "site", Unit: show.UnitWord, Doc: "call site", Value: func(q rankQuantity) any { return q.site }},
+		{Name: "value", Unit: show.UnitDecimal, Doc: "ns, or the sum of the attached value", Value: func(q rankQuantity) any { return q.value.Ns }},
+		{Name: "within", Unit: show.UnitDecimal, Doc: "the truth is at most this far away", Value: func(q rankQuantity) any { return q.value.ErrorNs }},
 		{Name: "known", Doc: "the rank's own; else its part in what ranks like it spent", Value: func(q rankQuantity) any { return q.value.Known }},
 	}
 	for _, r := range list {

@@ -126,7 +126,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	}
 	var p *progress
 	opts.Progress = func(calls uint64) { p.steps(int(calls)) }
-	s, err := ops.New(r, opts)
+	s, err := ops.NewSource(r, opts)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		return err
 	}
 	if o.to == "otf2" && len(s.Ranks) > manyFiles {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: otf2 has two files for each rank, and there are %s; --ranks takes fewer\n", show.Grouped(len(s.Ranks)))
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: otf2 has two files for each rank, and there are %s; --ranks takes fewer\n", show.FormatGrouped(len(s.Ranks)))
 	}
 	where := newPlaces(o.paths)
 	about := aboutTrace(s, where)
@@ -155,9 +155,9 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	}
 	if f.most > 0 && bytes > f.most {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: %s is %s; viewers tend to fail from %s on; take a part: --ranks, --from, --until, --phase\n",
-			o.out, show.Bytes(bytes), show.Bytes(f.most))
+			o.out, show.FormatBytes(bytes), show.FormatBytes(f.most))
 	}
-	if names, err := r.ValueNames(); err == nil && !f.values && len(names) > 0 {
+	if names, err := r.AttachedNames(); err == nil && !f.values && len(names) > 0 {
 		s.Losses.Add("names of numbers that were attached to calls: "+strings.Join(names, ", "), uint64(len(names)))
 	}
 	losses := s.Losses.List()
@@ -167,9 +167,9 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		})
 	}
 	for _, x := range losses {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.Grouped(x.Count), x.What)
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.FormatGrouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.CallsRead, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.Metadata["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.FormatPlural(s.CallsRead, "call"), show.FormatPlural(len(s.Ranks), "rank"), show.FormatBytes(bytes), about.Metadata["TIMES"])
 	return nil
 }
 
@@ -178,14 +178,14 @@ const manyFiles = 4096
 
 // source checks what is to be exported.
 func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
-	x.From, x.To = ops.FromStart, ops.ToEnd
+	x.FromNs, x.ToNs = ops.MinTime, ops.MaxTime
 	if o.ranks != "" {
 		if x.Ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
 			return x, fmt.Errorf("--rank: %w", err)
 		}
 	}
 	if o.from+o.until != "" {
-		if err := r.NeedTimes(); err != nil {
+		if err := r.RequireTimes(); err != nil {
 			return x, err
 		}
 	}
@@ -194,10 +194,10 @@ func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
 		return x, err
 	}
 	if from != nil {
-		x.From = *from
+		x.FromNs = *from
 	}
 	if until != nil {
-		x.To = *until
+		x.ToNs = *until
 	}
 	x.Phase = o.phase
 	return x, checkPhase(o.phase, r, x.Ranks)
@@ -240,7 +240,7 @@ func through(s *ops.Source, x interface {
 }
 
 func writeOTF2(s *ops.Source, dir string, about convert.Options) error {
-	x, err := otf2.New(s, dir, about)
+	x, err := otf2.NewWriter(s, dir, about)
 	return through(s, x, err)
 }
 
@@ -260,7 +260,7 @@ func toFile(path string, write func(w io.Writer) error) error {
 
 func writePerfetto(s *ops.Source, path string, about convert.Options) error {
 	return toFile(path, func(w io.Writer) error {
-		x, err := convert.NewPerfetto(s, w, about)
+		x, err := convert.NewPerfettoWriter(s, w, about)
 		if err != nil {
 			return err
 		}
@@ -270,19 +270,19 @@ func writePerfetto(s *ops.Source, path string, about convert.Options) error {
 
 func writeChrome(s *ops.Source, path string, about convert.Options) error {
 	return toFile(path, func(w io.Writer) error {
-		x, err := convert.NewChrome(s, w, about)
+		x, err := convert.NewChromeWriter(s, w, about)
 		return through(s, x, err)
 	})
 }
 
 func writeCSV(s *ops.Source, dir string, about convert.Options) error {
-	f, err := convert.NewCSV(dir)
-	return through(s, convert.NewTables(s, f, about), err)
+	f, err := convert.NewCSVWriter(dir)
+	return through(s, convert.NewTableWriter(s, f, about), err)
 }
 
 func writeParquet(s *ops.Source, dir string, about convert.Options) error {
-	f, err := convert.NewParquet(dir)
-	return through(s, convert.NewTables(s, f, about), err)
+	f, err := convert.NewParquetWriter(dir)
+	return through(s, convert.NewTableWriter(s, f, about), err)
 }
 
 func writeParaver(s *ops.Source, dir string, about convert.Options) error {
@@ -300,7 +300,7 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 		return err
 	}
 	defer f.Close()
-	x, err := convert.NewDimemas(s, f, about.Metadata["COMMAND"])
+	x, err := convert.NewDimemasWriter(s, f, about.Metadata["COMMAND"])
 	return through(s, x, err)
 }
 
@@ -310,7 +310,7 @@ func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
 }
 
 // marks are findings about iterations, where the first of these begins.
-func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
+func marks(s *ops.Source, where *places) (list []convert.TimeMark, err error) {
 	w, err := s.Reader.When()
 	if err != nil || w == nil || w.Loop == nil {
 		return nil, err
@@ -328,11 +328,11 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.LastIteration > 0 && len(ns) > 0 && s.InRange(ns[0]) {
-			list = append(list, convert.Mark{Ns: ns[0] - s.First, Text: f.Text})
+		if f.LastIteration > 0 && len(ns) > 0 && s.InTimeRange(ns[0]) {
+			list = append(list, convert.TimeMark{Ns: ns[0] - s.StartNs, Text: f.Text})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b convert.Mark) int { return cmp.Compare(a.Ns, b.Ns) })
+	slices.SortStableFunc(list, func(a, b convert.TimeMark) int { return cmp.Compare(a.Ns, b.Ns) })
 	return list, nil
 }
 
@@ -343,7 +343,7 @@ func aboutTrace(s *ops.Source, where *places) convert.Options {
 		if p.Precision == symbolise.PrecisionLine {
 			return p.Frames[0].File, p.Frames[0].Line
 		}
-		return p.Base(), 0
+		return p.ModuleOffset(), 0
 	}}
 }
 

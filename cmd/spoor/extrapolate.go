@@ -57,7 +57,7 @@ More: docs/extrapolate.md`,
 			if explain && !asJSON {
 				explainSlots(cmd, m.Slots())
 			}
-			c, err := m.At(ranks, o)
+			c, err := m.Extrapolate(ranks, o)
 			refusal := (*extrapolate.Refusal)(nil)
 			if errors.As(err, &refusal) && c != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %v\nThe trace lacks these calls.\n", err)
@@ -79,17 +79,17 @@ More: docs/extrapolate.md`,
 			}
 			defer r.Close()
 			if asJSON {
-				answer := map[string]any{"trace": out, "ranks": ranks, "calls": callsIn(r), "bytes": size, "assumed": m.Assumed(ranks)}
+				answer := map[string]any{"trace": out, "ranks": ranks, "calls": callsIn(r), "bytes": size, "assumed": m.Assumptions(ranks)}
 				if explain {
 					answer["slots"] = m.Slots()
 				}
 				if refusal != nil {
-					answer["refused"] = refusal.Slots
+					answer["refused"] = refusal.ReasonBySlot
 				}
 				return writeJSON(cmd.OutOrStdout(), answer)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, %s\n", out, show.Plural(ranks, "rank"), show.Plural(callsIn(r), "call"), show.Bytes(size))
-			for _, text := range m.Assumed(ranks) {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, %s\n", out, show.FormatPlural(ranks, "rank"), show.FormatPlural(callsIn(r), "call"), show.FormatBytes(size))
+			for _, text := range m.Assumptions(ranks) {
 				fmt.Fprintf(cmd.OutOrStdout(), "assumed: %s\n", text)
 			}
 			return nil
@@ -98,8 +98,8 @@ More: docs/extrapolate.md`,
 	f := cmd.Flags()
 	f.IntVar(&ranks, "ranks", 0, "`N`: the number of ranks of the wanted run")
 	f.BoolVar(&explain, "explain", false, "print how values depend on the rank and the number of ranks")
-	f.BoolVar(&o.Partial, "partial", false, "write the trace without the calls whose values can't be determined")
-	f.BoolVar(&o.Far, "far", false, "give times also beyond 16 times the largest number of ranks of the traces")
+	f.BoolVar(&o.AllowPartial, "partial", false, "write the trace without the calls whose values can't be determined")
+	f.BoolVar(&o.TimesFarBeyond, "far", false, "give times also beyond 16 times the largest number of ranks of the traces")
 	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.N.spoor)")
 	forceFlag(f, &force)
 	debugPathFlag(f, &paths)
@@ -111,7 +111,7 @@ More: docs/extrapolate.md`,
 func ofSingleRun(r *trace.Reader) bool {
 	w, err := r.When()
 	x, other := r.Waits()
-	return err == nil && w != nil || other == nil && x != nil && x.Left == trace.WaitsKnown
+	return err == nil && w != nil || other == nil && x != nil && x.Status == trace.WaitsKnown
 }
 
 // openTraces opens traces; those that it returns are open, also beside an error.
@@ -137,19 +137,19 @@ func explainSlots(cmd *cobra.Command, slots []extrapolate.Slot) {
 	same := 0
 	for _, s := range slots {
 		switch {
-		case s.Wrong != "":
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: refused, %s\n", s.What, s.Wrong)
-		case len(s.Forms) == 0:
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: refused, no form fits\n", s.What)
-		case s.Forms[0] != "" && strings.Trim(s.Forms[0], "-0123456789") == "":
+		case s.RefusalReason != "":
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: refused, %s\n", s.Name, s.RefusalReason)
+		case len(s.FittingForms) == 0:
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: refused, no form fits\n", s.Name)
+		case s.FittingForms[0] != "" && strings.Trim(s.FittingForms[0], "-0123456789") == "":
 			same++
 		default:
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s", s.What, s.Forms[0])
-			if len(s.Forms) > 1 {
-				fmt.Fprintf(cmd.OutOrStdout(), "; %s", show.Plural(len(s.Forms)-1, "other form"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s", s.Name, s.FittingForms[0])
+			if len(s.FittingForms) > 1 {
+				fmt.Fprintf(cmd.OutOrStdout(), "; %s", show.FormatPlural(len(s.FittingForms)-1, "other form"))
 			}
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s are the same everywhere\n", show.Plural(same, "value"))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s are the same everywhere\n", show.FormatPlural(same, "value"))
 }

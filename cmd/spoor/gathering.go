@@ -41,10 +41,10 @@ type gatheringRank struct {
 }
 
 // gatheringsOf puts arrivals together by call and job. Processes with records have come through MPI_Init.
-func gatheringsOf(list []recover.Arrival, processes []*recover.Process, spawns int, now time.Time) []gathering {
+func gatheringsOf(list []recover.ArrivalMark, processes []*recover.Process, spawns int, now time.Time) []gathering {
 	type key struct{ function, job string }
 	var order []key
-	of := make(map[key][]recover.Arrival)
+	of := make(map[key][]recover.ArrivalMark)
 	for _, a := range list {
 		k := key{strings.TrimSuffix(a.Call, "_thread"), a.Job}
 		if of[k] == nil {
@@ -67,7 +67,7 @@ func gatheringsOf(list []recover.Arrival, processes []*recover.Process, spawns i
 	return out
 }
 
-func gathered(function string, list []recover.Arrival, processes []*recover.Process, now time.Time) gathering {
+func gathered(function string, list []recover.ArrivalMark, processes []*recover.Process, now time.Time) gathering {
 	g := gathering{Function: function, Hosts: []gatheringHost{}, Ranks: []gatheringRank{}}
 	come, inside := make(map[int]bool), make(map[string]bool)
 	host := func(name string, expected int) {
@@ -85,7 +85,7 @@ func gathered(function string, list []recover.Arrival, processes []*recover.Proc
 		g.Ranks = append(g.Ranks, gatheringRank{a.Rank, a.Host, a.PID, max(0, now.UnixNano()-a.StartNs), !a.Alive && a.Host == hostname()})
 		come[a.Rank] = a.Rank >= 0
 		inside[process(a.Host, a.PID)] = true
-		host(a.Host, a.Local)
+		host(a.Host, a.LocalRanks)
 		g.Come++
 	}
 	var through []*capture.Context
@@ -122,9 +122,9 @@ func (g *gathering) line() string {
 	if g.Spawned {
 		what += " of what is spawned"
 	}
-	number := show.Plural(g.Come, "process")
+	number := show.FormatPlural(g.Come, "process")
 	if g.Expected > 0 {
-		number = fmt.Sprintf("%d of %s", g.Come, show.Plural(g.Expected, "process"))
+		number = fmt.Sprintf("%d of %s", g.Come, show.FormatPlural(g.Expected, "process"))
 	}
 	verb := "have"
 	if g.Come == 1 {
@@ -167,7 +167,7 @@ func (g *gathering) print(w io.Writer, room int) {
 		if r.Ended {
 			ended = ", which has ended"
 		}
-		fmt.Fprintf(w, "  %s: in %s for %s (%s, process %d%s)\n", who, g.Function, show.Duration(float64(r.SinceNs)), r.Host, r.PID, ended)
+		fmt.Fprintf(w, "  %s: in %s for %s (%s, process %d%s)\n", who, g.Function, show.FormatDuration(float64(r.SinceNs)), r.Host, r.PID, ended)
 	}
 }
 
@@ -183,20 +183,20 @@ func spawnsOf(rep *hang.Report) (n int) {
 
 // sayInside says which calls processes were in when their job ended, and forgets about them.
 func sayInside(stderr io.Writer, out, scratch string) {
-	var list []recover.Arrival
+	var list []recover.ArrivalMark
 	for try := 0; try < 20; try++ {
-		list = recover.Arrivals(scratch)
-		if home := recover.Home(out, scratch); home != "" {
-			list = append(list, recover.Arrivals(home)...)
+		list = recover.ReadArrivals(scratch)
+		if home := recover.PartialFolder(out, scratch); home != "" {
+			list = append(list, recover.ReadArrivals(home)...)
 		}
-		if !slices.ContainsFunc(list, func(a recover.Arrival) bool { return a.Alive }) {
+		if !slices.ContainsFunc(list, func(a recover.ArrivalMark) bool { return a.Alive }) {
 			break
 		}
 		time.Sleep(50 * time.Millisecond) // they end with their launcher
 	}
 	var processes []*recover.Process
 	if dirs, err := leftDirs(out, scratch); err == nil && len(list) > 0 {
-		processes = recover.Read(dirs, func() {})
+		processes = recover.ReadProcesses(dirs, func() {})
 	}
 	for _, g := range gatheringsOf(list, processes, 0, time.Now()) {
 		if g.Come == g.Expected || g.Function == "MPI_Finalize" && len(processes) == 0 {
@@ -204,5 +204,5 @@ func sayInside(stderr io.Writer, out, scratch string) {
 		}
 		fmt.Fprintf(stderr, "spoor: when the job ended: %s\n", g.line())
 	}
-	recover.ForgetEnded(list)
+	recover.RemoveEndedMarks(list)
 }

@@ -53,7 +53,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 		}
 		o.rank = list[0]
 	}
-	if err := r.NeedTimes(); err != nil {
+	if err := r.RequireTimes(); err != nil {
 		return err
 	}
 	where, err := placesOf(r, o.debug)
@@ -99,7 +99,7 @@ func (p *places) matches(text string, number int, s trace.Site) bool {
 	}
 	where := p.of(s)
 	shown := where.String()
-	return text == shown || text == where.Base() || slices.Contains(strings.Fields(shown), filepath.Base(text))
+	return text == shown || text == where.ModuleOffset() || slices.Contains(strings.Fields(shown), filepath.Base(text))
 }
 
 func printHistograms(w io.Writer, rep *profile.Histograms, o *histogramOptions, width int) {
@@ -109,9 +109,9 @@ func printHistograms(w io.Writer, rep *profile.Histograms, o *histogramOptions, 
 	}
 	fmt.Fprintf(w, "times: %s\n", known[rep.TimesKind])
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
-		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, show.Plural(len(rep.Ranks), "rank"), show.Ranges(rep.Ranks))
+		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, show.FormatPlural(len(rep.Ranks), "rank"), show.FormatRanges(rep.Ranks))
 	}
-	what := func(t *profile.HistogramTable) (string, *profile.Histogram) {
+	what := func(t *profile.CallHistograms) (string, *profile.Histogram) {
 		if o.gaps {
 			return "gaps before", &t.Gap
 		}
@@ -119,26 +119,26 @@ func printHistograms(w io.Writer, rep *profile.Histograms, o *histogramOptions, 
 	}
 	for i := range rep.Sites {
 		if o.top.Rows > 0 && i == o.top.Rows {
-			fmt.Fprintf(w, "\n%s more: --top 0\n", show.Plural(len(rep.Sites)-o.top.Rows, "call site"))
+			fmt.Fprintf(w, "\n%s more: --top 0\n", show.FormatPlural(len(rep.Sites)-o.top.Rows, "call site"))
 			break
 		}
 		s := &rep.Sites[i]
-		text, spread := what(&s.HistogramTable)
-		line := fmt.Sprintf("[%d] %s at %s: %s %s", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
-		fmt.Fprintf(w, "\n%s\n", show.Line(line, s.Place))
+		text, spread := what(&s.CallHistograms)
+		line := fmt.Sprintf("[%d] %s at %s: %s %s", s.Number, s.Function, s.Place, text, show.FormatPlural(spread.Count, "call"))
+		fmt.Fprintf(w, "\n%s\n", show.ShortenPlaces(line, s.Place))
 		printSpread(w, spread, "  ", width)
-		for j := range s.ByPrevious {
+		for j := range s.CallsAfterEach {
 			if o.top.Rows > 0 && j == o.top.Rows {
-				fmt.Fprintf(w, "\n  after %s more: --top 0\n", show.Plural(len(s.ByPrevious)-o.top.Rows, "call site"))
+				fmt.Fprintf(w, "\n  after %s more: --top 0\n", show.FormatPlural(len(s.CallsAfterEach)-o.top.Rows, "call site"))
 				break
 			}
-			a := &s.ByPrevious[j]
-			_, spread := what(&a.HistogramTable)
+			a := &s.CallsAfterEach[j]
+			_, spread := what(&a.CallHistograms)
 			head := "first of a thread"
 			if a.SiteNumber > 0 {
 				head = fmt.Sprintf("after [%d] %s at %s", a.SiteNumber, a.Function, a.Place)
 			}
-			fmt.Fprintf(w, "\n%s\n", show.Line(fmt.Sprintf("  %s: %s", head, show.Plural(spread.Count, "call")), a.Place))
+			fmt.Fprintf(w, "\n%s\n", show.ShortenPlaces(fmt.Sprintf("  %s: %s", head, show.FormatPlural(spread.Count, "call")), a.Place))
 			printSpread(w, spread, "    ", width)
 		}
 	}
@@ -156,8 +156,8 @@ func printSpread(w io.Writer, s *profile.Histogram, indent string, width int) {
 	if len(rows) > 1 {
 		rows = append(slices.Clone(rows), s.HistogramBin)
 	}
-	for i, line := range show.Lines(rows, func(c *show.Row, b profile.HistogramBin) {
-		c.Ns("from", b.Least).Value("rank", rankText(b.LeastRank)).Ns("to", b.Most).Value("rank", rankText(b.MostRank))
+	for i, line := range show.TextLines(rows, func(c *show.Row, b profile.HistogramBin) {
+		c.Ns("from", b.Min).Value("rank", rankText(b.MinRank)).Ns("to", b.Max).Value("rank", rankText(b.MaxRank))
 		c.Count("calls", b.Count).Ns("mean", b.Mean).Ns("deviation", b.Deviation)
 	}) {
 		bar := ""
@@ -201,9 +201,9 @@ func histogramCSV(w io.Writer, rep *profile.Histograms) {
 		site        profile.HistogramSite
 		after, what string
 	}
-	show.CSV(w, func(add func(row)) {
+	show.WriteCSV(w, func(add func(row)) {
 		for _, s := range rep.Sites {
-			table := func(after string, t *profile.HistogramTable) {
+			table := func(after string, t *profile.CallHistograms) {
 				for _, b := range t.Duration.Bins {
 					add(row{b, s, after, "duration"})
 				}
@@ -211,14 +211,14 @@ func histogramCSV(w io.Writer, rep *profile.Histograms) {
 					add(row{b, s, after, "gap"})
 				}
 			}
-			table("", &s.HistogramTable)
-			for j := range s.ByPrevious {
-				table(strconv.Itoa(s.ByPrevious[j].SiteNumber), &s.ByPrevious[j].HistogramTable)
+			table("", &s.CallHistograms)
+			for j := range s.CallsAfterEach {
+				table(strconv.Itoa(s.CallsAfterEach[j].SiteNumber), &s.CallsAfterEach[j].CallHistograms)
 			}
 		}
 	}, func(c *show.Row, r row) {
 		c.Value("number", r.site.Number).Text("function", r.site.Function).Text("site", r.site.Place).Text("after", r.after).Text("what", r.what)
-		c.Value("least_ns", r.Least).Value("least_rank", r.LeastRank).Value("most_ns", r.Most).Value("most_rank", r.MostRank)
+		c.Value("least_ns", r.Min).Value("least_rank", r.MinRank).Value("most_ns", r.Max).Value("most_rank", r.MaxRank)
 		c.Value("calls", r.Count).Decimal("mean_ns", r.Mean, 1).Decimal("deviation_ns", r.Deviation, 1)
 	})
 }

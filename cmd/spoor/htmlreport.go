@@ -49,7 +49,7 @@ More: docs/report.md`,
 			if cmd.Flags().Changed("serve") {
 				return serve(cmd, r, o, p, port)
 			}
-			d, err := page.Of(r, o)
+			d, err := page.CollectData(r, o)
 			p.end()
 			if err != nil {
 				return err
@@ -61,7 +61,7 @@ More: docs/report.md`,
 				base := filepath.Base(r.Name())
 				out = strings.TrimSuffix(base, filepath.Ext(base)) + ".html"
 			}
-			if err := writeWhole(out, force, func(w io.Writer) error { return page.Write(w, d) }); err != nil {
+			if err := writeWhole(out, force, func(w io.Writer) error { return page.WritePage(w, d) }); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", shortPath(out))
@@ -86,13 +86,13 @@ func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, por
 		return &usageError{cmd, fmt.Errorf("--serve %d: want a port, 0 to 65535", port)}
 	}
 	o.Live = true
-	d, err := page.Of(r, o)
+	d, err := page.CollectData(r, o)
 	p.end()
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := page.Write(&b, d); err != nil {
+	if err := page.WritePage(&b, d); err != nil {
 		return err
 	}
 	s, err := page.NewServer(port, b.Bytes(), page.NewViewer(r, d, o))

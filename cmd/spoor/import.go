@@ -41,7 +41,7 @@ More: docs/import.md`,
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "otf2", "the `format`: otf2")
 	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the name of the folder)")
-	f.StringVar(&o.timing, "timing", string(timing.Lossless), "times to keep: a `mode` of spoor run")
+	f.StringVar(&o.timing, "timing", string(timing.ModeLossless), "times to keep: a `mode` of spoor run")
 	forceFlag(f, &o.force)
 	f.BoolVar(&o.json, "json", false, "print what was read as JSON")
 	return cmd
@@ -53,7 +53,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 	}
 	mode := timing.Mode(o.timing)
 	if mode.Lossy() || mode.Histograms() || !slices.Contains(timing.Modes, mode) {
-		return &usageError{cmd, fmt.Errorf("--timing %q: one of %s, %s, %s", o.timing, timing.Lossless, timing.Stats, timing.None)}
+		return &usageError{cmd, fmt.Errorf("--timing %q: one of %s, %s, %s", o.timing, timing.ModeLossless, timing.ModeStats, timing.ModeNone)}
 	}
 	o.out = cmp.Or(o.out, importName(path))
 	if err := mayWrite(o.out, o.force); err != nil {
@@ -82,9 +82,9 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		})
 	}
 	for _, what := range slices.Sorted(maps.Keys(x.Notes)) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: import: %s %s\n", show.Grouped(x.Notes[what]), what)
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: import: %s %s\n", show.FormatGrouped(x.Notes[what]), what)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, show.Plural(x.Calls, "call"), show.Plural(x.Content.Ranks, "rank"), show.Bytes(size))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, show.FormatPlural(x.Calls, "call"), show.FormatPlural(x.Content.Ranks, "rank"), show.FormatBytes(size))
 	return nil
 }
 

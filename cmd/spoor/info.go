@@ -90,7 +90,7 @@ func infoOf(r *trace.Reader, paths []string) (x *infoAnswer, err error) {
 	if x.Findings, err = findingsOf(r, x.Summary, iterations, paths); err != nil {
 		return nil, err
 	}
-	thinned, err := r.Thinned()
+	thinned, err := r.MergedSizes()
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +98,12 @@ func infoOf(r *trace.Reader, paths []string) (x *infoAnswer, err error) {
 	if x.Drawn, err = drawnOf(r, newPlaces(paths)); err != nil {
 		return nil, err
 	}
-	partners, err := r.Partners()
+	partners, err := r.SyntheticMessages()
 	if err != nil {
 		return nil, err
 	}
 	x.Partners = drawnMessagesOf(partners)
-	x.NoWaits, err = waits.WhyNone(r)
+	x.NoWaits, err = waits.MissingReason(r)
 	return x, err
 }
 
@@ -116,14 +116,14 @@ func findingsOf(r *trace.Reader, s *sums.Summary, iterations *trace.When, paths 
 		return []efficiency.Finding{}, nil
 	}
 	kind, err := r.TimeKind()
-	if err != nil || kind.Own() && s.Calls > expandable {
+	if err != nil || kind.OfTheCallItself() && s.Calls > expandable {
 		return []efficiency.Finding{}, err
 	}
 	where, named, err := sitesOf(r, paths, false)
 	if err != nil {
 		return nil, err
 	}
-	rep, err := efficiency.Analyse(r, efficiency.Options{AllFunctions: true, Name: where.text, Named: named})
+	rep, err := efficiency.Analyse(r, efficiency.Options{AllFunctions: true, NameSite: where.text, SiteNaming: named})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func printFindings(w io.Writer, s *sums.Summary, list []efficiency.Finding) {
 		return
 	}
 	for _, f := range list {
-		fmt.Fprintln(w, f.Line(fmt.Sprintf("%-10s ", show.Share(f.Share, 1))))
+		fmt.Fprintln(w, f.TextLine(fmt.Sprintf("%-10s ", show.Percentage(f.Share, 1))))
 	}
 	fmt.Fprintf(w, "%-10s spoor efficiency --all-calls %s\n\n", "more", s.File)
 }
@@ -180,12 +180,12 @@ func (x *infoAnswer) print(out io.Writer) {
 
 // printRun writes what was run, and what recorded it.
 func (w fields) printRun(s *sums.Summary) {
-	w.add("trace", "%s, %s", s.File, show.Bytes(s.FileBytes))
+	w.add("trace", "%s, %s", s.File, show.FormatBytes(s.FileBytes))
 	w.add("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	family := "unknown"
 	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
-		family = flavour.Family()
+		family = flavour.FamilyText()
 	}
 	w.add("MPI", "%s", joinNonEmpty(", ", family, strings.Join(strings.Fields(library), " ")))
 	if s.Producer != "" {
@@ -209,8 +209,8 @@ func (w fields) printMachine(s *sums.Summary) {
 	w.add("ranks", "%s", ranksText(s))
 	w.add("hosts", "%s", hostsText(s.Hosts))
 	w.addIf("clocks", "%s", clocksText(s))
-	if s.Threads > 1 {
-		w.add("threads", "up to %d a rank", s.Threads)
+	if s.MaxThreads > 1 {
+		w.add("threads", "up to %d a rank", s.MaxThreads)
 	}
 }
 
@@ -233,16 +233,16 @@ func clocksText(s *sums.Summary) string {
 		}
 		drift = fmt.Sprintf(format, c.DriftPPM)
 	}
-	return fmt.Sprintf("%d, up to %s apart, %s, compared within %s", c.Count, show.Duration(float64(c.MaxDifferenceNs)), drift,
-		show.Duration(float64(c.ErrorNs)))
+	return fmt.Sprintf("%d, up to %s apart, %s, compared within %s", c.Count, show.FormatDuration(float64(c.MaxDifferenceNs)), drift,
+		show.FormatDuration(float64(c.ErrorNs)))
 }
 
 // printCalls writes how many calls there are, and in which loops.
 func (w fields) printCalls(s *sums.Summary, iterations string) {
-	w.add("calls", "%s; %s", show.Grouped(s.Calls), density(s))
+	w.add("calls", "%s; %s", show.FormatGrouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
 		w.add("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
-			show.Share(float64(x.PlacedCalls), float64(s.Calls)), show.Plural(x.Loops, "loop"), show.Plural(x.Functions, "function"))
+			show.Percentage(float64(x.ExplainedCalls), float64(s.Calls)), show.FormatPlural(x.Loops, "loop"), show.FormatPlural(x.Functions, "function"))
 	}
 	w.addIf("iterations", "%s; see: spoor waits --iteration", iterations)
 	if len(s.CountedLoops) > 0 {
@@ -250,19 +250,19 @@ func (w fields) printCalls(s *sums.Summary, iterations string) {
 		for _, x := range s.CountedLoops {
 			sum += x.Rounds
 		}
-		w.add("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.CountedLoops), "loop"), show.Grouped(s.CountedLoops[0].Rounds), s.CountedLoops[0].Loop)
+		w.add("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.FormatGrouped(sum), show.FormatPlural(len(s.CountedLoops), "loop"), show.FormatGrouped(s.CountedLoops[0].Rounds), s.CountedLoops[0].Loop)
 	}
 }
 
 // printCaveats writes in what the trace is not the run.
 func (w fields) printCaveats(x *infoAnswer) {
 	if x.LostRecords > 0 {
-		w.add("lost", "%s that the trace lacks", show.Plural(x.LostRecords, "call"))
+		w.add("lost", "%s that the trace lacks", show.FormatPlural(x.LostRecords, "call"))
 	}
 	for _, p := range x.Problems {
 		w.add("problem", "%s", p)
 	}
-	for _, n := range x.Notes {
+	for _, n := range x.ImportNotes {
 		w.add("note", "%s", n)
 	}
 	for i := range x.Merged {
@@ -278,8 +278,8 @@ func (w fields) printCaveats(x *infoAnswer) {
 
 // printStorage writes how a trace is stored.
 func printStorage(w io.Writer, s *sums.Summary, top int) {
-	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", show.Plural(len(s.Classes), "class"), show.Plural(s.Signatures, "signature"),
-		show.Plural(s.Sites, "call site"))
+	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", show.FormatPlural(len(s.Classes), "class"), show.FormatPlural(s.Signatures, "signature"),
+		show.FormatPlural(s.Sites, "call site"))
 	total := int64(0)
 	for _, x := range s.Sections {
 		total += x.Bytes
@@ -288,7 +288,7 @@ func printStorage(w io.Writer, s *sums.Summary, top int) {
 	if head := s.FileBytes - total; head > 0 {
 		parts = append(parts, sums.SectionSize{Name: "header and directory", Bytes: head})
 	}
-	show.Text(w, parts, 0, func(c *show.Row, x sums.SectionSize) {
+	show.WriteText(w, parts, 0, func(c *show.Row, x sums.SectionSize) {
 		c.Count("", x.Bytes).Share("", x.Bytes, s.FileBytes).Text("", x.Name)
 	})
 	printCosts(w, s, top)
@@ -301,17 +301,17 @@ func timeText(s *sums.Summary) string {
 		return trace.ErrNoTimes.Error()
 	}
 	of, each := "", "a rank"
-	if s.Threads > 1 {
+	if s.MaxThreads > 1 {
 		of, each = " of its threads' time", "a rank, all its threads together"
 	}
-	time := show.Duration(float64(s.EndNs))
+	time := show.FormatDuration(float64(s.EndNs))
 	if s.FirstNs < -s.EndNs/1000 {
-		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", show.Duration(float64(-s.FirstNs)))
+		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", show.FormatDuration(float64(-s.FirstNs)))
 	}
-	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s %s)", time, show.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
-		show.Duration(float64(s.LeastMPINs)), show.Duration(float64(s.MostMPINs)), each)
+	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s %s)", time, show.Percentage(float64(s.MPINs), float64(s.ThreadNs)), of,
+		show.FormatDuration(float64(s.MinRankMPINs)), show.FormatDuration(float64(s.MaxRankMPINs)), each)
 	if s.FilesNs > 0 {
-		text += fmt.Sprintf(", in files %s (%s)", show.Share(float64(s.FilesNs), float64(s.ThreadNs)), show.Duration(float64(s.FilesNs)))
+		text += fmt.Sprintf(", in files %s (%s)", show.Percentage(float64(s.FilesNs), float64(s.ThreadNs)), show.FormatDuration(float64(s.FilesNs)))
 	}
 	return text
 }
@@ -319,24 +319,24 @@ func timeText(s *sums.Summary) string {
 // spoorText says what the recorder took of the ranks' time.
 func spoorText(s *sums.Summary) string {
 	var list []string
-	n := float64(max(1, s.Ranks-s.Ends[sums.Missing]))
-	if s.SpoorNs > 0 {
-		whole := float64(s.TotalNs + s.SpoorNs + s.OffNs)
-		parts := show.Duration(float64(s.SpoorStartNs)/n) + " to start"
-		if rest := s.SpoorNs - s.SpoorStartNs; rest > 0 {
-			parts += fmt.Sprintf(", %s to take in records", show.Duration(float64(rest)/n))
+	n := float64(max(1, s.Ranks-s.RanksByEnd[sums.Missing]))
+	if s.RecorderNs > 0 {
+		whole := float64(s.TotalNs + s.RecorderNs + s.TracingOffNs)
+		parts := show.FormatDuration(float64(s.RecorderStartNs)/n) + " to start"
+		if rest := s.RecorderNs - s.RecorderStartNs; rest > 0 {
+			parts += fmt.Sprintf(", %s to take in records", show.FormatDuration(float64(rest)/n))
 		}
-		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.Duration(float64(s.SpoorNs)/n), show.Share(float64(s.SpoorNs), whole), parts))
+		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.FormatDuration(float64(s.RecorderNs)/n), show.Percentage(float64(s.RecorderNs), whole), parts))
 	}
-	if s.FinishNs > 0 { // which is in none of these
-		text := show.Duration(float64(s.FinishNs)) + " in MPI_Finalize, after the program's last call"
+	if s.MergeNs > 0 { // which is in none of these
+		text := show.FormatDuration(float64(s.MergeNs)) + " in MPI_Finalize, after the program's last call"
 		if len(list) > 0 {
 			text = list[0] + ", and " + text
 		}
 		list = []string{text}
 	}
-	if s.OffNs > 0 {
-		list = append(list, fmt.Sprintf("not traced for %s a rank", show.Duration(float64(s.OffNs)/n)))
+	if s.TracingOffNs > 0 {
+		list = append(list, fmt.Sprintf("not traced for %s a rank", show.FormatDuration(float64(s.TracingOffNs)/n)))
 	}
 	return strings.Join(list, "; ")
 }
@@ -344,9 +344,9 @@ func spoorText(s *sums.Summary) string {
 // printCosts prints how many bytes of the sections on calls each kind of value takes.
 func printCosts(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintln(w)
-	show.Text(w, s.Costs, top, func(c *show.Row, x sums.Cost) {
-		c.Decimal("bytes", x.Bytes, 1).Count("for", x.Count).Text("section", x.Section)
-		c.Text("call", cmp.Or(x.Call, "-")).Text("value", x.Value).Text("stored as", x.Form)
+	show.WriteText(w, s.Costs, top, func(c *show.Row, x sums.StorageCost) {
+		c.Decimal("bytes", x.CompressedShare, 1).Count("for", x.Occurrences).Text("section", x.Section)
+		c.Text("call", cmp.Or(x.Function, "-")).Text("value", x.Parameter).Text("stored as", x.Form)
 	})
 }
 
@@ -355,25 +355,25 @@ func joinNonEmpty(sep string, list ...string) string {
 }
 
 func ranksText(s *sums.Summary) string {
-	text := show.Grouped(s.Ranks)
-	if n := s.Ends[sums.Unfinished]; n > 0 {
-		text += fmt.Sprintf("; %s did not reach MPI_Finalize", show.Grouped(n))
+	text := show.FormatGrouped(s.Ranks)
+	if n := s.RanksByEnd[sums.Unfinished]; n > 0 {
+		text += fmt.Sprintf("; %s did not reach MPI_Finalize", show.FormatGrouped(n))
 	}
-	if n := s.Ends[sums.Missing]; n > 0 {
-		text += fmt.Sprintf("; %s left no track", show.Grouped(n))
+	if n := s.RanksByEnd[sums.Missing]; n > 0 {
+		text += fmt.Sprintf("; %s left no track", show.FormatGrouped(n))
 	}
 	return text
 }
 
 // hostsText lists hosts; many of them only in number.
 func hostsText(hosts []sums.Host) string {
-	list := several(hosts, 4, "more", func(h sums.Host) string { return fmt.Sprintf("%s (%s)", h.Name, show.Plural(h.Ranks, "rank")) })
-	return joinNonEmpty(" ", show.Plural(len(hosts), "host")+":", strings.Join(list, ", "))
+	list := several(hosts, 4, "more", func(h sums.Host) string { return fmt.Sprintf("%s (%s)", h.Name, show.FormatPlural(h.Ranks, "rank")) })
+	return joinNonEmpty(" ", show.FormatPlural(len(hosts), "host")+":", strings.Join(list, ", "))
 }
 
 // several writes the first most of a list, and how many more there are.
 func several[T any](list []T, most int, more string, text func(T) string) (texts []string) {
-	shown, n := show.First(list, most)
+	shown, n := show.TopRows(list, most)
 	for _, x := range shown {
 		texts = append(texts, text(x))
 	}
@@ -397,7 +397,7 @@ func printFunctions(w io.Writer, s *sums.Summary, top show.Limit) {
 	if s.FilesNs > 0 {
 		of = "of calls"
 	}
-	top.Asked = top.Asked || s.Timeless
+	top.UserChosen = top.UserChosen || s.Timeless
 	share := func(f sums.FunctionSummary) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
 	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f sums.FunctionSummary) {
 		c.Count("calls", f.Calls)
@@ -413,15 +413,15 @@ func printClasses(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
 	slices.SortStableFunc(order, func(a, b sums.ClassSummary) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	show.Text(w, order, top, func(c *show.Row, x sums.ClassSummary) {
-		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.LeastCalls, x.MostCalls)).Count("distinct", x.DistinctCalls).Text("class of ranks", shortRanges(x.Ranks))
+	show.WriteText(w, order, top, func(c *show.Row, x sums.ClassSummary) {
+		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.MinRankCalls, x.MaxRankCalls)).Count("distinct", x.DistinctCalls).Text("class of ranks", shortRanges(x.Ranks))
 	})
 }
 
 // shortRanges writes a list of ranks, cut where it gets long.
 func shortRanges(list []int) string {
 	const room = 48
-	s := show.Ranges(list)
+	s := show.FormatRanges(list)
 	if len(s) <= room {
 		return s
 	}

@@ -66,16 +66,16 @@ More: docs/io.md`,
 
 // A fileRow is what one rank did with a file, or all did.
 type fileRow struct {
-	files.Use
+	files.Usage
 	who, by, name string
 	bandwidth     float64
 }
 
 // rowsOf lists what each rank did with a file.
 func rowsOf(f *files.File) (rows []fileRow) {
-	for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
-		one := files.File{Total: *f.Ranks[rank], Ranks: map[int]*files.Use{rank: f.Ranks[rank]}}
-		rows = append(rows, fileRow{Use: one.Total, who: strconv.Itoa(rank), by: f.API, name: f.Path, bandwidth: one.Bandwidth()})
+	for _, rank := range slices.Sorted(maps.Keys(f.UseByRank)) {
+		one := files.File{Total: *f.UseByRank[rank], UseByRank: map[int]*files.Usage{rank: f.UseByRank[rank]}}
+		rows = append(rows, fileRow{Usage: one.Total, who: strconv.Itoa(rank), by: f.API, name: f.Path, bandwidth: one.Bandwidth()})
 	}
 	return rows
 }
@@ -100,30 +100,30 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 		}
 	}
 	return show.Columns[fileRow]{
-		{Name: "ranks", As: "shared_by", Room: 1, Doc: "ranks that worked on it", Value: func(r fileRow) any { return r.who }},
-		{Name: "opens", Room: 1, Doc: "how often it was opened", Value: func(r fileRow) any { return r.Opens }},
-		{Name: "reads", Room: 1, Doc: "calls that read", Value: func(r fileRow) any { return r.Reads.Calls }},
-		{Name: "read", Unit: show.Size, Room: 1, Doc: "bytes read", Value: func(r fileRow) any { return r.Reads.Bytes }},
-		{Name: "writes", Room: 1, Doc: "calls that wrote", Value: func(r fileRow) any { return r.Writes.Calls }},
-		{Name: "written", Unit: show.Size, Room: 1, Doc: "bytes written", Value: func(r fileRow) any { return r.Writes.Bytes }},
-		{Name: "seq", Unit: show.Fraction, Room: 1, Doc: "accesses where the last one ended", Value: share(func(r fileRow) uint64 { return r.Sequential })},
-		{Name: "strided", Unit: show.Fraction, Room: 1, Doc: "at the distance of the one before", Value: share(func(r fileRow) uint64 { return r.Strided })},
-		{Name: "random", Unit: show.Fraction, Room: 1, Doc: "elsewhere", Value: share(func(r fileRow) uint64 { return r.Random })},
-		{Name: "off 4 KB", Unit: show.Fraction, Room: 1, Doc: "not at a multiple of 4 KB", Value: share(func(r fileRow) uint64 { return r.Unaligned })},
-		{Name: "meta", Room: 1, Doc: "other calls, such as opening", Value: func(r fileRow) any { return r.MetaCalls }},
-		{Name: "in data", Unit: show.Ns, Room: 1, Doc: "time of reading and writing", Value: time(func(r fileRow) float64 { return r.DataNs })},
-		{Name: "in meta", Unit: show.Ns, Room: 1, Doc: "time of other calls", Value: time(func(r fileRow) float64 { return r.MetaNs })},
-		{Name: "bandwidth", Unit: show.PerSec, Room: 1, Doc: "of reading and writing", Value: func(r fileRow) any {
+		{Name: "ranks", KeyOverride: "shared_by", MinWidth: 1, Doc: "ranks that worked on it", Value: func(r fileRow) any { return r.who }},
+		{Name: "opens", MinWidth: 1, Doc: "how often it was opened", Value: func(r fileRow) any { return r.Opens }},
+		{Name: "reads", MinWidth: 1, Doc: "calls that read", Value: func(r fileRow) any { return r.Reads.Calls }},
+		{Name: "read", Unit: show.UnitSize, MinWidth: 1, Doc: "bytes read", Value: func(r fileRow) any { return r.Reads.Bytes }},
+		{Name: "writes", MinWidth: 1, Doc: "calls that wrote", Value: func(r fileRow) any { return r.Writes.Calls }},
+		{Name: "written", Unit: show.UnitSize, MinWidth: 1, Doc: "bytes written", Value: func(r fileRow) any { return r.Writes.Bytes }},
+		{Name: "seq", Unit: show.UnitFraction, MinWidth: 1, Doc: "accesses where the last one ended", Value: share(func(r fileRow) uint64 { return r.Sequential })},
+		{Name: "strided", Unit: show.UnitFraction, MinWidth: 1, Doc: "at the distance of the one before", Value: share(func(r fileRow) uint64 { return r.Strided })},
+		{Name: "random", Unit: show.UnitFraction, MinWidth: 1, Doc: "elsewhere", Value: share(func(r fileRow) uint64 { return r.Random })},
+		{Name: "off 4 KB", Unit: show.UnitFraction, MinWidth: 1, Doc: "not at a multiple of 4 KB", Value: share(func(r fileRow) uint64 { return r.Unaligned })},
+		{Name: "meta", MinWidth: 1, Doc: "other calls, such as opening", Value: func(r fileRow) any { return r.MetaCalls }},
+		{Name: "in data", Unit: show.UnitNs, MinWidth: 1, Doc: "time of reading and writing", Value: time(func(r fileRow) float64 { return r.TransferNs })},
+		{Name: "in meta", Unit: show.UnitNs, MinWidth: 1, Doc: "time of other calls", Value: time(func(r fileRow) float64 { return r.MetaNs })},
+		{Name: "bandwidth", Unit: show.UnitBytesPerSecond, MinWidth: 1, Doc: "of reading and writing", Value: func(r fileRow) any {
 			if !timed || r.bandwidth <= 0 {
 				return nil
 			}
 			return r.bandwidth
 		}},
-		{Name: "extent", Unit: show.Size, Doc: "furthest byte", Value: func(r fileRow) any { return r.Extent }},
+		{Name: "extent", Unit: show.UnitSize, Doc: "furthest byte", Value: func(r fileRow) any { return r.FurthestByte }},
 		{Name: "failed", Doc: "calls that failed", Value: func(r fileRow) any { return r.Failed }},
 		{Name: "library calls", Doc: "calls that the MPI library made for itself", Value: func(r fileRow) any { return r.LibraryCalls }},
-		{Name: "by", Room: 1, Doc: "interface", Value: func(r fileRow) any { return r.by }},
-		{Name: "file", Unit: show.Word, Room: 1, Doc: "path", Value: func(r fileRow) any { return r.name }},
+		{Name: "by", MinWidth: 1, Doc: "interface", Value: func(r fileRow) any { return r.by }},
+		{Name: "file", Unit: show.UnitWord, MinWidth: 1, Doc: "path", Value: func(r fileRow) any { return r.name }},
 	}
 }
 
@@ -131,41 +131,41 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 // are sorted or of chosen columns have rows of ranks alone.
 func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) error {
 	// One kind of calls needs no name, unless it isn't the one that readers expect.
-	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.API != files.Posix })
+	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.API != files.APIPosix })
 	who, list, more := "ranks", rep.Files, 0
 	plain := v.CSV || v.Sort != "" || v.Columns != nil
 	if ranks && plain {
 		who = "rank"
 	} else if !plain {
-		list, more = show.First(list, v.Top)
-		v.Top = 0
+		list, more = show.TopRows(list, v.MaxRows)
+		v.MaxRows = 0
 	}
 	var rows []fileRow
 	for _, f := range list {
 		if !ranks || !plain {
-			rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.API, f.Path, f.Bandwidth()})
+			rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.UseByRank)), f.API, f.Path, f.Bandwidth()})
 		}
 		for _, r := range rowsOf(f) {
 			switch {
 			case ranks && plain:
 				rows = append(rows, r)
 			case ranks:
-				rows = append(rows, fileRow{Use: r.Use, who: "[" + r.who + "]", bandwidth: r.bandwidth})
+				rows = append(rows, fileRow{Usage: r.Usage, who: "[" + r.who + "]", bandwidth: r.bandwidth})
 			}
 		}
 	}
 	columns := fileColumns(timed)
 	columns[0].Name = who
 	if who == "rank" {
-		columns[0].As = who
+		columns[0].KeyOverride = who
 	}
 	if !plain {
-		columns = slices.DeleteFunc(columns, func(c show.Column[fileRow]) bool { return c.Room == 0 || c.Name == "by" && !several })
+		columns = slices.DeleteFunc(columns, func(c show.Column[fileRow]) bool { return c.MinWidth == 0 || c.Name == "by" && !several })
 	}
-	if err := show.Print(w, rows, v, columns.Cells); err != nil {
+	if err := show.PrintRows(w, rows, v, columns.Cells); err != nil {
 		return err
 	}
-	show.More(w, more)
+	show.WriteOmitted(w, more)
 	return nil
 }
 
@@ -173,7 +173,7 @@ func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) 
 func printLeftOut(w io.Writer, rep *files.Report) {
 	if rep.OmittedCalls > 0 {
 		fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
-			show.Plural(int64(rep.OmittedCalls), "call"), show.Plural(int64(rep.OmittedFiles), "file"))
+			show.FormatPlural(int64(rep.OmittedCalls), "call"), show.FormatPlural(int64(rep.OmittedFiles), "file"))
 	}
 }
 
@@ -189,19 +189,19 @@ func printSlowest(w io.Writer, rep *files.Report, timed bool) {
 	}
 	if timed && slow.Ns > 0 {
 		about := ""
-		if !rep.TimesKind.Own() {
+		if !rep.TimesKind.OfTheCallItself() {
 			about = "about "
 		}
-		fmt.Fprintf(w, "\nslowest: %s%s on rank %d: %s\n", about, show.Duration(slow.Ns), slow.Rank, slow.Call)
+		fmt.Fprintf(w, "\nslowest: %s%s on rank %d: %s\n", about, show.FormatDuration(slow.Ns), slow.Rank, slow.Call)
 	}
 	if failed > 0 {
-		fmt.Fprintf(w, "%s failed: --json says where\n", show.Plural(failed, "call"))
+		fmt.Fprintf(w, "%s failed: --json says where\n", show.FormatPlural(failed, "call"))
 	}
 }
 
 type rankUse struct {
 	Rank int `json:"rank"`
-	*files.Use
+	*files.Usage
 }
 
 type fileJSON struct {
@@ -215,8 +215,8 @@ func filesJSON(rep *files.Report, timed bool) any {
 	rows := []fileJSON{}
 	for _, f := range rep.Files {
 		x := fileJSON{File: f, Shared: f.SharingRanks(), Bandwidth: f.Bandwidth()}
-		for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
-			x.Ranks = append(x.Ranks, rankUse{rank, f.Ranks[rank]})
+		for _, rank := range slices.Sorted(maps.Keys(f.UseByRank)) {
+			x.Ranks = append(x.Ranks, rankUse{rank, f.UseByRank[rank]})
 		}
 		rows = append(rows, x)
 	}

@@ -21,7 +21,7 @@ func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64,
 		return nil, 0, 0, nil
 	}
 	kind, err := r.TimeKind()
-	if err != nil || kind.Own() {
+	if err != nil || kind.OfTheCallItself() {
 		return nil, 0, 0, err
 	}
 	if x, err = r.When(); err != nil || x == nil || x.Loop == nil {
@@ -36,18 +36,18 @@ func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64,
 	if when.ExemplarIn(x, first, end) != nil {
 		return nil, 0, 0, nil
 	}
-	end = min((max(end, first+1)-1)/x.Each*x.Each+x.Each, x.Loop.Iterations) // of those that are kept together all
-	return x, first / x.Each * x.Each, end, nil
+	end = min((max(end, first+1)-1)/x.IterationsPerColumn*x.IterationsPerColumn+x.IterationsPerColumn, x.Loop.Iterations) // of those that are kept together all
+	return x, first / x.IterationsPerColumn * x.IterationsPerColumn, end, nil
 }
 
 // iterationTable has a row for each rank, or group of ranks.
 func iterationTable(rows []when.RowTimes) show.Table[when.RowTimes] {
 	ns := func(name, doc string, of func(p when.RowTimes) int64) show.Column[when.RowTimes] {
-		return show.Column[when.RowTimes]{Name: name, Unit: show.Ns, Doc: doc, Value: func(p when.RowTimes) any { return of(p) }}
+		return show.Column[when.RowTimes]{Name: name, Unit: show.UnitNs, Doc: doc, Value: func(p when.RowTimes) any { return of(p) }}
 	}
 	state := func(i int) func(p when.RowTimes) int64 { return func(p when.RowTimes) int64 { return p.Ns[i] } }
 	return show.Table[when.RowTimes]{Rows: rows, Columns: show.Columns[when.RowTimes]{
-		{Name: "ranks", Unit: show.Word, Doc: "a rank, or some in the mean", Value: func(p when.RowTimes) any {
+		{Name: "ranks", Unit: show.UnitWord, Doc: "a rank, or some in the mean", Value: func(p when.RowTimes) any {
 			if p.Ranks == 1 {
 				return fmt.Sprint(p.First)
 			}
@@ -71,7 +71,7 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 	}
 	here := []efficiency.Finding{}
 	for i := range changes {
-		if when.Concerns(&x.Findings[i], first, end) {
+		if when.FindingConcerns(&x.Findings[i], first, end) {
 			here = append(here, changes[i])
 		}
 	}
@@ -89,15 +89,15 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 		if end-first > 1 {
 			which = fmt.Sprintf("iterations %d to %d", first, end-1)
 		}
-		fmt.Fprintf(w, "%s of %s: %s; %s in the median\n", which, show.Grouped(x.Loop.Iterations), show.Duration(float64(whole)),
-			show.Duration(float64(int64(end-first)*x.IterationNs(0.5))))
+		fmt.Fprintf(w, "%s of %s: %s; %s in the median\n", which, show.FormatGrouped(x.Loop.Iterations), show.FormatDuration(float64(whole)),
+			show.FormatDuration(float64(int64(end-first)*x.IterationNs(0.5))))
 		together := ""
-		if x.Each > 1 {
-			together = fmt.Sprintf(", kept for %d iterations at a time", x.Each)
+		if x.IterationsPerColumn > 1 {
+			together = fmt.Sprintf(", kept for %d iterations at a time", x.IterationsPerColumn)
 		}
-		fmt.Fprintf(w, "times are within %s%s; --timing lossless has those of each call\n", show.Duration(float64(x.LevelNs)), together)
+		fmt.Fprintf(w, "times are within %s%s; --timing lossless has those of each call\n", show.FormatDuration(float64(x.LevelNs)), together)
 		for _, f := range here {
-			fmt.Fprintln(w, f.Line(""))
+			fmt.Fprintln(w, f.TextLine(""))
 		}
 		fmt.Fprintln(w)
 		_ = table.Print(w, o.tableView()) // the columns are its own
@@ -110,17 +110,17 @@ func iterationsText(x *trace.When) string {
 		return ""
 	}
 	var parts []string
-	for i, s := range when.Segments(x) {
-		part := fmt.Sprintf("%s to %s %s", show.Grouped(s.From), show.Grouped(s.End-1), show.Duration(float64(s.Ns)))
+	for i, s := range when.IterationSegments(x) {
+		part := fmt.Sprintf("%s to %s %s", show.FormatGrouped(s.FirstIteration), show.FormatGrouped(s.EndIteration-1), show.FormatDuration(float64(s.MedianNs)))
 		if i == 0 {
-			part = fmt.Sprintf("%s to %s take %s each", show.Grouped(s.From), show.Grouped(s.End-1), show.Duration(float64(s.Ns)))
+			part = fmt.Sprintf("%s to %s take %s each", show.FormatGrouped(s.FirstIteration), show.FormatGrouped(s.EndIteration-1), show.FormatDuration(float64(s.MedianNs)))
 		}
 		parts = append(parts, part)
 	}
 	worst := when.SlowestIterations(x)
-	which := show.Grouped(worst.First)
+	which := show.FormatGrouped(worst.First)
 	if worst.Count > 1 {
-		which += " to " + show.Grouped(worst.First+worst.Count-1)
+		which += " to " + show.FormatGrouped(worst.First+worst.Count-1)
 	}
-	return fmt.Sprintf("%s; slowest %s, %s", strings.Join(parts, ", "), which, show.Duration(float64(worst.Ns)))
+	return fmt.Sprintf("%s; slowest %s, %s", strings.Join(parts, ", "), which, show.FormatDuration(float64(worst.Ns)))
 }

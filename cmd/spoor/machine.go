@@ -51,16 +51,16 @@ func newMachineList() *cobra.Command {
 		Args:    exactly(0, "flags alone"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var list []*machine.Machine
-			for _, name := range machine.Names() {
-				m, err := machine.Load(name)
+			for _, name := range machine.MachineNames() {
+				m, err := machine.LoadMachine(name)
 				if err != nil {
 					return err
 				}
 				list = append(list, m)
 			}
 			table := show.Table[*machine.Machine]{Rows: list, Columns: show.Columns[*machine.Machine]{
-				{Name: "machine", Unit: show.Word, Doc: "its name", Value: func(m *machine.Machine) any { return m.Name }},
-				{Name: "source", Unit: show.Word, Doc: "where its figures are from", Value: func(m *machine.Machine) any { return m.Source }},
+				{Name: "machine", Unit: show.UnitWord, Doc: "its name", Value: func(m *machine.Machine) any { return m.Name }},
+				{Name: "source", Unit: show.UnitWord, Doc: "where its figures are from", Value: func(m *machine.Machine) any { return m.FiguresSource }},
 			}}
 			return o.print(cmd, table, nil, table.Print)
 		},
@@ -121,7 +121,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if p := launch.Program(runner.Launcher, args); p != "" {
+	if p := launch.GuessProgram(runner.Launcher, args); p != "" {
 		return fmt.Errorf("%s is a program: give the launcher and its options alone, as in spoor machine measure mpirun -n 2", p)
 	}
 	if o.library != "" {
@@ -139,14 +139,14 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 		}
 		defer os.Remove(file)
 	}
-	task := machine.MeasureTask{File: file, Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, NoProgress: o.quiet}
-	measure := func(vars []launch.Var) error {
+	task := machine.MeasureTask{TestFile: file, ResultFile: filepath.Join(dir, "result"), MaxMessageBytes: o.most, AllowNoise: o.noisy, NoBackgroundProgress: o.quiet}
+	measure := func(vars []launch.EnvVar) error {
 		file := filepath.Join(dir, "config")
-		if err := (&replay.Config{Libraries: runner.Libraries, Calibrate: &task}).Write(file); err != nil {
+		if err := (&replay.ReplayConfig{Libraries: runner.Libraries, Calibrate: &task}).Write(file); err != nil {
 			return err
 		}
-		argv, env := launch.Command(runner.Launcher, slices.Concat(args, []string{replayer}), append(vars, launch.Var{Name: replay.ConfigVar, Value: file}))
-		code, err := launch.Run(argv, env)
+		argv, env := launch.CommandLine(runner.Launcher, slices.Concat(args, []string{replayer}), append(vars, launch.EnvVar{Name: replay.ConfigVariable, Value: file}))
+		code, err := launch.RunLauncher(argv, env)
 		if err == nil && code != 0 {
 			err = fmt.Errorf("%s %s ended with code %d", strings.Join(args, " "), replayer, code)
 		}
@@ -155,14 +155,14 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	if err := measure(nil); err != nil {
 		return err
 	}
-	result, err := machine.ReadCalibrated(task.Out)
+	result, err := machine.ReadCalibrationResult(task.ResultFile)
 	if err != nil {
 		return err
 	}
 	if result.Noise != "" {
 		return errors.New(result.Noise)
 	}
-	m, err := machine.Parse("measured", []byte(result.Machine))
+	m, err := machine.ParseMachine("measured", []byte(result.Machine))
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 		if !o.quiet {
 			fmt.Fprintln(cmd.ErrOrStderr(), "spoor: what tracing costs")
 		}
-		task = machine.MeasureTask{Most: o.most, Talk: talks}
+		task = machine.MeasureTask{MaxMessageBytes: o.most, TracedCalls: talks}
 		if m.TracingCost, err = recorderCost(filepath.Join(dir, "t.spoor"), result.LocalNs, measure); err != nil {
 			return err
 		}
@@ -178,9 +178,9 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	m.Name = cmp.Or(o.name, result.Seats[0].Host)
 	library, _, _ := strings.Cut(strings.Join(strings.Fields(result.Library), " "), ", package")
 	if strings.HasPrefix(library, "Open MPI") {
-		m.Algorithms = machine.OpenMPI
+		m.Algorithms = machine.OpenMPIAlgorithms
 	}
-	m.Source = fmt.Sprintf("spoor machine measure %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
+	m.FiguresSource = fmt.Sprintf("spoor machine measure %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
 	comment := fmt.Sprintf("Measured on %s with %s.", result.Seats[0].Host, units72(library))
 	return writeWhole(o.out, true, func(w io.Writer) error { _, err := w.Write(m.Text(comment)); return err })
 }
@@ -208,7 +208,7 @@ func units72(text string) string {
 
 // recorderCost has ranks make calls with nothing between them, traced, and takes what the trace
 // has of their times. local is how long a call that does next to nothing takes untraced, in ns.
-func recorderCost(path string, local float64, run func([]launch.Var) error) (cost machine.TracingCost, err error) {
+func recorderCost(path string, local float64, run func([]launch.EnvVar) error) (cost machine.TracingCost, err error) {
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
 		return cost, err
@@ -219,7 +219,7 @@ func recorderCost(path string, local float64, run func([]launch.Var) error) (cos
 	}
 	defer os.Remove(scratch) // if it is empty
 	o := runOptions{out: path, quiet: true}
-	o.timing.Mode = timing.Lossless
+	o.timing.Mode = timing.ModeLossless
 	if err := run(rankVars(o, shim, path, scratch)); err != nil {
 		return cost, err
 	}
@@ -234,7 +234,7 @@ func recorderCost(path string, local float64, run func([]launch.Var) error) (cos
 	}
 	var gaps, calls []float64
 	before := ""
-	for t, err := range k.Timings(0) {
+	for t, err := range k.TimedTerminals(0) {
 		if err != nil {
 			return cost, err
 		}

@@ -164,16 +164,16 @@ func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOpti
 	}
 	fmt.Fprint(out, "\n\n")
 	m.WriteText(out, u)
-	fmt.Fprintf(out, "\n%s in %s\n", show.Bytes(int64(m.Total.Bytes)), show.Plural(m.Total.Messages, "message"))
+	fmt.Fprintf(out, "\n%s in %s\n", show.FormatBytes(int64(m.Total.Bytes)), show.FormatPlural(m.Total.Messages, "message"))
 	if m.ToElsewhere.Messages > 0 {
 		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or without a track\n",
-			show.Bytes(int64(m.ToElsewhere.Bytes)), show.Plural(m.ToElsewhere.Messages, "message"))
+			show.FormatBytes(int64(m.ToElsewhere.Bytes)), show.FormatPlural(m.ToElsewhere.Messages, "message"))
 	}
 	if m.UnsizedMessages > 0 {
-		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.Plural(m.UnsizedMessages, "message"))
+		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.FormatPlural(m.UnsizedMessages, "message"))
 	}
 	if m.UnknownCalls > 0 {
-		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.Plural(m.UnknownCalls, "call"))
+		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.FormatPlural(m.UnknownCalls, "call"))
 	}
 }
 

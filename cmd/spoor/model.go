@@ -32,7 +32,7 @@ func (o *runOptions) checkReduced(f *pflag.FlagSet) error {
 		name string
 		set  bool
 	}{
-		{"--timing " + o.mode, o.timing.Mode != timing.Stats && o.timing.Mode != timing.None},
+		{"--timing " + o.mode, o.timing.Mode != timing.ModeStats && o.timing.Mode != timing.ModeNone},
 		{"--plugin", o.plugin != ""},
 		{"--counters", o.counters != ""},
 	} {
@@ -107,53 +107,53 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 	}
 	defer x.Close()
 	stay := strings.Join(append([]string{""}, stays...), "; ")
-	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil && x.Content.Partners == nil && !ordered(x); {
-	case o.options.Budget > 0 && x.Unchanged != nil:
+	switch nothing := x.Content.MergedSizes == nil && x.Content.SyntheticLoops == nil && x.Content.SyntheticMessages == nil && !ordered(x); {
+	case o.options.BudgetBytes > 0 && x.Unchanged != nil:
 		return "", "lossless, as " + o.sameText(), nil
-	case o.options.Budget > 0:
+	case o.options.BudgetBytes > 0:
 	case x.Unchanged != nil:
-		return "", fmt.Sprintf("lossless, as %s at tolerance %s%s", o.sameText(), toleranceText(o.options.Precision), stay), nil
+		return "", fmt.Sprintf("lossless, as %s at tolerance %s%s", o.sameText(), toleranceText(o.options.PrecisionPercent), stay), nil
 	case nothing:
-		return "", fmt.Sprintf("lossless, as nothing is merged at tolerance %s%s", toleranceText(o.options.Precision), stay), nil
+		return "", fmt.Sprintf("lossless, as nothing is merged at tolerance %s%s", toleranceText(o.options.PrecisionPercent), stay), nil
 	}
 	for n := 1; ; n++ {
 		name = deliver.NumberedName(out, n)
 		if err = x.Write(name, force); !errors.Is(err, fs.ErrExist) {
-			return name, fmt.Sprintf("reduced, %s before: %s%s", show.Bytes(r.Size()), thinnedText(x), stay), err
+			return name, fmt.Sprintf("reduced, %s before: %s%s", show.FormatBytes(r.Size()), thinnedText(x), stay), err
 		}
 	}
 }
 
 // ordered reports whether requests finish in the order of their arrays.
-func ordered(x *reduce.Result) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
+func ordered(x *reduce.ReducedTrace) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
 
 // thinnedText says in few words what was merged.
-func thinnedText(x *reduce.Result) string {
+func thinnedText(x *reduce.ReducedTrace) string {
 	var parts []string
 	var sizes, runs uint64
 	to, bins := 0, 0
-	for _, t := range x.Content.Thinned {
+	for _, t := range x.Content.MergedSizes {
 		for _, b := range t.Bins {
 			sizes += b.Count
 		}
 		to += len(t.Bins)
 	}
 	if sizes > 0 {
-		parts = append(parts, fmt.Sprintf("%s became %d (tolerance %s)", show.Plural(sizes, "size"), to, toleranceText(x.Content.Thinned[0].Precision)))
+		parts = append(parts, fmt.Sprintf("%s became %d (tolerance %s)", show.FormatPlural(sizes, "size"), to, toleranceText(x.Content.MergedSizes[0].Precision)))
 	}
-	if d := x.Content.Drawn; d != nil {
+	if d := x.Content.SyntheticLoops; d != nil {
 		for _, f := range d.Families {
-			runs += f.Runs
+			runs += f.LoopRuns
 			bins += len(f.Bins)
 		}
-		parts = append(parts, fmt.Sprintf("trip counts of %s of loops are synthetic, of %d values (tolerance %s, seed %d)", show.Plural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
+		parts = append(parts, fmt.Sprintf("trip counts of %s of loops are synthetic, of %d values (tolerance %s, seed %d)", show.FormatPlural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
 	}
-	if list := x.Content.Partners; list != nil {
+	if list := x.Content.SyntheticMessages; list != nil {
 		intervals, messages := uint64(0), uint64(0)
 		for i := range list {
-			intervals, messages = intervals+list[i].Intervals, messages+list[i].Relative.Count()
+			intervals, messages = intervals+list[i].Intervals, messages+list[i].RankDistances.Count()
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are synthetic (seed %d)", show.Plural(messages, "message"), show.Plural(intervals, "interval"), list[0].Seed))
+		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are synthetic (seed %d)", show.FormatPlural(messages, "message"), show.FormatPlural(intervals, "interval"), list[0].Seed))
 	}
 	if ordered(x) {
 		parts = append(parts, "requests finish in the order of their arrays")
@@ -168,7 +168,7 @@ func thinnedText(x *reduce.Result) string {
 func (o *runOptions) thinCommand(tool, out string) []string {
 	t := &o.thin
 	return []string{
-		tool, "reduced", "--tolerance=" + toleranceText(t.options.Precision), "--budget=" + t.budget,
+		tool, "reduced", "--tolerance=" + toleranceText(t.options.PrecisionPercent), "--budget=" + t.budget,
 		"--stack=" + strconv.Itoa(o.stack), "--no-code=" + strconv.FormatBool(o.noCode), "--force=" + strconv.FormatBool(o.force), "--quiet=" + strconv.FormatBool(o.quiet), "--to=" + out,
 	}
 }

@@ -18,13 +18,13 @@ import (
 // openTrace opens a trace for a verb. A directory is mostly what a crash left.
 func openTrace(path string) (*trace.Reader, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		if dirs, err := recover.Dirs(path); err == nil && len(dirs) > 0 {
-			return nil, fmt.Errorf("%s: records of %s, not a trace yet; make one: spoor recover %s", path, show.Plural(len(dirs), "process"), path)
+		if dirs, err := recover.ProcessDirs(path); err == nil && len(dirs) > 0 {
+			return nil, fmt.Errorf("%s: records of %s, not a trace yet; make one: spoor recover %s", path, show.FormatPlural(len(dirs), "process"), path)
 		}
 		return nil, fmt.Errorf("%s: a directory, not a trace", path)
 	}
 	r, err := trace.Open(path)
-	if err == nil && r.Meta()[extrapolate.LeftOut] != "" {
+	if err == nil && r.Meta()[extrapolate.LeftOutKey] != "" {
 		fmt.Fprintf(os.Stderr, "spoor: %s lacks calls that could not be determined: sums are too small; spoor info says which\n", path)
 	}
 	return r, err
@@ -87,7 +87,7 @@ func newest() (path string) {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return fmt.Errorf("want %s, got %s", what, show.Plural(len(args), "argument"))
+			return fmt.Errorf("want %s, got %s", what, show.FormatPlural(len(args), "argument"))
 		}
 		return nil
 	}

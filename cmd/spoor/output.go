@@ -50,12 +50,12 @@ func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
 
 // tableView is what those flags ask for.
 func (o *output) tableView() show.View {
-	return show.View{Top: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
+	return show.View{MaxRows: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
 // wrongColumn makes an error of a column that does not exist one of usage.
 func wrongColumn(cmd *cobra.Command, err error) error {
-	if no := (*show.NoColumn)(nil); errors.As(err, &no) {
+	if no := (*show.UnknownColumnError)(nil); errors.As(err, &no) {
 		return &usageError{cmd, err}
 	}
 	return err
@@ -80,7 +80,7 @@ func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), tabl
 
 // tableOf is a table of rows.
 func tableOf[T any](rows []T, cells func(*show.Row, T)) func(io.Writer, show.View) error {
-	return func(w io.Writer, v show.View) error { return show.Print(w, rows, v, cells) }
+	return func(w io.Writer, v show.View) error { return show.PrintRows(w, rows, v, cells) }
 }
 
 // buffered has something written that does not look at errors: the first one is found at the end.
@@ -131,9 +131,9 @@ func nameOf(r *trace.Reader, what string) string {
 // span writes a range of numbers: 4, or 4 to 7.
 func span(least, most uint64) string {
 	if least == most {
-		return show.Grouped(least)
+		return show.FormatGrouped(least)
 	}
-	return show.Grouped(least) + " to " + show.Grouped(most)
+	return show.FormatGrouped(least) + " to " + show.FormatGrouped(most)
 }
 
 // wallClock writes ns since 1970 in UTC, so that outputs can be compared.
@@ -173,7 +173,7 @@ func (p *progress) steps(n int) {
 		return
 	}
 	p.next, p.shown = now.Add(200*time.Millisecond), true
-	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s%s\x1b[K", p.what, show.Grouped(p.done), show.Grouped(p.total), p.left(now))
+	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s%s\x1b[K", p.what, show.FormatGrouped(p.done), show.FormatGrouped(p.total), p.left(now))
 }
 
 // left says how long the rest will take, if it is as the work so far.

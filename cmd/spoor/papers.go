@@ -143,7 +143,7 @@ func runRSD(cmd *cobra.Command, r *trace.Reader, o *rsdOptions) error {
 	})
 	places.complain(cmd)
 	if len(missing) > 0 {
-		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), show.Ranges(missing)))
+		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), show.FormatRanges(missing)))
 	}
 	if err == nil && len(whole) == 0 && len(missing) > 0 {
 		err = exitCode(1)
@@ -198,44 +198,44 @@ func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks 
 		return nil
 	}
 	if s.tripCounts {
-		precision := o.Precision
-		o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
+		precision := o.PrecisionPercent
+		o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
 			return rounds.New(r, rounds.Options{Precision: precision, Seed: s.seed})
 		}
 	}
 	from := r
 	if s.order {
 		var err error
-		if from, err = reduce.Ordered(r, progress); err != nil {
+		if from, err = reduce.OrderCompletions(r, progress); err != nil {
 			return err
 		}
 		if s.ordered = from == r; !s.ordered {
-			o.Ordered = from
+			o.OrderedTrace = from
 		}
 	}
 	if s.partners {
 		s.who = partners.New(from, s.seed, progress)
-		o.Partners = s.who
+		o.PartnerDrawer = s.who
 	}
 	return nil
 }
 
 // stays lists what stays that was to become synthetic, and why.
-func (s *synthesis) stays(x *reduce.Result) (list []string) {
+func (s *synthesis) stays(x *reduce.ReducedTrace) (list []string) {
 	if s == nil {
 		return nil
 	}
 	if s.ordered {
 		list = append(list, "the order of requests stays: it is that of their arrays, or another call lies between")
 	}
-	if d, ok := x.Drawer.(*rounds.Drawer); ok {
+	if d, ok := x.TripCountDrawer.(*rounds.Drawer); ok {
 		if text := keptText(d.Kept(), "of", "run"); text != "" {
 			list = append(list, "trip counts that stay: "+text)
 		}
 	}
 	if s.who != nil {
 		kept := s.who.Kept()
-		if x.Larger {
+		if x.PartnersNotWorthwhile {
 			kept = append(kept, reduce.KeptReason{Why: "the trace would be no smaller"})
 		}
 		if text := keptText(kept, "in", "interval"); text != "" {
@@ -287,7 +287,7 @@ More: papers/codecs.md`,
 	f := cmd.Flags()
 	f.StringSliceVarP(&o.errors, "error", "e", nil, "error `bound`: a share (5%) or a time (10us); FUNCTION=BOUND for one function (default 10%)")
 	f.IntVar(&o.Bins, "bins", 0, "bins of hist-sig, 2 to 256 (default 8)")
-	f.IntVar(&o.Sample, "sample", 0, "calls that choose the bins of hist-sig (default 100)")
+	f.IntVar(&o.SampleCalls, "sample", 0, "calls that choose the bins of hist-sig (default 100)")
 	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
 	f.StringSliceVar(&o.codecs, "codec", nil, "only these `codecs`: "+strings.Join(names, ", "))
 	f.StringVar(&o.folder, "write-to", "", "measure writing in this `folder` (default that of TRACE)")
@@ -315,7 +315,7 @@ func runCodecs(cmd *cobra.Command, r *trace.Reader, o codecOptions) error {
 	if err := checkBins(&o.Options); err != nil {
 		return &usageError{cmd, err}
 	}
-	if err := r.NeedTimes(); err != nil {
+	if err := r.RequireTimes(); err != nil {
 		return err
 	}
 	if o.out != "" {
@@ -359,7 +359,7 @@ func writeCoded(cmd *cobra.Command, r *trace.Reader, o *codecOptions) error {
 		return err
 	}
 	return o.print(cmd, map[string]any{"trace": o.out, "codec": o.Mode, "bytes": size, "bytes_before": r.Size()}, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %s, %s before: times in %s\n", o.out, show.Bytes(size), show.Bytes(r.Size()), o.Mode)
+		fmt.Fprintf(w, "%s: %s, %s before: times in %s\n", o.out, show.FormatBytes(size), show.FormatBytes(r.Size()), o.Mode)
 	}, nil)
 }
 
@@ -406,7 +406,7 @@ with times in µs. Loops come from the order of calls, as in the paper.`,
 			}
 			out := cmd.OutOrStdout()
 			for i, rank := range chosen {
-				p, err := profile.OfRank(r, rank, calltree.Options{Locate: where.called, OwnTimes: ranks != ""})
+				p, err := profile.RankProfile(r, rank, calltree.Options{Locate: where.called, OwnTimes: ranks != ""})
 				if err != nil {
 					return err
 				}
@@ -416,7 +416,7 @@ with times in µs. Loops come from the order of calls, as in the paper.`,
 				terms.Write(out, p, terms.Style(at), view)
 			}
 			if others > 0 && style != "latex" {
-				fmt.Fprintf(out, "\n%s more: --class, --rank, --all-ranks\n", show.Plural(others, "class"))
+				fmt.Fprintf(out, "\n%s more: --class, --rank, --all-ranks\n", show.FormatPlural(others, "class"))
 			}
 			where.complain(cmd)
 			return nil
@@ -509,7 +509,7 @@ func scheduleOf(path string) (*goal.Schedule, error) {
 		return nil, err
 	}
 	defer r.Close()
-	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true})
+	calls, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true})
 	if err != nil {
 		return nil, err
 	}

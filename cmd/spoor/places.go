@@ -30,7 +30,7 @@ func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
 }
 
 func newPlaces(paths []string) *places {
-	s := symbolise.New(symbolise.Options{Paths: paths})
+	s := symbolise.New(symbolise.Options{SearchFolders: paths})
 	return &places{s: s, tails: tree.NewTailCalls(s)}
 }
 
@@ -58,18 +58,18 @@ func apartFlag(f *pflag.FlagSet, apart *bool) {
 
 // tellApart has addresses print apart that are not the same place, and with lines those of one source line as well.
 func (p *places) tellApart(r *trace.Reader, lines bool) error {
-	var list []symbolise.Caller
-	seen := make(map[symbolise.Caller]bool)
+	var list []symbolise.ReturnSite
+	seen := make(map[symbolise.ReturnSite]bool)
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
 		if err != nil {
 			return err
 		}
 		for t := range k.Terminals() {
-			c := k.Called(t)
+			c := k.CallWithoutParams(t)
 			calls := c.Name()
 			for _, frame := range c.Site.Frames() {
-				x := symbolise.Caller{Path: frame.Module, BuildID: frame.BuildID, Offset: frame.Offset, Calls: calls}
+				x := symbolise.ReturnSite{Path: frame.Module, BuildID: frame.BuildID, Offset: frame.Offset, Callee: calls}
 				if place := p.of(frame); !seen[x] && (lines || place.Precision < symbolise.PrecisionLine) {
 					seen[x] = true
 					list = append(list, x)
@@ -105,12 +105,12 @@ func (p *places) text(s trace.Site) string {
 // call is the place of a call. A call that a C library makes has the line of Python that called into the library, too.
 func (p *places) call(s trace.Site) string {
 	where := p.of(s)
-	for where.Between() && s.Outer != nil {
-		s = *s.Outer
+	for where.IsStub() && s.Caller != nil {
+		s = *s.Caller
 		where = p.of(s)
 	}
 	text := where.String()
-	if line, ok := model.SourceAbove(s); ok {
+	if line, ok := model.EnclosingSourceLine(s); ok {
 		text += " < " + p.text(line)
 	}
 	return text
@@ -135,7 +135,7 @@ func (p *places) code(r *trace.Reader) (*trace.Code, error) {
 	defer progress.end()
 	ctx, cancel := context.WithTimeout(context.Background(), longestSearch)
 	defer cancel()
-	c, err := tree.Of(ctx, r, p.s, p.tails, tree.Options{Step: func(done, total int) {
+	c, err := tree.Build(ctx, r, p.s, p.tails, tree.Options{Progress: func(done, total int) {
 		progress.total = total
 		progress.steps(done - progress.done)
 	}})

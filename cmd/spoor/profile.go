@@ -94,13 +94,13 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	table := profile.FlatOf
+	table := profile.CallSiteTableOf
 	var ranks []int
 	if o.ranks != "" {
 		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
 			return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
 		}
-		table = profile.FlatOfRanks(ranks)
+		table = profile.CallSiteTableOfRanks(ranks)
 	}
 	f, err := flatOf(cmd, r, named, table)
 	if err != nil {
@@ -119,7 +119,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err := parseCalls(o.histogram.calls); err != nil {
 		return &usageError{cmd, err}
 	}
-	f.Rows = slices.DeleteFunc(f.Rows, func(x sites.Site) bool { return !matchesName(o.histogram.calls, x.At.Function) })
+	f.Rows = slices.DeleteFunc(f.Rows, func(x sites.Site) bool { return !matchesName(o.histogram.calls, x.FunctionSite.Function) })
 	known := func(err error) error {
 		if err != nil && f.Timeless {
 			err = fmt.Errorf("%w; %w", err, trace.ErrNoTimes)
@@ -127,7 +127,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		return err
 	}
 	if !o.byRank {
-		if err := known(show.Sort(f.Rows, o.sort, f.Columns().Cells)); err != nil {
+		if err := known(show.SortRows(f.Rows, o.sort, f.Columns().Cells)); err != nil {
 			return wrongColumn(cmd, err)
 		}
 		o.sort = ""
@@ -135,21 +135,21 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	defer where.complain(cmd)
 	if o.byRank {
 		return o.print(cmd, f, nil, func(w io.Writer, v show.View) error {
-			if !o.top.Asked {
-				v.Top = 0
+			if !o.top.UserChosen {
+				v.MaxRows = 0
 			}
-			return known(show.Table[sums.Rank]{Rows: f.PerRank, Columns: f.RankColumns()}.Print(w, v))
+			return known(show.Table[sums.RankSums]{Rows: f.PerRank, Columns: f.RankColumns()}.Print(w, v))
 		})
 	}
 	return o.print(cmd, f, func(w io.Writer) { f.Text(w, o.top, terminalWidth(cmd)) }, func(w io.Writer, v show.View) error {
 		if !v.CSV {
 			f.WriteHead(w)
 		}
-		return known(show.Print(w, f.Rows, v, f.Columns().Cells))
+		return known(show.PrintRows(w, f.Rows, v, f.Columns().Cells))
 	})
 }
 
-func flatOf(cmd *cobra.Command, r *trace.Reader, named *sites.Naming, of func(*trace.Reader, *sites.Naming, func()) (*profile.Flat, error)) (*profile.Flat, error) {
+func flatOf(cmd *cobra.Command, r *trace.Reader, named *sites.Naming, of func(*trace.Reader, *sites.Naming, func()) (*profile.CallSiteTable, error)) (*profile.CallSiteTable, error) {
 	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
 	defer progress.end()
 	return of(r, named, progress.step)

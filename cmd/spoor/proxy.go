@@ -79,8 +79,8 @@ More: docs/proxy.md`,
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
 	f.StringVar(&o.Compute, "compute", "none", "`how`: let the time between calls pass: sleep, spin or none")
 	f.StringVar(&o.times, "compute-times", "histogram", "`kind` of time before a call: random, from its histogram; mean of its call path; or all, call by call")
-	f.BoolVar(&o.Recorded, "recorded-order", false, "complete requests in the recorded order, also where that follows no rule")
-	f.BoolVar(&o.Partial, "partial", false, "leave out calls that cannot be made again; for a dead program, go as far as it came")
+	f.BoolVar(&o.RecordedOrder, "recorded-order", false, "complete requests in the recorded order, also where that follows no rule")
+	f.BoolVar(&o.AllowPartial, "partial", false, "leave out calls that cannot be made again; for a dead program, go as far as it came")
 	f.StringVar(&o.mpi, "mpi", "", "write it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
 	loopsFlag(f, &o.loops)
 	f.BoolVar(&o.scale, "scalable", false, "a program for any number of ranks, from traces on several")
@@ -91,7 +91,7 @@ More: docs/proxy.md`,
 }
 
 // computeTimes are what --compute-times can be.
-var computeTimes = map[string]proxy.Gaps{"histogram": proxy.GapsDrawn, "mean": proxy.GapsMean, "all": proxy.GapsFollowed}
+var computeTimes = map[string]proxy.GapModel{"histogram": proxy.GapsDrawn, "mean": proxy.GapsMean, "all": proxy.GapsFollowed}
 
 func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 	r := list[0]
@@ -99,7 +99,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 		return &usageError{cmd, err}
 	}
 	if f := cmd.Flags(); f.Changed("compute-times") || o.Compute != "none" {
-		if err := r.NeedTimes(); err != nil {
+		if err := r.RequireTimes(); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 
 // check checks the flags, and completes what they say.
 func (o *proxyOptions) check(f *pflag.FlagSet) error {
-	if o.scale && (o.loops != loopsFromCode || o.Partial || o.Recorded || f.Changed("compute-times")) {
+	if o.scale && (o.loops != loopsFromCode || o.AllowPartial || o.RecordedOrder || f.Changed("compute-times")) {
 		return errors.New("--scalable goes without --loops-from, --compute-times, --partial and --recorded-order")
 	}
 	switch o.Compute {
@@ -145,7 +145,7 @@ func (o *proxyOptions) check(f *pflag.FlagSet) error {
 		return err
 	}
 	var known bool
-	if o.Gaps, known = computeTimes[o.times]; !known {
+	if o.GapModel, known = computeTimes[o.times]; !known {
 		return fmt.Errorf("--compute-times %s: histogram, mean or all", o.times)
 	}
 	if _, ok := mpi.FlavourNamed(o.mpi); !ok && o.mpi != "" {
@@ -160,7 +160,7 @@ func (o *proxyOptions) findFunctions(stderr io.Writer) error {
 		return nil
 	}
 	flavour, _ := mpi.FlavourNamed(o.mpi)
-	has, err := launch.FunctionsOf(flavour)
+	has, err := launch.MPIFunctionsOf(flavour)
 	if err != nil {
 		return err
 	}
@@ -168,14 +168,14 @@ func (o *proxyOptions) findFunctions(stderr io.Writer) error {
 		fmt.Fprintf(stderr, "spoor: %s is not installed here: which functions it lacks will show when the program is linked\n", o.mpi)
 		return nil
 	}
-	o.Target.Has = func(name string) bool { return has[name] || flavour.Macro(name) }
+	o.Target.HasFunction = func(name string) bool { return has[name] || flavour.HasMacro(name) }
 	return nil
 }
 
 // findPlaces has the generator name source lines, and take functions and loops from the code if that is wanted.
 func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
 	where := newPlaces(o.paths)
-	o.Line = func(s trace.Site) string {
+	o.RenderSite = func(s trace.Site) string {
 		if p := where.of(s); len(p.Frames) > 0 {
 			return p.String()
 		}
@@ -190,41 +190,41 @@ func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
 // generate makes the program of one trace, or with --scalable of all.
 func (o *proxyOptions) generate(list []*trace.Reader) (*proxy.Program, error) {
 	if !o.scale {
-		return proxy.Generate(list[0], o.Options)
+		return proxy.GenerateProgram(list[0], o.Options)
 	}
-	m, err := extrapolate.Learn(list, o.Line)
+	m, err := extrapolate.Learn(list, o.RenderSite)
 	if err != nil {
 		return nil, err
 	}
-	return m.Proxy(o.Options)
+	return m.GenerateProxy(o.Options)
 }
 
 // print prints what was written.
 func (o *proxyOptions) print(cmd *cobra.Command, p *proxy.Program, ranks int) error {
 	out := cmd.OutOrStdout()
 	if o.json && o.scale {
-		return writeJSON(out, map[string]any{"folder": o.dir, "lines": p.Lines, "parameters": p.Parameters})
+		return writeJSON(out, map[string]any{"folder": o.dir, "lines": p.Lines, "parameters": p.TableValues})
 	}
 	if o.json {
 		return writeJSON(out, map[string]any{
-			"folder": o.dir, "lines": p.Lines, "functions": p.Parts, "programs": p.Variants, "ranks": ranks, "left_out": p.LeftOut,
+			"folder": o.dir, "lines": p.Lines, "functions": p.StructureFunctions, "programs": p.RankVariants, "ranks": ranks, "left_out": p.LeftOut,
 		})
 	}
 	if len(p.LeftOut) > 0 {
 		printObstacles(cmd.ErrOrStderr(), p.LeftOut)
 	}
 	if o.scale {
-		fmt.Fprintf(out, "%s: proxy.c with %s, %s that the traces don't determine; make -C %s && mpiexec -n N %s\n", o.dir, show.Plural(p.Lines, "line"),
-			show.Plural(p.Parameters, "value"), o.dir, filepath.Join(o.dir, "proxy"))
+		fmt.Fprintf(out, "%s: proxy.c with %s, %s that the traces don't determine; make -C %s && mpiexec -n N %s\n", o.dir, show.FormatPlural(p.Lines, "line"),
+			show.FormatPlural(p.TableValues, "value"), o.dir, filepath.Join(o.dir, "proxy"))
 		return nil
 	}
-	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, show.Plural(p.Lines, "line"),
-		show.Plural(p.Parts, "function"), o.dir, ranks, filepath.Join(o.dir, "proxy"))
+	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, show.FormatPlural(p.Lines, "line"),
+		show.FormatPlural(p.StructureFunctions, "function"), o.dir, ranks, filepath.Join(o.dir, "proxy"))
 	return nil
 }
 
 func printObstacles(w io.Writer, list []reissue.Obstacle) {
 	for _, x := range list {
-		fmt.Fprintf(w, "%10s  %s (%s): %s\n", show.Plural(int(x.Calls), "call"), x.Function, show.Plural(x.Ranks, "rank"), x.Reason)
+		fmt.Fprintf(w, "%10s  %s (%s): %s\n", show.FormatPlural(int(x.Calls), "call"), x.Function, show.FormatPlural(x.Ranks, "rank"), x.Reason)
 	}
 }

@@ -87,15 +87,15 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 		}
 		launcher := []string{"mpiexec", "-hosts", strings.Join(hosts, ","), "-n", strconv.Itoa(len(hosts))}
 		if _, err := exec.LookPath("srun"); err == nil {
-			launcher = launch.OnNodes(hosts, false)
+			launcher = launch.CommandOnNodes(hosts, false)
 		}
-		return ", or: " + show.Quote(append([]string{"spoor", "recover", arg, "--"}, launcher...))
+		return ", or: " + show.QuoteCommand(append([]string{"spoor", "recover", arg, "--"}, launcher...))
 	})
 	if err != nil {
 		return err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
-	processes := recover.Read(dirs, progress.step)
+	processes := recover.ReadProcesses(dirs, progress.step)
 	progress.end()
 	out := cmp.Or(o.out, recoverName(args[0], processes))
 	list, err := writeWorlds(processes, out, o.force, o.tags)
@@ -132,10 +132,10 @@ func recoverName(dir string, processes []*recover.Process) string {
 func writeWorlds(processes []*recover.Process, out string, force bool, of []string) ([]recovered, error) {
 	var list []recovered
 	var failed error
-	for _, w := range recover.Worlds(processes) {
+	for _, w := range recover.GroupIntoWorlds(processes) {
 		name := deliver.NumberedName(out, len(list)+1)
 		r, err := writeWorld(w, name, force, of)
-		if errors.Is(err, recover.ErrNothing) {
+		if errors.Is(err, recover.ErrNoRecords) {
 			for _, p := range w.Processes {
 				failed = errors.Join(failed, p.Damage)
 			}
@@ -150,7 +150,7 @@ func writeWorlds(processes []*recover.Process, out string, force bool, of []stri
 		list = append(list, r)
 	}
 	if len(list) == 0 {
-		return nil, errors.Join(recover.ErrNothing, failed)
+		return nil, errors.Join(recover.ErrNoRecords, failed)
 	}
 	return list, nil
 }
@@ -171,7 +171,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 		return recovered{}, err
 	}
 	defer r.Close()
-	if err := cmp.Or(w.Add(r), addCode(r)); err != nil {
+	if err := cmp.Or(w.AddAnalyses(r), addCode(r)); err != nil {
 		return recovered{}, err
 	}
 	endings, err := w.Endings(r)
@@ -190,7 +190,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 
 func printRecovered(w io.Writer, r recovered, all bool) {
 	const room = 32
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, show.Plural(r.Ranks, "rank"), show.Plural(r.Calls, "call"), show.Bytes(r.Bytes))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, show.FormatPlural(r.Ranks, "rank"), show.FormatPlural(r.Calls, "call"), show.FormatBytes(r.Bytes))
 	if all || len(r.Ending) <= room {
 		for i := range r.Ending {
 			printEnding(w, &r.Ending[i])
@@ -217,7 +217,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
 	}
 	if e.End == sums.Unfinished && e.SpanNs > 0 {
-		fmt.Fprintf(w, ", %s after its first call", show.Duration(float64(e.SpanNs)))
+		fmt.Fprintf(w, ", %s after its first call", show.FormatDuration(float64(e.SpanNs)))
 	}
 	fmt.Fprintln(w)
 	for _, l := range e.Threads {
@@ -225,14 +225,14 @@ func printEnding(w io.Writer, e *recover.Ending) {
 			break
 		}
 		where := "after"
-		if l.Inside {
+		if l.NotReturned {
 			where = "inside"
 		}
 		thread := ""
 		if l.Thread > 0 {
 			thread = fmt.Sprintf("thread %d ", l.Thread)
 		}
-		fmt.Fprintf(w, "    %s%s call %s: %s\n", thread, where, show.Grouped(l.Call.Index), l.Call.Text())
+		fmt.Fprintf(w, "    %s%s call %s: %s\n", thread, where, show.FormatGrouped(l.Call.Index), l.Call.Text())
 	}
 	if e.Damage != "" {
 		fmt.Fprintf(w, "    damaged: %s\n", e.Damage)
@@ -249,7 +249,7 @@ func printTally(w io.Writer, list []recover.Ending) {
 		if e.End == sums.Unfinished && len(e.Threads) > 0 {
 			l := e.Threads[0]
 			where := " after "
-			if l.Inside {
+			if l.NotReturned {
 				where = " inside "
 			}
 			key += where + l.Call.Name()
@@ -263,7 +263,7 @@ func printTally(w io.Writer, list []recover.Ending) {
 		ranks[key] = append(ranks[key], e.Rank)
 	}
 	for _, key := range order {
-		fmt.Fprintf(w, "  %s: %s: %s\n", key, show.Plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
+		fmt.Fprintf(w, "  %s: %s: %s\n", key, show.FormatPlural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
 	}
 	fmt.Fprintln(w, "  (--all-ranks prints each)")
 }

@@ -53,13 +53,13 @@ More: docs/reduce.md`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Unchanged != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Unchanged != nil, "merged": mergedOf(x.Content.MergedSizes), "partners": drawnMessagesOf(x.Content.SyntheticMessages), "stays": stays})
 			}
-			text := fmt.Sprintf("%s before: %s", show.Bytes(r.Size()), thinnedText(x))
+			text := fmt.Sprintf("%s before: %s", show.FormatBytes(r.Size()), thinnedText(x))
 			if x.Unchanged != nil {
 				text = "the trace as it was: " + o.sameText()
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, show.Bytes(size), text)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, show.FormatBytes(size), text)
 			for _, text := range stays {
 				fmt.Fprintln(cmd.OutOrStdout(), text)
 			}
@@ -86,8 +86,8 @@ type reduceOptions struct {
 var reduceFlags = []string{"tolerance", "budget"}
 
 func (o *reduceOptions) flags(f *pflag.FlagSet) {
-	o.options.Precision = 95
-	f.Var(toleranceFlag{&o.options.Precision}, "tolerance", "sizes within this `percent` of each other may become equal")
+	o.options.PrecisionPercent = 95
+	f.Var(toleranceFlag{&o.options.PrecisionPercent}, "tolerance", "sizes within this `percent` of each other may become equal")
 	f.Lookup("tolerance").DefValue = "5%; with --budget up to 100%"
 	f.StringVar(&o.budget, "budget", "", "merge no more than needed to get down to this size in `bytes`: 100K, 2M")
 }
@@ -99,9 +99,9 @@ func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 		if err != nil || n <= 0 {
 			return fmt.Errorf("--budget %s: give a size such as 500K or 2M", o.budget)
 		}
-		o.options.Budget = n
+		o.options.BudgetBytes = n
 		if !f.Changed("tolerance") {
-			o.options.Precision = 0
+			o.options.PrecisionPercent = 0
 		}
 	}
 	return nil
@@ -109,16 +109,16 @@ func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 
 // sameText explains why a trace was not changed.
 func (o *reduceOptions) sameText() string {
-	if o.options.Budget > 0 {
+	if o.options.BudgetBytes > 0 {
 		return "it is within the budget"
 	}
 	return "it would be no smaller"
 }
 
 // of thins a trace, and says what stays though it was to change.
-func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result, stays []string, err error) {
+func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.ReducedTrace, stays []string, err error) {
 	passes := 3
-	if o.options.Budget > 0 {
+	if o.options.BudgetBytes > 0 {
 		passes = mostPasses
 	}
 	options := o.options
@@ -127,12 +127,12 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result,
 		p.end()
 		return nil, nil, err
 	}
-	x, err = reduce.Thin(r, options, p.steps)
+	x, err = reduce.ReduceTrace(r, options, p.steps)
 	p.end()
 	if err != nil {
 		return nil, nil, err
 	}
-	if x.Unmerged {
+	if x.SizesNotWorthwhile {
 		stays = append(stays, "sizes stay: merged, they would take no less")
 	}
 	stays = append(stays, o.synthetic.stays(x)...)
@@ -167,10 +167,10 @@ type mergedSizes struct {
 	distribution        // of bytes, before
 }
 
-func mergedOf(list []trace.Thinned) []mergedSizes {
+func mergedOf(list []trace.MergedSizes) []mergedSizes {
 	out := []mergedSizes{}
 	for _, t := range list {
-		m := mergedSizes{Precision: t.Precision, Kept: t.Kept, distribution: distributionOf(t.Least, t.Most, t.Bins)}
+		m := mergedSizes{Precision: t.Precision, Kept: t.UnmergedCalls, distribution: distributionOf(t.Least, t.Most, t.Bins)}
 		for _, b := range t.Bins {
 			m.Merged += b.Count
 		}
@@ -206,6 +206,6 @@ const mostTags = 8
 
 // text says it in a line.
 func (m *mergedSizes) text() string {
-	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", show.Plural(m.Merged, "size"), m.Of, len(m.Bins),
-		show.Grouped(m.Kept), toleranceText(m.Precision), show.Bytes(m.Least), m.LeastRank, show.Bytes(m.Most), m.MostRank)
+	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", show.FormatPlural(m.Merged, "size"), m.Of, len(m.Bins),
+		show.FormatGrouped(m.Kept), toleranceText(m.Precision), show.FormatBytes(m.Least), m.LeastRank, show.FormatBytes(m.Most), m.MostRank)
 }

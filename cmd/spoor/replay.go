@@ -110,7 +110,7 @@ type replayJob struct {
 	r             *trace.Reader
 	runner        *launch.Runner
 	replayer, dir string // what ranks run, and the folder of its input and output
-	cfg           *replay.Config
+	cfg           *replay.ReplayConfig
 }
 
 func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
@@ -162,7 +162,7 @@ func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 	if !r.HasTimes() {
 		// There is nothing to pace the calls by.
 		if f := cmd.Flags(); f.Changed("pace") || f.Changed("speed") {
-			return r.NeedTimes()
+			return r.RequireTimes()
 		}
 		o.noCompute = true
 	}
@@ -212,7 +212,7 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 		return err
 	}
 	if j.asRecorded() && total <= expandable {
-		if err := hang.Missing(j.r, false, nil); err != nil {
+		if err := hang.CheckMissingCalls(j.r, false, nil); err != nil {
 			return fmt.Errorf("%s: %w; nothing was started", j.path, err)
 		}
 	}
@@ -220,7 +220,7 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 }
 
 // obstacles lists why calls can't be made again. It sets what the replay does about those that it overcomes.
-func (j *replayJob) obstacles(target reissue.Target) ([]reissue.Obstacle, error) {
+func (j *replayJob) obstacles(target reissue.TargetMPI) ([]reissue.Obstacle, error) {
 	list, err := reissue.Obstacles(j.r, target)
 	if err != nil {
 		return nil, err
@@ -228,9 +228,9 @@ func (j *replayJob) obstacles(target reissue.Target) ([]reissue.Obstacle, error)
 	if list, j.cfg.Windows, err = reissue.WithoutAddressObstacles(j.r, list); err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, replay.CanOvercome)
+	list = slices.DeleteFunc(list, replay.CanReplayDespite)
 	if j.partial {
-		if j.cfg.Ends, err = reissue.FindEnds(j.r); err != nil {
+		if j.cfg.StreamEnds, err = reissue.FindStreamEnds(j.r); err != nil {
 			return nil, fmt.Errorf("%s: %w", j.path, err)
 		}
 		list = slices.DeleteFunc(list, reissue.Obstacle.AtEnd)
@@ -251,7 +251,7 @@ func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 	if err := j.cfg.Write(file); err != nil {
 		return 0, err
 	}
-	vars := []launch.Var{{Name: replay.ConfigVar, Value: file}}
+	vars := []launch.EnvVar{{Name: replay.ConfigVariable, Value: file}}
 	args := j.runner.Args(j.r.Ranks(), j.replayer)
 	began := time.Now()
 	code, err := startReplay(cmd, j.replayOptions, j.runner.Launcher, args, vars)
@@ -260,7 +260,7 @@ func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 		return wall, err
 	}
 	if j.asRecorded() {
-		if err := hang.Missing(j.r, true, nil); errors.Is(err, hang.ErrMissing) {
+		if err := hang.CheckMissingCalls(j.r, true, nil); errors.Is(err, hang.ErrMissing) {
 			return wall, fmt.Errorf("%s: %w; the replay ended with code %d", j.path, err, code)
 		}
 	}
@@ -268,16 +268,16 @@ func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 }
 
 // checkOrder goes through all calls once, as each rank will, to see that there is an order of them.
-func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error {
+func (o replayOptions) checkOrder(r *trace.Reader, target reissue.TargetMPI) error {
 	calls, err := totalCalls(r)
 	if err != nil {
 		return err
 	}
 	if o.mostCalls > 0 && calls > o.mostCalls {
-		return fmt.Errorf("each rank would go through all %s calls; --most-calls %d allows it", show.Grouped(calls), calls)
+		return fmt.Errorf("each rank would go through all %s calls; --most-calls %d allows it", show.FormatGrouped(calls), calls)
 	}
-	s, err := replay.CheckOrder(r)
-	if err == nil && s.Largest > math.MaxInt32 && !target.Has(replay.LargeReceiveName) {
+	s, err := replay.SummariseOrder(r)
+	if err == nil && s.Largest > math.MaxInt32 && !target.HasFunction(replay.LargeReceiveName) {
 		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceiveName)
 	}
 	if err != nil {
@@ -288,7 +288,7 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 
 // totalCalls counts the calls of all ranks.
 func totalCalls(r *trace.Reader) (calls uint64, err error) {
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return 0, err
 		}
@@ -314,15 +314,15 @@ func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
 	}
 	switch {
 	case o.launcher != "":
-		r, err = launch.Parse(o.launcher, o.mpi)
+		r, err = launch.ParseRunner(o.launcher, o.mpi)
 	case o.mpi == "abi":
 		return nil, errors.New("--mpi abi: many MPIs serve it; say with --launcher 'mpiexec -n {n}' which")
 	case o.mpi != "":
-		r, err = launch.Find(o.mpi)
+		r, err = launch.FindRunner(o.mpi)
 	case traced == "mpich":
-		r, err = launch.Find("mpich", "openmpi")
+		r, err = launch.FindRunner("mpich", "openmpi")
 	default:
-		r, err = launch.Find("openmpi", "mpich")
+		r, err = launch.FindRunner("openmpi", "mpich")
 	}
 	if err == nil && o.library != "" {
 		r.Libraries = []string{o.library}
@@ -350,12 +350,12 @@ func replayDir() (string, error) {
 	return os.MkdirTemp("", "spoor-replay-")
 }
 
-func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.Config, error) {
+func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.ReplayConfig, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	cfg := &replay.Config{
+	cfg := &replay.ReplayConfig{
 		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Derived: o.receives == derivedReceives,
 		Options: replay.Options{Speed: o.speed, NoCompute: o.noCompute, Pace: replay.Pace(o.pace)},
 	}
@@ -365,43 +365,43 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 	case o.original:
 		return cfg, nil
 	case o.files != "":
-		cfg.Files, err = filepath.Abs(o.files)
+		cfg.FilesFolder, err = filepath.Abs(o.files)
 	default:
-		cfg.Files = filepath.Join(dir, "files")
+		cfg.FilesFolder = filepath.Join(dir, "files")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return cfg, os.MkdirAll(cfg.Files, 0o777)
+	return cfg, os.MkdirAll(cfg.FilesFolder, 0o777)
 }
 
 // probe asks the replayer what the MPI at hand is and has.
-func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Target, error) {
+func probe(replayer, dir string, cfg replay.ReplayConfig, r *trace.Reader) (reissue.TargetMPI, error) {
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)
 	}
 	cfg.Probe = append(cfg.Probe, replay.LargeReceiveName)
 	file := filepath.Join(dir, "probe")
 	if err := cfg.Write(file); err != nil {
-		return reissue.Target{}, err
+		return reissue.TargetMPI{}, err
 	}
 	c := exec.Command(replayer)
-	c.Env = append(os.Environ(), replay.ConfigVar+"="+file)
+	c.Env = append(os.Environ(), replay.ConfigVariable+"="+file)
 	var stderr strings.Builder
 	c.Stderr = &stderr
 	out, err := c.Output()
 	if err != nil {
-		return reissue.Target{}, fmt.Errorf("%s: %w\n%s", replayer, err, strings.TrimSpace(stderr.String()))
+		return reissue.TargetMPI{}, fmt.Errorf("%s: %w\n%s", replayer, err, strings.TrimSpace(stderr.String()))
 	}
 	var p replay.ProbeResult
 	if err := json.Unmarshal(out, &p); err != nil {
-		return reissue.Target{}, fmt.Errorf("%s: %w", replayer, err)
+		return reissue.TargetMPI{}, fmt.Errorf("%s: %w", replayer, err)
 	}
 	missing := make(map[string]bool)
 	for _, name := range p.Missing {
 		missing[name] = true
 	}
-	return reissue.Target{Flavour: p.Flavour, Has: func(name string) bool { return !missing[name] }}, nil
+	return reissue.TargetMPI{Flavour: p.Flavour, HasFunction: func(name string) bool { return !missing[name] }}, nil
 }
 
 // refuse lists why the trace can't be replayed.
@@ -413,14 +413,14 @@ func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 			fmt.Fprintf(w, "spoor: %v\n", o)
 		}
 	}
-	return fmt.Errorf("%s can't be made again; nothing was started", show.Plural(calls, "call"))
+	return fmt.Errorf("%s can't be made again; nothing was started", show.FormatPlural(calls, "call"))
 }
 
 // startReplay starts the ranks, traced if the user wants.
-func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []string, vars []launch.Var) (int, error) {
+func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []string, vars []launch.EnvVar) (int, error) {
 	if o.record == "" {
-		argv, env := launch.Command(l, args, vars)
-		return launch.Run(argv, env)
+		argv, env := launch.CommandLine(l, args, vars)
+		return launch.RunLauncher(argv, env)
 	}
 	ro := runOptions{out: o.record, force: o.force, quiet: true, io: fileOptions{whose: o.io}}
 	shim, err := findLibrary(ro.io.library())
@@ -442,8 +442,8 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 		}
 	}
 	old := tracesOf(out)
-	argv, env := launch.Command(l, args, append(vars, rankVars(ro, shim, out, scratch)...))
-	code, err := launch.Run(argv, env)
+	argv, env := launch.CommandLine(l, args, append(vars, rankVars(ro, shim, out, scratch)...))
+	code, err := launch.RunLauncher(argv, env)
 	if err != nil {
 		return 0, err
 	}

@@ -52,7 +52,7 @@ func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *
 		return err
 	}
 	rep.Files = o.io != ""
-	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.Line, " "), int64(job)
+	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.CommandTemplate, " "), int64(job)
 	return o.print(cmd, rep, func(w io.Writer) { printReplay(w, rep) }, nil)
 }
 
@@ -83,7 +83,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 			return nil, fmt.Errorf("report of rank %d: %w", rank, err)
 		}
 		p := procs.At(rank)
-		span, of := p.SpanNs+p.OffNs(), spent[rank]
+		span, of := p.SpanNs+p.TracingOffNs(), spent[rank]
 		x.Original = replayTimes{
 			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.ErrorNs), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.ErrorNs),
 			Known: of.MPI.Known && of.Compute.Known,
@@ -103,8 +103,8 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 }
 
 func printReplay(w io.Writer, rep *replayReport) {
-	seconds := func(ns int64) string { return show.Duration(float64(ns)) }
-	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, show.Plural(len(rep.Ranks), "rank"), rep.Launcher)
+	seconds := func(ns int64) string { return show.FormatDuration(float64(ns)) }
+	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, show.FormatPlural(len(rep.Ranks), "rank"), rep.Launcher)
 	in := "in MPI"
 	if rep.Files {
 		in = "in calls"
@@ -130,7 +130,7 @@ func printReplay(w io.Writer, rep *replayReport) {
 	for _, x := range rep.Ranks {
 		different += x.Different
 	}
-	show.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
+	show.WriteText(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
 		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.Wall)
 		if rep.Timeless {
 			c.Ns(in, x.MPI)
@@ -142,7 +142,7 @@ func printReplay(w io.Writer, rep *replayReport) {
 		guessed = guessed || !of.Known
 	})
 	if n := len(rep.Ranks) - room; n > 0 {
-		fmt.Fprintf(w, "and %s (--json has all)\n", show.Plural(n, "more rank"))
+		fmt.Fprintf(w, "and %s (--json has all)\n", show.FormatPlural(n, "more rank"))
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
@@ -152,12 +152,12 @@ func printReplay(w io.Writer, rep *replayReport) {
 		dropped, receives = dropped+x.Dropped, receives+x.Receives
 	}
 	if dropped+receives > 0 {
-		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", show.Plural(receives, "receive"), show.Plural(dropped, "call"))
+		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", show.FormatPlural(receives, "receive"), show.FormatPlural(dropped, "call"))
 	}
 	if different == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", show.Plural(different, "call"))
+	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", show.FormatPlural(different, "call"))
 	shown := 0
 	for _, x := range rep.Ranks {
 		for _, e := range x.Examples {

@@ -33,10 +33,10 @@ type ending struct {
 // report prints the outcome of a run: its trace, or what its ranks left in scratch, or why there is neither. old are
 // traces from before the run.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
-	e.release, _ = recover.Lock(scratch, bringTime()) // Slurm may still have it brought home
+	e.release, _ = recover.LockScratch(scratch, bringTime()) // Slurm may still have it brought home
 	defer e.release()
 	sayInside(stderr, out, scratch)
-	defer func() { recover.LeaveHome(recover.Home(out, scratch), scratch) }()
+	defer func() { recover.RemoveEmptyPartialFolder(recover.PartialFolder(out, scratch), scratch) }()
 	made := o.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
 	for _, dir := range deliver.FallbackFolders(scratch) {
@@ -49,10 +49,10 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if len(traces) > 0 { // a script that starts MPI programs is no MPI program itself
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
-	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) && ranksElsewhere(dirs) == 0 {
+	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) && ranksElsewhere(dirs) == 0 {
 		// Programs that only use sessions have no common end to merge at; in others rank 0
 		// could not write the trace.
-		list, err := writeSomewhere(stderr, recover.Read(dirs, func() {}), o, made, scratch)
+		list, err := writeSomewhere(stderr, recover.ReadProcesses(dirs, func() {}), o, made, scratch)
 		for _, r := range list {
 			traces = append(traces, r.Trace)
 		}
@@ -96,8 +96,8 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 
 // leftDirs lists the process directories of a run, in its scratch folder on this host and in its home.
 func leftDirs(out, scratch string) (dirs []string, err error) {
-	for _, folder := range []string{scratch, recover.Home(out, scratch)} {
-		list, err := recover.Dirs(folder)
+	for _, folder := range []string{scratch, recover.PartialFolder(out, scratch)} {
+		list, err := recover.ProcessDirs(folder)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func leftDirs(out, scratch string) (dirs []string, err error) {
 // isSerial reports whether a process directory is of a program without MPI.
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
-	return err == nil && c.SessionsOnly && c.Library == "" && recover.Marked(dir)
+	return err == nil && c.SessionsOnly && c.Library == "" && recover.IsMarkedComplete(dir)
 }
 
 // onlyElsewhere has the launcher of a failed job bring what its ranks left, if none of them ran on this host.
@@ -118,13 +118,13 @@ func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool,
 	if e.code == 0 {
 		return false, nil
 	}
-	home, err := recover.MakeHome(out, scratch)
+	home, err := recover.MakePartialFolder(out, scratch)
 	line := bringCommand(e, scratch, home, nodesBeside(e, home, scratch, nil), true)
 	if err != nil || line == nil {
 		return false, nil
 	}
 	_ = bring(line, io.Discard)
-	dirs, err := recover.Dirs(home)
+	dirs, err := recover.ProcessDirs(home)
 	if err != nil || len(dirs) == 0 {
 		return false, nil
 	}
@@ -176,8 +176,8 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, er
 	}
 	name := shortPath(path)
 	if !o.quiet {
-		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, show.Plural(s.Ranks, "rank"),
-			show.Plural(s.Calls, "call"), show.Bytes(s.FileBytes), density(s), name)
+		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, show.FormatPlural(s.Ranks, "rank"),
+			show.FormatPlural(s.Calls, "call"), show.FormatBytes(s.FileBytes), density(s), name)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)
@@ -235,15 +235,15 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 
 // complainLeft saves what the processes of a broken run left, and says so.
 func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending) error {
-	processes := show.Plural(len(dirs), "process")
+	processes := show.FormatPlural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
-	what := show.Plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) { // there are no others
+	what := show.FormatPlural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
+	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // there are no others
 		what = "what " + processes + " recorded is in"
 	}
-	partial, err := recover.MakeHome(out, scratch)
+	partial, err := recover.MakePartialFolder(out, scratch)
 	if err == nil {
-		err = recover.Move(slices.DeleteFunc(slices.Clone(dirs), func(d string) bool { return filepath.Dir(d) == partial }), partial)
+		err = recover.MoveProcessDirs(slices.DeleteFunc(slices.Clone(dirs), func(d string) bool { return filepath.Dir(d) == partial }), partial)
 	} else {
 		partial = out + ".partial"
 	}
@@ -252,13 +252,13 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
 		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.FileSystemReason(err))
 		from := []string{scratch}
-		home := recover.Home(out, scratch)
-		if list, err := recover.Dirs(home); err == nil && len(list) > 0 {
+		home := recover.PartialFolder(out, scratch)
+		if list, err := recover.ProcessDirs(home); err == nil && len(list) > 0 {
 			from = append(from, shortPath(home)) // from other hosts, or moved before there was no room
 		}
-		command := show.Quote(append([]string{"spoor", "recover", "-o", shortPath(out)}, from...))
+		command := show.QuoteCommand(append([]string{"spoor", "recover", "-o", shortPath(out)}, from...))
 		if len(alive) == 0 {
-			command += " && " + show.Quote(append([]string{"rm", "-r"}, from...))
+			command += " && " + show.QuoteCommand(append([]string{"rm", "-r"}, from...))
 		}
 		fmt.Fprintf(stderr, "spoor: make a trace of it, where there is room: %s\n", command)
 		return nil
@@ -271,12 +271,12 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
 	}
 	if elsewhere == 0 {
-		recover.Link(partial, scratch)
+		recover.LinkHosts(partial, scratch)
 	} else {
 		sayElsewhere(stderr, elsewhere, hostsOf(dirs), partial, scratch, e)
 	}
-	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", show.Quote([]string{"spoor", "recover", name}))
-	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", show.Quote([]string{"spoor", "where", name}))
+	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", show.QuoteCommand([]string{"spoor", "recover", name}))
+	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", show.QuoteCommand([]string{"spoor", "where", name}))
 	return nil
 }
 
@@ -286,7 +286,7 @@ const epilogTime = 3 * time.Second
 // sayElsewhere has the launcher bring what ranks left on hosts of which nothing is here yet, or prints how to bring it.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
 	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
-		if dirs, err := recover.Dirs(partial); err == nil { // Slurm has it brought
+		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm has it brought
 			elsewhere = min(elsewhere, ranksElsewhere(dirs))
 		}
 	}
@@ -298,28 +298,28 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 		if err != nil && time.Since(begin) < bringTime()/4 { // it died, as launchers may when others of its processes end; else a host is gone
 			err = bring(line, io.Discard)
 		}
-		if dirs, failed := recover.Dirs(partial); failed == nil {
+		if dirs, failed := recover.ProcessDirs(partial); failed == nil {
 			elsewhere, nodes = min(elsewhere, ranksElsewhere(dirs)), nodesBeside(e, partial, scratch, hostsOf(dirs))
 		}
 		if elsewhere < all {
-			fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", show.Plural(all-elsewhere, "rank"))
+			fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", show.FormatPlural(all-elsewhere, "rank"))
 		}
 		if elsewhere > 0 && err != nil {
 			fmt.Fprintf(stderr, "spoor: the launcher could not bring it from all hosts: %v\n", err)
 		}
 	}
 	if elsewhere == 0 {
-		recover.Link(partial, scratch)
+		recover.LinkHosts(partial, scratch)
 		return
 	}
 	if nodes == nil {
-		recover.Link(partial, scratch, otherHosts)
+		recover.LinkHosts(partial, scratch, otherHosts)
 	} else {
-		recover.Link(partial, scratch, nodes...)
+		recover.LinkHosts(partial, scratch, nodes...)
 	}
-	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", show.Plural(elsewhere, "rank"), scratch, name)
+	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", show.FormatPlural(elsewhere, "rank"), scratch, name)
 	if line = bringCommand(e, scratch, partial, nodes, false); line != nil {
-		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", show.Quote(line))
+		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", show.QuoteCommand(line))
 	}
 }
 
@@ -339,7 +339,7 @@ func waitForEnd(dirs []string) []string {
 	for try := 0; ; try++ {
 		var alive []string
 		for _, d := range dirs {
-			if c, err := capture.ReadContext(d); err == nil && recover.Alive(c) {
+			if c, err := capture.ReadContext(d); err == nil && recover.IsAlive(c) {
 				alive = append(alive, fmt.Sprintf("%d (rank %d)", c.PID, c.Rank))
 			}
 		}
@@ -380,7 +380,7 @@ func ranksElsewhere(dirs []string) int {
 // explainAlone prints why each process was a world of its own.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
-	r, err := launch.Inspect(lookPath(program))
+	r, err := launch.InspectProgram(lookPath(program))
 	if err == nil && len(r.MPI) > 0 && !launch.FitsFamily(l, r.MPI[0].Family) {
 		fmt.Fprintf(stderr, "spoor: because %s uses another MPI (%s) than its launcher (%s)\n", program, r.MPI[0].Family, l)
 	}
@@ -403,7 +403,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 			why = append([]string{fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code)}, why...)
 		}
 	}
-	if r, err := launch.Inspect(lookPath(e.program)); err == nil {
+	if r, err := launch.InspectProgram(lookPath(e.program)); err == nil {
 		switch {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
@@ -420,10 +420,10 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
 		}
 	}
-	if libraries, sets := launch.PreloadOf(e.args); sets {
+	if libraries, sets := launch.PreloadSetBy(e.args); sets {
 		libraries = cmp.Or(libraries, "LIBRARY")
 		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
-			"LD_PRELOAD=" + show.Quote([]string{libraries}) + " spoor run ..."}
+			"LD_PRELOAD=" + show.QuoteCommand([]string{libraries}) + " spoor run ..."}
 	}
 	if option := launch.WhatKeepsEnvironment(e.args); option != "" && e.code == 0 {
 		why = []string{option + " keeps the environment, and with it the recorder, from the ranks; give srun --export=ALL, or try: srun ... spoor run " + e.program}

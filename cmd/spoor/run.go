@@ -78,7 +78,7 @@ More: docs/run.md`,
 	inGroup(f, "What to record", "io", "counters", "stack", "tag", "start-off", "hang")
 	f.StringVar(&o.mode, "timing", "stats", "`mode`: stats (mean, deviation, extremes), hist (histograms), lossless (the time of every call), place (the same within --error), none")
 	f.StringArrayVar(&o.errors, "error", nil, "`[FUNCTION=]E`: error of place (default 10%); repeatable")
-	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: who waited for whom, and which iterations differ: always, never, or auto, if it takes at most 1 % of the run or 1 s")
+	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.WaitsAuto), "`when`: who waited for whom, and which iterations differ: always, never, or auto, if it takes at most 1 % of the run or 1 s")
 	f.StringVar(&o.when, "when", "", "`size`: room for when ranks compute and wait, such as 16K; or never (default 1K to 4K, with the wait states)")
 	inGroup(f, "Times", "timing", "error", "waits", "when")
 	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default PROGRAM.spoor); in a Slurm job %j, %A, %a, %N and %x as in sbatch -o")
@@ -107,23 +107,23 @@ func (o *runOptions) parseTiming() error {
 		return err
 	}
 	switch o.timing.Mode = timing.Mode(o.mode); {
-	case slices.Contains(timing.Recorded, o.timing.Mode):
+	case slices.Contains(timing.RecordableModes, o.timing.Mode):
 	case slices.Contains(timing.Modes, o.timing.Mode):
 		return fmt.Errorf("--timing: %s codes times after the run: use --timing lossless, then spoor papers codecs --codec %s", o.mode, o.mode)
 	default:
 		return fmt.Errorf("--timing: no mode %q; there are %s", o.mode, modeList())
 	}
-	if w := o.timing.Waits; !slices.Contains([]timing.Waits{timing.Always, timing.Auto, timing.Never}, w) {
+	if w := o.timing.Waits; !slices.Contains([]timing.WaitsPolicy{timing.WaitsAlways, timing.WaitsAuto, timing.WaitsNever}, w) {
 		return fmt.Errorf("--waits %s: want always, auto or never", w)
 	}
 	switch size, err := parseBytes(o.when); {
 	case o.when == "":
-	case o.when == string(timing.Never):
-		o.timing.When = timing.NoWhen
+	case o.when == string(timing.WaitsNever):
+		o.timing.WhenBytes = timing.WhenOff
 	case err != nil || size < leastWhen:
 		return fmt.Errorf("--when %s: want a size from %d bytes on, such as 16K, or never", o.when, leastWhen)
 	default:
-		o.timing.When = size
+		o.timing.WhenBytes = size
 	}
 	switch b := o.timing.Bins; {
 	case b != 0 && !o.timing.Mode.HasBins():
@@ -139,8 +139,8 @@ func checkBins(o *timing.Options) error {
 	switch {
 	case o.Bins != 0 && (o.Bins < 2 || o.Bins > 256):
 		return fmt.Errorf("--bins: %d; want 2 to 256", o.Bins)
-	case o.Sample < 0:
-		return fmt.Errorf("--sample: %d; want 1 or more", o.Sample)
+	case o.SampleCalls < 0:
+		return fmt.Errorf("--sample: %d; want 1 or more", o.SampleCalls)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func parseErrors(o *timing.Options, list []string) error {
 
 func modeList() string {
 	var list []string
-	for _, m := range timing.Recorded {
+	for _, m := range timing.RecordableModes {
 		list = append(list, string(m))
 	}
 	return strings.Join(list, ", ")
@@ -171,50 +171,50 @@ func modeList() string {
 
 // isExecutable reports whether a file is a program, of MPI if that is asked.
 func isExecutable(name string, ofMPI bool) bool {
-	r, err := launch.Inspect(lookPath(name))
+	r, err := launch.InspectProgram(lookPath(name))
 	return err == nil && r.Kind == "executable" && (!ofMPI || len(r.MPI) > 0)
 }
 
 // rankVars are the environment variables that the shim reads in each rank.
-func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
+func rankVars(o runOptions, shim, out, scratch string) []launch.EnvVar {
 	preload := shim
 	if old := preloaded(); old != "" {
 		preload += ":" + old
 	}
-	vars := []launch.Var{
+	vars := []launch.EnvVar{
 		{Name: "LD_PRELOAD", Value: preload},
 		{Name: "SPOOR_OUT", Value: out},
 		{Name: "SPOOR_SCRATCH", Value: scratch},
 	}
 	if o.startOff {
-		vars = append(vars, launch.Var{Name: "SPOOR_START_OFF", Value: "1"})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_START_OFF", Value: "1"})
 	}
 	if o.allocMin != "" {
-		vars = append(vars, launch.Var{Name: "SPOOR_ALLOC_MIN", Value: o.allocMin})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_ALLOC_MIN", Value: o.allocMin})
 	}
 	for _, v := range o.timing.Environment() {
-		vars = append(vars, launch.Var{Name: v[0], Value: v[1]})
+		vars = append(vars, launch.EnvVar{Name: v[0], Value: v[1]})
 	}
-	for _, v := range []launch.Var{{Name: "SPOOR_PLUGIN", Value: o.plugin}, {Name: "SPOOR_COUNTERS", Value: o.counters}} {
+	for _, v := range []launch.EnvVar{{Name: "SPOOR_PLUGIN", Value: o.plugin}, {Name: "SPOOR_COUNTERS", Value: o.counters}} {
 		if v.Value != "" {
 			vars = append(vars, v)
 		}
 	}
 	if len(o.tags) > 0 {
-		vars = append(vars, launch.Var{Name: deliver.TagsVariable, Value: deliver.EncodeTags(o.tags)})
+		vars = append(vars, launch.EnvVar{Name: deliver.TagsVariable, Value: deliver.EncodeTags(o.tags)})
 	}
 	vars = append(vars, o.io.vars()...)
 	if o.phaseNames {
-		vars = append(vars, launch.Var{Name: "SPOOR_PHASE_NAMES", Value: "1"})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_PHASE_NAMES", Value: "1"})
 	}
 	if o.stack > 1 {
-		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
 	}
 	if o.loops {
-		vars = append(vars, launch.Var{Name: "SPOOR_LOOP_COUNTERS", Value: "1"})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_LOOP_COUNTERS", Value: "1"})
 	}
 	if o.reduced { // who wants a small trace wants little memory, too, and not all repetition
-		vars = append(vars, launch.Var{Name: "SPOOR_LEAN", Value: "1"})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_LEAN", Value: "1"})
 	}
 	return vars
 }
@@ -233,20 +233,20 @@ func preloaded() string {
 }
 
 // sanitizerVars are variables without which a program with a sanitizer refuses to start if the shim is loaded first.
-func sanitizerVars(program string) []launch.Var {
+func sanitizerVars(program string) []launch.EnvVar {
 	path := lookPath(program)
-	if !launch.NamesOptions(path) {
+	if !launch.MayHaveSanitizerOptions(path) {
 		return nil
 	}
-	r, err := launch.Inspect(path)
-	if err != nil || !r.FirstInOrder {
+	r, err := launch.InspectProgram(path)
+	if err != nil || !r.WantsFirstPreload {
 		return nil
 	}
 	options := "verify_asan_link_order=0"
 	if old := os.Getenv("ASAN_OPTIONS"); old != "" {
 		options = old + ":" + options
 	}
-	return []launch.Var{{Name: "ASAN_OPTIONS", Value: options}}
+	return []launch.EnvVar{{Name: "ASAN_OPTIONS", Value: options}}
 }
 
 // The counters that shim/counters.c knows.
@@ -351,7 +351,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := cmp.Or(o.out, traceName(launch.Program(launch.NoLauncher, args))+".spoor")
+	out := cmp.Or(o.out, traceName(launch.GuessProgram(launch.NoLauncher, args))+".spoor")
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}
@@ -374,18 +374,18 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if err != nil {
 		return err
 	}
-	siblings := launch.Siblings(host)
+	siblings := launch.SiblingRanksName(host)
 	scratch := filepath.Join(parent, fmt.Sprintf("%s%s-%d", scratchName, siblings, os.Getuid()))
-	vars := append(rankVars(o, shim, o.made(out), scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", siblings)})
+	vars := append(rankVars(o, shim, o.made(out), scratch), launch.EnvVar{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", siblings)})
 	if !o.quiet {
-		vars = append(vars, launch.Var{Name: "SPOOR_TELL", Value: "1"})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_TELL", Value: "1"})
 	}
 	if tool, err := os.Executable(); err == nil {
 		if o.stack > 1 && !o.noCode {
-			vars = append(vars, launch.Var{Name: "SPOOR_CODE", Value: tool})
+			vars = append(vars, launch.EnvVar{Name: "SPOOR_CODE", Value: tool})
 		}
 		if o.reduced {
-			vars = append(vars, launch.Var{Name: "SPOOR_MODEL", Value: strings.Join(o.thinCommand(tool, out), "\n")})
+			vars = append(vars, launch.EnvVar{Name: "SPOOR_MODEL", Value: strings.Join(o.thinCommand(tool, out), "\n")})
 		}
 	}
 	for _, v := range append(vars, sanitizerVars(path)...) {
@@ -433,10 +433,10 @@ func (o *fileOptions) library() string {
 }
 
 // vars are what that reads in each rank.
-func (o *fileOptions) vars() (list []launch.Var) {
+func (o *fileOptions) vars() (list []launch.EnvVar) {
 	add := func(name, value string) {
 		if value != "" {
-			list = append(list, launch.Var{Name: name, Value: value})
+			list = append(list, launch.EnvVar{Name: name, Value: value})
 		}
 	}
 	add("SPOOR_IO", o.whose)

@@ -62,12 +62,12 @@ func (o *runOptions) check(f *pflag.FlagSet) (err error) {
 	if err := o.parseTiming(); err != nil {
 		return err
 	}
-	if o.out, err = launch.Expand(o.out); err != nil {
+	if o.out, err = launch.ExpandJobName(o.out); err != nil {
 		return fmt.Errorf("-o %w", err)
 	}
 	switch {
-	case o.stack < 0 || o.stack > tree.MostFrames:
-		return fmt.Errorf("--stack %d: from 0, the call site alone, to %d frames", o.stack, tree.MostFrames)
+	case o.stack < 0 || o.stack > tree.MaxFrames:
+		return fmt.Errorf("--stack %d: from 0, the call site alone, to %d frames", o.stack, tree.MaxFrames)
 	case o.loops && (o.stack < 2 || o.noCode):
 		return errors.New("--loop-counters: it is of no use with --stack 0 or --no-code")
 	case o.hang < 0:
@@ -101,9 +101,9 @@ func (o *runOptions) findPlugin() (err error) {
 
 // splitCommand finds the launcher in a command line. With timeout 5m mpirun -n 4 ./app, words before it stay before it.
 func splitCommand(args []string) *tracedJob {
-	j := &tracedJob{args: args, launcher: launch.Identify(args[0])}
+	j := &tracedJob{args: args, launcher: launch.IdentifyLauncher(args[0])}
 	if n := launch.WrapperWords(args); j.launcher == launch.NoLauncher && 0 < n && n < len(args) {
-		if inner := launch.Identify(args[n]); inner != launch.NoLauncher {
+		if inner := launch.IdentifyLauncher(args[n]); inner != launch.NoLauncher {
 			j.before, j.args, j.launcher = args[:n:n], args[n:], inner
 		}
 	}
@@ -112,7 +112,7 @@ func splitCommand(args []string) *tracedJob {
 
 // prepare finds the program, and makes the place for its records and its trace.
 func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
-	if j.program = launch.Program(j.launcher, j.args); j.program == "" {
+	if j.program = launch.GuessProgram(j.launcher, j.args); j.program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(j.args, " "))
 	}
 	if j.launcher == launch.NoLauncher && !o.quiet && isExecutable(j.args[0], o.io.whose != "") {
@@ -122,7 +122,7 @@ func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
 	if j.out, err = outputPath(o, j.program); err != nil {
 		return err
 	}
-	if err := deliver.ProbePlaces(j.out); err != nil {
+	if err := deliver.ProbeDestinations(j.out); err != nil {
 		return fmt.Errorf("%w; name another place for the trace with -o", err)
 	}
 	j.scratch, err = makeScratch(o.scratch, j.out)
@@ -146,7 +146,7 @@ func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 	if o.stack > 1 && !o.noCode {
 		go prepareSections()
 	}
-	code, err := launch.Run(argv, env)
+	code, err := launch.RunLauncher(argv, env)
 	looked()
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.args[0], err)
@@ -165,14 +165,14 @@ func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	vars := append(rankVars(o, j.shim, o.made(j.out), j.scratch), sanitizerVars(j.program)...)
 	if host, err := os.Hostname(); err == nil {
-		vars = append(vars, launch.Var{Name: deliver.ProbedVariable, Value: host})
+		vars = append(vars, launch.EnvVar{Name: deliver.ProbedVariable, Value: host})
 	}
 	if j.launcher == launch.NoLauncher && o.io.whose != "" { // what it does with files counts without MPI, too
-		vars = append(vars, launch.Var{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
+		vars = append(vars, launch.EnvVar{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
 	}
-	argv, env = launch.Command(j.launcher, j.args, vars)
+	argv, env = launch.CommandLine(j.launcher, j.args, vars)
 	if set := launch.SetEpilog(j.args, ownPath()); set != nil {
-		for _, v := range append(set, launch.Var{Name: "SPOOR_SCRATCH", Value: j.scratch}, launch.Var{Name: homeOf, Value: j.out}) {
+		for _, v := range append(set, launch.EnvVar{Name: "SPOOR_SCRATCH", Value: j.scratch}, launch.EnvVar{Name: homeOf, Value: j.out}) {
 			env = append(env, v.Name+"="+v.Value)
 		}
 	}
@@ -183,6 +183,6 @@ func (j *tracedJob) command(o runOptions) (argv, env []string) {
 func prepareSections() {
 	runtime.LockOSThread() // to the end, so that nothing else has this priority
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
-	container.Prepare(container.Code)
-	container.Prepare(container.Meta)
+	container.PreparePacking(container.SectionCode)
+	container.PreparePacking(container.SectionMeta)
 }

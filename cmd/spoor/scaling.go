@@ -22,7 +22,7 @@ func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 		return false, err
 	}
 	defer d.Close()
-	tracks, err := d.Regress(q)
+	tracks, err := d.RunHistories(q)
 	if err != nil {
 		return false, err
 	}
@@ -38,8 +38,8 @@ func printTracks(w io.Writer, q database.TrendQuery, tracks []database.RunHistor
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, show.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
-		show.Text(w, t.Steps, 0, func(c *show.Row, s database.Step) {
+		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, show.FormatPlural(t.Ranks, "rank"), t.Machine, q.Metric)
+		show.WriteText(w, t.Steps, 0, func(c *show.Row, s database.HistoryStep) {
 			verdict := map[string]string{database.VerdictMore: "MORE", database.VerdictLess: "LESS"}[s.Verdict]
 			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
 			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.Tag, s.Value)
@@ -80,14 +80,14 @@ More: docs/compare.md`, stats.MinLawPoints),
 			if at < 0 || at > trace.MaxRanks {
 				return &usageError{cmd, errors.New("--at: say how many ranks, as --at 1024")}
 			}
-			s, err := d.Scale(app, at)
+			s, err := d.FitGrowth(app, at)
 			if err != nil {
 				return err
 			}
 			table := scalingTable(s)
 			return o.print(cmd, struct {
 				*database.Scaling
-				Sites show.Table[database.Growth] `json:"sites"`
+				Sites show.Table[database.SiteGrowth] `json:"sites"`
 			}{s, table}, nil, func(w io.Writer, v show.View) error { return printScaling(w, s, table, v) })
 		},
 	}
@@ -104,19 +104,19 @@ More: docs/compare.md`, stats.MinLawPoints),
 const errorless = 0.005
 
 // scalingTable has a row for each call site.
-func scalingTable(s *database.Scaling) show.Table[database.Growth] {
-	type growth = database.Growth
+func scalingTable(s *database.Scaling) show.Table[database.SiteGrowth] {
+	type growth = database.SiteGrowth
 	last := s.Ranks[len(s.Ranks)-1]
 	var list show.Columns[growth]
 	at := func(ranks int, value func(g growth) any) {
-		list = append(list, show.Column[growth]{Name: "at " + show.Grouped(ranks), Unit: show.Ns, Doc: "time of a rank at this number of ranks", Value: value})
+		list = append(list, show.Column[growth]{Name: "at " + show.FormatGrouped(ranks), Unit: show.UnitNs, Doc: "time of a rank at this number of ranks", Value: value})
 	}
 	measured := func(ranks int) {
 		at(ranks, func(g growth) any {
 			if !slices.Contains(g.Ranks, float64(ranks)) {
 				return nil
 			}
-			return g.At(float64(ranks))
+			return g.ValueAt(float64(ranks))
 		})
 	}
 	if !s.HasLaws {
@@ -127,10 +127,10 @@ func scalingTable(s *database.Scaling) show.Table[database.Growth] {
 		measured(last)
 		at(s.PredictedRanks, func(g growth) any { return g.Predicted })
 		list = append(list,
-			show.Column[growth]{Name: "share", Unit: show.Fraction, Doc: "its part in the predicted time of all call sites", Value: func(g growth) any { return g.Share }},
+			show.Column[growth]{Name: "share", Unit: show.UnitFraction, Doc: "its part in the predicted time of all call sites", Value: func(g growth) any { return g.Share }},
 			show.Column[growth]{Name: "times", Doc: "predicted over measured time", Value: func(g growth) any { return g.Factor }, Text: func(g growth) string { return fmt.Sprintf("%.3g", g.Factor) }},
-			show.Column[growth]{Name: "grows as", Doc: "the law", Value: func(g growth) any { return g.Grows }},
-			show.Column[growth]{Name: "error", Unit: show.Fraction, Doc: "how far predictions of measured times were off", Value: func(g growth) any { return g.Law.Error }, Text: func(g growth) string { return fmt.Sprintf("%.1f %%", 100*g.Law.Error) }})
+			show.Column[growth]{Name: "grows as", Doc: "the law", Value: func(g growth) any { return g.GrowthOrder }},
+			show.Column[growth]{Name: "error", Unit: show.UnitFraction, Doc: "how far predictions of measured times were off", Value: func(g growth) any { return g.GrowthLaw.Error }, Text: func(g growth) string { return fmt.Sprintf("%.1f %%", 100*g.GrowthLaw.Error) }})
 	}
 	if s.HasLaws {
 		of := func(name, doc string, value func(g *growth) *database.PredictedValue, text func(v float64) string) {
@@ -143,16 +143,16 @@ func scalingTable(s *database.Scaling) show.Table[database.Growth] {
 			}})
 		}
 		of("calls", "of a rank, at the number of ranks ahead", func(g *growth) *database.PredictedValue { return &g.Calls }, func(v float64) string { return fmt.Sprintf("%.4g", v) })
-		of("bytes", "that a rank sends in them", func(g *growth) *database.PredictedValue { return &g.Bytes }, func(v float64) string { return show.Bytes(int64(v)) })
+		of("bytes", "that a rank sends in them", func(g *growth) *database.PredictedValue { return &g.Bytes }, func(v float64) string { return show.FormatBytes(int64(v)) })
 	}
-	list = append(list, show.Column[growth]{Name: "function, call site", Unit: show.Word, Doc: "where", Value: func(g growth) any { return g.Site.String() }})
+	list = append(list, show.Column[growth]{Name: "function, call site", Unit: show.UnitWord, Doc: "where", Value: func(g growth) any { return g.Site.String() }})
 	return show.Table[growth]{Rows: s.Sites, Columns: list}
 }
 
 // printScaling writes a row for each call site.
-func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.Growth], v show.View) error {
+func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.SiteGrowth], v show.View) error {
 	if !v.CSV {
-		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.Plural(len(s.Ranks), "number"), s.Ranks[0], s.Ranks[len(s.Ranks)-1])
+		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.FormatPlural(len(s.Ranks), "number"), s.Ranks[0], s.Ranks[len(s.Ranks)-1])
 	}
 	if err := table.Print(w, v); err != nil {
 		return err
@@ -162,7 +162,7 @@ func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.Gr
 	case !s.HasLaws:
 		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.MinLawPoints)
 	case s.SkippedSites > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.SkippedSites, "call site"), stats.MinLawPoints)
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.FormatPlural(s.SkippedSites, "call site"), stats.MinLawPoints)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func mktrace(args []string, timeless bool) error {
 	if err != nil {
 		return err
 	}
-	c.Timeless = timeless
+	c.NoTimes = timeless
 	return sections.WriteFile(args[0], c, true)
 }
 
@@ -102,7 +102,7 @@ func mktrace(args []string, timeless bool) error {
 // without SHARE, that finding it out would have taken three seconds.
 func mkwaits(args []string) error {
 	if len(args) == 1 {
-		return trace.AddWaits(args[0], &trace.Waits{Left: trace.LeftTime, NeedsNs: 3e9})
+		return trace.AddWaits(args[0], &trace.Waits{Status: trace.WaitsTooLong, EstimatedCostNs: 3e9})
 	}
 	share, err := strconv.ParseFloat(args[1], 64)
 	if err != nil {
@@ -121,15 +121,15 @@ func mkwaits(args []string) error {
 	if err != nil {
 		return err
 	}
-	w := &trace.Waits{Threads: 1, RunNs: 1e6, MPINs: 8e5}
+	w := &trace.Waits{MaxThreads: 1, RunNs: 1e6, MPINs: 8e5}
 	for t := range k.Terminals() {
-		c := k.Called(t)
+		c := k.CallWithoutParams(t)
 		if c.Name() == "MPI_Allreduce" && w.Sites == nil {
 			at := trace.WaitPlace{Function: slices.Index(r.Schema(), c.Func), Site: slices.Index(sites, c.Site) + 1}
 			w.Sites = []trace.WaitSite{{
-				WaitPlace: at, Kind: int(waits.WaitAtNxN), Count: 9, WaitedNs: int64(1e6 * share), Waiting: 3, Awaited: 1,
-				Ranks: []trace.WaitRankNs{{Rank: 0, Ns: int64(5e5 * share)}, {Rank: 1, Ns: int64(25e4 * share)}, {Rank: 2, Ns: int64(25e4 * share)}}, Late: []trace.WaitRankNs{{Rank: 3, Ns: int64(1e6 * share)}},
-				Causes: []trace.WaitCause{{WaitPlace: at, Share: 1, Compute: 0.9}},
+				WaitPlace: at, Kind: int(waits.WaitAtNxN), Count: 9, WaitedNs: int64(1e6 * share), WaitingRanks: 3, AwaitedRanks: 1,
+				Ranks: []trace.WaitRankNs{{Rank: 0, Ns: int64(5e5 * share)}, {Rank: 1, Ns: int64(25e4 * share)}, {Rank: 2, Ns: int64(25e4 * share)}}, LateRanks: []trace.WaitRankNs{{Rank: 3, Ns: int64(1e6 * share)}},
+				Causes: []trace.WaitCause{{WaitPlace: at, WaitShare: 1, ComputeShare: 0.9}},
 			}}
 		}
 	}
@@ -143,9 +143,9 @@ func mkwhen(args []string) error {
 		return err
 	}
 	none := trace.WaitPlace{Function: -1}
-	w := &trace.When{Loop: &trace.WhenLoop{Begins: none, Iterations: 10}, Parts: 1, Each: 1, LevelNs: 1e6}
+	w := &trace.When{Loop: &trace.WhenLoop{BeginsAt: none, Iterations: 10}, ColumnsPerIteration: 1, IterationsPerColumn: 1, LevelNs: 1e6}
 	w.Findings = []trace.WhenFinding{{
-		Kind: int(when.KindSlow), From: uint64(slow), Ranks: []int{2}, Of: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
+		Kind: int(when.KindSlow), FirstIteration: uint64(slow), Ranks: []int{2}, IterationCount: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
 	}}
 	for i := range 10 {
 		w.WidthNs = append(w.WidthNs, 10e6)
@@ -160,7 +160,7 @@ func mkwhen(args []string) error {
 			if rank == 2 && state == trace.WhenComputing || rank != 2 && state == trace.WhenWaiting {
 				levels[slow] = 40
 			}
-			row.Planes[state] = trace.WhenPlane{Base: usual * trace.WhenBase, Levels: levels}
+			row.Planes[state] = trace.WhenPlane{Base: usual * trace.WhenBaseUnits, LevelCounts: levels}
 		}
 		w.Rows = append(w.Rows, row)
 	}

@@ -54,9 +54,9 @@ func isTrace(path string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, len(container.Magic))
+	head := make([]byte, len(container.FileMagic))
 	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == container.Magic
+	return err == nil && string(head) == container.FileMagic
 }
 
 // options are those of the simulation, but for the machine.
@@ -64,29 +64,29 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
 		return o, fmt.Errorf("--cpu is %v: how many times as fast, more than 0", s.cpu)
 	}
-	o = traced.Options{CPU: s.cpu, EachRank: s.whole, EachRound: s.whole, Messages: s.messages}
+	o = traced.Options{CPUSpeedup: s.cpu, EachRank: s.whole, EachRound: s.whole, CollectivesAsMessages: s.messages}
 	if o.Mapping, err = machine.ParseMapping(s.mapping); err != nil {
-		if o.Nodes, err = readNodes(s.mapping, r.Ranks(), err); err != nil {
+		if o.NodeOfRank, err = readNodes(s.mapping, r.Ranks(), err); err != nil {
 			return o, err
 		}
 	}
 	if s.tracedOn != "" {
-		there, err := machine.Load(s.tracedOn)
+		there, err := machine.LoadMachine(s.tracedOn)
 		if err != nil {
 			return o, err
 		}
-		o.Recorder = &there.TracingCost
+		o.TracingCost = &there.TracingCost
 	}
 	switch s.gaps {
 	case "", "mean":
-		o.Mean = s.gaps == "mean"
+		o.MeanGaps = s.gaps == "mean"
 	case "all", "median":
-		o.Median = s.gaps == "median"
+		o.MedianGaps = s.gaps == "median"
 		kind, err := r.TimeKind()
 		if err != nil {
 			return o, err
 		}
-		if !kind.Own() {
+		if !kind.OfTheCallItself() {
 			return o, fmt.Errorf("%s has no times of single calls: --compute-times mean, or trace with --timing lossless", path)
 		}
 	default:
@@ -120,7 +120,7 @@ func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 		if len(nodes) == ranks {
 			return nil, fmt.Errorf("%s:%d: a node for rank %d, the trace has %d ranks", path, line, ranks, ranks)
 		}
-		n, _ := once.Number(numbers, names[0])
+		n, _ := once.NumberOf(numbers, names[0])
 		nodes = append(nodes, n)
 	}
 	if err := lines.Err(); err != nil {
@@ -140,7 +140,7 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if err != nil {
 		return err
 	}
-	var vary traced.Range
+	var vary traced.PropertyRange
 	if s.vary != "" {
 		if vary, err = traced.ParseRange(s.vary); err != nil {
 			return err
@@ -197,7 +197,7 @@ func (s *traceSimulation) check(path string) error {
 
 func loadMachines(names []string) (list []*machine.Machine, err error) {
 	for _, name := range names {
-		m, err := machine.Load(name)
+		m, err := machine.LoadMachine(name)
 		if err != nil {
 			return nil, err
 		}
@@ -217,9 +217,9 @@ func firstStreamCalls(r *trace.Reader) (calls int) {
 }
 
 // simulations is how often the run is simulated.
-func (s *traceSimulation) simulations(machines int, vary traced.Range) int {
+func (s *traceSimulation) simulations(machines int, vary traced.PropertyRange) int {
 	if s.vary != "" {
-		return vary.Points
+		return vary.PointCount
 	}
 	times := machines
 	if s.sensitivity {
@@ -237,7 +237,7 @@ type simulationAnswer struct {
 	text func(io.Writer)
 }
 
-func sweep(r *trace.Reader, o traced.Options, vary traced.Range) (simulationAnswer, error) {
+func sweep(r *trace.Reader, o traced.Options, vary traced.PropertyRange) (simulationAnswer, error) {
 	rows, err := traced.Sweep(r, o, vary)
 	return simulationAnswer{rows, func(w io.Writer) { printSweep(w, vary, rows) }}, err
 }
@@ -249,15 +249,15 @@ func compareMachines(r *trace.Reader, o traced.Options, list []*machine.Machine)
 
 // onOneMachine predicts all that flags ask for. done ends the progress display.
 func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (a simulationAnswer, err error) {
-	var sites *profile.Flat
-	o.Sites = s.sites
+	var sites *profile.CallSiteTable
+	o.WithSiteTimes = s.sites
 	p, err := s.predict(cmd, path, r, o, done)
 	if err == nil && s.sites {
 		sites, err = s.predictedSites(cmd, r, p)
 	}
 	a.data = struct {
 		*traced.Prediction
-		CallSites *profile.Flat `json:"call_sites,omitempty"`
+		CallSites *profile.CallSiteTable `json:"call_sites,omitempty"`
 	}{p, sites}
 	a.text = func(w io.Writer) {
 		printPrediction(w, p, s.top)
@@ -270,7 +270,7 @@ func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace
 
 // explainFailure names calls that the trace lacks, if there are any, rather than what comes of it.
 func explainFailure(err error, path string, r *trace.Reader) error {
-	if lacks := hang.Missing(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
+	if lacks := hang.CheckMissingCalls(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
 		err = fmt.Errorf("%w (%w)", lacks, err)
 	}
 	if !strings.Contains(err.Error(), path) {
@@ -280,32 +280,32 @@ func explainFailure(err error, path string, r *trace.Reader) error {
 }
 
 // predictedSites has for each call site what was measured and what is predicted.
-func (s *traceSimulation) predictedSites(cmd *cobra.Command, r *trace.Reader, p *traced.Prediction) (*profile.Flat, error) {
+func (s *traceSimulation) predictedSites(cmd *cobra.Command, r *trace.Reader, p *traced.Prediction) (*profile.CallSiteTable, error) {
 	where, named, err := sitesOf(r, s.debugPaths, false)
 	if err != nil {
 		return nil, err
 	}
-	f, err := flatOf(cmd, r, named, profile.FlatOf)
+	f, err := flatOf(cmd, r, named, profile.CallSiteTableOf)
 	if err != nil {
 		return nil, err
 	}
 	f.AddPrediction(func(class, terminal int) sites.Prediction {
-		if terminal >= len(p.Sites[class]) {
+		if terminal >= len(p.SiteTimes[class]) {
 			return sites.Prediction{}
 		}
-		t := &p.Sites[class][terminal]
+		t := &p.SiteTimes[class][terminal]
 		return sites.Prediction{Ns: float64(t.Overhead+t.Wait+t.Transfer+t.Recorded) / 1000, ComputeNs: float64(t.Compute) / 1000}
 	})
 	where.complain(cmd)
 	return f, nil
 }
 
-func printPredictedSites(w io.Writer, f *profile.Flat, top show.Limit) {
+func printPredictedSites(w io.Writer, f *profile.CallSiteTable, top show.Limit) {
 	fmt.Fprintln(w)
 	rows, rest := f.WithinLimit(top)
-	show.Text(w, rows, 0, func(c *show.Row, x sites.Site) {
-		c.Ns("time", x.Time.Sum).Ns("predicted", x.Predicted.Ns).Ns("compute", x.Before.Sum).Ns("predicted", x.Predicted.ComputeNs)
-		c.Count("calls", x.Calls).Text("function and place", x.At.Function+" "+x.Place)
+	show.WriteText(w, rows, 0, func(c *show.Row, x sites.Site) {
+		c.Ns("time", x.Duration.Sum).Ns("predicted", x.Predicted.Ns).Ns("compute", x.Gap.Sum).Ns("predicted", x.Predicted.ComputeNs)
+		c.Count("calls", x.Calls).Text("function and place", x.FunctionSite.Function+" "+x.Place)
 	})
 	rest.Print(w)
 }
@@ -320,11 +320,11 @@ func (s *traceSimulation) findPath(cmd *cobra.Command, r *trace.Reader, o traced
 	if err != nil {
 		return err
 	}
-	if p.Path, err = traced.CriticalPath(r, o, tree); err != nil {
+	if p.CriticalPath, err = traced.FindCriticalPath(r, o, tree); err != nil {
 		return err
 	}
-	for i := range p.Path.Sites {
-		p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
+	for i := range p.CriticalPath.Sites {
+		p.CriticalPath.Sites[i].Place = where.text(p.CriticalPath.Sites[i].Site)
 	}
 	where.complain(cmd)
 	return nil
@@ -393,13 +393,13 @@ func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.
 			times.Close()
 		}
 	}()
-	o.Calls = times.Add
+	o.EachCall = times.AddCallTimes
 	if p, err = traced.Predict(r, o); err != nil {
 		return nil, nil, nil, err
 	}
 	c, err = times.Content(map[string]string{
 		trace.MetaProducer: show.Version, trace.MetaClock: "simulated",
-		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.Source, r.Name()),
+		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.FiguresSource, r.Name()),
 	})
 	return c, p, times.Close, err
 }
@@ -419,8 +419,8 @@ func predictEach(r *trace.Reader, o traced.Options, list []*machine.Machine) ([]
 }
 
 func printPredictions(w io.Writer, all []*traced.Prediction) {
-	show.Text(w, all, 0, func(c *show.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) })
-	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.Duration(float64(all[0].TracedNs)))
+	show.WriteText(w, all, 0, func(c *show.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) })
+	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.FormatDuration(float64(all[0].TracedNs)))
 }
 
 // predictionCells are those of one prediction among several.
@@ -436,16 +436,16 @@ func predictionCells(c *show.Row, what, name string, p *traced.Prediction) {
 }
 
 // timeCells are those of how a time is spent.
-func timeCells(c *show.Row, t *dataflow.Time) {
+func timeCells(c *show.Row, t *dataflow.RankTime) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
 
-func printSweep(out io.Writer, x traced.Range, rows []traced.VariedPrediction) {
-	show.Text(out, rows, 0, func(c *show.Row, v traced.VariedPrediction) {
-		predictionCells(c, x.What, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
+func printSweep(out io.Writer, x traced.PropertyRange, rows []traced.VariedPrediction) {
+	show.WriteText(out, rows, 0, func(c *show.Row, v traced.VariedPrediction) {
+		predictionCells(c, x.Property, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
 	})
 	p := rows[0].Prediction
-	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.Duration(float64(p.TracedNs)))
+	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.FormatDuration(float64(p.TracedNs)))
 }
 
 // keepPrediction puts a prediction into a database, beside the run that it is about.
@@ -471,41 +471,41 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 }
 
 // ps writes a time in ps.
-func ps(t int64) string { return show.Duration(float64(t) / 1000) }
+func ps(t int64) string { return show.FormatDuration(float64(t) / 1000) }
 
 func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
-	fmt.Fprintf(w, "machine    %s: %s\n", p.Machine, p.Source)
+	fmt.Fprintf(w, "machine    %s: %s\n", p.Machine, p.FiguresSource)
 	cores := "cores as fast as traced"
-	if p.CPU != 1 {
-		cores = fmt.Sprintf("cores %.3g times as fast", p.CPU)
+	if p.CPUSpeedup != 1 {
+		cores = fmt.Sprintf("cores %.3g times as fast", p.CPUSpeedup)
 	}
-	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", show.Plural(len(p.Ranks), "rank"), p.Mapping, p.Gaps, cores)
-	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), show.Duration(float64(p.TracedNs)))
+	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", show.FormatPlural(len(p.Ranks), "rank"), p.Mapping, p.GapsKind, cores)
+	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), show.FormatDuration(float64(p.TracedNs)))
 	type line struct {
 		name string
-		dataflow.Time
+		dataflow.RankTime
 	}
 	var lines []line
-	shown, more := show.First(p.Ranks, top.Rows)
+	shown, more := show.TopRows(p.Ranks, top.Rows)
 	for i, t := range shown {
 		lines = append(lines, line{strconv.Itoa(i), t})
 	}
-	show.Text(w, append(lines, line{"mean", p.Mean()}), 0, func(c *show.Row, x line) {
+	show.WriteText(w, append(lines, line{"mean", p.Mean()}), 0, func(c *show.Row, x line) {
 		c.Value("rank", x.name).Value("end", ps(x.End))
-		timeCells(c, &x.Time)
+		timeCells(c, &x.RankTime)
 	})
-	show.More(w, more)
-	if p.Short.Rounds > 0 {
-		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", show.Plural(int(p.Short.Rounds), "iteration"), show.Grouped(p.Short.Period))
+	show.WriteOmitted(w, more)
+	if p.ShortCuts.SkippedRounds > 0 {
+		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", show.FormatPlural(int(p.ShortCuts.SkippedRounds), "iteration"), show.FormatGrouped(p.ShortCuts.RepeatedRounds))
 	}
-	if n := len(p.Ranks) - p.Short.Ranks; n > 0 {
-		fmt.Fprintf(w, "%s do what others do: %s simulated\n", show.Plural(n, "rank"), show.Grouped(uint64(p.Short.Ranks)))
+	if n := len(p.Ranks) - p.ShortCuts.SimulatedRanks; n > 0 {
+		fmt.Fprintf(w, "%s do what others do: %s simulated\n", show.FormatPlural(n, "rank"), show.FormatGrouped(uint64(p.ShortCuts.SimulatedRanks)))
 	}
 	if p.Sensitivity != nil {
 		printSensitivity(w, p)
 	}
-	if p.Path != nil {
-		printPath(w, p.Path, top)
+	if p.CriticalPath != nil {
+		printPath(w, p.CriticalPath, top)
 	}
 	if len(p.Unmodelled) == 0 {
 		return
@@ -513,51 +513,51 @@ func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
 	fmt.Fprintf(w, "\nnot modelled, with their share of the traced time of all ranks:\n")
 	for _, u := range p.Unmodelled {
 		took := "left out"
-		if u.Kept {
+		if u.KeepsRecordedTime {
 			took = "as recorded"
 		}
 		if u.Ns == 0 {
-			fmt.Fprintf(w, "  %s: %s\n", u.What, show.Grouped(u.Calls))
+			fmt.Fprintf(w, "  %s: %s\n", u.Description, show.FormatGrouped(u.Calls))
 			continue
 		}
-		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", show.Share(u.Share, 1), u.What, show.Plural(u.Calls, "call"), show.Duration(u.Ns), took)
+		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", show.Percentage(u.Share, 1), u.Description, show.FormatPlural(u.Calls, "call"), show.FormatDuration(u.Ns), took)
 	}
 }
 
 func printSensitivity(w io.Writer, p *traced.Prediction) {
 	fmt.Fprintln(w)
-	show.Text(w, p.Sensitivity.Variations, 0, func(c *show.Row, v traced.Variation) {
+	show.WriteText(w, p.Sensitivity.Variations, 0, func(c *show.Row, v traced.Variation) {
 		change := 0.0
 		if p.EndPs > 0 && v.EndPs != p.EndPs {
 			change = 100 * (float64(v.EndPs)/float64(p.EndPs) - 1)
 		}
-		c.Text("", v.What).Value("", ps(v.EndPs)).Value("", fmt.Sprintf("%.2f %%", change))
+		c.Text("", v.Description).Value("", ps(v.EndPs)).Value("", fmt.Sprintf("%.2f %%", change))
 	})
 	s := p.Sensitivity
 	fmt.Fprintf(w, "\ntransfer efficiency %s, serialisation efficiency %s, load balance %s\n",
-		show.Share(s.Transfer, 1), show.Share(s.Serialisation, 1), show.Share(s.LoadBalance, 1))
+		show.Percentage(s.Transfer, 1), show.Percentage(s.Serialisation, 1), show.Percentage(s.LoadBalance, 1))
 }
 
-func printPath(w io.Writer, p *traced.Path, top show.Limit) {
-	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, show.Plural(p.Hops, "hop"))
-	cells := func(c *show.Row, x *traced.PathParts) {
+func printPath(w io.Writer, p *traced.CriticalPath, top show.Limit) {
+	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, show.FormatPlural(p.Hops, "hop"))
+	cells := func(c *show.Row, x *traced.PathTimes) {
 		c.Share("share", x.Sum(), p.EndPs).Value("compute", ps(x.Compute)).Value("overhead", ps(x.Overhead))
 		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
 	}
-	share := func(x *traced.PathParts) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
-	show.PrintWithinLimit(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathSite) {
-		cells(c, &x.PathParts)
+	share := func(x *traced.PathTimes) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
+	show.PrintWithinLimit(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathTimes) }, func(c *show.Row, x traced.PathSite) {
+		cells(c, &x.PathTimes)
 		c.Text("call", x.Function+" "+x.Place)
 	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop:")
-		show.PrintWithinLimit(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathLoop) {
+		show.PrintWithinLimit(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathTimes) }, func(c *show.Row, x traced.PathLoop) {
 			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
 	}
 	fmt.Fprintln(w)
-	show.PrintWithinLimit(w, p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathRank) {
-		cells(c, &x.PathParts)
+	show.PrintWithinLimit(w, p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathTimes) }, func(c *show.Row, x traced.PathRank) {
+		cells(c, &x.PathTimes)
 		c.Value("rank", x.Rank)
 	})
 }

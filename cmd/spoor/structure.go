@@ -66,12 +66,12 @@ func (d *dumper) structure(k *trace.Rank) error {
 		if len(v.members) > 1 {
 			what = "ranks"
 		}
-		head := fmt.Sprintf("%s %s", what, show.Ranges(v.members))
+		head := fmt.Sprintf("%s %s", what, show.FormatRanges(v.members))
 		if stream > 0 {
 			head += fmt.Sprintf(", thread %d", stream)
 		}
 		fmt.Fprintf(d.out, "%s: %s calls\n", head, v.lengths[stream])
-		p := structurePrinter{d: d, k: k, v: v, stream: stream, times: times, uses: k.Structure(stream).Uses(), label: make(map[int]int)}
+		p := structurePrinter{d: d, k: k, v: v, stream: stream, times: times, uses: k.Structure(stream).RuleUses(), label: make(map[int]int)}
 		if err := p.children(k.Structure(stream), 1); err != nil {
 			return err
 		}

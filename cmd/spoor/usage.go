@@ -283,7 +283,7 @@ func (l limitFlag) String() string {
 func (l limitFlag) Type() string { return "int" }
 
 func (l limitFlag) Set(text string) (err error) {
-	l.Asked = true
+	l.UserChosen = true
 	l.Rows, err = strconv.Atoi(text)
 	return err
 }

@@ -67,7 +67,7 @@ More: docs/waits.md`,
 				return err
 			}
 			var loops waits.Loops
-			if path && kind.Own() { // else the trace says what it has, without a look at the program
+			if path && kind.OfTheCallItself() { // else the trace says what it has, without a look at the program
 				tree, err := where.tree(r)
 				if err != nil {
 					return err
@@ -76,13 +76,13 @@ More: docs/waits.md`,
 			}
 			var p *progress
 			options := waits.Options{
-				Name:     where.atCall,
+				NameSite: where.atCall,
 				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
 				Progress: func(calls uint64) { p.steps(int(calls)) },
-				Path:     path,
+				WithPath: path,
 				Loops:    loops,
 			}
-			rep, kept, err := waits.Soon(r, options, exact)
+			rep, kept, err := waits.AnalyseOrUseKept(r, options, exact)
 			if p != nil {
 				p.end()
 			}
@@ -132,26 +132,26 @@ More: docs/waits.md`,
 func waitTable(rep *waits.Report) show.Table[waits.Site] {
 	type site = waits.Site
 	return show.Table[site]{Rows: rep.Sites, Columns: show.Columns[site]{
-		{Name: "waited", Unit: show.Ns, Doc: "time in which ranks waited", Value: func(s site) any { return s.WaitedNs }},
-		{Name: "of run", Unit: show.Fraction, Doc: "its share of all ranks' time", Value: func(s site) any { return float64(s.WaitedNs) / float64(max(1, rep.RunNs)) }},
-		{Name: "calls", Unit: show.Count, Old: "count", Doc: "calls that waited", Value: func(s site) any { return s.Count }},
-		{Name: "ranks", As: "waiting", Unit: show.Count, Doc: "ranks that waited", Value: func(s site) any { return s.WaitingCount }},
-		{Name: "late ranks", As: "awaited", Unit: show.Count, Doc: "ranks that they waited for", Value: func(s site) any { return s.LateCount }},
+		{Name: "waited", Unit: show.UnitNs, Doc: "time in which ranks waited", Value: func(s site) any { return s.WaitedNs }},
+		{Name: "of run", Unit: show.UnitFraction, Doc: "its share of all ranks' time", Value: func(s site) any { return float64(s.WaitedNs) / float64(max(1, rep.RunNs)) }},
+		{Name: "calls", Unit: show.UnitCount, OldJSONKey: "count", Doc: "calls that waited", Value: func(s site) any { return s.WaitCount }},
+		{Name: "ranks", KeyOverride: "waiting", Unit: show.UnitCount, Doc: "ranks that waited", Value: func(s site) any { return s.WaitingCount }},
+		{Name: "late ranks", KeyOverride: "awaited", Unit: show.UnitCount, Doc: "ranks that they waited for", Value: func(s site) any { return s.LateRankCount }},
 		{Name: "late rank", Doc: "rank that they waited longest for, if that is more than half", Value: func(s site) any {
 			if rank := s.LateRank(); rank >= 0 {
 				return rank
 			}
 			return nil
 		}},
-		{Name: "late computed", Unit: show.Fraction, Doc: "share of the time in which the late ranks computed", Value: func(s site) any {
+		{Name: "late computed", Unit: show.UnitFraction, Doc: "share of the time in which the late ranks computed", Value: func(s site) any {
 			if share, known := s.ComputedShare(); known {
 				return share
 			}
 			return nil
 		}},
-		{Name: "kind", Unit: show.Word, Doc: "reason", Value: func(s site) any { return s.Kind.String() }},
-		{Name: "function", Unit: show.Word, Doc: "MPI function", Value: func(s site) any { return s.Function }},
-		{Name: "place", Unit: show.Word, Doc: "call site", Value: func(s site) any { return s.Place }},
+		{Name: "kind", Unit: show.UnitWord, Doc: "reason", Value: func(s site) any { return s.Kind.String() }},
+		{Name: "function", Unit: show.UnitWord, Doc: "MPI function", Value: func(s site) any { return s.Function }},
+		{Name: "place", Unit: show.UnitWord, Doc: "call site", Value: func(s site) any { return s.Place }},
 	}}
 }
 
@@ -160,52 +160,52 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 		fmt.Fprintln(w, "no rank left a track")
 		return
 	}
-	part := func(ns int64) string { return show.Share(float64(ns), float64(rep.RunNs)) }
-	who := show.Plural(rep.Ranks, "rank")
-	if rep.Threads > 1 {
-		who += fmt.Sprintf(" with up to %d threads", rep.Threads)
+	part := func(ns int64) string { return show.Percentage(float64(ns), float64(rep.RunNs)) }
+	who := show.FormatPlural(rep.Ranks, "rank")
+	if rep.MaxThreads > 1 {
+		who += fmt.Sprintf(" with up to %d threads", rep.MaxThreads)
 	}
 	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
-		show.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
+		show.FormatDuration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
 	if rep.OnlyRanks != nil {
 		fmt.Fprintln(w, "numbers of calls, and who was late, are those of all ranks that waited at the same place")
 	}
 	if rep.AnalysedShare < 1 {
-		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", show.Share(rep.AnalysedShare, 1))
+		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", show.Percentage(rep.AnalysedShare, 1))
 	}
 	if rep.TimesKind != "exact" {
 		fmt.Fprintf(w, "times: %s\n", rep.TimesKind)
 	}
 	if rep.BackwardMessages > 0 {
 		fmt.Fprintf(w, "%s of %s seem to have arrived before they were sent, by up to %s: times of different ranks are not known better than that\n",
-			show.Grouped(rep.BackwardMessages), show.Plural(rep.Messages, "message"), show.Duration(float64(rep.ClockErrorNs)))
+			show.FormatGrouped(rep.BackwardMessages), show.FormatPlural(rep.Messages, "message"), show.FormatDuration(float64(rep.ClockErrorNs)))
 	}
 	if len(rep.Kinds) == 0 {
 		fmt.Fprintln(w, "nobody waited")
 	} else {
 		fmt.Fprintln(w)
 	}
-	show.Text(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
-		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.Plural(k.Count, "call"))
+	show.WriteText(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
+		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.FormatPlural(k.Count, "call"))
 	})
 	sites, rest := show.WithinLimit(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
 	var places []string
 	for _, s := range sites {
 		places = append(places, s.Place)
 	}
-	names := show.OfPlaces(places)
+	names := show.PlaceShortener(places)
 	for _, s := range sites {
-		line := fmt.Sprintf("%s  %s  %s: %s at %s, %s", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
-		fmt.Fprintf(w, "\n%s\n", names.Line(line, s.Place))
+		line := fmt.Sprintf("%s  %s  %s: %s at %s, %s", part(s.WaitedNs), show.FormatDuration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.FormatPlural(s.WaitCount, "call"))
+		fmt.Fprintf(w, "\n%s\n", names.ShortenLine(line, s.Place))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.WaitingCount, s.WaitedNs))
-		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.LateRanks, s.LateCount, s.WaitedNs))
+		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.LateRanks, s.LateRankCount, s.WaitedNs))
 		for j, c := range s.Causes {
 			if j == mostCauses {
 				fmt.Fprintf(w, "            and %d more\n", len(s.Causes)-j)
 				break
 			}
-			fmt.Fprintln(w, names.Line(fmt.Sprintf("            late for %s at %s by %s; computed %s of that", c.Function, c.Place,
-				show.Duration(float64(c.WaitedNs)), show.Share(float64(c.ComputeNs), float64(c.WaitedNs))), c.Place))
+			fmt.Fprintln(w, names.ShortenLine(fmt.Sprintf("            late for %s at %s by %s; computed %s of that", c.Function, c.Place,
+				show.FormatDuration(float64(c.WaitedNs)), show.Percentage(float64(c.ComputeNs), float64(c.WaitedNs))), c.Place))
 		}
 	}
 	if len(sites) < len(rep.Sites) {
@@ -218,14 +218,14 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	var unclear []string
 	for _, f := range rep.Unexplained {
 		if f.Ns*100 >= rep.MPINs {
-			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, show.Duration(float64(f.Ns))))
+			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, show.FormatDuration(float64(f.Ns))))
 		}
 	}
 	if len(unclear) > 0 {
 		fmt.Fprintf(w, "\nnot looked at: %s\n", strings.Join(unclear, ", "))
 	}
-	for _, l := range rep.Losses {
-		fmt.Fprintf(w, "left out: %s %s\n", show.Grouped(l.Count), l.What)
+	for _, l := range rep.Omissions {
+		fmt.Fprintf(w, "left out: %s %s\n", show.FormatGrouped(l.Count), l.What)
 	}
 }
 
@@ -247,10 +247,10 @@ func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "rank %d %s", r.Rank, show.Duration(float64(r.WaitedNs)))
+		fmt.Fprintf(&b, "rank %d %s", r.Rank, show.FormatDuration(float64(r.WaitedNs)))
 	}
 	if more := ranks - min(most, len(list)); more > 0 {
-		fmt.Fprintf(&b, ", %s %s", show.Plural(more, "other"), show.Duration(float64(max(0, all))))
+		fmt.Fprintf(&b, ", %s %s", show.FormatPlural(more, "other"), show.FormatDuration(float64(max(0, all))))
 	}
 	return b.String()
 }
@@ -261,9 +261,9 @@ func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) {
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {
 		return int(max(-1, min(1, max(b.CausedNs, b.WaitedNs)-max(a.CausedNs, a.WaitedNs))))
 	})
-	list, _ = show.First(list, top)
+	list, _ = show.TopRows(list, top)
 	fmt.Fprintln(w)
-	show.Text(w, list, 0, func(c *show.Row, r waits.RankSum) {
+	show.WriteText(w, list, 0, func(c *show.Row, r waits.RankSum) {
 		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedNs)
 	})
 }
@@ -279,30 +279,30 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) {
 		fmt.Fprintln(w, "no rank left a track")
 		return
 	}
-	ns := func(v int64) string { return show.Duration(float64(v)) }
-	part := func(v int64) string { return show.Share(float64(v), float64(p.RunNs)) }
-	fmt.Fprintf(w, "critical path: %s, ends on rank %d, %s from rank to rank; %s outside of MPI", ns(p.RunNs), p.Rank, show.Plural(uint64(p.Hops), "step"), part(p.OutsideNs))
-	if p.SpoorNs > 0 {
-		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.SpoorNs))
+	ns := func(v int64) string { return show.FormatDuration(float64(v)) }
+	part := func(v int64) string { return show.Percentage(float64(v), float64(p.LengthNs)) }
+	fmt.Fprintf(w, "critical path: %s, ends on rank %d, %s from rank to rank; %s outside of MPI", ns(p.LengthNs), p.Rank, show.FormatPlural(uint64(p.Hops), "step"), part(p.OutsideNs))
+	if p.RecorderNs > 0 {
+		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.RecorderNs))
 	}
 	fmt.Fprint(w, "\n\n")
-	share := func(v int64) float64 { return float64(v) / max(1, float64(p.RunNs)) }
+	share := func(v int64) float64 { return float64(v) / max(1, float64(p.LengthNs)) }
 	show.PrintWithinLimit(w, p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) }, func(c *show.Row, s waits.PathSite) {
-		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
+		c.Share("of path", s.ComputeNs+s.MPINs, p.LengthNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
 		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
 	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
 		show.PrintWithinLimit(w, p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) }, func(c *show.Row, l waits.PathLoop) {
 			where := "in no loop"
-			if l.First != "" {
+			if l.FirstCall != "" {
 				where = l.Loop.String()
 			}
-			c.Share("of path", l.ComputeNs+l.MPINs, p.RunNs).Ns("computed", l.ComputeNs).Ns("in MPI", l.MPINs).Text("loop, with those in it", where)
+			c.Share("of path", l.ComputeNs+l.MPINs, p.LengthNs).Ns("computed", l.ComputeNs).Ns("in MPI", l.MPINs).Text("loop, with those in it", where)
 		})
 	}
 	fmt.Fprintln(w)
 	show.PrintWithinLimit(w, p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) }, func(c *show.Row, r waits.PathRank) {
-		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
+		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.LengthNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
 	})
 }

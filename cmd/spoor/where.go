@@ -110,17 +110,17 @@ func (o *whereOptions) job(args []string) (string, error) {
 	if o.scratch != "" {
 		parents = []string{o.scratch}
 	}
-	jobs, left := recover.Jobs(parents), ""
+	jobs, left := recover.FindJobs(parents), ""
 	for _, j := range jobs {
-		if !j.Lives() && strings.Count(left, "\n") < 8 {
+		if !j.IsAlive() && strings.Count(left, "\n") < 8 {
 			left += fmt.Sprintf("\n  spoor where %s   of one that has ended", j.Dir)
 		}
 	}
-	jobs = slices.DeleteFunc(jobs, func(j recover.Job) bool { return !j.Lives() })
+	jobs = slices.DeleteFunc(jobs, func(j recover.Job) bool { return !j.IsAlive() })
 	if len(args) > 0 {
 		pid, _ := strconv.Atoi(args[0])
 		for _, j := range jobs {
-			if j.Has(pid) {
+			if j.HasProcess(pid) {
 				return j.Dir, nil
 			}
 		}
@@ -135,7 +135,7 @@ func (o *whereOptions) job(args []string) (string, error) {
 	var list []string
 	for _, j := range jobs {
 		name, pid := j.Name()
-		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", pid, name, show.Plural(max(len(j.Contexts), len(j.Arrivals)), "rank"), j.Dir))
+		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", pid, name, show.FormatPlural(max(len(j.Contexts), len(j.Arrivals)), "rank"), j.Dir))
 	}
 	return "", fmt.Errorf("%d jobs run on this machine; which one?\n%s", len(jobs), strings.Join(list, "\n"))
 }
@@ -162,9 +162,9 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 		defer done()
 		args = append(slices.Clone(args), folder)
 	}
-	var arrivals []recover.Arrival
+	var arrivals []recover.ArrivalMark
 	for _, arg := range args {
-		arrivals = append(arrivals, recover.Arrivals(arg)...)
+		arrivals = append(arrivals, recover.ReadArrivals(arg)...)
 	}
 	dirs, err := processDirs(cmd, args, len(arrivals) > 0 || len(args) > 1, func(string, []string) string { return "" })
 	if err != nil {
@@ -172,14 +172,14 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	}
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	alive = slices.ContainsFunc(arrivals, func(a recover.Arrival) bool { return a.Alive })
+	alive = slices.ContainsFunc(arrivals, func(a recover.ArrivalMark) bool { return a.Alive })
 	for _, d := range dirs {
-		alive = alive || recover.AliveIn(d)
+		alive = alive || recover.IsAliveIn(d)
 	}
 	var before map[string]look
 	if alive && o.settle > 0 {
 		progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
-		before = looksAt(recover.Read(dirs, progress.step))
+		before = looksAt(recover.ReadProcesses(dirs, progress.step))
 		progress.end()
 		time.Sleep(o.settle)
 	}
@@ -193,9 +193,9 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	}
 	var list []world
 	var failed error
-	for _, w := range recover.Worlds(processes) {
+	for _, w := range recover.GroupIntoWorlds(processes) {
 		r, err := readWorld(w)
-		if errors.Is(err, recover.ErrNothing) {
+		if errors.Is(err, recover.ErrNoRecords) {
 			for _, p := range w.Processes {
 				failed = errors.Join(failed, p.Damage)
 			}
@@ -211,12 +211,12 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 		list = append(list, world{name, r, processesOf(w, before)})
 	}
 	if len(list) == 0 && len(arrivals) == 0 {
-		return alive, errors.Join(recover.ErrNothing, failed)
+		return alive, errors.Join(recover.ErrNoRecords, failed)
 	}
 	if o.settle > 0 && alive { // some were passing through
 		arrivals = arrivals[:0]
 		for _, arg := range args {
-			arrivals = append(arrivals, recover.Arrivals(arg)...)
+			arrivals = append(arrivals, recover.ReadArrivals(arg)...)
 		}
 	}
 	return alive, o.tell(cmd, to, list, func(spawns int) []gathering { return gatheringsOf(arrivals, processes, spawns, time.Now()) }, args[0])
@@ -224,10 +224,10 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 
 // readWhole reads process directories, those of processes that wrote meanwhile once more.
 func readWhole(dirs []string, step func()) []*recover.Process {
-	list := recover.Read(dirs, step)
+	list := recover.ReadProcesses(dirs, step)
 	for i, p := range list {
-		for try := 0; p.Damage != nil && recover.Alive(p.Context) && try < 8; try++ {
-			p = recover.Read([]string{p.Dir}, func() {})[0]
+		for try := 0; p.Damage != nil && recover.IsAlive(p.Context) && try < 8; try++ {
+			p = recover.ReadProcesses([]string{p.Dir}, func() {})[0]
 			list[i] = p
 		}
 	}
@@ -237,12 +237,12 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 // processDirs lists the process directories of the arguments, and prints what else to do about those on other nodes.
 func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string, hosts []string) string) (dirs []string, err error) {
 	for _, arg := range args {
-		list, err := recover.Dirs(arg)
+		list, err := recover.ProcessDirs(arg)
 		if err != nil {
 			return nil, err
 		}
 		if len(list) == 0 || ranksElsewhere(list) > 0 {
-			complainElsewhere(cmd, arg, recover.DeadLinks(arg), or)
+			complainElsewhere(cmd, arg, recover.UnreachableFolders(arg), or)
 		}
 		if len(list) == 0 && !mayBeNone {
 			return nil, fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
@@ -282,7 +282,7 @@ func looksAt(list []*recover.Process) map[string]look {
 	looks := make(map[string]look)
 	for _, p := range list {
 		if p.Track != nil {
-			looks[p.Dir] = look{madeBy(p), recover.HeldState(p.Context)}
+			looks[p.Dir] = look{madeBy(p), recover.StoppedState(p.Context)}
 		}
 	}
 	return looks
@@ -291,8 +291,8 @@ func looksAt(list []*recover.Process) map[string]look {
 // madeBy counts the calls of a process that can be progress, those under way as well.
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
-		for i, count := range s.Grammar.Counts(len(p.Track.Sigs)) {
-			if c, ok := mpi.ByID(p.Track.Sigs[i].Call); count > 0 && ok && hang.MayBeAwaited(c) {
+		for i, count := range s.Grammar.Counts(len(p.Track.Signatures)) {
+			if c, ok := mpi.ByID(p.Track.Signatures[i].Call); count > 0 && ok && hang.MayBeAwaited(c) {
 				n += int64(count)
 			}
 		}
@@ -305,11 +305,11 @@ func madeBy(p *recover.Process) (n int64) {
 func held(state byte, first look, twice bool) string {
 	switch {
 	case state == 'T':
-		return hang.HeldBySignal
+		return hang.ProcessStopped
 	case state == 't':
-		return hang.HeldByDebugger
+		return hang.ProcessTraced
 	case state == 'D' && (!twice || first.held == 'D'):
-		return hang.HeldByDevice
+		return hang.ProcessInDeviceWait
 	}
 	return ""
 }
@@ -319,10 +319,10 @@ func processesOf(w *recover.World, before map[string]look) func(rank int) hang.P
 	list := make(map[int]hang.Process)
 	any := false
 	for _, p := range w.Processes {
-		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context), Damaged: p.Damage != nil}
+		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.IsAlive(p.Context), Damaged: p.Damage != nil}
 		any = any || x.Alive
 		first, twice := before[p.Dir]
-		if x.HeldBy = held(recover.HeldState(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
+		if x.HeldBy = held(recover.StoppedState(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
 			x.MadeCalls = madeBy(p) != first.calls
 		}
 		list[p.Context.Rank] = x
@@ -345,18 +345,18 @@ func hostname() string {
 func readWorld(w *recover.World) (*trace.Reader, error) {
 	for _, p := range w.Processes {
 		if p.Track != nil {
-			p.Track.Log = nil
+			p.Track.TimeLog = nil
 		}
 	}
 	c, err := w.Content(show.Version)
 	if err != nil {
 		return nil, err
 	}
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		return nil, err
 	}
-	return trace.NewBytes(b, "records")
+	return trace.ReadBytes(b, "records")
 }
 
 // A wheredWorld is a report as JSON has it.
@@ -438,8 +438,8 @@ func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) 
 				return
 			case <-look.C:
 			}
-			dirs, err := recover.Dirs(scratch)
-			inside := recover.Arrivals(scratch)
+			dirs, err := recover.ProcessDirs(scratch)
+			inside := recover.ReadArrivals(scratch)
 			if err != nil || len(dirs)+len(inside) == 0 {
 				since, told = time.Now(), false
 				continue

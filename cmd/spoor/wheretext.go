@@ -12,7 +12,7 @@ import (
 
 // printWhere prints where the ranks of a world are.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
-	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.Plural(r.Ranks, "rank"), show.Plural(countCalls(r), "call"), verdictText(r))
+	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.FormatPlural(r.Ranks, "rank"), show.FormatPlural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}
 	v.cycles(r.Cycles)
 	if r.Verdict == hang.VerdictWaiting || r.Verdict == hang.VerdictPartial || r.Verdict == hang.VerdictStuck || r.Verdict == hang.VerdictDeadlock {
@@ -25,11 +25,11 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	v.section("collective calls that don't match", len(r.Mismatches), func(i int) { v.mismatch(&r.Mismatches[i]) })
 	v.section("receives that have no message", len(r.Receives), func(i int) {
 		x := &r.Receives[i]
-		fmt.Fprintln(w, show.Line(fmt.Sprintf("  rank %d: from %s, %s%s: %s at %s", x.Rank, sourceText(x.Source), tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
+		fmt.Fprintln(w, show.ShortenPlaces(fmt.Sprintf("  rank %d: from %s, %s%s: %s at %s", x.Rank, sourceText(x.Source), tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
 	})
 	v.section("messages that no receive takes", len(r.Messages), func(i int) {
 		x := &r.Messages[i]
-		fmt.Fprintln(w, show.Line(fmt.Sprintf("  %d from rank %d to rank %d, %s%s: %s at %s", x.Count, x.From, x.To, tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
+		fmt.Fprintln(w, show.ShortenPlaces(fmt.Sprintf("  %d from rank %d to rank %d, %s%s: %s at %s", x.Count, x.From, x.To, tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
 	})
 	if len(r.Unsure) > 0 {
 		fmt.Fprintf(w, "\nnot all is known that %s did: taken as able to go on\n", theseRanks(r.Unsure))
@@ -68,11 +68,11 @@ func verdictText(r *hang.Report) string {
 	case hang.VerdictEnded:
 		return "all have come to MPI_Finalize"
 	case hang.VerdictDeadlock:
-		return fmt.Sprintf("deadlock, %s can't go on", show.Plural(stuck, "rank"))
+		return fmt.Sprintf("deadlock, %s can't go on", show.FormatPlural(stuck, "rank"))
 	case hang.VerdictStuck:
-		return show.Plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
+		return show.FormatPlural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
 	case hang.VerdictLivelock:
-		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", show.Plural(stuck, "rank"))
+		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", show.FormatPlural(stuck, "rank"))
 	case hang.VerdictPartial:
 		unknown := 0
 		for i := range r.States {
@@ -107,9 +107,9 @@ func waitingText(r *hang.Report) string {
 		wait = "waits"
 	}
 	if len(ranks) == 0 {
-		return fmt.Sprintf("%s %s, for whom isn't known", show.Plural(waiting, "rank"), wait)
+		return fmt.Sprintf("%s %s, for whom isn't known", show.FormatPlural(waiting, "rank"), wait)
 	}
-	return fmt.Sprintf("%s %s, in the end for %s", show.Plural(waiting, "rank"), wait, theseRanks(ranks))
+	return fmt.Sprintf("%s %s, in the end for %s", show.FormatPlural(waiting, "rank"), wait, theseRanks(ranks))
 }
 
 // A whereView writes lists that may be long.
@@ -134,20 +134,20 @@ func roundsOf(r *hang.Report) map[string]bool {
 }
 
 // more says of a state what its place doesn't: which of several collective calls it is, and that nobody runs there.
-func (v *whereView) more(s *hang.State, ranks []hang.RankState) (text string) {
+func (v *whereView) more(s *hang.RankGroupState, ranks []hang.RankState) (text string) {
 	if s.CollectiveIndex > 0 && v.rounds[s.Comm] {
-		text = fmt.Sprintf(", collective call %s on %s", show.Grouped(s.CollectiveIndex), s.Comm)
+		text = fmt.Sprintf(", collective call %s on %s", show.FormatGrouped(s.CollectiveIndex), s.Comm)
 	}
 	process := "their processes are"
 	if len(ranks) == 1 {
 		process = fmt.Sprintf("its process %d is", ranks[0].PID)
 	}
 	switch s.HeldBy {
-	case hang.HeldBySignal:
+	case hang.ProcessStopped:
 		text += "; " + process + " stopped by a signal"
-	case hang.HeldByDebugger:
+	case hang.ProcessTraced:
 		text += "; " + process + " held by a debugger"
-	case hang.HeldByDevice:
+	case hang.ProcessInDeviceWait:
 		text += "; " + process + " waiting for a disk or another device"
 	}
 	return text
@@ -181,7 +181,7 @@ func (v *whereView) cycles(list []hang.Cycle) {
 				break
 			}
 			l := &c.Links[k]
-			fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d waits for %s: %s at %s%s", l.Rank, l.WaitsForText, l.Function, l.Place, forText(l.OpenNs, l.OpenNs)), l.Place))
+			fmt.Fprintln(v.w, show.ShortenPlaces(fmt.Sprintf("  rank %d waits for %s: %s at %s%s", l.Rank, l.WaitsForText, l.Function, l.Place, forText(l.OpenNs, l.OpenNs)), l.Place))
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (v *whereView) awaited(r *hang.Report) {
 		if len(a.WaitingRanks) == 1 {
 			verb = "waits"
 		}
-		fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d: %s; %s %s for it", a.Rank, how, theseRanks(a.WaitingRanks), verb), place))
+		fmt.Fprintln(v.w, show.ShortenPlaces(fmt.Sprintf("  rank %d: %s; %s %s for it", a.Rank, how, theseRanks(a.WaitingRanks), verb), place))
 	})
 }
 
@@ -225,11 +225,11 @@ func theseRanks(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])
 	}
-	return fmt.Sprintf("%s (%s)", show.Plural(len(list), "rank"), show.Ranges(list))
+	return fmt.Sprintf("%s (%s)", show.FormatPlural(len(list), "rank"), show.FormatRanges(list))
 }
 
 // state prints the ranks that are in equal states.
-func (v *whereView) state(s *hang.State) {
+func (v *whereView) state(s *hang.RankGroupState) {
 	var ranks []int
 	least, most := s.Ranks[0].SinceNs, s.Ranks[0].SinceNs
 	for i := range s.Ranks {
@@ -246,7 +246,7 @@ func (v *whereView) state(s *hang.State) {
 	if most > least && least > 0 {
 		text = strings.Replace(text, forText(least, least), forText(least, most), 1)
 	}
-	fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  %s%s: %s%s", theseRanks(ranks), stuck, text, v.more(s, s.Ranks)), s.Place))
+	fmt.Fprintln(v.w, show.ShortenPlaces(fmt.Sprintf("  %s%s: %s%s", theseRanks(ranks), stuck, text, v.more(s, s.Ranks)), s.Place))
 	switch {
 	case s.WaitsForText != "":
 		fmt.Fprintf(v.w, "    waiting for %s\n", s.WaitsForText)
@@ -275,7 +275,7 @@ func (v *whereView) state(s *hang.State) {
 }
 
 // placeText says where a rank is.
-func placeText(s *hang.State, r *hang.RankState) string {
+func placeText(s *hang.RankGroupState, r *hang.RankState) string {
 	at, long := s.Function+" at "+s.Place, forText(r.SinceNs, r.SinceNs)
 	switch {
 	case s.Kind == hang.StateUnknown:
@@ -285,7 +285,7 @@ func placeText(s *hang.State, r *hang.RankState) string {
 	case s.Kind == hang.StateOutside:
 		return "outside of MPI" + long + ", after " + at
 	case s.Kind == hang.StatePolling && r.Polls > 0:
-		return fmt.Sprintf("asks in vain, %s times: %s", show.Grouped(r.Polls), at)
+		return fmt.Sprintf("asks in vain, %s times: %s", show.FormatGrouped(r.Polls), at)
 	case s.Kind == hang.StatePolling:
 		return "asks in vain: " + at
 	case s.Kind == hang.StateFinalized:
@@ -302,10 +302,10 @@ func forText(least, most int64) string {
 	switch {
 	case most <= 0:
 		return ""
-	case show.Duration(float64(least)) == show.Duration(float64(most)):
-		return " for " + show.Duration(float64(most))
+	case show.FormatDuration(float64(least)) == show.FormatDuration(float64(most)):
+		return " for " + show.FormatDuration(float64(most))
 	}
-	return fmt.Sprintf(" for %s to %s", show.Duration(float64(least)), show.Duration(float64(most)))
+	return fmt.Sprintf(" for %s to %s", show.FormatDuration(float64(least)), show.FormatDuration(float64(most)))
 }
 
 func sourceText(rank int) string {
@@ -331,13 +331,13 @@ func onText(comm string) string {
 
 // mismatch prints a collective call that members make differently.
 func (v *whereView) mismatch(m *hang.Mismatch) {
-	fmt.Fprintf(v.w, "  call %s on %s\n", show.Grouped(m.Index+1), m.Comm)
+	fmt.Fprintf(v.w, "  call %s on %s\n", show.FormatGrouped(m.Index+1), m.Comm)
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		root := ""
 		if c.Root >= 0 {
 			root = fmt.Sprintf(" with root %d", c.Root)
 		}
-		fmt.Fprintln(v.w, show.Line(fmt.Sprintf("    %s: %s%s at %s", theseRanks(c.Ranks), c.Function, root, c.Place), c.Place))
+		fmt.Fprintln(v.w, show.ShortenPlaces(fmt.Sprintf("    %s: %s%s at %s", theseRanks(c.Ranks), c.Function, root, c.Place), c.Place))
 	}
 }

@@ -62,8 +62,8 @@ func moments(from, until string) (begin, end *int64, err error) {
 }
 
 // window says what the flags mean for ranks of a trace; nil are all.
-func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err error) {
-	if x.From, x.Until, err = moments(w.from, w.until); err != nil {
+func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Selection, err error) {
+	if x.FromNs, x.UntilNs, err = moments(w.from, w.until); err != nil {
 		return x, err
 	}
 	if err = checkPhase(w.phase, r, ranks); err != nil {
@@ -73,20 +73,20 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err
 	if w.iteration != "" && x.Loop == "" {
 		x.Loop = reduce.MainLoop
 	}
-	x.End = ^uint64(0)
+	x.EndIteration = ^uint64(0)
 	if w.iteration != "" {
-		if x.First, x.End, err = parseSpan(w.iteration); err != nil {
+		if x.FirstIteration, x.EndIteration, err = parseSpan(w.iteration); err != nil {
 			return x, fmt.Errorf("--iteration: %w", err)
 		}
 	}
 	if name, _, _ := strings.Cut(x.Loop, "@"); x.Loop != "" && x.Loop != reduce.MainLoop && !slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return f.Name == name }) {
-		if x.Sites, err = roundOf(r, name); err != nil {
+		if x.IterationSites, err = roundOf(r, name); err != nil {
 			return x, fmt.Errorf("--loop: %w", err)
 		}
 	}
 	if strings.Contains(x.Loop, "@") {
 		where := newPlaces(nil)
-		x.Place = func(function string, s trace.Site) string {
+		x.SiteNamer = func(function string, s trace.Site) string {
 			place := where.called(function, s)
 			return place.String()
 		}
@@ -121,16 +121,16 @@ func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) 
 			return nil, err
 		}
 		for _, terminal := range n.Terminals {
-			found[k.Called(terminal).FunctionSite()] = true
+			found[k.CallWithoutParams(terminal).FunctionSite()] = true
 		}
 	}
 	return found, nil
 }
 
 // cut makes the part; nil if it is the whole run.
-func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutTrace, error) {
+func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutResult, error) {
 	x, err := w.window(r, nil)
-	if err != nil || x.Whole() {
+	if err != nil || x.IsWholeRun() {
 		return nil, err
 	}
 	p := newProgress(cmd.ErrOrStderr(), "ranks cut", r.Ranks())
@@ -139,7 +139,7 @@ func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutTrace
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.Name(), x.String(), err)
 	}
-	if c := part.Iterations; c != nil {
+	if c := part.IterationCall; c != nil {
 		where := newPlaces(nil).called(c.Name(), c.Site)
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: an iteration begins with %s at %s; --loop names another call\n", c.Name(), where.String())
 	}

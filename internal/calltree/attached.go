@@ -19,7 +19,7 @@ type AttachedSum struct {
 
 func (a *AttachedSum) String() string {
 	about := ""
-	if a.Estimate {
+	if a.IsEstimate {
 		about = "~"
 	}
 	return a.Name + " " + about + FormatMean(a.Mean())
@@ -28,17 +28,17 @@ func (a *AttachedSum) String() string {
 // CountedRounds is the number of a loop's iterations as the program counted them; "" without a count, or if it equals
 // that of the calls.
 func (n *Node) CountedRounds() string {
-	if n.Counted == nil {
+	if n.ProgramCount == nil {
 		return ""
 	}
-	rounds, about := uint64(n.Counted.Sum+0.5), ""
+	rounds, about := uint64(n.ProgramCount.Sum+0.5), ""
 	if rounds == n.Rounds && !n.RoundsAtLeast && !n.Unsure {
 		return ""
 	}
-	if n.Counted.Estimate {
+	if n.ProgramCount.IsEstimate {
 		about = "~"
 	}
-	return about + show.Grouped(rounds)
+	return about + show.FormatGrouped(rounds)
 }
 
 // addAttached adds a number of times what another place has; both are in order of names. It leaves what it is given as it is.
@@ -61,7 +61,7 @@ func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 		if c >= 0 {
 			x.Name = more[0].Name
 			v := more[0].LeafValue
-			v.Count, v.Sum, v.Within = v.Count*times, v.Sum*times, v.Within*times
+			v.Count, v.Sum, v.ErrorBound = v.Count*times, v.Sum*times, v.ErrorBound*times
 			x.Add(v)
 			more = more[1:]
 		}
@@ -74,9 +74,9 @@ func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 func (b *builder) attached() ([][]AttachedSum, error) {
 	var list [][]AttachedSum
 	calls := make([]uint64, b.leaves.Len())
-	values := b.leaves.Values
+	values := b.leaves.AttachedValues
 	if !b.OwnTimes && len(b.ranks) < len(b.p.TimedRanks) {
-		values = b.leaves.MeanValues // of the class, as times are
+		values = b.leaves.MeanAttachedValues // of the class, as times are
 	}
 	for _, k := range b.ranks {
 		values, err := values(k)
@@ -119,7 +119,7 @@ func (v *Value) String() string { return v.Name + " " + FormatMean(v.Mean) }
 // FormatMean renders a mean with three digits, thousands with their points.
 func FormatMean(x float64) string {
 	if x >= 1000 {
-		return show.Grouped(uint64(x + 0.5))
+		return show.FormatGrouped(uint64(x + 0.5))
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
@@ -130,7 +130,7 @@ type ValueSums map[int]map[string]trace.ValueStat
 // add takes in what a class's terminals have; place numbers a terminal's place.
 // The first terminal of a place has it for all of them.
 func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
-	all, err := r.Values(class)
+	all, err := r.AttachedStats(class)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 				continue
 			}
 			at := place[t]
-			values := once.Get(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
+			values := once.GetOrMake(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
 			sum := values[name]
 			sum.Merge(stat)
 			values[name] = sum

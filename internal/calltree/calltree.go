@@ -20,17 +20,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Locate returns the source location of the call site of an MPI function or, with "" for its name, of a frame around
+// Locator returns the source location of the call site of an MPI function or, with "" for its name, of a frame around
 // one.
-type Locate func(function string, s trace.Site) symbolise.Place
+type Locator func(function string, s trace.Site) symbolise.Place
 
 // places are those of a call site and of the frames around it that were recorded, innermost first.
-func (w Locate) Places(function string, s trace.Site) []symbolise.Place {
+func (w Locator) Places(function string, s trace.Site) []symbolise.Place {
 	list := []symbolise.Place{w(function, s)}
-	for o := s.Outer; o != nil; o = o.Outer {
+	for o := s.Caller; o != nil; o = o.Caller {
 		list = append(list, w("", *o))
 	}
-	between := func(p symbolise.Place) bool { return p.Between() }
+	between := func(p symbolise.Place) bool { return p.IsStub() }
 	if slices.ContainsFunc(list, between) {
 		if own := slices.DeleteFunc(slices.Clone(list), between); len(own) > 0 {
 			list = own
@@ -40,9 +40,9 @@ func (w Locate) Places(function string, s trace.Site) []symbolise.Place {
 }
 
 // StartFunctions names the functions that the threads of a stream were made for; "" where that isn't known.
-func (w Locate) StartFunctions(k *trace.Rank, stream int) string {
+func (w Locator) StartFunctions(k *trace.Rank, stream int) string {
 	var names []string
-	for _, s := range k.MadeFor(stream) {
+	for _, s := range k.StartFunctions(stream) {
 		p := w("", s)
 		names = append(names, p.ThreadFunction())
 	}
@@ -51,7 +51,7 @@ func (w Locate) StartFunctions(k *trace.Rank, stream int) string {
 
 // stack returns the functions at a call site, innermost first, those of the
 // frames around it included if they were recorded; and the same as text.
-func (w Locate) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
+func (w Locator) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
 	frames = []symbolise.Frame{}
 	for i, place := range w.Places(function, s) {
 		frames = append(frames, place.Frames...)
@@ -65,18 +65,18 @@ func (w Locate) Stack(function string, s trace.Site) (frames []symbolise.Frame, 
 
 // A Tree is the shape of one rank of a class.
 type Tree struct {
-	Trace          string   `json:"trace"`
-	Command        string   `json:"command"`
-	WorldRanks     int      `json:"world"` // ranks of the run
-	Class          int      `json:"class"`
-	Ranks          []int    `json:"ranks"`    // of the class; they share the shape
-	Rank           int      `json:"rank"`     // whose counts and bytes these are
-	TripCountsVary bool     `json:"varies"`   // the others run loops another number of times
-	TimesKind      string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
-	TimedRanks     []int    `json:"times_of"` // ranks whose times these are
-	Sites          []Site   `json:"sites"`
-	Threads        []Thread `json:"threads"`
-	Code           bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
+	Trace           string   `json:"trace"`
+	Command         string   `json:"command"`
+	WorldRanks      int      `json:"world"` // ranks of the run
+	Class           int      `json:"class"`
+	Ranks           []int    `json:"ranks"`    // of the class; they share the shape
+	Rank            int      `json:"rank"`     // whose counts and bytes these are
+	TripCountsVary  bool     `json:"varies"`   // the others run loops another number of times
+	TimesKind       string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
+	TimedRanks      []int    `json:"times_of"` // ranks whose times these are
+	Sites           []Site   `json:"sites"`
+	Threads         []Thread `json:"threads"`
+	FromMachineCode bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
 	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
 	StackLimit int `json:"stacks_cut_short,omitempty"`
 	terminals  int
@@ -111,7 +111,7 @@ type Thread struct {
 type Node struct {
 	Kind           string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
 	Site           int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
-	Peers          string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
+	PeerFormulas   string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
 	VaryingValues  []string `json:"lanes,omitempty"` // of a call: values that are others each time, as "tag 0..99 by 1"
 	Part           int      `json:"part,omitempty"`  // number within the thread, from 1
 	Entries        uint64   `json:"entered"`         // how often the loop is begun, or the part reached
@@ -137,8 +137,8 @@ type Node struct {
 	Place         string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
 	RoundsAtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such; of a recursion: some stacks were cut short in it
 	Unsure        bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
-	// Counted is how many rounds of a loop the program counted itself (papers pass), all of them together.
-	Counted *AttachedSum `json:"counted,omitempty"`
+	// ProgramCount is how many rounds of a loop the program counted itself (papers pass), all of them together.
+	ProgramCount *AttachedSum `json:"counted,omitempty"`
 
 	Terminals []int  `json:"-"` // of a call
 	offset    uint64 // of a loop by the machine code
@@ -149,21 +149,21 @@ func (n *Node) ShownBody() []*Node { return n.shown(0, len(n.Body), n.Branches) 
 
 func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	for _, b := range branches {
-		out = append(out, n.Body[from:b.Arms[0].From]...)
+		out = append(out, n.Body[from:b.Arms[0].FirstItem]...)
 		first, branch, text := len(out), 0.0, "either"
 		if len(b.Arms) == 1 {
 			text = "if"
 		}
 		for _, w := range b.Arms {
-			way := &Node{Kind: "way", Function: text, Rounds: w.TakenCount, Body: n.shown(w.From, w.To, w.Branches)}
+			way := &Node{Kind: "way", Function: text, Rounds: w.TakenCount, Body: n.shown(w.FirstItem, w.EndItem, w.Branches)}
 			if w.TakenCount > 0 {
-				way.Function += fmt.Sprintf(" (%s of %s%s)", show.Grouped(w.TakenCount), show.Plural(n.Rounds, "iteration"), n.which(w.Iterations))
+				way.Function += fmt.Sprintf(" (%s of %s%s)", show.FormatGrouped(w.TakenCount), show.FormatPlural(n.Rounds, "iteration"), n.which(w.TakenIterations))
 			}
-			for _, x := range n.Body[w.From:w.To] {
+			for _, x := range n.Body[w.FirstItem:w.EndItem] {
 				way.Sums.Add(&x.Sums)
 			}
 			out = append(out, way)
-			from, branch, text = w.To, branch+way.Sums.Time(), "or"
+			from, branch, text = w.EndItem, branch+way.Sums.TotalNs(), "or"
 		}
 		for _, way := range out[first:] {
 			way.BranchNs = branch
@@ -173,7 +173,7 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 }
 
 // which says in which iterations of a loop something was.
-func (n *Node) which(i *code.Iterations) string {
+func (n *Node) which(i *code.IterationPattern) string {
 	switch {
 	case i == nil:
 		return ""
@@ -199,14 +199,14 @@ type Site struct {
 
 // Options say which tree is made.
 type Options struct {
-	Locate        Locate
+	Locate        Locator
 	Code          *trace.Code // functions and loops are those of the program's machine code; nil: as the order of calls shows
 	OwnTimes      bool        // times are the rank's own where the trace has the time of each call, which takes as long as reading them all; else those of its class
 	StructureOnly bool        // without times, peers, bytes and attached values
 }
 
-// OffsetPlace is the place of a call in its binary, without further knowledge.
-func OffsetPlace(_ string, s trace.Site) symbolise.Place {
+// LocateByOffset is the place of a call in its binary, without further knowledge.
+func LocateByOffset(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
 
@@ -214,7 +214,7 @@ func OffsetPlace(_ string, s trace.Site) symbolise.Place {
 // millions.
 func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	if o.Locate == nil {
-		o.Locate = OffsetPlace
+		o.Locate = LocateByOffset
 	}
 	k, err := r.Rank(rank)
 	if err != nil {
@@ -226,7 +226,7 @@ func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	}
 	b := &builder{k: k, x: x, Options: o, peers: make(map[int]string), p: &Tree{
 		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], WorldRanks: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
-		TripCountsVary: x.Varies(), TimesKind: "mean",
+		TripCountsVary: x.CountsVary(), TimesKind: "mean",
 	}}
 	if b.ranks, err = b.timed(r); err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 		if b.placer, err = newPlacer(r, k, o.Code); err != nil {
 			return nil, err
 		}
-		b.p.Code = true
+		b.p.FromMachineCode = true
 	}
 	for stream := range k.Streams() {
 		if err := b.times(stream); err != nil {
@@ -298,7 +298,7 @@ func (b *builder) times(stream int) error {
 	b.leaves = b.k.Leaves(stream)
 	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
 	b.enters, b.calls = make([][]entries, b.leaves.Len()), b.leaves.Counts(b.k)
-	b.first, b.begins = make([]firstCall, b.leaves.Len()), b.leaves.First(b.k)
+	b.first, b.begins = make([]firstCall, b.leaves.Len()), b.leaves.FirstPositions(b.k)
 	b.shared, b.total = 0, 0
 	if b.StructureOnly {
 		for leaf := range b.each {
@@ -334,24 +334,24 @@ func (b *builder) times(stream int) error {
 		}
 		if x := &sums[leaf]; x.Calls > 0 {
 			b.total += (x.Gap + x.Duration) / float64(len(b.ranks))
-			if x.Shared {
+			if x.SharedTimes {
 				b.shared++
 			}
-			b.each[leaf].Compute = x.Gap / float64(x.Calls)
-			c := b.k.Called(t)
+			b.each[leaf].ComputeNs = x.Gap / float64(x.Calls)
+			c := b.k.CallWithoutParams(t)
 			b.each[leaf].AddTime(c.Func, x.Duration/float64(x.Calls))
-			b.entry[leaf] = b.each[leaf].Compute
-			b.first[leaf].compute, b.first[leaf].mpi = x.First(uint64(len(b.ranks)))
+			b.entry[leaf] = b.each[leaf].ComputeNs
+			b.first[leaf].compute, b.first[leaf].mpi = x.MeanFirst(uint64(len(b.ranks)))
 			if x.Entries > 0 {
 				later := *x
-				if later.WithoutFirst(); later.Entries == 0 {
+				if later.RemoveFirst(); later.Entries == 0 {
 					later = *x
 				}
-				b.entry[leaf] = later.EntriesGap / float64(later.Entries)
-				for loops := range len(x.Outer) + 1 {
-					e := x.Entering(loops + 1)
+				b.entry[leaf] = later.EntryGaps / float64(later.Entries)
+				for loops := range len(x.OuterEntries) + 1 {
+					e := x.EnteringAtLeast(loops + 1)
 					further := math.NaN()
-					if len(x.Outer) > 0 {
+					if len(x.OuterEntries) > 0 {
 						further = later.GapBefore(loops)
 					}
 					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), later.GapBefore(loops + 1), further})
@@ -404,17 +404,17 @@ func (b *builder) terminals(r *trace.Reader) error {
 	b.p.terminals = n
 	known := make(map[trace.FunctionSite]int)
 	for t := range n {
-		c := b.k.Called(t)
+		c := b.k.CallWithoutParams(t)
 		key := c.FunctionSite()
 		if known[key] == 0 {
 			frames, text := b.Locate.Stack(c.Name(), c.Site)
 			b.p.Sites = append(b.p.Sites, Site{
 				Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Text: text,
-				Path: b.Locate.Path(c.Name(), c.Site), HasStack: c.Site.Outer != nil,
+				Path: b.Locate.Path(c.Name(), c.Site), HasStack: c.Site.Caller != nil,
 			})
 			known[key] = len(b.p.Sites)
 			def, _ := mpi.ByID(c.Func.ID)
-			b.polls = append(b.polls, def.Has(mpi.Polls))
+			b.polls = append(b.polls, def.Has(mpi.AttrPolls))
 		}
 		b.site[t], b.amount[t].Calls = known[key], 1
 	}
@@ -428,11 +428,11 @@ func (b *builder) terminals(r *trace.Reader) error {
 	for i := range b.p.Sites {
 		b.p.Sites[i].Values = values.ByPlace(i + 1)
 	}
-	amounts, err := ops.ClassOf(r, b.k.Class())
+	amounts, err := ops.NewClassAmounts(r, b.k.Class())
 	if err != nil {
 		return err
 	}
-	counts, totals, err := amounts.Rank(b.k.Number())
+	counts, totals, err := amounts.RankAmounts(b.k.Number())
 	if err != nil {
 		return err
 	}
@@ -557,7 +557,7 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 	if err != nil {
 		b.err = err
 	}
-	out.Peers = peers
+	out.PeerFormulas = peers
 	for _, t := range list {
 		for _, text := range b.k.LaneTexts(b.leaves.Terminal(t.leaf)) {
 			if !slices.Contains(out.VaryingValues, text) {

@@ -29,14 +29,14 @@ func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 		sum := b.each[t.leaf].Scaled(t.count * times)
 		all.Add(&sum)
 	}
-	later := (all.Compute - first.compute) / (calls - 1)
+	later := (all.ComputeNs - first.compute) / (calls - 1)
 	if entry != nil {
 		later = *entry
 	}
-	if model.FirstApart(first.compute, later, b.total) {
+	if model.FirstCallsDiffer(first.compute, later, b.total) {
 		out.FirstCompute = &first.compute
 	}
-	if entry == nil && model.FirstApart(first.mpi, (all.Inside()-first.mpi)/(calls-1), b.total) {
+	if entry == nil && model.FirstCallsDiffer(first.mpi, (all.InCallsNs()-first.mpi)/(calls-1), b.total) {
 		out.FirstMPI = &first.mpi
 	}
 }
@@ -53,10 +53,10 @@ func (n *Node) EntryNote() string {
 func (n *Node) firstCall() (text string) {
 	later := float64(n.Sums.Calls - 1)
 	if n.FirstCompute != nil {
-		text += ", first after " + show.Duration(*n.FirstCompute) + ", then " + show.Duration((n.Sums.Compute-*n.FirstCompute)/later)
+		text += ", first after " + show.FormatDuration(*n.FirstCompute) + ", then " + show.FormatDuration((n.Sums.ComputeNs-*n.FirstCompute)/later)
 	}
 	if n.FirstMPI != nil {
-		text += ", first takes " + show.Duration(*n.FirstMPI) + ", then " + show.Duration((n.Sums.Inside()-*n.FirstMPI)/later)
+		text += ", first takes " + show.FormatDuration(*n.FirstMPI) + ", then " + show.FormatDuration((n.Sums.InCallsNs()-*n.FirstMPI)/later)
 	}
 	return text
 }
@@ -73,19 +73,19 @@ func (n *Node) entered() string {
 	if n.FirstCompute != nil {
 		entries += *n.FirstCompute - *n.EntryCompute
 	}
-	mean := first.Sums.Compute / float64(max(1, first.Sums.Calls))
-	if entries < 2*mean*float64(n.Entries) || entries < n.Sums.Time()/100 {
+	mean := first.Sums.ComputeNs / float64(max(1, first.Sums.Calls))
+	if entries < 2*mean*float64(n.Entries) || entries < n.Sums.TotalNs()/100 {
 		return ""
 	}
-	text, then := ", entered after "+show.Duration(*n.EntryCompute), ", then "
+	text, then := ", entered after "+show.FormatDuration(*n.EntryCompute), ", then "
 	if n.FirstCompute != nil {
-		text = ", first entered after " + show.Duration(*n.FirstCompute) + ", later " + show.Duration(*n.EntryCompute)
+		text = ", first entered after " + show.FormatDuration(*n.FirstCompute) + ", later " + show.FormatDuration(*n.EntryCompute)
 		then = "; then "
 	}
 	if n.FurtherCompute != nil {
-		text += then + show.Duration(*n.FurtherCompute)
-	} else if calls := first.Sums.Calls; calls > n.Entries && first.Sums.Compute > entries {
-		text += then + show.Duration((first.Sums.Compute-entries)/float64(calls-n.Entries))
+		text += then + show.FormatDuration(*n.FurtherCompute)
+	} else if calls := first.Sums.Calls; calls > n.Entries && first.Sums.ComputeNs > entries {
+		text += then + show.FormatDuration((first.Sums.ComputeNs-entries)/float64(calls-n.Entries))
 	}
 	return text
 }

@@ -85,7 +85,7 @@ func newFolder(label []int, poll func(label int) bool) *nodeShaper {
 
 // fold returns the shape of a stream as a sequence.
 func (f *nodeShaper) fold(root trace.Node) []*node {
-	f.leaf, f.uses = make(map[int]*node), root.Uses()
+	f.leaf, f.uses = make(map[int]*node), root.RuleUses()
 	return f.evened(root)
 }
 
@@ -94,7 +94,7 @@ func (f *nodeShaper) once(root trace.Node) []*node {
 	f.lists, f.ends = make(map[int][]*node), make(map[int][2]int)
 	list := f.rule(root)
 	if f.only != nil {
-		list = append(f.junction(-1, f.ends[root.Copy][0]), list...)
+		list = append(f.junction(-1, f.ends[root.RuleCopy][0]), list...)
 	}
 	return f.folded(list)
 }
@@ -102,7 +102,7 @@ func (f *nodeShaper) once(root trace.Node) []*node {
 // rule returns one pass through the body of a rule. Short ones are not folded
 // yet: where a rule ends need not be where a loop does.
 func (f *nodeShaper) rule(n trace.Node) []*node {
-	if list, ok := f.lists[n.Copy]; ok {
+	if list, ok := f.lists[n.RuleCopy]; ok {
 		return list
 	}
 	var list []*node
@@ -112,7 +112,7 @@ func (f *nodeShaper) rule(n trace.Node) []*node {
 		of := [2]int{c.Leaf, c.Leaf}
 		switch {
 		case c.Rule >= 0:
-			once, of = f.rule(c), f.ends[c.Copy]
+			once, of = f.rule(c), f.ends[c.RuleCopy]
 		case f.only == nil || f.only.has(c.Leaf):
 			once = []*node{f.call(c.Leaf)}
 		case !f.only.placed(c.Leaf):
@@ -134,14 +134,14 @@ func (f *nodeShaper) rule(n trace.Node) []*node {
 			ends[1] = of[1]
 		}
 	}
-	f.ends[n.Copy] = ends
+	f.ends[n.RuleCopy] = ends
 	if len(list) > maxUnfolded {
 		list = f.folded(list)
 	}
 	if n.Rule > 0 && f.uses[n.Rule] > 1 && len(list) > 1 && sizeOf(list) > maxCopied {
 		list = []*node{f.part(n.Rule, f.folded(list))}
 	}
-	f.lists[n.Copy] = list
+	f.lists[n.RuleCopy] = list
 	return list
 }
 
@@ -248,7 +248,7 @@ func sizeOf(list []*node) int {
 }
 
 func (f *nodeShaper) call(leaf int) *node {
-	return once.Get(f.leaf, leaf, func() *node {
+	return once.GetOrMake(f.leaf, leaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}, shape: f.shape('c', f.label[leaf])}
 	})
 }

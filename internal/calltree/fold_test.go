@@ -217,15 +217,15 @@ func TestSums(t *testing.T) {
 			var want Sums
 			for i := range times {
 				want.Calls += times[i].Duration.Count
-				want.MPI += float64(times[i].Duration.Sum)
-				want.Compute += float64(times[i].Gap.Sum)
+				want.MPINs += float64(times[i].Duration.Sum)
+				want.ComputeNs += float64(times[i].Gap.Sum)
 			}
 			if p.TripCountsVary {
 				continue
 			}
 			n := float64(len(p.Ranks))
 			got := p.Threads[0].Total
-			if got.Calls != want.Calls/uint64(n) || !near(got.MPI, want.MPI/n) || !near(got.Compute, want.Compute/n) {
+			if got.Calls != want.Calls/uint64(n) || !near(got.MPINs, want.MPINs/n) || !near(got.ComputeNs, want.ComputeNs/n) {
 				t.Errorf("%s: rank %d: %+v, want %+v / %v", name, rank, got, want, n)
 			}
 			var sum Sums
@@ -233,7 +233,7 @@ func TestSums(t *testing.T) {
 				checkSums(t, x)
 				sum.Add(&x.Sums)
 			}
-			if !near(sum.Time(), got.Time()) || sum.Calls != got.Calls {
+			if !near(sum.TotalNs(), got.TotalNs()) || sum.Calls != got.Calls {
 				t.Errorf("%s: lines come to %+v, all to %+v", name, sum, got)
 			}
 		}
@@ -250,7 +250,7 @@ func checkSums(t *testing.T, n *Node) {
 		checkSums(t, x)
 		sum.Add(&x.Sums)
 	}
-	if !near(sum.Time(), n.Sums.Time()) || sum.Calls != n.Sums.Calls {
+	if !near(sum.TotalNs(), n.Sums.TotalNs()) || sum.Calls != n.Sums.Calls {
 		t.Errorf("%s: body comes to %+v, all to %+v", n.Kind, sum, n.Sums)
 	}
 }
@@ -259,11 +259,11 @@ func near(a, b float64) bool { return a-b < 1+b/1e9 && b-a < 1+b/1e9 }
 
 // Where frames of the stack were recorded, a site shows them all.
 func TestStack(t *testing.T) {
-	site := trace.Site{Module: "/a/lib.so", Offset: 1, Outer: &trace.Site{Module: "/a/app", Offset: 2, Outer: &trace.Site{Module: "/a/app", Offset: 3}}}
-	where := Locate(func(_ string, s trace.Site) symbolise.Place {
+	site := trace.Site{Module: "/a/lib.so", Offset: 1, Caller: &trace.Site{Module: "/a/app", Offset: 2, Caller: &trace.Site{Module: "/a/app", Offset: 3}}}
+	where := Locator(func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{
 			Module: s.Module, Offset: s.Offset, Precision: symbolise.PrecisionSymbol,
-			Frames: []symbolise.Frame{{Function: fmt.Sprintf("f%d", s.Offset), Offset: 9}},
+			Frames: []symbolise.Frame{{Function: fmt.Sprintf("f%d", s.Offset), OffsetInFunction: 9}},
 		}
 	})
 	frames, text := where.Stack("", site)

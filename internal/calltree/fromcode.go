@@ -16,21 +16,21 @@ import (
 type placer struct {
 	frames int // of a stack that were recorded at most
 	code   *trace.Code
-	ways   *tree.Ways
+	ways   *tree.TransitionFinder
 	vertex []int // by terminal, -1: not placed
 }
 
 func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
-	frames, err := tree.Frames(r)
+	frames, err := tree.StackLimit(r)
 	if err != nil {
 		return nil, err
 	}
-	return &placer{frames: frames, code: c, ways: tree.NewWays(c), vertex: tree.Vertices(k, c)}, nil
+	return &placer{frames: frames, code: c, ways: tree.NewTransitionFinder(c), vertex: tree.Vertices(k, c)}, nil
 }
 
 // cutShort reports whether a call's stack has as many frames as were recorded at most.
 func (b *builder) cutShort(terminal int) bool {
-	c := b.k.Called(terminal)
+	c := b.k.CallWithoutParams(terminal)
 	return b.placer.frames > 1 && len(c.Site.Frames()) == b.placer.frames
 }
 
@@ -41,7 +41,7 @@ func (b *builder) cutFrames() map[uint64]bool {
 		if v >= 0 || !b.cutShort(terminal) {
 			continue
 		}
-		c := b.k.Called(terminal)
+		c := b.k.CallWithoutParams(terminal)
 		for _, f := range c.Site.Frames() {
 			cut[f.Offset] = true
 		}
@@ -89,7 +89,7 @@ func count(top *Node) {
 	look(top)
 	for where, list := range loops {
 		if len(list) == 1 {
-			list[0].Counted = counted[where]
+			list[0].ProgramCount = counted[where]
 		}
 	}
 }
@@ -108,7 +108,7 @@ func alike(c *trace.Code) []bool {
 		if v.Kind == trace.LoopVertex || v.Line == 0 || v.Parent < 0 {
 			continue
 		}
-		key := text{v.Parent, v.Kind, v.Name, v.Where()}
+		key := text{v.Parent, v.Kind, v.Name, v.LocationText()}
 		if j, seen := first[key]; !seen {
 			first[key] = i
 		} else if c.Vertices[j].Offset != v.Offset {
@@ -118,12 +118,12 @@ func alike(c *trace.Code) []bool {
 	return is
 }
 
-// placed makes the nodes of a thread. It finds no loops: they are vertices of the code. tree.Ways counts how often each was entered and went
-// round, in the compressed calls; Ways.Shape has the same turns, but goes through the calls one by one, for a rule per round.
+// placed makes the nodes of a thread. It finds no loops: they are vertices of the code. tree.TransitionFinder counts how often each was entered and went
+// round, in the compressed calls; Ways.CodeGrammar has the same turns, but goes through the calls one by one, for a rule per round.
 func (b *builder) placed(stream int) Thread {
 	n := len(b.placer.code.Vertices)
 	x := &placing{
-		builder: b, code: b.placer.code, counts: b.placer.ways.Count(b.k.Structure(stream), b.placer.vertex), top: &Node{},
+		builder: b, code: b.placer.code, counts: b.placer.ways.CountRuns(b.k.Structure(stream), b.placer.vertex), top: &Node{},
 		byKey: make(map[nodeKey]*Node), alike: alike(b.placer.code), deeper: b.truncatedRecursions(),
 		nodes: make([]*Node, n), bodies: make([]*Node, n), lists: make(map[*Node]terms),
 	}
@@ -134,10 +134,10 @@ func (b *builder) placed(stream int) Thread {
 	x.fill(x.top)
 	b.parts, b.known, b.shapes = make(map[int]int), make(map[*node]Sums), make(map[string]int)
 	b.recursive(x.nodes)
-	b.branch(x.nodes, x.counts.Lost == 0, x.counts.Taken)
+	b.branch(x.nodes, x.counts.UnexplainedSteps == 0, x.counts.TakenIterations)
 	count(x.top)
 	return Thread{
-		Number: stream, StartFunction: b.of[stream], SharedTimes: b.shared, UnexplainedSteps: x.counts.Lost,
+		Number: stream, StartFunction: b.of[stream], SharedTimes: b.shared, UnexplainedSteps: x.counts.UnexplainedSteps,
 		Body: append([]*Node{}, x.top.Body...), Total: x.top.Sums,
 	}
 }
@@ -147,8 +147,8 @@ func (b *builder) truncatedRecursions() []bool {
 	cut, vertices := b.cutFrames(), b.placer.code.Vertices
 	is := make([]bool, len(vertices))
 	for i := range vertices {
-		if v := &vertices[i]; v.Again >= 0 && cut[v.Offset] {
-			is[v.Again] = true
+		if v := &vertices[i]; v.RecursionOf >= 0 && cut[v.Offset] {
+			is[v.RecursionOf] = true
 		}
 	}
 	return is
@@ -169,24 +169,24 @@ type placing struct {
 
 // addVertex adds what the thread did at a vertex to its node.
 func (x *placing) addVertex(i int) {
-	v, n := &x.code.Vertices[i], &x.counts.Vertex[i]
+	v, n := &x.code.Vertices[i], &x.counts.VertexRounds[i]
 	if n.Entered == 0 {
 		return
 	}
-	if v.Again >= 0 {
-		x.bodies[i] = x.bodies[v.Again]
+	if v.RecursionOf >= 0 {
+		x.bodies[i] = x.bodies[v.RecursionOf]
 		return
 	}
 	node := x.nodeOf(i)
 	if node.Entries == 0 {
-		node.LeastRounds, node.MostRounds, node.RoundsStep = n.Least, n.Most, n.Step
+		node.LeastRounds, node.MostRounds, node.RoundsStep = n.LeastRounds, n.MostRounds, n.RoundsStep
 	} else {
 		node.RoundsStep = 0 // of two taken for one
 	}
 	node.Entries += n.Entered
 	node.Rounds += n.Rounds
-	node.LeastRounds, node.MostRounds = min(node.LeastRounds, n.Least), max(node.MostRounds, n.Most)
-	node.RoundsAtLeast, node.Unsure = node.RoundsAtLeast || v.AtLeast, node.Unsure || v.Unsure
+	node.LeastRounds, node.MostRounds = min(node.LeastRounds, n.LeastRounds), max(node.MostRounds, n.MostRounds)
+	node.RoundsAtLeast, node.Unsure = node.RoundsAtLeast || v.RoundsAtLeast, node.Unsure || v.EntriesUnsure
 	x.nodes[i], x.bodies[i] = node, node
 	switch v.Kind {
 	case trace.LoopVertex:
@@ -195,8 +195,8 @@ func (x *placing) addVertex(i int) {
 		node.Kind = "call"
 	default:
 		node.Kind, node.Function, node.CallerPlace, node.Place = "function", v.Name, node.Place, ""
-		if a := &x.counts.Again[i]; a.Rounds > a.Entered {
-			inner := &Node{Kind: "recursion", Entries: a.Entered, Rounds: a.Rounds, LeastRounds: a.Least, MostRounds: a.Most, RoundsStep: a.Step, RoundsAtLeast: x.deeper[i]}
+		if a := &x.counts.Recursions[i]; a.Rounds > a.Entered {
+			inner := &Node{Kind: "recursion", Entries: a.Entered, Rounds: a.Rounds, LeastRounds: a.LeastRounds, MostRounds: a.MostRounds, RoundsStep: a.RoundsStep, RoundsAtLeast: x.deeper[i]}
 			node.Body = append(node.Body, inner)
 			x.bodies[i] = inner
 		}
@@ -209,8 +209,8 @@ func (x *placing) nodeOf(i int) *Node {
 	if v.Parent >= 0 {
 		in = x.bodies[v.Parent]
 	}
-	return once.Get(x.byKey, nodeKey{in, v.Kind, v.Name, v.File, v.Line, v.Offset}, func() *Node {
-		where := v.Where()
+	return once.GetOrMake(x.byKey, nodeKey{in, v.Kind, v.Name, v.File, v.Line, v.Offset}, func() *Node {
+		where := v.LocationText()
 		if x.alike[i] {
 			where += fmt.Sprintf(" +0x%x", v.Offset)
 		}
@@ -296,20 +296,20 @@ func (x *placing) enter(n *Node) {
 
 // branch finds the branches of bodies, by the node of each vertex. Nodes of several vertices are left alone: they are several places of
 // the code. counted says that rounds are known, and in which of them a vertex was reached.
-func (b *builder) branch(nodes []*Node, counted bool, taken []code.Iterations) {
+func (b *builder) branch(nodes []*Node, counted bool, taken []code.IterationPattern) {
 	c := b.placer.code
 	of := make(map[*Node]int) // vertices of a node
 	for _, n := range nodes {
 		of[n]++
 	}
-	in := make(map[*Node]code.Iterations)
+	in := make(map[*Node]code.IterationPattern)
 	for i, n := range nodes {
 		if n != nil && of[n] == 1 {
 			in[n] = taken[i]
 		}
 	}
 	apart := make(map[[2]*Node]bool)
-	for _, p := range c.Apart {
+	for _, p := range c.ExclusivePairs {
 		x, y := nodes[p[0]], nodes[p[1]]
 		up := c.Vertices[p[0]].Parent
 		if x == nil || y == nil || up < 0 || nodes[up] == nil || of[x] > 1 || of[y] > 1 || of[nodes[up]] > 1 {
@@ -344,10 +344,10 @@ func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 		least := make([]uint64, len(branch.Arms))
 		for i := range branch.Arms {
 			w := &branch.Arms[i]
-			for k := w.From; k < w.To; k++ {
+			for k := w.FirstItem; k < w.EndItem; k++ {
 				x := n.Body[k]
 				if slices.ContainsFunc(w.Branches, func(inner code.Branch) bool {
-					return k >= inner.Arms[0].From && k < inner.Arms[len(inner.Arms)-1].To
+					return k >= inner.Arms[0].FirstItem && k < inner.Arms[len(inner.Arms)-1].EndItem
 				}) {
 					continue
 				}
@@ -381,17 +381,17 @@ func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 
 // iterations finds in which rounds of a loop ways were gone, by what is known of nodes. What is in some rounds only, and in no way of a branch,
 // gets one of its own.
-func (n *Node) iterations(in map[*Node]code.Iterations) {
+func (n *Node) iterations(in map[*Node]code.IterationPattern) {
 	covered := make([]bool, len(n.Body))
 	var ways func(list []code.Branch)
 	ways = func(list []code.Branch) {
 		for _, b := range list {
 			for i := range b.Arms {
 				w := &b.Arms[i]
-				for k := w.From; k < w.To; k++ {
+				for k := w.FirstItem; k < w.EndItem; k++ {
 					covered[k] = true
-					if at := in[n.Body[k]]; w.Iterations == nil && at.Count > 0 && !at.Odd && at.Count*n.Entries == w.TakenCount {
-						w.Iterations = &at
+					if at := in[n.Body[k]]; w.TakenIterations == nil && at.Count > 0 && !at.Irregular && at.Count*n.Entries == w.TakenCount {
+						w.TakenIterations = &at
 					}
 				}
 				ways(w.Branches)
@@ -403,9 +403,9 @@ func (n *Node) iterations(in map[*Node]code.Iterations) {
 		at, from := in[n.Body[i]], i
 		for i++; i < len(n.Body) && !covered[i] && in[n.Body[i]] == at; i++ {
 		}
-		if taken := at.Count * n.Entries; !covered[from] && n.Body[from].Kind != "loop" && !at.Odd && 0 < taken && taken < n.Rounds {
-			n.Branches = append(n.Branches, code.Branch{Arms: []code.Arm{{From: from, To: i, TakenCount: taken, Iterations: &at}}})
+		if taken := at.Count * n.Entries; !covered[from] && n.Body[from].Kind != "loop" && !at.Irregular && 0 < taken && taken < n.Rounds {
+			n.Branches = append(n.Branches, code.Branch{Arms: []code.BranchArm{{FirstItem: from, EndItem: i, TakenCount: taken, TakenIterations: &at}}})
 		}
 	}
-	slices.SortFunc(n.Branches, func(a, b code.Branch) int { return a.Arms[0].From - b.Arms[0].From })
+	slices.SortFunc(n.Branches, func(a, b code.Branch) int { return a.Arms[0].FirstItem - b.Arms[0].FirstItem })
 }

@@ -19,7 +19,7 @@ type Step struct {
 
 // path returns the functions around a call site, outermost first, as far as
 // frames were recorded and functions inlined.
-func (w Locate) Path(function string, s trace.Site) []Step {
+func (w Locator) Path(function string, s trace.Site) []Step {
 	var list []Step
 	for _, place := range slices.Backward(w.Places(function, s)) {
 		if len(place.Frames) == 0 {
@@ -63,10 +63,10 @@ func at(f *symbolise.Frame) string {
 		text := f.Text()
 		return text[len(f.Name())+1:]
 	}
-	if f.Tail && f.Offset == 0 || f.Start|f.Offset == 0 { // it isn't known from where in it
+	if f.TailCall && f.OffsetInFunction == 0 || f.Start|f.OffsetInFunction == 0 { // it isn't known from where in it
 		return ""
 	}
-	return fmt.Sprintf("+0x%x", f.Offset)
+	return fmt.Sprintf("+0x%x", f.OffsetInFunction)
 }
 
 // common is how many functions two paths share: called from the same places.

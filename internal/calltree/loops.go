@@ -30,9 +30,9 @@ func NewLoops(r *trace.Reader, o Options) *Loops {
 	return &Loops{r: r, o: o, known: make(map[loopKey]int), of: make(map[[2]int][][]int)}
 }
 
-// Of returns the loops around each distinct call of a rank's thread, by terminal: places in the list, outermost first.
+// LoopsAround returns the loops around each distinct call of a rank's thread, by terminal: places in the list, outermost first.
 // For a call that occurs in several places it returns their common loops.
-func (l *Loops) Of(rank, stream int) ([][]int, error) {
+func (l *Loops) LoopsAround(rank, stream int) ([][]int, error) {
 	key := [2]int{l.r.ClassOf(rank), stream}
 	if list := l.of[key]; list != nil {
 		return list, nil
@@ -57,8 +57,8 @@ func (l *Loops) Of(rank, stream int) ([][]int, error) {
 	return list, nil
 }
 
-// At returns a loop by its place in the list.
-func (l *Loops) At(n int) show.Loop { return l.List[n] }
+// Loop returns a loop by its place in the list.
+func (l *Loops) Loop(n int) show.Loop { return l.List[n] }
 
 // An around goes through the tree of a thread.
 type around struct {
@@ -104,19 +104,19 @@ func (w *around) node(n *Node, function string, chain []int) {
 
 // loop numbers a loop within others.
 func (w *around) loop(n *Node, function string, chain []int) int {
-	x := show.Loop{Function: function, Place: n.Place, First: w.first(n), Depth: len(chain), Around: -1}
+	x := show.Loop{Function: function, Place: n.Place, FirstCall: w.first(n), Depth: len(chain), OuterLoop: -1}
 	if len(chain) > 0 {
-		x.Around = chain[len(chain)-1]
+		x.OuterLoop = chain[len(chain)-1]
 	}
-	key := loopKey{x.Around, function, n.Place, n.offset, ""}
+	key := loopKey{x.OuterLoop, function, n.Place, n.offset, ""}
 	if n.Place == "" {
-		key.first = x.First
+		key.first = x.FirstCall
 	}
-	i, fresh := once.Number(w.l.known, key)
+	i, fresh := once.NumberOf(w.l.known, key)
 	if fresh {
 		w.l.List = append(w.l.List, x)
 	}
-	w.l.List[i].Rounds = max(w.l.List[i].Rounds, n.MostRounds)
+	w.l.List[i].MaxRounds = max(w.l.List[i].MaxRounds, n.MostRounds)
 	return i
 }
 

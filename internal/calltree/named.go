@@ -35,7 +35,7 @@ func (t *Tree) IterationCall(name string) (call *Node, err error) {
 		}
 	}
 	if len(found) > 1 {
-		return nil, fmt.Errorf("%s in %s: at %s", show.Plural(len(found), "loop"), name, strings.Join(found, ", "))
+		return nil, fmt.Errorf("%s in %s: at %s", show.FormatPlural(len(found), "loop"), name, strings.Join(found, ", "))
 	}
 	return call, nil
 }

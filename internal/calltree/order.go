@@ -11,18 +11,18 @@ import (
 // A Transition is an item and the one that follows it.
 type Transition struct{ From, To int }
 
-// An ItemOrder is what a rank's calls, or other numbered items, show of their order in the program.
-type ItemOrder struct {
+// An ObservedOrder is what a rank's calls, or other numbered items, show of their order in the program.
+type ObservedOrder struct {
 	Items       []int               // items in the order in which they first come
 	Transitions map[Transition]bool // from one to the next
 }
 
-// An Order is the order of items in the program as the courses of ranks show it, and the loops: a step back in it begins another iteration.
+// An LoopOrder is the order of items in the program as the courses of ranks show it, and the loops: a step back in it begins another iteration.
 // Loops lie within each other or apart.
-type Order struct {
+type LoopOrder struct {
 	Items    []int // in order
 	Position []int // by item: its place in the order
-	Loops    []Interval
+	Loops    []PlaceInterval
 	// InnermostLoop is, by place, the innermost loop that has it, None if no loop does; Outer is the next one around a loop.
 	InnermostLoop, OuterLoop []int
 }
@@ -30,15 +30,15 @@ type Order struct {
 // NoLoop is no loop.
 const NoLoop = -1
 
-// An Interval is the places from first to last.
-type Interval struct{ First, Last int }
+// An PlaceInterval is the places from first to last.
+type PlaceInterval struct{ First, Last int }
 
 // Has reports whether a place is in it.
-func (i Interval) Has(place int) bool { return i.First <= place && place <= i.Last }
+func (i PlaceInterval) Has(place int) bool { return i.First <= place && place <= i.Last }
 
-// ByOrder finds the order of items and their loops.
-func ByOrder(items int, courses []ItemOrder) *Order {
-	o := &Order{Items: merged(items, courses), Position: make([]int, items)}
+// FindLoopOrder finds the order of items and their loops.
+func FindLoopOrder(items int, courses []ObservedOrder) *LoopOrder {
+	o := &LoopOrder{Items: merged(items, courses), Position: make([]int, items)}
 	for place, c := range o.Items {
 		o.Position[c] = place
 	}
@@ -57,7 +57,7 @@ func ByOrder(items int, courses []ItemOrder) *Order {
 }
 
 // CommonLoop is the innermost loop that has both places.
-func (o *Order) CommonLoop(a, b int) int {
+func (o *LoopOrder) CommonLoop(a, b int) int {
 	n := o.InnermostLoop[a]
 	for n != NoLoop && !o.Loops[n].Has(b) {
 		n = o.OuterLoop[n]
@@ -66,7 +66,7 @@ func (o *Order) CommonLoop(a, b int) int {
 }
 
 // merged merges the orders of ranks' first calls, beginning with the rank that has most items.
-func merged(items int, courses []ItemOrder) (order []int) {
+func merged(items int, courses []ObservedOrder) (order []int) {
 	var firsts [][]int
 	seen := make(map[string]bool)
 	for _, c := range courses {
@@ -107,14 +107,14 @@ func (s siteSet) add(o siteSet) {
 
 // A span is a loop on the way, and the places that the ranks have which showed it.
 type span struct {
-	Interval
+	PlaceInterval
 	has siteSet
 }
 
 // loops finds the loops that steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back in it has
 // places of the outer one outside of it; else these ranks just lack those places.
-func (o *Order) loops(courses []ItemOrder) (out []Interval) {
-	by := make(map[Interval]*span)
+func (o *LoopOrder) loops(courses []ObservedOrder) (out []PlaceInterval) {
+	by := make(map[PlaceInterval]*span)
 	var list []*span
 	for _, c := range courses {
 		own := make(siteSet, len(o.Items)/64+1)
@@ -124,8 +124,8 @@ func (o *Order) loops(courses []ItemOrder) (out []Interval) {
 		}
 		for s := range c.Transitions {
 			if from, to := o.Position[s.From], o.Position[s.To]; to <= from {
-				i := Interval{to, from}
-				once.GetListed(by, i, &list, func() *span { return &span{i, make(siteSet, len(own))} }).has.add(own)
+				i := PlaceInterval{to, from}
+				once.GetOrAppend(by, i, &list, func() *span { return &span{i, make(siteSet, len(own))} }).has.add(own)
 			}
 		}
 	}
@@ -148,9 +148,11 @@ func (o *Order) loops(courses []ItemOrder) (out []Interval) {
 		}
 	}
 	for _, s := range list {
-		out = append(out, s.Interval)
+		out = append(out, s.PlaceInterval)
 	}
-	slices.SortFunc(out, func(a, b Interval) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last)) })
+	slices.SortFunc(out, func(a, b PlaceInterval) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last))
+	})
 	return out
 }
 
@@ -159,7 +161,7 @@ func (s *span) partOf(b *span) bool {
 	switch {
 	case s.Last < b.First || b.Last < s.First:
 		return false
-	case s.Interval == b.Interval || b.First > s.First || s.Last > b.Last:
+	case s.PlaceInterval == b.PlaceInterval || b.First > s.First || s.Last > b.Last:
 		return true
 	}
 	for p := b.First; p <= b.Last; p++ {

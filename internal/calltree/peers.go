@@ -38,7 +38,7 @@ func (b *builder) peersOf(list terms) (string, error) {
 var peerSigns = map[string]string{"dest": "→", "source": "←", "root": "root", "target_rank": "→"}
 
 func (b *builder) peersOfTerminal(t int) (_ string, err error) {
-	c := b.k.Called(t)
+	c := b.k.CallWithoutParams(t)
 	var at *trace.Positions
 	var texts []string
 	for i := range c.Func.Params {
@@ -62,7 +62,7 @@ func (b *builder) peersOfTerminal(t int) (_ string, err error) {
 // rankText renders a rank parameter.
 func (b *builder) rankText(t, at int) string {
 	name := func(v int64) string {
-		x := trace.Value{Type: trace.Int, Num: v}
+		x := trace.Value{Type: trace.TypeInt, Num: v}
 		switch s := x.Render(mpi.KindRank); s {
 		case "MPI_PROC_NULL":
 			return "none"
@@ -72,7 +72,7 @@ func (b *builder) rankText(t, at int) string {
 			return s
 		}
 	}
-	if v, ok := b.x.Same(t, at); ok {
+	if v, ok := b.x.Uniform(t, at); ok {
 		return name(v)
 	}
 	formula, others := b.x.Formula(t, at)

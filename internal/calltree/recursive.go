@@ -32,8 +32,8 @@ func (r *recursive) enters(a, b int) bool {
 	if a < 0 || !r.has(a) {
 		return true
 	}
-	return once.Get(r.known, [2]int{r.vertex[a], r.vertex[b]}, func() bool {
-		kept, _ := r.p.ways.Turn(r.vertex[a], r.vertex[b])
+	return once.GetOrMake(r.known, [2]int{r.vertex[a], r.vertex[b]}, func() bool {
+		kept, _ := r.p.ways.CommonVertices(r.vertex[a], r.vertex[b])
 		return kept <= r.around
 	})
 }
@@ -43,7 +43,7 @@ const noLeaf = -1
 
 // entry is such a place in a sequence.
 func (f *nodeShaper) entry() *node {
-	return once.Get(f.leaf, noLeaf, func() *node {
+	return once.GetOrMake(f.leaf, noLeaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{noLeaf, 1}}, shape: f.shape('e')}
 	})
 }
@@ -56,12 +56,12 @@ func (b *builder) recursive(nodes []*Node) {
 	c := b.placer.code
 	for i := 0; i < len(c.Vertices); i++ {
 		n := nodes[i]
-		if n == nil || c.Vertices[i].Kind != trace.FunctionVertex || c.Vertices[i].Again >= 0 || len(n.Body) == 0 || n.Body[0].Kind != "recursion" || n.told() {
+		if n == nil || c.Vertices[i].Kind != trace.FunctionVertex || c.Vertices[i].RecursionOf >= 0 || len(n.Body) == 0 || n.Body[0].Kind != "recursion" || n.told() {
 			continue
 		}
-		r := &recursive{p: b.placer, around: len(b.placer.ways.Around(i)), within: make([]bool, len(c.Vertices)), known: make(map[[2]int]bool)}
+		r := &recursive{p: b.placer, around: len(b.placer.ways.VerticesAround(i)), within: make([]bool, len(c.Vertices)), known: make(map[[2]int]bool)}
 		var names []string // of functions down to this one
-		for _, v := range append(slices.Clone(b.placer.ways.Around(i)), i) {
+		for _, v := range append(slices.Clone(b.placer.ways.VerticesAround(i)), i) {
 			if c.Vertices[v].Kind == trace.FunctionVertex {
 				names = append(names, c.Vertices[v].Name)
 			}

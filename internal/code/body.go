@@ -10,18 +10,18 @@ import (
 
 // A Body is what is known of a function's inside.
 type Body struct {
-	Blocks []Block // by ascending addresses
+	Blocks []BasicBlock // by ascending addresses
 	Graph  *FlowGraph
 	Calls  []Call // by ascending addresses
 	// UnresolvedJumps counts jumps through tables that weren't found: blocks that are reached through them alone seem
 	// not to be reached.
 	UnresolvedJumps int
-	// Undecoded counts places in which no instruction was found.
-	Undecoded int
+	// UndecodedCount counts places in which no instruction was found.
+	UndecodedCount int
 }
 
-// A Block is a stretch of code that is run from its beginning to its end.
-type Block struct {
+// A BasicBlock is a stretch of code that is run from its beginning to its end.
+type BasicBlock struct {
 	Lo, Hi uint64
 	Next   []int // blocks that may follow, by index
 }
@@ -90,29 +90,29 @@ type moveEffect struct {
 func (x *bodyBuilder) findStarts() {
 	f := x.f
 	for _, p := range f.parts {
-		x.b.Undecoded += p.bad
+		x.b.UndecodedCount += p.bad
 		x.starts = append(x.starts, p.lo)
 	}
 	for i := range f.moves {
 		v, e := &f.moves[i], &x.moves[i]
 		e.ends = true
 		switch v.kind {
-		case insn.Branch, insn.Jump:
+		case insn.KindBranch, insn.KindJump:
 			if f.Contains(v.target) {
 				x.starts = append(x.starts, v.target)
 			} else {
 				x.addCall(v, e)
 			}
-		case insn.IndirectJump:
-			switch v.via.Way {
-			case insn.ByTable:
+		case insn.KindIndirectJump:
+			switch v.via.Origin {
+			case insn.TargetFromTable:
 				x.starts = append(x.starts, f.tables[v.target]...)
-			case insn.ByUnknownTable:
+			case insn.TargetFromUnknownTable:
 				x.b.UnresolvedJumps++
 			default:
 				x.addCall(v, e)
 			}
-		case insn.Call, insn.IndirectCall:
+		case insn.KindCall, insn.KindIndirectCall:
 			c := x.addCall(v, e)
 			x.findPads(v, e)
 			e.ends = !c.MayReturn || e.pads != nil
@@ -157,18 +157,18 @@ func (x *bodyBuilder) link() {
 		}
 		b.Blocks[at].Next = []int{} // it doesn't just go on
 		switch v.kind {
-		case insn.Branch:
+		case insn.KindBranch:
 			b.lead(at, v.target)
 			b.goOn(f, at)
-		case insn.Jump:
+		case insn.KindJump:
 			b.lead(at, v.target)
-		case insn.IndirectJump:
-			if v.via.Way == insn.ByTable {
+		case insn.KindIndirectJump:
+			if v.via.Origin == insn.TargetFromTable {
 				for _, to := range f.tables[v.target] {
 					b.lead(at, to)
 				}
 			}
-		case insn.Call, insn.IndirectCall:
+		case insn.KindCall, insn.KindIndirectCall:
 			if b.Calls[e.call-1].MayReturn {
 				b.goOn(f, at)
 			}
@@ -196,9 +196,9 @@ func (x *bodyBuilder) analyse() {
 func (f *Function) call(v *move) Call {
 	g, name := f.image.callee(v)
 	c := Call{Addr: v.addr, Return: v.end, Callee: g, Symbol: name, Resolved: g != nil || name != "", MayReturn: true}
-	c.Tail = v.kind != insn.Call && v.kind != insn.IndirectCall
+	c.Tail = v.kind != insn.KindCall && v.kind != insn.KindIndirectCall
 	if g != nil {
-		c.MayReturn = g.Returns()
+		c.MayReturn = g.MayReturn()
 	}
 	c.MayReturn = c.MayReturn && comesBackByName(g, name)
 	return c
@@ -220,7 +220,7 @@ func (b *Body) split(f *Function, starts []uint64) error {
 		if i+1 < len(starts) {
 			hi = min(hi, starts[i+1])
 		}
-		b.Blocks = append(b.Blocks, Block{Lo: lo, Hi: hi})
+		b.Blocks = append(b.Blocks, BasicBlock{Lo: lo, Hi: hi})
 	}
 	return nil
 }
@@ -258,8 +258,8 @@ func (b *Body) Call(address uint64) *Call {
 	return nil
 }
 
-// Reached reports whether a way leads from the function's start to a call.
-func (b *Body) Reached(c *Call) bool { return b.Graph.Order[c.Block] != None }
+// IsReachable reports whether a way leads from the function's start to a call.
+func (b *Body) IsReachable(c *Call) bool { return b.Graph.ReversePostorder[c.Block] != NoIndex }
 
 // Callees lists whom the function calls, or jumps to as a call would, as far as the binary says: the functions, nil for
 // those of other binaries, and their names, "" for those without. It needs less than Body.
@@ -268,15 +268,15 @@ func (f *Function) Callees() (list []*Function, names []string) {
 	for i := range f.moves {
 		v := &f.moves[i]
 		switch v.kind {
-		case insn.Branch, insn.Jump:
+		case insn.KindBranch, insn.KindJump:
 			if f.Contains(v.target) {
 				continue
 			}
-		case insn.IndirectJump, insn.IndirectCall:
-			if v.via.Way != insn.BySlot {
+		case insn.KindIndirectJump, insn.KindIndirectCall:
+			if v.via.Origin != insn.TargetFromSlot {
 				continue
 			}
-		case insn.Call:
+		case insn.KindCall:
 		default:
 			continue
 		}

@@ -2,12 +2,12 @@ package code
 
 import "slices"
 
-// Inside reports whether a loop is another or within it; all are within None.
-func (g *FlowGraph) Inside(loop, outer int) bool {
-	if outer == None {
+// IsInside reports whether a loop is another or within it; all are within None.
+func (g *FlowGraph) IsInside(loop, outer int) bool {
+	if outer == NoIndex {
 		return true
 	}
-	for ; loop != None; loop = g.Loops[loop].Parent {
+	for ; loop != NoIndex; loop = g.Loops[loop].Parent {
 		if loop == outer {
 			return true
 		}
@@ -17,17 +17,17 @@ func (g *FlowGraph) Inside(loop, outer int) bool {
 
 // A Branch is what is done in one of several ways: each is some of a list in a row. If there is one way, nothing is done otherwise.
 type Branch struct {
-	Arms []Arm `json:"ways"`
+	Arms []BranchArm `json:"ways"`
 }
 
-// An Arm is the elements of a list from one up to another, which it is without.
-type Arm struct {
-	From       int      `json:"from"`
-	To         int      `json:"to"`
+// An BranchArm is the elements of a list from one up to another, which it is without.
+type BranchArm struct {
+	FirstItem  int      `json:"from"`
+	EndItem    int      `json:"to"`
 	TakenCount uint64   `json:"taken,omitempty"`    // rounds of the loop around in which it was gone; 0: not known
 	Branches   []Branch `json:"branches,omitempty"` // within it
-	// Iterations are those in which it was gone, the same ones each time that the loop ran; nil: it isn't known or they are no progression.
-	Iterations *Iterations `json:"iterations,omitempty"`
+	// TakenIterations are those in which it was gone, the same ones each time that the loop ran; nil: it isn't known or they are no progression.
+	TakenIterations *IterationPattern `json:"iterations,omitempty"`
 }
 
 // MaxBranchItems bounds the elements of a list that are looked at.
@@ -66,7 +66,7 @@ func branches(list []int, apart func(i, j int) bool) (out []Branch, ok bool) {
 			if row = row && inRow(w); !fits {
 				row = false
 			}
-			b.Arms = append(b.Arms, Arm{From: w[0], To: w[len(w)-1] + 1, Branches: inner})
+			b.Arms = append(b.Arms, BranchArm{FirstItem: w[0], EndItem: w[len(w)-1] + 1, Branches: inner})
 		}
 		if !row {
 			ok = false
@@ -103,18 +103,18 @@ func components(list []int, joined func(i, j int) bool) [][]int {
 	return out
 }
 
-// An Item is a call, or a loop, in the body of a function or of a loop around it.
-type Item struct {
+// An BodyItem is a call, or a loop, in the body of a function or of a loop around it.
+type BodyItem struct {
 	Block int    // of a loop: its header
 	Addr  uint64 // of a call
 	Loop  int    // None: it is a call
 }
 
-// Exclusive reports for places directly in a loop, or with None in the function itself, which of them exclude each other: the code has
+// ExclusiveItems reports for places directly in a loop, or with None in the function itself, which of them exclude each other: the code has
 // no way from the one to the other that stays in one round of the loop. Where not all of the code is known it reports none.
-func (b *Body) Exclusive(loop int, list []Item) func(i, j int) bool {
+func (b *Body) ExclusiveItems(loop int, list []BodyItem) func(i, j int) bool {
 	never := func(int, int) bool { return false }
-	if len(list) < 2 || b.UnresolvedJumps > 0 || b.Undecoded > 0 {
+	if len(list) < 2 || b.UnresolvedJumps > 0 || b.UndecodedCount > 0 {
 		return never
 	}
 	for i := range b.Calls {
@@ -129,11 +129,11 @@ func (b *Body) Exclusive(loop int, list []Item) func(i, j int) bool {
 	}
 	leads := func(i, j int) bool {
 		p, q := list[i], list[j]
-		if q.Loop == None {
-			return after[i][q.Block] || p.Loop == None && p.Block == q.Block
+		if q.Loop == NoIndex {
+			return after[i][q.Block] || p.Loop == NoIndex && p.Block == q.Block
 		}
 		for block, reached := range after[i] {
-			if reached && b.Graph.Inside(b.Graph.Loop[block], q.Loop) {
+			if reached && b.Graph.IsInside(b.Graph.InnermostLoop[block], q.Loop) {
 				return true
 			}
 		}
@@ -144,8 +144,8 @@ func (b *Body) Exclusive(loop int, list []Item) func(i, j int) bool {
 
 // after reports which blocks a way leads to from the end of a block, within one round of a loop.
 func (b *Body) after(loop, from int) []bool {
-	header := None
-	if loop != None {
+	header := NoIndex
+	if loop != NoIndex {
 		header = b.Graph.Loops[loop].Header
 	}
 	reached := make([]bool, len(b.Blocks))
@@ -153,7 +153,7 @@ func (b *Body) after(loop, from int) []bool {
 		block := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, to := range b.Blocks[block].Next {
-			if !reached[to] && to != header && b.Graph.Inside(b.Graph.Loop[to], loop) {
+			if !reached[to] && to != header && b.Graph.IsInside(b.Graph.InnermostLoop[to], loop) {
 				reached[to] = true
 				work = append(work, to)
 			}

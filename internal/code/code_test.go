@@ -76,20 +76,20 @@ func checkLoops(t *testing.T, path string) {
 			t.Error(err)
 			continue
 		}
-		if b.UnresolvedJumps > 0 || b.Undecoded > 0 {
-			t.Errorf("%s: %d jumps lost, %d places undecoded", f.Symbol(), b.UnresolvedJumps, b.Undecoded)
+		if b.UnresolvedJumps > 0 || b.UndecodedCount > 0 {
+			t.Errorf("%s: %d jumps lost, %d places undecoded", f.Symbol(), b.UnresolvedJumps, b.UndecodedCount)
 		}
 		for _, c := range b.Calls {
 			if !says(c.Symbol) {
 				continue
 			}
 			delete(names, c.Symbol)
-			if b.Graph.Order[c.Block] == None {
+			if b.Graph.ReversePostorder[c.Block] == NoIndex {
 				t.Errorf("%s: nothing leads to the call of %s", f.Symbol(), c.Symbol)
 			}
 			loops := 0
-			if l := b.Graph.Loop[c.Block]; l != None {
-				loops = b.Graph.Loops[l].Depth + 1
+			if l := b.Graph.InnermostLoop[c.Block]; l != NoIndex {
+				loops = b.Graph.Loops[l].NestingDepth + 1
 			}
 			if want := int(c.Symbol[2] - '0'); loops < want || loops > want && c.Symbol[:2] == "in" {
 				t.Errorf("%s calls %s in %d loops", f.Symbol(), c.Symbol, loops)
@@ -149,7 +149,7 @@ func named(t *testing.T, m *Image, name string) (*Function, *Body) {
 func TestFunctions(t *testing.T) {
 	m := open(t, compile(t, "gcc", "loops.c", "-O2"))
 	for name, want := range map[string]bool{"give_up": false, "complain": false, "complain_again": false, "fails": true, "nested": true, "report": true} {
-		if f, _ := named(t, m, name); f.Returns() != want {
+		if f, _ := named(t, m, name); f.MayReturn() != want {
 			t.Errorf("%s returns: %v", name, !want)
 		}
 	}

@@ -13,22 +13,22 @@ import (
 // A Counter is a number that each iteration of a loop changes by the same step, on every path, and that calls preserve:
 // a callee-saved register, or a word of the function's frame.
 type Counter struct {
-	Register string // "" if it is in the frame
-	Offset   int64  // of a word of the frame, from the frame's address (CFA)
-	Step     int64
-	Base     int   // which of the loop's numbers it is: a loop may have several
-	Add      int64 // how much more than when the round began
+	Register     string // "" if it is in the frame
+	Offset       int64  // of a word of the frame, from the frame's address (CFA)
+	Step         int64
+	CounterGroup int   // which of the loop's numbers it is: a loop may have several
+	AddedSoFar   int64 // how much more than when the round began
 }
 
 // Comparable reports whether the difference of a loop's counters at two calls, less what was added to each, gives the
 // number of iterations between them.
 func (k Counter) Comparable(o Counter) bool {
-	return k.Step != 0 && k.Step == o.Step && k.Base == o.Base
+	return k.Step != 0 && k.Step == o.Step && k.CounterGroup == o.CounterGroup
 }
 
 // counters are what is known of a function's places: its registers and words of its frame.
 type counters struct {
-	conv    insn.Convention
+	conv    insn.CallingConvention
 	order   []int  // blocks that are reached, in reverse postorder
 	ops     [][]op // by block
 	effects [][]insn.Effect
@@ -69,12 +69,12 @@ const maxCounted = 1 << 22
 func (f *Function) newCounters(b *Body) *counters {
 	m := f.image.machine
 	c := &counters{conv: m.Convention(), ops: make([][]op, len(b.Blocks)), at: make([]registerOffsets, len(b.Blocks)), loops: make(map[int]*loopState)}
-	for i, n := range b.Graph.Order {
-		if n != None {
+	for i, n := range b.Graph.ReversePostorder {
+		if n != NoIndex {
 			c.order = append(c.order, i)
 		}
 	}
-	slices.SortFunc(c.order, func(x, y int) int { return cmp.Compare(b.Graph.Order[x], b.Graph.Order[y]) })
+	slices.SortFunc(c.order, func(x, y int) int { return cmp.Compare(b.Graph.ReversePostorder[x], b.Graph.ReversePostorder[y]) })
 	if len(c.order) == 0 {
 		return c
 	}
@@ -89,7 +89,7 @@ func (f *Function) newCounters(b *Body) *counters {
 				continue
 			}
 			at = inst.End()
-			c.ops[i] = append(c.ops[i], op{addr: inst.Addr, to: -1, from: -1, call: inst.Kind == insn.Call || inst.Kind == insn.IndirectCall})
+			c.ops[i] = append(c.ops[i], op{addr: inst.Addr, to: -1, from: -1, call: inst.Kind == insn.KindCall || inst.Kind == insn.KindIndirectCall})
 			c.effects[i] = append(c.effects[i], m.Effect())
 		}
 	}
@@ -137,24 +137,24 @@ func (c *counters) frames(b *Body) {
 
 // follow does to addresses what an instruction does.
 func (c *counters) follow(s *registerOffsets, o *op, e *insn.Effect) {
-	changed := e.Changed
+	changed := e.ClobberedRegisters
 	if o.call {
 		changed = ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 	}
 	var v address
-	if e.Step && !e.From.Memory && s[e.From.Reg].known {
-		v = address{true, s[e.From.Reg].at + e.Add}
+	if e.IsMoveOrAdd && !e.Source.Memory && s[e.Source.Reg].known {
+		v = address{true, s[e.Source.Reg].at + e.AddedConstant}
 	}
 	for ; changed != 0; changed &= changed - 1 {
 		s[bits.TrailingZeros32(changed)] = address{}
 	}
-	if e.Step && !e.To.Memory {
-		s[e.To.Reg] = v
+	if e.IsMoveOrAdd && !e.Destination.Memory {
+		s[e.Destination.Reg] = v
 	}
 }
 
 // offset is that of a word in the frame which an instruction names.
-func (s *registerOffsets) offset(p insn.Place) (int64, bool) {
+func (s *registerOffsets) offset(p insn.Operand) (int64, bool) {
 	if !p.Memory || p.Reg >= len(s) || !s[p.Reg].known {
 		return 0, false
 	}
@@ -174,8 +174,8 @@ func (c *counters) resolve() {
 		}
 	}
 	walk(func(_ *op, e *insn.Effect, s *registerOffsets) {
-		for _, p := range []insn.Place{e.To, e.From} {
-			if at, ok := s.offset(p); e.Step && ok {
+		for _, p := range []insn.Operand{e.Destination, e.Source} {
+			if at, ok := s.offset(p); e.IsMoveOrAdd && ok {
 				c.words = append(c.words, at)
 			}
 		}
@@ -188,7 +188,7 @@ func (c *counters) resolve() {
 			c.taken[i] = true
 		}
 	}
-	number := func(p insn.Place, s *registerOffsets) int {
+	number := func(p insn.Operand, s *registerOffsets) int {
 		if !p.Memory {
 			return p.Reg
 		}
@@ -199,13 +199,13 @@ func (c *counters) resolve() {
 		return -1
 	}
 	walk(func(o *op, e *insn.Effect, s *registerOffsets) {
-		o.changed, o.add = e.Changed, e.Add
-		where, at, written := e.Where, int64(0), e.Stored
-		if e.Step {
-			o.to, o.from = number(e.To, s), number(e.From, s)
-			where, written = e.To, e.To.Memory
-			if v := s[e.From.Reg]; !e.From.Memory && v.known && e.To.Reg != c.conv.StackPointer {
-				take(v.at + e.Add) // a pointer to it, or a copy of one
+		o.changed, o.add = e.ClobberedRegisters, e.AddedConstant
+		where, at, written := e.StoredAt, int64(0), e.StoresOther
+		if e.IsMoveOrAdd {
+			o.to, o.from = number(e.Destination, s), number(e.Source, s)
+			where, written = e.Destination, e.Destination.Memory
+			if v := s[e.Source.Reg]; !e.Source.Memory && v.known && e.Destination.Reg != c.conv.StackPointer {
+				take(v.at + e.AddedConstant) // a pointer to it, or a copy of one
 			}
 		}
 		at, ok := s.offset(where)
@@ -214,7 +214,7 @@ func (c *counters) resolve() {
 		case e.AddressTaken:
 			take(at)
 		case written:
-			for i, _ := slices.BinarySearch(c.words, at-7); i < len(c.words) && c.words[i] < at+e.Size; i++ {
+			for i, _ := slices.BinarySearch(c.words, at-7); i < len(c.words) && c.words[i] < at+e.StoredSize; i++ {
 				if registers+i != o.to {
 					o.over = append(o.over, registers+i)
 				}
@@ -269,8 +269,8 @@ func (c *counters) loop(b *Body, loop int) *loopState {
 	}
 	var blocks []int
 	for _, i := range c.order {
-		at := b.Graph.Loop[i]
-		for at != None && at != loop {
+		at := b.Graph.InnermostLoop[i]
+		for at != NoIndex && at != loop {
 			at = b.Graph.Loops[at].Parent
 		}
 		if at == loop {
@@ -338,7 +338,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		return Counter{}, false
 	}
 	c := f.countersOf(b)
-	x := once.Get(c.loops, loop, func() *loopState { return c.loop(b, loop) })
+	x := once.GetOrMake(c.loops, loop, func() *loopState { return c.loop(b, loop) })
 	if x.at[call.Block] == nil || len(x.steps) == 0 {
 		return Counter{}, false
 	}
@@ -349,7 +349,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		if v.of < 0 || x.steps[int(v.of)] == 0 {
 			continue
 		}
-		k := Counter{Step: x.steps[int(v.of)], Base: int(v.of), Add: v.add}
+		k := Counter{Step: x.steps[int(v.of)], CounterGroup: int(v.of), AddedSoFar: v.add}
 		if n := len(c.conv.Names); i >= n {
 			k.Offset = c.words[i-n]
 		} else if c.conv.CalleeSaved>>i&1 == 0 {
@@ -358,7 +358,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 			k.Register = c.conv.Names[i]
 		}
 		// Of several the same at all calls, if it can be.
-		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.Base, best.Base)) < 0 {
+		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.CounterGroup, best.CounterGroup)) < 0 {
 			best = k
 		}
 	}
@@ -371,16 +371,16 @@ func (k Counter) String() string {
 	return fmt.Sprintf("%s, %+d", where, k.Step)
 }
 
-// Divided counts the loops around a loop up to one that goes on with the same counter: all that writes to that within the outer loop adds
+// CounterNesting counts the loops around a loop up to one that goes on with the same counter: all that writes to that within the outer loop adds
 // the same to it, in the inner loop and beside it. Compilers make several loops of one where a condition holds in its first rounds, say.
 // 0: no loop around does.
-func (f *Function) Divided(loop int) int {
+func (f *Function) CounterNesting(loop int) int {
 	b, err := f.Body()
 	if err != nil {
 		return 0
 	}
 	n := 0
-	for outer := b.Graph.Loops[loop].Parent; outer != None; outer = b.Graph.Loops[outer].Parent {
+	for outer := b.Graph.Loops[loop].Parent; outer != NoIndex; outer = b.Graph.Loops[outer].Parent {
 		if n++; f.countersOf(b).shared(b, loop, outer) {
 			return n
 		}
@@ -391,8 +391,8 @@ func (f *Function) Divided(loop int) int {
 // shared reports whether two loops, one around the other, go on with one counter.
 func (c *counters) shared(b *Body, loop, outer int) bool {
 	within := func(block, loop int) bool {
-		at := b.Graph.Loop[block]
-		for at != None && at != loop {
+		at := b.Graph.InnermostLoop[block]
+		for at != NoIndex && at != loop {
 			at = b.Graph.Loops[at].Parent
 		}
 		return at == loop

@@ -100,7 +100,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 		before := last[back]
 		last[back] = r
 		name := f.Symbol()
-		for l, depth := b.Graph.Loop[call.Block], 0; l != None; l, depth = b.Graph.Loops[l].Parent, depth+1 {
+		for l, depth := b.Graph.InnermostLoop[call.Block], 0; l != NoIndex; l, depth = b.Graph.Loops[l].Parent, depth+1 {
 			k, ok := f.Counter(l, call)
 			if before == nil {
 				if !ok && strings.HasPrefix(name, "count_") || ok && strings.HasPrefix(name, "none_") {
@@ -111,7 +111,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 				continue
 			}
 			rounds := r.Inner - before.Inner
-			value := r.value(t, k, m.counters.stackAt(call)) - uint64(k.Add)
+			value := r.value(t, k, m.counters.stackAt(call)) - uint64(k.AddedSoFar)
 			at := [2]uint64{f.Start(), uint64(l)}
 			// A compiler that puts rounds behind each other has others than the program.
 			if x, ok := loops[at]; ok && strings.HasPrefix(name, "count_") && k.Comparable(x.k) && x.r.SP == r.SP && x.r.Back != r.Back {
@@ -177,9 +177,9 @@ func TestCountersOfArm64(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range b.Calls {
-					if call := &b.Calls[i]; call.Symbol == "probe" && b.Reached(call) {
+					if call := &b.Calls[i]; call.Symbol == "probe" && b.IsReachable(call) {
 						calls++
-						for l := b.Graph.Loop[call.Block]; l != None; l = b.Graph.Loops[l].Parent {
+						for l := b.Graph.InnermostLoop[call.Block]; l != NoIndex; l = b.Graph.Loops[l].Parent {
 							k, ok := f.Counter(l, call)
 							if !ok && strings.HasPrefix(f.Symbol(), "count_") || ok && strings.HasPrefix(f.Symbol(), "none_") {
 								t.Errorf("%s at %#x: %+v", f.Symbol(), call.Addr, k)

@@ -9,25 +9,25 @@ package code
 
 import "slices"
 
-// None is the index of no block and no loop.
-const None = -1
+// NoIndex is the index of no block and no loop.
+const NoIndex = -1
 
 // A Loop is a loop with all that is in it.
 type Loop struct {
-	Header      int
-	Parent      int   // index of the loop around, or None
-	Depth       int   // how many loops are around
-	Latches     []int // blocks that lead back to the header, ascending
-	Irreducible bool  // it is entered elsewhere than at Header too
+	Header       int
+	Parent       int   // index of the loop around, or None
+	NestingDepth int   // how many loops are around
+	Latches      []int // blocks that lead back to the header, ascending
+	Irreducible  bool  // it is entered elsewhere than at Header too
 }
 
 // A FlowGraph is what is known of a function's blocks.
 type FlowGraph struct {
-	// Order numbers blocks in reverse postorder: within an iteration of a loop, what runs later has the higher number.
+	// ReversePostorder numbers blocks in reverse postorder: within an iteration of a loop, what runs later has the higher number.
 	// Unreachable blocks have None.
-	Order []int
-	// Loop is the innermost loop of each block, or None.
-	Loop []int
+	ReversePostorder []int
+	// InnermostLoop is the innermost loop of each block, or None.
+	InnermostLoop []int
 	// Loops lists loops by their headers' Order, so that enclosing loops come first.
 	Loops []Loop
 }
@@ -55,7 +55,7 @@ type searched struct {
 func search(entry int, next [][]int) *searched {
 	s := &searched{blocks: len(next), number: make([]int, len(next))}
 	for i := range s.number {
-		s.number[i] = None
+		s.number[i] = NoIndex
 	}
 	if entry < 0 || entry >= len(next) {
 		return s
@@ -71,7 +71,7 @@ func search(entry int, next [][]int) *searched {
 		top := &stack[len(stack)-1]
 		if top.edge < len(next[top.block]) {
 			to := next[top.block][top.edge]
-			if top.edge++; s.number[to] == None {
+			if top.edge++; s.number[to] == NoIndex {
 				stack = append(stack, visit(to))
 			}
 			continue
@@ -99,7 +99,7 @@ func (s *searched) nest() {
 	into := make([]int, n)
 	forward := make([][]int, n)
 	for v := range n {
-		s.header[v], into[v] = None, v
+		s.header[v], into[v] = NoIndex, v
 		for _, p := range s.pred[v] {
 			if !s.above(v, p) {
 				forward[v] = append(forward[v], p)
@@ -118,7 +118,7 @@ func (s *searched) nest() {
 	}
 	member := make([]int, n) // the header whose loop a node was put into last
 	for v := range member {
-		member[v] = None
+		member[v] = NoIndex
 	}
 	for w := n - 1; w >= 0; w-- {
 		var body []int
@@ -155,30 +155,30 @@ func (s *searched) nest() {
 
 // graph puts blocks for numbers.
 func (s *searched) graph(next [][]int) *FlowGraph {
-	g := &FlowGraph{Order: make([]int, s.blocks), Loop: make([]int, s.blocks)}
-	for b := range g.Order {
-		g.Order[b], g.Loop[b] = None, None
+	g := &FlowGraph{ReversePostorder: make([]int, s.blocks), InnermostLoop: make([]int, s.blocks)}
+	for b := range g.ReversePostorder {
+		g.ReversePostorder[b], g.InnermostLoop[b] = NoIndex, NoIndex
 	}
 	at := make([]int, len(s.block)) // the loop of a header
 	for i := range s.post {
 		b := s.post[len(s.post)-1-i]
-		g.Order[b] = i
+		g.ReversePostorder[b] = i
 		n := s.number[b]
 		if !s.loop[n] {
 			continue
 		}
 		at[n] = len(g.Loops)
-		g.Loops = append(g.Loops, Loop{Header: b, Parent: None, Irreducible: s.wild[n]})
+		g.Loops = append(g.Loops, Loop{Header: b, Parent: NoIndex, Irreducible: s.wild[n]})
 	}
 	for n, b := range s.block {
 		switch {
 		case s.loop[n]:
-			g.Loop[b] = at[n]
-			if h := s.header[n]; h != None {
+			g.InnermostLoop[b] = at[n]
+			if h := s.header[n]; h != NoIndex {
 				g.Loops[at[n]].Parent = at[h]
 			}
-		case s.header[n] != None:
-			g.Loop[b] = at[s.header[n]]
+		case s.header[n] != NoIndex:
+			g.InnermostLoop[b] = at[s.header[n]]
 		}
 		for _, to := range next[b] {
 			if t := s.number[to]; s.above(t, n) {
@@ -191,8 +191,8 @@ func (s *searched) graph(next [][]int) *FlowGraph {
 		l := &g.Loops[i]
 		slices.Sort(l.Latches)
 		l.Latches = slices.Compact(l.Latches)
-		for p := l.Parent; p != None; p = g.Loops[p].Parent {
-			l.Depth++
+		for p := l.Parent; p != NoIndex; p = g.Loops[p].Parent {
+			l.NestingDepth++
 		}
 	}
 	return g

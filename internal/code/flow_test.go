@@ -15,12 +15,12 @@ func TestFlowLoops(t *testing.T) {
 		want []Loop
 	}{
 		{"none", [][]int{{1, 2}, {3}, {3}, nil}, nil},
-		{"itself", [][]int{{1}, {1, 2}, nil}, []Loop{{Header: 1, Parent: None, Latches: []int{1}}}},
+		{"itself", [][]int{{1}, {1, 2}, nil}, []Loop{{Header: 1, Parent: NoIndex, Latches: []int{1}}}},
 		{"nested", [][]int{{1}, {2, 5}, {3}, {2, 4}, {1}, nil}, []Loop{
-			{Header: 1, Parent: None, Latches: []int{4}}, {Header: 2, Parent: 0, Depth: 1, Latches: []int{3}}}},
-		{"two ways back", [][]int{{1}, {2, 3}, {1}, {1, 4}, nil}, []Loop{{Header: 1, Parent: None, Latches: []int{2, 3}}}},
-		{"two ways in", [][]int{{1, 2}, {2}, {1, 3}, nil}, []Loop{{Header: 1, Parent: None, Latches: []int{2}, Irreducible: true}}},
-		{"the entry", [][]int{{1}, {0, 2}, nil}, []Loop{{Header: 0, Parent: None, Latches: []int{1}}}},
+			{Header: 1, Parent: NoIndex, Latches: []int{4}}, {Header: 2, Parent: 0, NestingDepth: 1, Latches: []int{3}}}},
+		{"two ways back", [][]int{{1}, {2, 3}, {1}, {1, 4}, nil}, []Loop{{Header: 1, Parent: NoIndex, Latches: []int{2, 3}}}},
+		{"two ways in", [][]int{{1, 2}, {2}, {1, 3}, nil}, []Loop{{Header: 1, Parent: NoIndex, Latches: []int{2}, Irreducible: true}}},
+		{"the entry", [][]int{{1}, {0, 2}, nil}, []Loop{{Header: 0, Parent: NoIndex, Latches: []int{1}}}},
 		{"not reached", [][]int{{1}, nil, {3}, {2}}, nil},
 	} {
 		if diff := cmp.Diff(c.want, AnalyseFlow(0, c.next).Loops); diff != "" {
@@ -30,10 +30,10 @@ func TestFlowLoops(t *testing.T) {
 }
 
 func TestNoEntry(t *testing.T) {
-	if g := AnalyseFlow(0, nil); len(g.Loops) != 0 || len(g.Order) != 0 {
+	if g := AnalyseFlow(0, nil); len(g.Loops) != 0 || len(g.ReversePostorder) != 0 {
 		t.Errorf("%+v", g)
 	}
-	if g := AnalyseFlow(None, [][]int{{0}}); g.Order[0] != None || g.Loop[0] != None {
+	if g := AnalyseFlow(NoIndex, [][]int{{0}}); g.ReversePostorder[0] != NoIndex || g.InnermostLoop[0] != NoIndex {
 		t.Errorf("%+v", g)
 	}
 }
@@ -70,7 +70,7 @@ func TestNatural(t *testing.T) {
 		next := graphs(t)
 		n := len(next)
 		g := AnalyseFlow(0, next)
-		all := reached(0, None, next)
+		all := reached(0, NoIndex, next)
 		back := make([][]int, n)
 		for b := range next {
 			for _, to := range next[b] {
@@ -80,7 +80,7 @@ func TestNatural(t *testing.T) {
 			}
 		}
 		inside := func(i, b int) bool {
-			for l := g.Loop[b]; l != None; l = g.Loops[l].Parent {
+			for l := g.InnermostLoop[b]; l != NoIndex; l = g.Loops[l].Parent {
 				if l == i {
 					return true
 				}
@@ -88,8 +88,8 @@ func TestNatural(t *testing.T) {
 			return false
 		}
 		for b := range n {
-			if all[b] != (g.Order[b] != None) {
-				t.Fatalf("block %d: order %d", b, g.Order[b])
+			if all[b] != (g.ReversePostorder[b] != NoIndex) {
+				t.Fatalf("block %d: order %d", b, g.ReversePostorder[b])
 			}
 		}
 		for h := range n {
@@ -131,7 +131,7 @@ func TestNatural(t *testing.T) {
 		}
 		for b := range n {
 			for _, to := range next[b] {
-				if all[b] && g.Order[to] <= g.Order[b] && (g.Loop[to] == None || !inside(g.Loop[to], b)) {
+				if all[b] && g.ReversePostorder[to] <= g.ReversePostorder[b] && (g.InnermostLoop[to] == NoIndex || !inside(g.InnermostLoop[to], b)) {
 					t.Fatalf("edge %d to %d goes back outside a loop", b, to)
 				}
 			}

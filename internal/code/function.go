@@ -42,7 +42,7 @@ func (f *Function) partAt(addr uint64) *codeRange {
 }
 
 func (p *codeRange) unwinding() *UnwindEntry {
-	return &UnwindEntry{Lo: p.lo, Hi: p.hi, LandingTable: p.except, AtFrameSetup: p.inside}
+	return &UnwindEntry{Lo: p.lo, Hi: p.hi, LandingTable: p.except, StartsWithFrameSetup: p.inside}
 }
 
 // begin is the function that begins with a part.
@@ -102,10 +102,10 @@ func (f *Function) gather() {
 		}
 		for k := range p.moves {
 			switch v := &p.moves[k]; v.kind {
-			case insn.Branch, insn.Jump:
+			case insn.KindBranch, insn.KindJump:
 				join(v.target)
-			case insn.IndirectJump:
-				if v.via.Way == insn.ByTable {
+			case insn.KindIndirectJump:
+				if v.via.Origin == insn.TargetFromTable {
 					tables = append(tables, v.via.Table.Addr)
 				}
 			}
@@ -122,7 +122,7 @@ func (f *Function) gather() {
 	slices.SortFunc(f.moves, func(a, b move) int { return cmp.Compare(a.addr, b.addr) })
 	for i := range f.moves {
 		v := &f.moves[i]
-		if v.kind != insn.IndirectJump || v.via.Way != insn.ByTable {
+		if v.kind != insn.KindIndirectJump || v.via.Origin != insn.TargetFromTable {
 			continue
 		}
 		limit := uint64(0)
@@ -131,7 +131,7 @@ func (f *Function) gather() {
 		}
 		list := m.entries(f, &v.via.Table, limit)
 		if len(list) == 0 {
-			v.via.Way = insn.ByUnknownTable
+			v.via.Origin = insn.TargetFromUnknownTable
 			continue
 		}
 		v.target = uint64(len(f.tables))

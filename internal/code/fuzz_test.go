@@ -24,7 +24,7 @@ func FuzzImage(f *testing.F) {
 			return
 		}
 		for _, fn := range m.Functions() {
-			fn.Returns()
+			fn.MayReturn()
 			fn.Callees()
 			b, err := fn.Body()
 			if err != nil {
@@ -38,10 +38,10 @@ func FuzzImage(f *testing.F) {
 				end = x.Hi
 			}
 			for _, c := range b.Calls {
-				if c.Block < 0 || b.Graph.Loop[c.Block] != None && b.Graph.Order[c.Block] == None {
+				if c.Block < 0 || b.Graph.InnermostLoop[c.Block] != NoIndex && b.Graph.ReversePostorder[c.Block] == NoIndex {
 					t.Fatalf("call %+v", c)
 				}
-				for l := b.Graph.Loop[c.Block]; l != None; l = b.Graph.Loops[l].Parent {
+				for l := b.Graph.InnermostLoop[c.Block]; l != NoIndex; l = b.Graph.Loops[l].Parent {
 					if k, ok := fn.Counter(l, &c); ok != (k.Step != 0) {
 						t.Fatalf("%v: %v", k, ok)
 					}
@@ -64,13 +64,13 @@ func TestTiny(t *testing.T) {
 			t.Fatalf("%x: %v, %+v", f.Start(), err, b)
 		}
 		if f.Symbol() != "f" {
-			if f.Returns() {
+			if f.MayReturn() {
 				t.Error("the loop without end returns")
 			}
 			continue
 		}
 		for _, c := range b.Calls {
-			if b.Graph.Loop[c.Block] != None {
+			if b.Graph.InnermostLoop[c.Block] != NoIndex {
 				looped++
 			}
 			last = c.Symbol

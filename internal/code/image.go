@@ -29,7 +29,7 @@ var ErrArchitecture = errors.New("its machine code isn't understood, only that o
 
 // An architecture is what differs from machine to machine.
 type architecture struct {
-	decoder func() insn.Machine
+	decoder func() insn.Decoder
 	named   []uint32 // relocations that put a symbol's address somewhere
 	moved   uint32   // the one that puts an address of the image somewhere
 }
@@ -44,13 +44,13 @@ var architectures = map[elf.Machine]architecture{
 // An Image is a binary as it is linked: addresses are link-time addresses. It is for one goroutine.
 type Image struct {
 	Path string
-	// Bias is the address at which the file's first byte would be: an offset from where a run has the
+	// LinkBias is the address at which the file's first byte would be: an offset from where a run has the
 	// module, as traces have it, is an address less Bias.
-	Bias uint64
+	LinkBias uint64
 
 	file      *os.File
 	elf       *elf.File
-	machine   insn.Machine
+	machine   insn.Decoder
 	sections  []*section
 	parts     []*codeRange // ascending, apart
 	byLo      map[uint64]*codeRange
@@ -139,7 +139,7 @@ func newImage(r io.ReaderAt) (*Image, error) {
 	lowest := ^uint64(0)
 	for _, p := range e.Progs {
 		if p.Type == elf.PT_LOAD && p.Vaddr < lowest {
-			lowest, m.Bias = p.Vaddr, p.Vaddr-p.Off
+			lowest, m.LinkBias = p.Vaddr, p.Vaddr-p.Off
 		}
 	}
 	for _, s := range e.Sections {
@@ -236,7 +236,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*codeRange
 	for _, f := range UnwindEntries(m.elf) {
 		if m.executable(f.Lo) && !m.stubs(f.Lo) {
-			p := &codeRange{lo: f.Lo, hi: f.Hi, except: f.LandingTable, inside: f.AtFrameSetup}
+			p := &codeRange{lo: f.Lo, hi: f.Hi, except: f.LandingTable, inside: f.StartsWithFrameSetup}
 			list, m.byLo[f.Lo] = append(list, p), p
 		}
 	}
@@ -253,7 +253,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 				list, m.byLo[s.Value] = append(list, p), p
 			}
 			b := elf.ST_BIND(s.Info)
-			better := cmp.Or(cmp.Compare(BindingOrder(b), BindingOrder(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
+			better := cmp.Or(cmp.Compare(SymbolBindingOrder(b), SymbolBindingOrder(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
 			if p.name == "" || better {
 				p.name, bind[p] = s.Name, b
 			}
@@ -281,8 +281,8 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	}
 }
 
-// BindingOrder orders bindings by how public they are.
-func BindingOrder(b elf.SymBind) int {
+// SymbolBindingOrder orders bindings by how public they are.
+func SymbolBindingOrder(b elf.SymBind) int {
 	switch b {
 	case elf.STB_GLOBAL:
 		return 0
@@ -314,9 +314,9 @@ func (m *Image) stub(addr uint64) string {
 			return ""
 		}
 		switch {
-		case x.Kind == insn.IndirectJump && x.Via.Way == insn.BySlot:
-			return m.slots[x.Via.Slot]
-		case x.Kind != insn.Plain:
+		case x.Kind == insn.KindIndirectJump && x.IndirectTarget.Origin == insn.TargetFromSlot:
+			return m.slots[x.IndirectTarget.Slot]
+		case x.Kind != insn.KindPlain:
 			return ""
 		}
 		code, addr = code[x.Len:], x.End()

@@ -49,8 +49,8 @@ func comesBackByName(g *Function, name string) bool {
 	return !neverReturns(name) && !(strings.HasPrefix(name, "_ZSt") && strings.Contains(name, "__throw_"))
 }
 
-// Returns reports whether the function can return to its caller on any path. If unknown it does.
-func (f *Function) Returns() bool {
+// MayReturn reports whether the function can return to its caller on any path. If unknown it does.
+func (f *Function) MayReturn() bool {
 	if f.state == notAsked {
 		f.image.budget = maxAsked
 		f.ask(0)
@@ -122,18 +122,18 @@ func (f *Function) walk(depth int) (back bool, lowest int) {
 		}
 		seen[i] = true
 		switch v := &f.moves[i]; v.kind {
-		case insn.Return:
+		case insn.KindReturn:
 			return true, lowest
-		case insn.Branch, insn.Jump:
+		case insn.KindBranch, insn.KindJump:
 			if f.Contains(v.target) {
 				work = append(work, v.target)
 			} else if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
 				return true, lowest
 			}
-			if v.kind == insn.Branch {
+			if v.kind == insn.KindBranch {
 				work = append(work, v.end)
 			}
-		case insn.Call, insn.IndirectCall:
+		case insn.KindCall, insn.KindIndirectCall:
 			if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
 				work = append(work, v.end)
 			}
@@ -142,8 +142,8 @@ func (f *Function) walk(depth int) (back bool, lowest int) {
 					work = append(work, s.Pad)
 				}
 			}
-		case insn.IndirectJump:
-			if v.via.Way != insn.ByTable {
+		case insn.KindIndirectJump:
+			if v.via.Origin != insn.TargetFromTable {
 				if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
 					return true, lowest
 				}
@@ -159,8 +159,8 @@ func (f *Function) walk(depth int) (back bool, lowest int) {
 // if it has one.
 func (m *Image) callee(v *move) (*Function, string) {
 	switch v.kind {
-	case insn.IndirectCall, insn.IndirectJump:
-		if v.via.Way != insn.BySlot {
+	case insn.KindIndirectCall, insn.KindIndirectJump:
+		if v.via.Origin != insn.TargetFromSlot {
 			return nil, ""
 		}
 		if name := m.slots[v.via.Slot]; name != "" {

@@ -16,7 +16,7 @@ type move struct {
 	addr, end uint64
 	kind      insn.Kind
 	target    uint64
-	via       insn.Via
+	via       insn.IndirectTarget
 }
 
 // scan decodes a part.
@@ -40,19 +40,19 @@ func (m *Image) scan(p *codeRange) {
 			continue
 		}
 		at += uint64(x.Len)
-		if x.Kind != insn.Plain {
-			p.moves = append(p.moves, move{x.Addr, x.End(), x.Kind, x.Target, x.Via})
+		if x.Kind != insn.KindPlain {
+			p.moves = append(p.moves, move{x.Addr, x.End(), x.Kind, x.Target, x.IndirectTarget})
 		}
 	}
 	if p.except != 0 {
 		f := p.unwinding()
-		p.pads = f.CallSites(m.bytes(p.except), binary.LittleEndian)
+		p.pads = f.LandingSites(m.bytes(p.except), binary.LittleEndian)
 	}
 }
 
 // entries reads a jump table as far as it leads into f: to its end if that is known, else to the first entry
 // that leads elsewhere. limit is where another table begins, or 0.
-func (m *Image) entries(f *Function, t *insn.Table, limit uint64) []uint64 {
+func (m *Image) entries(f *Function, t *insn.JumpTable, limit uint64) []uint64 {
 	list := m.read(f, t, t.Count, limit)
 	if t.Count > 0 && len(list) < t.Count {
 		return m.read(f, t, 0, limit) // it was another comparison
@@ -60,7 +60,7 @@ func (m *Image) entries(f *Function, t *insn.Table, limit uint64) []uint64 {
 	return list
 }
 
-func (m *Image) read(f *Function, t *insn.Table, count int, limit uint64) []uint64 {
+func (m *Image) read(f *Function, t *insn.JumpTable, count int, limit uint64) []uint64 {
 	if count <= 0 || count > maxEntries {
 		count = maxEntries
 	}

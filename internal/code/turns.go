@@ -20,12 +20,12 @@ const (
 
 // A PathPlace is a loop on a path, or a call.
 type PathPlace struct {
-	// ID is the place with all that is before it: two paths that have a number in common have all before it in common.
-	ID      uint32
-	Loop    bool
-	Frame   int     // which one it is in, from 0, the innermost
-	Order   uint64  // within its function
-	Counter Counter // of a loop; its step is 0 if no counter was found
+	// PrefixID is the place with all that is before it: two paths that have a number in common have all before it in common.
+	PrefixID  uint32
+	Loop      bool
+	Frame     int     // which one it is in, from 0, the innermost
+	CodeOrder uint64  // within its function
+	Counter   Counter // of a loop; its step is 0 if no counter was found
 }
 
 // A Frame is a return address in a binary, as it is linked.
@@ -75,8 +75,8 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 	before, loops := uint32(0), 0
 	add := func(k key, place PathPlace) {
 		k.before = before
-		place.ID = p.id(k)
-		before, path = place.ID, append(path, place)
+		place.PrefixID = p.id(k)
+		before, path = place.PrefixID, append(path, place)
 	}
 	for i, f := range slices.Backward(functions) {
 		b, err := f.Body()
@@ -84,11 +84,11 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 			return nil
 		}
 		c := b.Call(frames[i].Address)
-		if c == nil || !b.Reached(c) {
+		if c == nil || !b.IsReachable(c) {
 			return nil
 		}
 		var around []int
-		for l := b.Graph.Loop[c.Block]; l != None; l = b.Graph.Loops[l].Parent {
+		for l := b.Graph.InnermostLoop[c.Block]; l != NoIndex; l = b.Graph.Loops[l].Parent {
 			around = append(around, l)
 		}
 		if loops += len(around); loops > MaxLoops || len(path)+len(around) >= MaxPlaces {
@@ -98,16 +98,16 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 			header := b.Graph.Loops[l].Header
 			at := b.Blocks[header].Lo
 			k, ok := f.Counter(l, c)
-			if !ok || k.Step != int64(int32(k.Step)) || k.Add != int64(int32(k.Add)) || k.Offset != int64(int32(k.Offset)) || k.Step == math.MinInt32 {
+			if !ok || k.Step != int64(int32(k.Step)) || k.AddedSoFar != int64(int32(k.AddedSoFar)) || k.Offset != int64(int32(k.Offset)) || k.Step == math.MinInt32 {
 				k = Counter{}
 			}
-			add(key{in: f, at: at, loop: true}, PathPlace{Loop: true, Frame: i, Order: order(b.Graph.Order[header], at), Counter: k})
+			add(key{in: f, at: at, loop: true}, PathPlace{Loop: true, Frame: i, CodeOrder: order(b.Graph.ReversePostorder[header], at), Counter: k})
 		}
 		var to *Function
 		if i > 0 {
 			to = functions[i-1]
 		}
-		add(key{in: f, at: c.Addr, to: to}, PathPlace{Frame: i, Order: order(b.Graph.Order[c.Block], c.Addr)})
+		add(key{in: f, at: c.Addr, to: to}, PathPlace{Frame: i, CodeOrder: order(b.Graph.ReversePostorder[c.Block], c.Addr)})
 	}
 	return path
 }
@@ -127,10 +127,10 @@ type PathComparison struct {
 // ComparePaths finds out what the path of a call and of the one after it have in common.
 func ComparePaths(a, b []PathPlace) PathComparison {
 	k := 0
-	for k < len(a) && k < len(b) && a[k].ID == b[k].ID {
+	for k < len(a) && k < len(b) && a[k].PrefixID == b[k].PrefixID {
 		k++
 	}
-	c := PathComparison{NewIteration: k == len(a) || k == len(b) || a[k].Order >= b[k].Order}
+	c := PathComparison{NewIteration: k == len(a) || k == len(b) || a[k].CodeOrder >= b[k].CodeOrder}
 	for i := range k {
 		if a[i].Loop {
 			c.Loops = append(c.Loops, a[i].Counter.Comparable(b[i].Counter))

@@ -7,7 +7,7 @@ import (
 
 // loopsAround are those around a call, outermost first, by their headers.
 func loopsAround(b *Body, c *Call) (list []int) {
-	for l := b.Graph.Loop[c.Block]; l != None; l = b.Graph.Loops[l].Parent {
+	for l := b.Graph.InnermostLoop[c.Block]; l != NoIndex; l = b.Graph.Loops[l].Parent {
 		list = append([]int{b.Graph.Loops[l].Header}, list...)
 	}
 	return list
@@ -30,7 +30,7 @@ func TestCompare(t *testing.T) {
 		}
 		var calls []*Call
 		for i := range b.Calls {
-			if c := &b.Calls[i]; !c.Tail && b.Reached(c) {
+			if c := &b.Calls[i]; !c.Tail && b.IsReachable(c) {
 				calls = append(calls, c)
 			}
 		}

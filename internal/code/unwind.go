@@ -41,8 +41,8 @@ type UnwindEntry struct {
 	Lo, Hi uint64
 	// LandingTable is the address of its table of landing pads, 0 if it has none.
 	LandingTable uint64
-	// AtFrameSetup says that a frame is set up where it begins: it is jumped to from inside a function, not called.
-	AtFrameSetup bool
+	// StartsWithFrameSetup says that a frame is set up where it begins: it is jumped to from inside a function, not called.
+	StartsWithFrameSetup bool
 }
 
 // UnwindEntries returns the functions that .eh_frame has, by ascending addresses, one for each start. What makes
@@ -133,7 +133,7 @@ func (t *table) function(at, end uint64, c common) (f UnwindEntry, ok bool) {
 		}
 		at = next + length
 	}
-	f.AtFrameSetup = t.inside(at, end)
+	f.StartsWithFrameSetup = t.inside(at, end)
 	return f, true
 }
 
@@ -288,9 +288,9 @@ const maxCallSites = 1 << 20
 // those of linking.
 type LandingSite struct{ Lo, Hi, Pad uint64 }
 
-// CallSites reads the table of landing pads of f, from data that begins at f.Except. Entries without a landing pad are
+// LandingSites reads the table of landing pads of f, from data that begins at f.Except. Entries without a landing pad are
 // left out, and so are all from the first invalid one on.
-func (f *UnwindEntry) CallSites(data []byte, order binary.ByteOrder) []LandingSite {
+func (f *UnwindEntry) LandingSites(data []byte, order binary.ByteOrder) []LandingSite {
 	t := table{data: data, base: f.LandingTable, order: order, wide: true}
 	end := uint64(len(data))
 	if end < 3 {

@@ -28,7 +28,7 @@ func TestUnwindEntries(t *testing.T) {
 	}
 	at += 8
 	list = fresh(coldPart, true).functions()
-	if want := []UnwindEntry{{Lo: at + 0x10, Hi: at + 0x36, LandingTable: at + 9 + 0x100, AtFrameSetup: true}}; !slices.Equal(list, want) {
+	if want := []UnwindEntry{{Lo: at + 0x10, Hi: at + 0x36, LandingTable: at + 9 + 0x100, StartsWithFrameSetup: true}}; !slices.Equal(list, want) {
 		t.Errorf("%+v, want %+v", list, want)
 	}
 }
@@ -36,12 +36,12 @@ func TestUnwindEntries(t *testing.T) {
 func TestCallSites(t *testing.T) {
 	f := UnwindEntry{Lo: 0x1000, Hi: 0x1040, LandingTable: 0x3000}
 	want := []LandingSite{{0x1005, 0x1008, 0x1020}, {0x100a, 0x100f, 0x1024}}
-	if got := f.CallSites([]byte(landingPads), binary.LittleEndian); !slices.Equal(got, want) {
+	if got := f.LandingSites([]byte(landingPads), binary.LittleEndian); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	// Landing pads in another part: their base is relative to where it stands.
 	elsewhere := "\x1b\xff\x0f\x00\x00\xff\x01\x04\x05\x03\x20\x00"
-	if got, want := f.CallSites([]byte(elsewhere), binary.LittleEndian), []LandingSite{{0x1005, 0x1008, 0x4020}}; !slices.Equal(got, want) {
+	if got, want := f.LandingSites([]byte(elsewhere), binary.LittleEndian), []LandingSite{{0x1005, 0x1008, 0x4020}}; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -66,7 +66,7 @@ func FuzzCallSites(f *testing.F) {
 	f.Add([]byte("\x1b\xff\x0f\x00\x00\xff\x01\x04\x05\x03\x20\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fn := UnwindEntry{Lo: 0x1000, Hi: 0x1040, LandingTable: 0x3000}
-		if list := fn.CallSites(data, binary.LittleEndian); len(list) > len(data) {
+		if list := fn.LandingSites(data, binary.LittleEndian); len(list) > len(data) {
 			t.Fatalf("%d entries in %d bytes", len(list), len(data))
 		}
 	})

@@ -91,8 +91,10 @@ func (p *PatchedFile) Err() error { return p.err }
 
 const bufferSize = 1 << 18
 
-// NewPatched begins to write a file.
-func NewPatched(f *os.File) *PatchedFile { return &PatchedFile{f: f, buf: make([]byte, 0, bufferSize)} }
+// NewPatchedFile begins to write a file.
+func NewPatchedFile(f *os.File) *PatchedFile {
+	return &PatchedFile{f: f, buf: make([]byte, 0, bufferSize)}
+}
 
 // Position is the offset of what is added next.
 func (p *PatchedFile) Position() int64 { return p.from + int64(len(p.buf)) }

@@ -15,9 +15,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Chrome is an ops.Sink.
-type Chrome struct {
-	ops.NoSink
+// ChromeWriter is an ops.Sink.
+type ChromeWriter struct {
+	ops.NopSink
 	w       io.Writer
 	s       *ops.Source
 	o       Options
@@ -25,12 +25,12 @@ type Chrome struct {
 	events  int
 	texts   map[string][]byte // as JSON
 	sites   [][]byte          // likewise, by place
-	details []Detail
+	details []EventDetail
 }
 
-// NewChrome begins a trace.
-func NewChrome(s *ops.Source, w io.Writer, o Options) (*Chrome, error) {
-	x := &Chrome{w: w, s: s, o: o, texts: make(map[string][]byte)}
+// NewChromeWriter begins a trace.
+func NewChromeWriter(s *ops.Source, w io.Writer, o Options) (*ChromeWriter, error) {
+	x := &ChromeWriter{w: w, s: s, o: o, texts: make(map[string][]byte)}
 	about, err := json.Marshal(o.Metadata)
 	if err != nil {
 		return nil, err
@@ -48,13 +48,13 @@ func NewChrome(s *ops.Source, w io.Writer, o Options) (*Chrome, error) {
 }
 
 // Close ends it.
-func (x *Chrome) Close() error {
+func (x *ChromeWriter) Close() error {
 	_, err := io.WriteString(x.w, "\n]}\n")
 	return err
 }
 
 // begin starts an event.
-func (x *Chrome) begin(phase string, rank, thread int) []byte {
+func (x *ChromeWriter) begin(phase string, rank, thread int) []byte {
 	b := x.line[:0]
 	if x.events > 0 {
 		b = append(b, ',')
@@ -66,14 +66,14 @@ func (x *Chrome) begin(phase string, rank, thread int) []byte {
 }
 
 // end writes it.
-func (x *Chrome) end(b []byte) error {
+func (x *ChromeWriter) end(b []byte) error {
 	x.line = append(b, '}')
 	_, err := x.w.Write(x.line)
 	return err
 }
 
 // Begin names a rank and its threads.
-func (x *Chrome) Begin(k *trace.Rank) error {
+func (x *ChromeWriter) Begin(k *trace.Rank) error {
 	name := func(what string, thread int, name string) error {
 		b := x.begin("M", k.Number(), thread)
 		b = append(append(append(b, `,"name":"`...), what...), `","args":{"name":`...)
@@ -100,13 +100,13 @@ func micro(b []byte, ns int64) []byte {
 }
 
 // Enter writes a call, and the beginnings of its messages.
-func (x *Chrome) Enter(c *ops.Call) error {
+func (x *ChromeWriter) Enter(c *ops.Call) error {
 	b := x.begin("X", c.Rank, c.Stream)
 	b = micro(append(b, `,"ts":`...), c.Start)
 	b = micro(append(b, `,"dur":`...), c.End-c.Start)
 	b = append(append(b, `,"name":`...), x.text(c.Func.Name)...)
 	b = append(append(b, `,"args":{"call site":`...), x.site(c.Place)...)
-	x.details = Details(c, x.details[:0])
+	x.details = EventDetails(c, x.details[:0])
 	for _, d := range x.details {
 		b = append(append(append(b, ','), x.text(d.Name)...), ':')
 		if d.Text != "" {
@@ -119,7 +119,7 @@ func (x *Chrome) Enter(c *ops.Call) error {
 		return err
 	}
 	for i := range c.Acts {
-		if a := &c.Acts[i]; a.Kind == ops.Send || a.Kind == ops.SendBegin {
+		if a := &c.Acts[i]; a.Kind == ops.ActSend || a.Kind == ops.ActSendBegin {
 			if err := x.flow("s", c, c.Start, a.Message); err != nil {
 				return err
 			}
@@ -129,9 +129,9 @@ func (x *Chrome) Enter(c *ops.Call) error {
 }
 
 // Leave writes the ends of messages.
-func (x *Chrome) Leave(c *ops.Call) error {
+func (x *ChromeWriter) Leave(c *ops.Call) error {
 	for i := range c.Acts {
-		if a := &c.Acts[i]; a.Kind == ops.Recv || a.Kind == ops.RecvEnd {
+		if a := &c.Acts[i]; a.Kind == ops.ActRecv || a.Kind == ops.ActRecvEnd {
 			if err := x.flow("f", c, max(c.Start, c.End-1), a.Message); err != nil { // within the call, to belong to it
 				return err
 			}
@@ -140,7 +140,7 @@ func (x *Chrome) Leave(c *ops.Call) error {
 	return nil
 }
 
-func (x *Chrome) flow(phase string, c *ops.Call, ns int64, id uint64) error {
+func (x *ChromeWriter) flow(phase string, c *ops.Call, ns int64, id uint64) error {
 	b := x.begin(phase, c.Rank, c.Stream)
 	if phase == "f" {
 		b = append(b, `,"bp":"e"`...)
@@ -151,15 +151,15 @@ func (x *Chrome) flow(phase string, c *ops.Call, ns int64, id uint64) error {
 }
 
 // text returns a string as JSON.
-func (x *Chrome) text(s string) []byte {
-	return once.Get(x.texts, s, func() []byte {
+func (x *ChromeWriter) text(s string) []byte {
+	return once.GetOrMake(x.texts, s, func() []byte {
 		b, _ := json.Marshal(s)
 		return b
 	})
 }
 
-func (x *Chrome) site(place int) []byte {
-	return ops.ForPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
+func (x *ChromeWriter) site(place int) []byte {
+	return ops.GetForPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
 		file, line := x.o.SourceLine(s)
 		if line > 0 {
 			file += ":" + strconv.Itoa(line)

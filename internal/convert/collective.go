@@ -48,7 +48,7 @@ func (w *SMPI) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
 	}
-	return once.Get(w.world, c, func() bool {
+	return once.GetOrMake(w.world, c, func() bool {
 		same := c.Size == w.Source.Reader.Ranks() && c.RemoteSize == 0
 		for i := 0; same && i < c.Size; i++ {
 			same = c.WorldRank(i) == i
@@ -68,14 +68,14 @@ func (w *SMPI) barrier(c *handles.Comm) {
 }
 
 func (w *SMPI) collective(x *ops.Act) {
-	p := meaning.None // a barrier
-	if m := meaning.Of(x.Function.Name); m != nil {
+	p := meaning.PatternNone // a barrier
+	if m := meaning.DataMovementOf(x.StartedBy.Name); m != nil {
 		p = m.Pattern
 	}
 	c := x.Comm
 	lost := ""
 	switch {
-	case p == meaning.Neighbors:
+	case p == meaning.PatternNeighbors:
 		lost = "collectives along a topology (MPI_Neighbor_…)"
 	case c.RemoteSize > 0:
 		lost = "collectives between two groups"
@@ -83,55 +83,55 @@ func (w *SMPI) collective(x *ops.Act) {
 		lost = "collectives on a communicator whose members the trace does not have"
 	}
 	if lost != "" {
-		if x.Kind != ops.CollectiveEnd {
+		if x.Kind != ops.ActCollectiveEnd {
 			w.Source.Losses.Add(lost, 1)
 		}
 		return
 	}
-	if x.Kind == ops.Collective && w.everybody(c) && w.known(p, x) {
+	if x.Kind == ops.ActCollective && w.everybody(c) && w.known(p, x) {
 		return
 	}
 	g := commView{w.own(c), c.Size}
-	w.steps = steps(w.steps[:0], p, &x.Operation, g, x.Kind != ops.Collective)
+	w.steps = steps(w.steps[:0], p, &x.Operation, g, x.Kind != ops.ActCollective)
 	switch x.Kind {
-	case ops.Collective:
+	case ops.ActCollective:
 		w.inOrder(c)
-	case ops.CollectiveBegin:
+	case ops.ActCollectiveBegin:
 		w.begin(c)
-	case ops.CollectiveEnd:
+	case ops.ActCollectiveEnd:
 		w.end(c)
 	}
 }
 
 // known writes a collective that replays know; false if they don't.
 func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
-	whole := int64(max(x.Sent, x.Received))
+	whole := int64(max(x.SentBytes, x.ReceivedBytes))
 	root, n := int64(x.Root), int64(x.Comm.Size)
-	switch operation := ops.OperationOf(x.Function); {
-	case p == meaning.None:
+	switch operation := ops.OperationOf(x.StartedBy); {
+	case p == meaning.PatternNone:
 		w.action("barrier")
-	case operation == meaning.Bcast:
+	case operation == meaning.OperationBcast:
 		w.action("bcast", whole, root)
-	case operation == meaning.Reduce:
+	case operation == meaning.OperationReduce:
 		w.action("reduce", whole, 0, root)
-	case operation == meaning.Allreduce:
+	case operation == meaning.OperationAllreduce:
 		w.action("allreduce", whole, 0)
-	case operation == meaning.Gather:
-		part := int64(x.Sent)
+	case operation == meaning.OperationGather:
+		part := int64(x.SentBytes)
 		if int64(x.Root) == int64(w.own(x.Comm)) {
-			part = int64(x.Received) / n
+			part = int64(x.ReceivedBytes) / n
 		}
 		w.action("gather", part, part, root)
-	case operation == meaning.Scatter:
-		part := int64(x.Received)
+	case operation == meaning.OperationScatter:
+		part := int64(x.ReceivedBytes)
 		if int64(x.Root) == int64(w.own(x.Comm)) {
-			part = int64(x.Sent) / n
+			part = int64(x.SentBytes) / n
 		}
 		w.action("scatter", part, part, root)
-	case operation == meaning.Allgather:
-		w.action("allgather", int64(x.Received)/n, int64(x.Received)/n)
-	case operation == meaning.Alltoall:
-		w.action("alltoall", int64(x.Sent)/n, int64(x.Sent)/n)
+	case operation == meaning.OperationAllgather:
+		w.action("allgather", int64(x.ReceivedBytes)/n, int64(x.ReceivedBytes)/n)
+	case operation == meaning.OperationAlltoall:
+		w.action("alltoall", int64(x.SentBytes)/n, int64(x.SentBytes)/n)
 	default:
 		return false
 	}
@@ -187,60 +187,60 @@ func (w *SMPI) end(c *handles.Comm) {
 
 // steps are the messages of one member in a collective.
 func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView, flat bool) []sendReceive {
-	whole := max(op.Sent, op.Received)
+	whole := max(op.SentBytes, op.ReceivedBytes)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
-	out, in := share(op.Shares.Out.ByMember), share(op.Shares.In.ByMember)
-	operation := ops.OperationOf(op.Function)
+	out, in := share(op.PerMember.Out.ByMember), share(op.PerMember.In.ByMember)
+	operation := ops.OperationOf(op.StartedBy)
 	atRoot := op.Root == g.me
 	n := uint64(g.size)
 	switch {
-	case p == meaning.None || operation == meaning.Allreduce:
-		if p == meaning.None {
+	case p == meaning.PatternNone || operation == meaning.OperationAllreduce:
+		if p == meaning.PatternNone {
 			whole = 1
 		}
 		if flat {
 			return exchange(list, g, same(whole), same(whole))
 		}
 		return all(list, g, whole)
-	case p == meaning.FromRoot && !flat:
+	case p == meaning.PatternFromRoot && !flat:
 		return downTree(list, g, op.Root, whole)
-	case p == meaning.FromRoot:
+	case p == meaning.PatternFromRoot:
 		return star(list, g, op.Root, false, same(whole))
-	case operation == meaning.Reduce && !flat:
+	case operation == meaning.OperationReduce && !flat:
 		return upTree(list, g, op.Root, whole)
-	case p == meaning.ToRoot:
+	case p == meaning.PatternToRoot:
 		part := same(whole) // of a reduction
 		switch {
-		case operation == meaning.Reduce:
+		case operation == meaning.OperationReduce:
 		case !atRoot:
-			part = same(op.Sent)
+			part = same(op.SentBytes)
 		case in != nil:
 			part = in
 		default:
-			part = same(op.Received / n)
+			part = same(op.ReceivedBytes / n)
 		}
 		return star(list, g, op.Root, true, part)
-	case p == meaning.PartFromRoot:
-		part := same(op.Received)
+	case p == meaning.PatternPartFromRoot:
+		part := same(op.ReceivedBytes)
 		if atRoot && out != nil {
 			part = out
 		} else if atRoot {
-			part = same(op.Sent / n)
+			part = same(op.SentBytes / n)
 		}
 		return star(list, g, op.Root, false, part)
-	case operation == meaning.Allgather || operation == meaning.Allgatherv:
+	case operation == meaning.OperationAllgather || operation == meaning.OperationAllgatherv:
 		if in == nil {
-			in = same(op.Received / n)
+			in = same(op.ReceivedBytes / n)
 		}
 		if flat {
 			return exchange(list, g, same(in(g.me)), in)
 		}
 		return ring(list, g, in)
-	case p == meaning.ToNext:
+	case p == meaning.PatternToNext:
 		return chain(list, g, whole, flat)
 	}
-	if p == meaning.PartReduced {
-		own := op.Received
+	if p == meaning.PatternPartReduced {
+		own := op.ReceivedBytes
 		if out != nil {
 			own = out(g.me)
 		} else {
@@ -249,10 +249,10 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 		in = same(own)
 	}
 	if out == nil {
-		out = same(op.Sent / n)
+		out = same(op.SentBytes / n)
 	}
 	if in == nil {
-		in = same(op.Received / n)
+		in = same(op.ReceivedBytes / n)
 	}
 	return exchange(list, g, out, in)
 }

@@ -15,64 +15,64 @@ import (
 type Options struct {
 	SourceLine func(trace.Site) (file string, line int) // the source line of a call site, or else where it is in which module, and no line
 	Metadata   map[string]string                        // what is known of the trace as a whole
-	Marks      []Mark                                   // in the order of time
+	Marks      []TimeMark                               // in the order of time
 }
 
-// A Mark says what is to be seen at a time, for formats that have such.
-type Mark struct {
+// A TimeMark says what is to be seen at a time, for formats that have such.
+type TimeMark struct {
 	Ns   int64
 	Text string
 }
 
-// A Detail is a fact about a call, for formats whose events have named values.
-type Detail struct {
+// A EventDetail is a fact about a call, for formats whose events have named values.
+type EventDetail struct {
 	Name   string
 	Text   string // if there is any
 	Number int64
 }
 
-// Details appends what a call did, with the amounts that it completed, and the values attached to it.
-func Details(c *ops.Call, list []Detail) []Detail {
-	number := func(name string, n int64) { list = append(list, Detail{Name: name, Number: n}) }
+// EventDetails appends what a call did, with the amounts that it completed, and the values attached to it.
+func EventDetails(c *ops.Call, list []EventDetail) []EventDetail {
+	number := func(name string, n int64) { list = append(list, EventDetail{Name: name, Number: n}) }
 	completed, received := int64(0), int64(0)
 	for i := range c.Acts {
 		a := &c.Acts[i]
 		switch a.Kind {
-		case ops.Send, ops.SendBegin:
+		case ops.ActSend, ops.ActSendBegin:
 			number("to", int64(a.World()))
 			number("send tag", a.Tag)
-			number("bytes sent", int64(a.Sent))
-		case ops.Recv:
+			number("bytes sent", int64(a.SentBytes))
+		case ops.ActRecv:
 			number("from", int64(a.World()))
 			number("receive tag", a.Tag)
-			number("bytes received", int64(a.Received))
-		case ops.RecvBegin:
+			number("bytes received", int64(a.ReceivedBytes))
+		case ops.ActRecvBegin:
 			if a.Peer >= 0 {
 				number("from", int64(a.World()))
 			}
-			number("bytes wanted", int64(a.Received))
-		case ops.Collective, ops.CollectiveBegin, ops.Put, ops.Get, ops.Atomic, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+			number("bytes wanted", int64(a.ReceivedBytes))
+		case ops.ActCollective, ops.ActCollectiveBegin, ops.ActPut, ops.ActGet, ops.ActAtomic, ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 			if a.Root >= 0 && a.Window == nil && a.File == nil {
 				number("root", int64(a.Root))
 			}
 			if a.Window != nil {
 				number("target", int64(a.Comm.WorldRank(a.Peer)))
-				list = append(list, Detail{Name: "window", Text: a.Window.String()})
+				list = append(list, EventDetail{Name: "window", Text: a.Window.String()})
 			}
 			if a.File != nil {
-				list = append(list, Detail{Name: "file", Text: a.File.Name})
+				list = append(list, EventDetail{Name: "file", Text: a.File.Name})
 			}
-			number("bytes sent", int64(a.Sent))
-			number("bytes received", int64(a.Received))
-		case ops.SendEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
+			number("bytes sent", int64(a.SentBytes))
+			number("bytes received", int64(a.ReceivedBytes))
+		case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
 			completed++
-		case ops.RecvEnd:
+		case ops.ActRecvEnd:
 			completed++
-			received += int64(a.Received)
+			received += int64(a.ReceivedBytes)
 		}
 		switch a.Kind {
-		case ops.Send, ops.SendBegin, ops.Recv, ops.RecvBegin, ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.CommFreed:
-			list = append(list, Detail{Name: "communicator", Text: CommName(a.Comm)})
+		case ops.ActSend, ops.ActSendBegin, ops.ActRecv, ops.ActRecvBegin, ops.ActCollective, ops.ActCollectiveBegin, ops.ActCommMade, ops.ActCommFreed:
+			list = append(list, EventDetail{Name: "communicator", Text: CommName(a.Comm)})
 		}
 	}
 	for i := range c.Values {
@@ -80,7 +80,7 @@ func Details(c *ops.Call, list []Detail) []Detail {
 		if v.Sum == math.Trunc(v.Sum) {
 			number(v.Name, int64(v.Sum))
 		} else {
-			list = append(list, Detail{Name: v.Name, Text: strconv.FormatFloat(v.Sum, 'g', 6, 64)})
+			list = append(list, EventDetail{Name: v.Name, Text: strconv.FormatFloat(v.Sum, 'g', 6, 64)})
 		}
 	}
 	if completed > 0 {

@@ -40,13 +40,13 @@ const (
 // operations are the numbers of collectives. Those that don't block have that of their blocking
 // sisters, since versions number them differently.
 var operations = map[meaning.Operation]int{
-	meaning.Barrier: 0, meaning.Bcast: 1, meaning.Gather: 2, meaning.Gatherv: 3, meaning.Scatter: 4, meaning.Scatterv: 5, meaning.Allgather: 6, meaning.Allgatherv: 7, meaning.Alltoall: 8, meaning.Alltoallv: 9,
-	meaning.Alltoallw: 9, meaning.Reduce: 10, meaning.Allreduce: 11, meaning.ReduceScatter: 12, meaning.ReduceScatterBlock: 12, meaning.Scan: 14, meaning.Exscan: 14,
+	meaning.OperationBarrier: 0, meaning.OperationBcast: 1, meaning.OperationGather: 2, meaning.OperationGatherv: 3, meaning.OperationScatter: 4, meaning.OperationScatterv: 5, meaning.OperationAllgather: 6, meaning.OperationAllgatherv: 7, meaning.OperationAlltoall: 8, meaning.OperationAlltoallv: 9,
+	meaning.OperationAlltoallw: 9, meaning.OperationReduce: 10, meaning.OperationAllreduce: 11, meaning.OperationReduceScatter: 12, meaning.OperationReduceScatterBlock: 12, meaning.OperationScan: 14, meaning.OperationExscan: 14,
 }
 
-// A Dimemas writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
+// A DimemasWriter writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
 // would be waited for.
-type Dimemas struct {
+type DimemasWriter struct {
 	RankSequence
 	line []byte
 
@@ -59,14 +59,14 @@ type Dimemas struct {
 // firstOwn is the first of the tags that replace those of messages on a communicator that Dimemas can't have.
 const firstOwn = 1 << 24
 
-// NewDimemas begins to write. The name is that of the application.
-func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
-	w := &Dimemas{comms: make(map[int]bool)}
+// NewDimemasWriter begins to write. The name is that of the application.
+func NewDimemasWriter(s *ops.Source, f *os.File, name string) (*DimemasWriter, error) {
+	w := &DimemasWriter{comms: make(map[int]bool)}
 	var err error
 	if w.RankSequence, err = NewRankSequence(s, "simulation", w.nothing); err != nil {
 		return nil, err
 	}
-	w.Out = NewPatched(f)
+	w.Out = NewPatchedFile(f)
 	var comms []string
 	for _, c := range s.Comms.List() {
 		text := fmt.Sprintf("d:1:%d:%d", c.Number+1, c.Size)
@@ -91,20 +91,20 @@ func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
 }
 
 // Begin begins a task.
-func (w *Dimemas) Begin(k *trace.Rank) error {
+func (w *DimemasWriter) Begin(k *trace.Rank) error {
 	w.StartRank(k)
 	w.begins = append(w.begins, w.Out.Position())
 	return w.Out.Err()
 }
 
 // End ends it.
-func (w *Dimemas) End(*trace.Rank) error {
+func (w *DimemasWriter) End(*trace.Rank) error {
 	w.FinishRank()
 	return w.Out.Err()
 }
 
 // Close writes where tasks begin, and ends the file.
-func (w *Dimemas) Close() error {
+func (w *DimemasWriter) Close() error {
 	at := w.Out.Position()
 	for task, begin := range w.begins {
 		w.Out.Append(fmt.Appendf(nil, "s:%d:%d\n", task, begin))
@@ -114,7 +114,7 @@ func (w *Dimemas) Close() error {
 }
 
 // record writes a record of the task's one thread.
-func (w *Dimemas) record(kind int, fields ...int64) {
+func (w *DimemasWriter) record(kind int, fields ...int64) {
 	b := w.text(kind)
 	for _, n := range fields {
 		b = strconv.AppendInt(append(b, ':'), n, 10)
@@ -124,12 +124,12 @@ func (w *Dimemas) record(kind int, fields ...int64) {
 }
 
 // text begins a record.
-func (w *Dimemas) text(kind int) []byte {
+func (w *DimemasWriter) text(kind int) []byte {
 	b := strconv.AppendInt(w.line[:0], int64(kind), 10)
 	return append(strconv.AppendInt(append(b, ':'), int64(w.Rank), 10), ":0"...)
 }
 
-func (w *Dimemas) burst(ns int64) {
+func (w *DimemasWriter) burst(ns int64) {
 	b := strconv.AppendInt(append(w.text(burst), ':'), ns/1e9, 10)
 	b = append(b, ".000000000\n"...)
 	for i, n := len(b)-2, ns%1e9; n > 0; i, n = i-1, n/10 {
@@ -140,7 +140,7 @@ func (w *Dimemas) burst(ns int64) {
 }
 
 // nothing is a record of a given length that takes no time.
-func (w *Dimemas) nothing(length int64) []byte {
+func (w *DimemasWriter) nothing(length int64) []byte {
 	b := append(w.text(burst), ":0."...)
 	for int64(len(b)) < length-1 {
 		b = append(b, '0')
@@ -149,7 +149,7 @@ func (w *Dimemas) nothing(length int64) []byte {
 }
 
 // Enter writes what was computed before a call, and what the call did.
-func (w *Dimemas) Enter(c *ops.Call) error {
+func (w *DimemasWriter) Enter(c *ops.Call) error {
 	gap, ok := w.ComputedNs(c, "a task is one sequence of records")
 	if !ok {
 		return w.Out.Err()
@@ -163,31 +163,31 @@ func (w *Dimemas) Enter(c *ops.Call) error {
 	return w.Out.Err()
 }
 
-func (w *Dimemas) act(x *ops.Act) {
+func (w *DimemasWriter) act(x *ops.Act) {
 	switch x.Kind {
-	case ops.Send, ops.SendBegin, ops.Recv, ops.RecvEnd:
+	case ops.ActSend, ops.ActSendBegin, ops.ActRecv, ops.ActRecvEnd:
 		w.message(x)
-	case ops.RecvBegin:
+	case ops.ActRecvBegin:
 		w.PostReceive(x, int64(len(w.late(0, 0, 0, 0))), func(peer int64) {
 			t, comm := w.channel(&x.Operation)
-			w.record(receive, peer, -1, int64(x.Received), t, comm, immediate)
+			w.record(receive, peer, -1, int64(x.ReceivedBytes), t, comm, immediate)
 		})
-	case ops.Cancelled:
+	case ops.ActCancelled:
 		w.CancelReceive(x.ID)
-	case ops.Collective, ops.CollectiveBegin:
+	case ops.ActCollective, ops.ActCollectiveBegin:
 		w.collective(x)
-	case ops.Fence, ops.WindowMade, ops.WindowFreed:
+	case ops.ActFence, ops.ActWindowMade, ops.ActWindowFreed:
 		if w.comms[x.Comm.Number] {
 			w.record(globalOp, 0, int64(x.Comm.Number+1), 0, 0, 0, 0, 0)
 		}
 	default:
-		w.CountLost(x)
+		w.CountUnsupported(x)
 	}
 }
 
 // channel returns tag and communicator of a message. On one between two groups, or of a rank alone, it
 // is one of MPI_COMM_WORLD with a tag of its own.
-func (w *Dimemas) channel(op *ops.Operation) (number, comm int64) {
+func (w *DimemasWriter) channel(op *ops.Operation) (number, comm int64) {
 	c := op.Comm.Number
 	if w.comms[c] {
 		return op.Tag, int64(c + 1)
@@ -195,37 +195,37 @@ func (w *Dimemas) channel(op *ops.Operation) (number, comm int64) {
 	return firstOwn + w.ChannelNumber(ChannelOf(op)), 1
 }
 
-func (w *Dimemas) message(x *ops.Act) {
+func (w *DimemasWriter) message(x *ops.Act) {
 	peer, ok := w.Peer(x)
 	if !ok {
 		return
 	}
 	t, comm := w.channel(&x.Operation)
 	switch x.Kind {
-	case ops.Send, ops.SendBegin:
+	case ops.ActSend, ops.ActSendBegin:
 		how := int64(0)
-		if ops.HasAttr(x.Function, mpi.Synchronous) {
+		if ops.HasAttr(x.StartedBy, mpi.AttrSynchronous) {
 			how |= rendezvous
 		}
-		if x.Kind == ops.SendBegin {
+		if x.Kind == ops.ActSendBegin {
 			how |= immediateBit
 		}
-		w.record(send, peer, -1, int64(x.Sent), t, comm, how)
-	case ops.Recv:
-		w.record(receive, peer, -1, int64(x.Received), t, comm, blocking)
-	case ops.RecvEnd:
-		w.FillReceive(x, func() []byte { return w.late(peer, int64(x.Received), t, comm) })
-		w.record(receive, peer, -1, int64(x.Received), t, comm, wait)
+		w.record(send, peer, -1, int64(x.SentBytes), t, comm, how)
+	case ops.ActRecv:
+		w.record(receive, peer, -1, int64(x.ReceivedBytes), t, comm, blocking)
+	case ops.ActRecvEnd:
+		w.FillReceive(x, func() []byte { return w.late(peer, int64(x.ReceivedBytes), t, comm) })
+		w.record(receive, peer, -1, int64(x.ReceivedBytes), t, comm, wait)
 	}
 }
 
 // late is the record of a posted receive, with the same length whatever it says.
-func (w *Dimemas) late(peer, bytes, tag, comm int64) []byte {
+func (w *DimemasWriter) late(peer, bytes, tag, comm int64) []byte {
 	return fmt.Appendf(w.text(receive), ":%010d:-1:%019d:%010d:%010d:%d\n", peer, bytes, tag, comm, immediate)
 }
 
-func (w *Dimemas) collective(x *ops.Act) {
-	number, ok := operations[ops.OperationOf(x.Function)]
+func (w *DimemasWriter) collective(x *ops.Act) {
+	number, ok := operations[ops.OperationOf(x.StartedBy)]
 	switch {
 	case !ok:
 		w.Source.Losses.Add("collectives along a topology (MPI_Neighbor_…)", 1)
@@ -240,5 +240,5 @@ func (w *Dimemas) collective(x *ops.Act) {
 	if x.Root >= 0 && x.Comm.WorldRank(x.Root) == w.Rank {
 		root = 1
 	}
-	w.record(globalOp, int64(number), int64(x.Comm.Number+1), root, 0, int64(x.Sent), int64(x.Received), 0)
+	w.record(globalOp, int64(number), int64(x.Comm.Number+1), root, 0, int64(x.SentBytes), int64(x.ReceivedBytes), 0)
 }

@@ -15,7 +15,7 @@ import (
 
 func dimemasWritten(t *testing.T, r *trace.Reader) (*Trace, ops.Losses) {
 	t.Helper()
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
+	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func dimemasWritten(t *testing.T, r *trace.Reader) (*Trace, ops.Losses) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := NewDimemas(s, f, `./solver "a:b"`)
+	w, err := NewDimemasWriter(s, f, `./solver "a:b"`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +88,12 @@ func computed(t *testing.T, r *trace.Reader, rank int) (seconds float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, err := r.Extent()
+	first, _, err := r.TimeExtent()
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := first
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -98,34 +98,34 @@ func describe(f *trace.Function) *function {
 	if n, ok := numbers()[strings.ToLower(f.Name)]; ok {
 		x.value = n
 	}
-	base, m := ops.BaseName(f), meaning.Of(f.Name)
+	base, m := ops.BaseName(f), meaning.DataMovementOf(f.Name)
 	switch {
 	case strings.HasPrefix(base, "File_"):
 		x.event, x.state = fileIO, inFile
-	case strings.HasPrefix(base, "Win_") || m != nil && m.Pattern == meaning.OneSided:
+	case strings.HasPrefix(base, "Win_") || m != nil && m.Pattern == meaning.PatternOneSided:
 		x.event = oneSided
-	case ops.HasAttr(f, mpi.Barrier):
+	case ops.HasAttr(f, mpi.AttrBarrier):
 		x.event, x.state = collective, synchronising
 	case m != nil && m.Pattern.Collective():
 		x.event, x.state = collective, inGroup
-	case m != nil && m.Pattern == meaning.Receive:
+	case m != nil && m.Pattern == meaning.PatternReceive:
 		x.event, x.state = pointToPoint, waitMessage
-		if f.Has(trace.Nonblocking) {
+		if f.Has(trace.AttrNonblocking) {
 			x.state = immediateRecv
 		}
-	case m != nil && m.Pattern == meaning.ToPeer:
+	case m != nil && m.Pattern == meaning.PatternToPeer:
 		x.event, x.state = pointToPoint, blockingSend
 		switch {
 		case m.In != nil:
 			x.state = sendReceiveProgram
-		case f.Has(trace.Nonblocking):
+		case f.Has(trace.AttrNonblocking):
 			x.state = immediateSend
 		}
-	case strings.HasPrefix(base, "Test") && f.Has(trace.Completes), strings.HasSuffix(base, "probe"), base == "Probe":
+	case strings.HasPrefix(base, "Test") && f.Has(trace.AttrCompletes), strings.HasSuffix(base, "probe"), base == "Probe":
 		x.event, x.state = pointToPoint, inTest
-	case f.Has(trace.Completes):
+	case f.Has(trace.AttrCompletes):
 		x.event, x.state = pointToPoint, waiting
-	case f.Has(trace.Starts):
+	case f.Has(trace.AttrStarts):
 		x.event, x.state = pointToPoint, immediateSend
 	}
 	return x

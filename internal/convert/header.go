@@ -40,7 +40,7 @@ func newNodes(r *trace.Reader) (*nodes, error) {
 		if rank < procs.Len() {
 			host = cmp.Or(procs.At(rank).Host, host)
 		}
-		at, fresh := once.Number(index, host)
+		at, fresh := once.NumberOf(index, host)
 		if fresh {
 			n.names, n.ranks = append(n.names, host), append(n.ranks, 0)
 		}

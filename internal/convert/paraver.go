@@ -181,8 +181,8 @@ func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 		if !collects(x) {
 			continue
 		}
-		b = field(field(b, sentType), int64(x.Sent))
-		b = field(field(b, receivedType), int64(x.Received))
+		b = field(field(b, sentType), int64(x.SentBytes))
+		b = field(field(b, receivedType), int64(x.ReceivedBytes))
 		if x.Root >= 0 && x.Comm.WorldRank(x.Root) == c.Rank || x.Root == ops.RootSelf {
 			b = field(field(b, rootType), 1)
 		}
@@ -212,11 +212,11 @@ func says(c *ops.Call) bool {
 }
 
 func collects(x *ops.Act) bool {
-	return x.Kind == ops.Collective || x.Kind == ops.CollectiveBegin
+	return x.Kind == ops.ActCollective || x.Kind == ops.ActCollectiveBegin
 }
 
 func (w *Paraver) function(f *trace.Function) *function {
-	return once.Get(w.functions, f.ID, func() *function { return describe(f) })
+	return once.GetOrMake(w.functions, f.ID, func() *function { return describe(f) })
 }
 
 // value returns the type of events with what was attached to calls under a name.
@@ -232,21 +232,21 @@ func (w *Paraver) value(name string) int {
 // act notes the ends of messages, and counts what there are no records for.
 func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
 	switch x.Kind {
-	case ops.Send, ops.SendBegin:
-		return w.end(x, messageEnd{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
-	case ops.RecvBegin:
+	case ops.ActSend, ops.ActSendBegin:
+		return w.end(x, messageEnd{sent, t.number, c.Start, c.Start, x.SentBytes, x.Tag})
+	case ops.ActRecvBegin:
 		w.posted[x.ID] = c.Start
-	case ops.Recv:
-		return w.end(x, messageEnd{received, t.number, c.Start, c.End, x.Received, x.Tag})
-	case ops.RecvEnd:
+	case ops.ActRecv:
+		return w.end(x, messageEnd{received, t.number, c.Start, c.End, x.ReceivedBytes, x.Tag})
+	case ops.ActRecvEnd:
 		at := w.posted[x.ID]
 		delete(w.posted, x.ID)
-		return w.end(x, messageEnd{received, t.number, at, c.End, x.Received, x.Tag})
-	case ops.Cancelled:
+		return w.end(x, messageEnd{received, t.number, at, c.End, x.ReceivedBytes, x.Tag})
+	case ops.ActCancelled:
 		delete(w.posted, x.ID)
-	case ops.Put, ops.Get, ops.Atomic:
+	case ops.ActPut, ops.ActGet, ops.ActAtomic:
 		w.s.Losses.Add("one-sided transfers: calls, without who and how much", 1)
-	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+	case ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 		w.s.Losses.Add("reads and writes of files: calls, without how much", 1)
 	}
 	return nil

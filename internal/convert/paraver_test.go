@@ -19,7 +19,7 @@ import (
 func writtenParaver(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, ops.Losses) {
 	t.Helper()
 	o.Messages = true
-	s, err := ops.New(r, o)
+	s, err := ops.NewSource(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func writtenParaver(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.
 	return x, s.Losses
 }
 
-var everything = ops.Options{From: ops.FromStart, To: ops.ToEnd}
+var everything = ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime}
 
 // TestParaverPrograms: a reader of its own finds the calls, messages and bytes of the trace.
 func TestParaverPrograms(t *testing.T) {

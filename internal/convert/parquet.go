@@ -12,8 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// A Parquet is a folder with a file for each table.
-type Parquet struct {
+// A ParquetWriter is a folder with a file for each table.
+type ParquetWriter struct {
 	tables []*parquetTable
 }
 
@@ -53,9 +53,9 @@ const (
 // compression is the fastest of Zstandard's: others take twice the time for a tenth of the size.
 var compression = &zstd.Codec{Level: zstd.SpeedFastest}
 
-// NewParquet begins to write into a folder.
-func NewParquet(dir string) (*Parquet, error) {
-	x := &Parquet{}
+// NewParquetWriter begins to write into a folder.
+func NewParquetWriter(dir string) (*ParquetWriter, error) {
+	x := &ParquetWriter{}
 	for _, t := range Tables {
 		f, err := os.Create(filepath.Join(dir, t.Name+".parquet"))
 		if err != nil {
@@ -101,7 +101,7 @@ func newBatch(columns int) batch {
 }
 
 // Row adds a row.
-func (x *Parquet) Row(table int, row []Value) error {
+func (x *ParquetWriter) Row(table int, row []CellValue) error {
 	p := x.tables[table]
 	for i := range row {
 		c := &p.columns[i]
@@ -157,7 +157,7 @@ func (p *parquetTable) write(b batch) error {
 }
 
 // Close ends the files.
-func (x *Parquet) Close() (err error) {
+func (x *ParquetWriter) Close() (err error) {
 	for _, p := range x.tables {
 		err = errors.Join(err, p.close())
 	}

@@ -19,7 +19,7 @@ func TestPatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := NewPatched(f)
+	p := NewPatchedFile(f)
 	line := pad("3 compute 0")
 	var at []int64
 	for range 2*bufferSize/blank + 5 {

@@ -70,9 +70,9 @@ const (
 	usesState  = 2 // and: needs what was interned
 )
 
-// Perfetto is an ops.Sink.
-type Perfetto struct {
-	ops.NoSink
+// PerfettoWriter is an ops.Sink.
+type PerfettoWriter struct {
+	ops.NopSink
 	w     io.Writer
 	s     *ops.Source
 	o     Options
@@ -84,12 +84,12 @@ type Perfetto struct {
 	functions map[*trace.Function]uint64 // interned, as all of these
 	names     map[string]uint64
 	sites     []uint64 // by place
-	details   []Detail
+	details   []EventDetail
 }
 
-// NewPerfetto begins a trace.
-func NewPerfetto(s *ops.Source, w io.Writer, o Options) (*Perfetto, error) {
-	x := &Perfetto{w: w, s: s, o: o, functions: make(map[*trace.Function]uint64), names: make(map[string]uint64)}
+// NewPerfettoWriter begins a trace.
+func NewPerfettoWriter(s *ops.Source, w io.Writer, o Options) (*PerfettoWriter, error) {
+	x := &PerfettoWriter{w: w, s: s, o: o, functions: make(map[*trace.Function]uint64), names: make(map[string]uint64)}
 	x.event = textField(varintField(x.event[:0], trackID, aboutTrack), trackName, "about this trace")
 	if err := x.packet(packetDescriptor, 0, firstOfAll); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func fixedField(b []byte, field protowire.Number, v uint64) []byte {
 }
 
 // packet writes event as a packet with what was interned for it.
-func (x *Perfetto) packet(field protowire.Number, time int64, flags uint64) error {
+func (x *PerfettoWriter) packet(field protowire.Number, time int64, flags uint64) error {
 	b := varintField(varintField(x.out[:0], packetTimestamp, uint64(time)), packetSequence, 1)
 	b = varintField(b, packetFlags, flags)
 	if len(x.state) > 0 {
@@ -148,7 +148,7 @@ func (x *Perfetto) packet(field protowire.Number, time int64, flags uint64) erro
 func track(rank, thread int) uint64 { return uint64(rank+1)<<20 | uint64(thread) }
 
 // Begin names a rank and its threads. Process 0 is the operating system's to Perfetto.
-func (x *Perfetto) Begin(k *trace.Rank) error {
+func (x *PerfettoWriter) Begin(k *trace.Rank) error {
 	rank := k.Number()
 	pid := uint64(rank + 1)
 	x.other = textField(varintField(x.other[:0], processID, pid), processName, fmt.Sprintf("MPI Rank %d", rank))
@@ -172,10 +172,10 @@ func (x *Perfetto) Begin(k *trace.Rank) error {
 }
 
 // Enter begins a slice.
-func (x *Perfetto) Enter(c *ops.Call) error {
+func (x *PerfettoWriter) Enter(c *ops.Call) error {
 	b := varintField(varintField(x.event[:0], eventType, sliceBegin), eventTrack, track(c.Rank, c.Stream+1))
 	b = varintField(varintField(b, eventName, x.function(c.Func)), eventLocation, x.site(c.Place))
-	x.details = Details(c, x.details[:0])
+	x.details = EventDetails(c, x.details[:0])
 	for _, d := range x.details {
 		x.other = varintField(x.other[:0], annotationName, intern(x, x.names, d.Name, internedDetail, d.Name))
 		if d.Text != "" {
@@ -186,7 +186,7 @@ func (x *Perfetto) Enter(c *ops.Call) error {
 		b = messageField(b, eventAnnotation, x.other)
 	}
 	for i := range c.Acts {
-		if a := &c.Acts[i]; a.Kind == ops.Send || a.Kind == ops.SendBegin {
+		if a := &c.Acts[i]; a.Kind == ops.ActSend || a.Kind == ops.ActSendBegin {
 			b = fixedField(b, eventFlow, a.Message)
 		}
 	}
@@ -195,10 +195,10 @@ func (x *Perfetto) Enter(c *ops.Call) error {
 }
 
 // Leave ends it, and the messages that were there then.
-func (x *Perfetto) Leave(c *ops.Call) error {
+func (x *PerfettoWriter) Leave(c *ops.Call) error {
 	b := varintField(varintField(x.event[:0], eventType, sliceEnd), eventTrack, track(c.Rank, c.Stream+1))
 	for i := range c.Acts {
-		if a := &c.Acts[i]; a.Kind == ops.Recv || a.Kind == ops.RecvEnd {
+		if a := &c.Acts[i]; a.Kind == ops.ActRecv || a.Kind == ops.ActRecvEnd {
 			b = fixedField(b, eventFlowEnd, a.Message)
 		}
 	}
@@ -206,13 +206,13 @@ func (x *Perfetto) Leave(c *ops.Call) error {
 	return x.packet(packetEvent, c.End, usesState)
 }
 
-func (x *Perfetto) function(f *trace.Function) uint64 {
+func (x *PerfettoWriter) function(f *trace.Function) uint64 {
 	return intern(x, x.functions, f, internedName, f.Name)
 }
 
 // intern returns the number of a thing, from 1; the first time the packet says its name.
-func intern[T comparable](x *Perfetto, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
-	id, fresh := once.Number(known, thing)
+func intern[T comparable](x *PerfettoWriter, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
+	id, fresh := once.NumberOf(known, thing)
 	id++
 	if fresh {
 		x.state = messageField(x.state, kind, textField(varintField(nil, 1, id), 2, name))
@@ -221,8 +221,8 @@ func intern[T comparable](x *Perfetto, known map[T]uint64, thing T, kind protowi
 }
 
 // site returns the number of a place, from 1.
-func (x *Perfetto) site(place int) uint64 {
-	return ops.ForPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
+func (x *PerfettoWriter) site(place int) uint64 {
+	return ops.GetForPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
 		id := uint64(len(x.sites) + 1)
 		file, line := x.o.SourceLine(s)
 		m := textField(varintField(nil, 1, id), locationFile, file)

@@ -14,7 +14,7 @@ type printer struct {
 	text   []byte // not yet written
 	at     int64
 	events []byte // of this time
-	marks  []Mark
+	marks  []TimeMark
 	marked int // how many are printed
 }
 

@@ -84,7 +84,7 @@ func (q *RankSequence) Leave(c *ops.Call) error {
 
 // ChannelNumber returns a small number for a tag, the same on all ranks.
 func (q *RankSequence) ChannelNumber(t Channel) int64 {
-	n, _ := once.Number(q.tags, t)
+	n, _ := once.NumberOf(q.tags, t)
 	return int64(n)
 }
 
@@ -121,12 +121,12 @@ func (q *RankSequence) CancelReceive(id uint64) bool {
 	return ok
 }
 
-// CountLost counts what simulators have nothing for.
-func (q *RankSequence) CountLost(x *ops.Act) {
+// CountUnsupported counts what simulators have nothing for.
+func (q *RankSequence) CountUnsupported(x *ops.Act) {
 	switch x.Kind {
-	case ops.Put, ops.Get, ops.Atomic:
+	case ops.ActPut, ops.ActGet, ops.ActAtomic:
 		q.Source.Losses.Add("one-sided transfers", 1)
-	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+	case ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 		q.Source.Losses.Add("reads and writes of files", 1)
 	}
 }

@@ -63,7 +63,7 @@ func (w *SMPI) Begin(k *trace.Rank) error {
 	}
 	w.names = append(w.names, name)
 	w.StartRank(k)
-	w.Out = NewPatched(f)
+	w.Out = NewPatchedFile(f)
 	w.self = make(map[*handles.Comm]int)
 	w.action("init")
 	return nil
@@ -123,7 +123,7 @@ func (w *SMPI) Enter(c *ops.Call) error {
 
 // exchange writes a call that sends and receives at once, if it is one.
 func (w *SMPI) exchange(c *ops.Call) bool {
-	if len(c.Acts) != 2 || c.Acts[0].Kind != ops.Send || c.Acts[1].Kind != ops.Recv {
+	if len(c.Acts) != 2 || c.Acts[0].Kind != ops.ActSend || c.Acts[1].Kind != ops.ActRecv {
 		return false
 	}
 	out, in := &c.Acts[0], &c.Acts[1]
@@ -131,8 +131,8 @@ func (w *SMPI) exchange(c *ops.Call) bool {
 	if from < 0 || to < 0 {
 		return false
 	}
-	w.action("irecv", int64(from), w.tag(&in.Operation), sizeOf(in.Received))
-	w.action("send", int64(to), w.tag(&out.Operation), sizeOf(out.Sent))
+	w.action("irecv", int64(from), w.tag(&in.Operation), sizeOf(in.ReceivedBytes))
+	w.action("send", int64(to), w.tag(&out.Operation), sizeOf(out.SentBytes))
 	w.action("wait", int64(from), int64(w.Rank), w.tag(&in.Operation))
 	return true
 }
@@ -144,18 +144,18 @@ func (w *SMPI) tag(op *ops.Operation) int64 { return w.ChannelNumber(ChannelOf(o
 
 func (w *SMPI) act(x *ops.Act) {
 	switch x.Kind {
-	case ops.Send, ops.SendBegin, ops.SendEnd, ops.Recv, ops.RecvBegin, ops.RecvEnd:
+	case ops.ActSend, ops.ActSendBegin, ops.ActSendEnd, ops.ActRecv, ops.ActRecvBegin, ops.ActRecvEnd:
 		w.message(x)
-	case ops.Cancelled:
+	case ops.ActCancelled:
 		if x.Window == nil && x.File == nil {
 			w.message(x)
 		}
-	case ops.Collective, ops.CollectiveBegin, ops.CollectiveEnd:
+	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCollectiveEnd:
 		w.collective(x)
-	case ops.Fence, ops.WindowMade, ops.WindowFreed:
+	case ops.ActFence, ops.ActWindowMade, ops.ActWindowFreed:
 		w.barrier(x.Comm)
 	default:
-		w.CountLost(x)
+		w.CountUnsupported(x)
 	}
 }
 
@@ -163,10 +163,10 @@ func (w *SMPI) act(x *ops.Act) {
 // between two ranks with a tag is the first that is waited for.
 func (w *SMPI) message(x *ops.Act) {
 	switch {
-	case x.Kind == ops.RecvBegin:
-		w.PostReceive(x, blankOf, func(peer int64) { w.action("irecv", peer, w.tag(&x.Operation), sizeOf(x.Received)) })
+	case x.Kind == ops.ActRecvBegin:
+		w.PostReceive(x, blankOf, func(peer int64) { w.action("irecv", peer, w.tag(&x.Operation), sizeOf(x.ReceivedBytes)) })
 		return
-	case x.Kind == ops.Cancelled && w.CancelReceive(x.ID):
+	case x.Kind == ops.ActCancelled && w.CancelReceive(x.ID):
 		return
 	}
 	peer, ok := w.Peer(x)
@@ -175,16 +175,16 @@ func (w *SMPI) message(x *ops.Act) {
 	}
 	me, t := int64(w.Rank), w.tag(&x.Operation)
 	switch x.Kind {
-	case ops.Send:
-		w.action("send", peer, t, sizeOf(x.Sent))
-	case ops.SendBegin:
-		w.action("isend", peer, t, sizeOf(x.Sent))
-	case ops.SendEnd, ops.Cancelled: // a send whose cancelling succeeded had no effect; here it has
+	case ops.ActSend:
+		w.action("send", peer, t, sizeOf(x.SentBytes))
+	case ops.ActSendBegin:
+		w.action("isend", peer, t, sizeOf(x.SentBytes))
+	case ops.ActSendEnd, ops.ActCancelled: // a send whose cancelling succeeded had no effect; here it has
 		w.action("wait", me, peer, t)
-	case ops.Recv:
-		w.action("recv", peer, t, sizeOf(x.Received))
-	case ops.RecvEnd:
-		w.FillReceive(x, func() []byte { return padded(w.text("irecv", peer, t, sizeOf(x.Received)), blankOf) })
+	case ops.ActRecv:
+		w.action("recv", peer, t, sizeOf(x.ReceivedBytes))
+	case ops.ActRecvEnd:
+		w.FillReceive(x, func() []byte { return padded(w.text("irecv", peer, t, sizeOf(x.ReceivedBytes)), blankOf) })
 		w.action("wait", peer, me, t)
 	}
 }

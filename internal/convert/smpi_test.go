@@ -18,7 +18,7 @@ import (
 // written exports a trace and returns its actions.
 func written(t *testing.T, r *trace.Reader) ([][]action, ops.Losses) {
 	t.Helper()
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true})
+	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,8 +87,8 @@ var functions = []string{
 // operation is what a rank knows of a collective in which rank i sends amount(i, j) bytes to rank j.
 func operation(name string, me, size, root int, amount func(i, j int) uint64) (op ops.Operation, p meaning.Pattern) {
 	def, _ := mpi.Lookup(name)
-	op = ops.Operation{Shares: &ops.Transfers{}, Function: &trace.Function{Name: name, ID: def.ID}, Root: root}
-	if m := meaning.Of(name); m != nil {
+	op = ops.Operation{PerMember: &ops.Transfers{}, StartedBy: &trace.Function{Name: name, ID: def.ID}, Root: root}
+	if m := meaning.DataMovementOf(name); m != nil {
 		p = m.Pattern
 	}
 	sum := func(at func(i int) uint64) (list []uint64, n uint64) {
@@ -101,38 +101,38 @@ func operation(name string, me, size, root int, amount func(i, j int) uint64) (o
 	same := amount(0, 0)
 	switch all := same * uint64(size); name {
 	case "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Scan", "MPI_Exscan":
-		op.Sent, op.Received = same, same
+		op.SentBytes, op.ReceivedBytes = same, same
 	case "MPI_Gather":
-		if op.Sent = same; me == root {
-			op.Received = all
+		if op.SentBytes = same; me == root {
+			op.ReceivedBytes = all
 		}
 	case "MPI_Scatter":
-		if op.Received = same; me == root {
-			op.Sent = all
+		if op.ReceivedBytes = same; me == root {
+			op.SentBytes = all
 		}
 	case "MPI_Allgather":
-		op.Sent, op.Received = same, all
+		op.SentBytes, op.ReceivedBytes = same, all
 	case "MPI_Alltoall":
-		op.Sent, op.Received = all, all
+		op.SentBytes, op.ReceivedBytes = all, all
 	case "MPI_Reduce_scatter_block":
-		op.Sent, op.Received = all, same
+		op.SentBytes, op.ReceivedBytes = all, same
 	case "MPI_Gatherv":
-		if op.Sent = amount(me, root); me == root {
-			op.Shares.In.ByMember, op.Received = sum(func(i int) uint64 { return amount(i, root) })
+		if op.SentBytes = amount(me, root); me == root {
+			op.PerMember.In.ByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, root) })
 		}
 	case "MPI_Scatterv":
-		if op.Received = amount(root, me); me == root {
-			op.Shares.Out.ByMember, op.Sent = sum(func(i int) uint64 { return amount(root, i) })
+		if op.ReceivedBytes = amount(root, me); me == root {
+			op.PerMember.Out.ByMember, op.SentBytes = sum(func(i int) uint64 { return amount(root, i) })
 		}
 	case "MPI_Allgatherv":
-		op.Sent = amount(me, 0)
-		op.Shares.In.ByMember, op.Received = sum(func(i int) uint64 { return amount(i, 0) })
+		op.SentBytes = amount(me, 0)
+		op.PerMember.In.ByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, 0) })
 	case "MPI_Alltoallv", "MPI_Alltoallw":
-		op.Shares.Out.ByMember, op.Sent = sum(func(i int) uint64 { return amount(me, i) })
-		op.Shares.In.ByMember, op.Received = sum(func(i int) uint64 { return amount(i, me) })
+		op.PerMember.Out.ByMember, op.SentBytes = sum(func(i int) uint64 { return amount(me, i) })
+		op.PerMember.In.ByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, me) })
 	case "MPI_Reduce_scatter":
-		op.Shares.Out.ByMember, op.Sent = sum(func(i int) uint64 { return amount(0, i) })
-		op.Received = amount(0, me)
+		op.PerMember.Out.ByMember, op.SentBytes = sum(func(i int) uint64 { return amount(0, i) })
+		op.ReceivedBytes = amount(0, me)
 	}
 	return op, p
 }
@@ -201,11 +201,11 @@ func reach(t *rapid.T, name string, p meaning.Pattern, size, root int, x replay)
 		for from := range size {
 			need := true
 			switch p {
-			case meaning.FromRoot, meaning.PartFromRoot:
+			case meaning.PatternFromRoot, meaning.PatternPartFromRoot:
 				need = from == root
-			case meaning.ToRoot:
+			case meaning.PatternToRoot:
 				need = to == root
-			case meaning.ToNext:
+			case meaning.PatternToNext:
 				need = from <= to
 			}
 			if need && !heard[to][from] {

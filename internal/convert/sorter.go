@@ -16,7 +16,7 @@ type sorter struct {
 	most int // bytes in memory
 	f    *os.File
 	to   int64 // end of the file
-	runs []run
+	runs []fileRange
 
 	data    []byte
 	records []record
@@ -30,8 +30,8 @@ type record struct {
 
 const recordSize = 16
 
-// A run is a stretch of the file.
-type run struct{ from, to int64 }
+// A fileRange is a stretch of the file.
+type fileRange struct{ from, to int64 }
 
 // newSorter keeps up to most bytes in memory, the rest in a folder.
 func newSorter(dir string, most int) *sorter { return &sorter{dir: dir, most: most} }
@@ -78,7 +78,7 @@ func (s *sorter) spill() error {
 	}
 	s.sort()
 	w := bufio.NewWriterSize(s.f, 1<<16)
-	r := run{from: s.to}
+	r := fileRange{from: s.to}
 	for _, x := range s.records {
 		var head [8 + binary.MaxVarintLen64]byte
 		binary.LittleEndian.PutUint64(head[:], x.key)

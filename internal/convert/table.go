@@ -61,26 +61,26 @@ func columns(names string) (list []Column) {
 	return list
 }
 
-// A Value is one of a row: a number, or text.
-type Value struct {
+// A CellValue is one of a row: a number, or text.
+type CellValue struct {
 	Number int64
 	Text   string
 	Null   bool
 }
 
-// A Format writes rows. It has no use for a row after Row.
-type Format interface {
-	Row(table int, row []Value) error
+// A RowWriter writes rows. It has no use for a row after Row.
+type RowWriter interface {
+	Row(table int, row []CellValue) error
 	Close() error
 }
 
 // A TableWriter is an ops.Sink.
 type TableWriter struct {
-	ops.NoSink
+	ops.NopSink
 	s     *ops.Source
-	f     Format
+	f     RowWriter
 	o     Options
-	row   []Value
+	row   []CellValue
 	sites []sourceLine // by number
 }
 
@@ -89,21 +89,21 @@ type sourceLine struct {
 	line int
 }
 
-// NewTables begins to write rows.
-func NewTables(s *ops.Source, f Format, o Options) *TableWriter {
+// NewTableWriter begins to write rows.
+func NewTableWriter(s *ops.Source, f RowWriter, o Options) *TableWriter {
 	return &TableWriter{s: s, f: f, o: o}
 }
 
-func (w *TableWriter) number(n int64) { w.row = append(w.row, Value{Number: n}) }
+func (w *TableWriter) number(n int64) { w.row = append(w.row, CellValue{Number: n}) }
 
-func (w *TableWriter) text(s string) { w.row = append(w.row, Value{Text: s, Null: s == ""}) }
+func (w *TableWriter) text(s string) { w.row = append(w.row, CellValue{Text: s, Null: s == ""}) }
 
 // known writes a number if there is one.
 func (w *TableWriter) known(n int64, ok bool) {
 	if !ok {
 		n = 0
 	}
-	w.row = append(w.row, Value{Number: n, Null: !ok})
+	w.row = append(w.row, CellValue{Number: n, Null: !ok})
 }
 
 func (w *TableWriter) end(table int) error {
@@ -114,7 +114,7 @@ func (w *TableWriter) end(table int) error {
 
 // Enter writes a call and what it did.
 func (w *TableWriter) Enter(c *ops.Call) error {
-	where := ops.ForPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
+	where := ops.GetForPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
 		file, line := w.o.SourceLine(s)
 		return sourceLine{file, line}
 	})
@@ -124,7 +124,7 @@ func (w *TableWriter) Enter(c *ops.Call) error {
 	w.number(c.End - c.Start)
 	w.text(where.file)
 	w.known(int64(where.line), where.line > 0)
-	w.known(c.Return, c.Return > trace.Left)
+	w.known(c.Return, c.Return > trace.LeftByJump)
 	if err := w.end(TableCalls); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (w *TableWriter) Enter(c *ops.Call) error {
 		v := &c.Values[i]
 		w.which(c)
 		w.text(v.Name)
-		if v.Own {
+		if v.IsExact {
 			w.number(v.Number)
 			w.number(1)
 		} else {
@@ -163,11 +163,11 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 	w.text(a.Kind.String())
 	peer, tagged, rooted := false, false, false
 	switch a.Kind {
-	case ops.Send, ops.SendBegin, ops.SendEnd, ops.Recv, ops.RecvBegin, ops.RecvEnd:
+	case ops.ActSend, ops.ActSendBegin, ops.ActSendEnd, ops.ActRecv, ops.ActRecvBegin, ops.ActRecvEnd:
 		peer, tagged = a.Peer >= 0, a.Tag >= 0
-	case ops.Put, ops.Get, ops.Atomic, ops.TransferEnd, ops.TransferDone, ops.Lock, ops.Unlock:
+	case ops.ActPut, ops.ActGet, ops.ActAtomic, ops.ActTransferEnd, ops.ActTransferDone, ops.ActLock, ops.ActUnlock:
 		peer = a.Peer >= 0
-	case ops.Collective, ops.CollectiveBegin, ops.CollectiveEnd:
+	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCollectiveEnd:
 		rooted = a.Root >= 0
 	}
 	w.known(0, a.Comm != nil)
@@ -182,8 +182,8 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 	w.known(int64(world), world >= 0)
 	w.known(a.Tag, tagged)
 	w.known(int64(a.Root), rooted)
-	w.number(int64(a.Sent))
-	w.number(int64(a.Received))
+	w.number(int64(a.SentBytes))
+	w.number(int64(a.ReceivedBytes))
 	w.known(int64(a.ID), a.ID > 0)
 	w.known(int64(a.Message), a.Message > 0)
 	w.known(0, a.Window != nil)
@@ -237,16 +237,16 @@ func (w *TableWriter) Close() error {
 	return w.f.Close()
 }
 
-// A CSV is a folder with a file for each table.
-type CSV struct {
+// A CSVWriter is a folder with a file for each table.
+type CSVWriter struct {
 	files []*os.File
 	out   []*BackgroundWriter
 	line  []byte
 }
 
-// NewCSV begins to write into a folder.
-func NewCSV(dir string) (*CSV, error) {
-	x := &CSV{}
+// NewCSVWriter begins to write into a folder.
+func NewCSVWriter(dir string) (*CSVWriter, error) {
+	x := &CSVWriter{}
 	for _, t := range Tables {
 		f, err := os.Create(filepath.Join(dir, t.Name+".csv"))
 		if err != nil {
@@ -269,7 +269,7 @@ func NewCSV(dir string) (*CSV, error) {
 }
 
 // Row writes a line. What is not known is empty.
-func (x *CSV) Row(table int, row []Value) error {
+func (x *CSVWriter) Row(table int, row []CellValue) error {
 	line := x.line[:0]
 	columns := Tables[table].Columns
 	for i := range row {
@@ -300,7 +300,7 @@ func appendField(line []byte, text string) []byte {
 }
 
 // Close ends the files.
-func (x *CSV) Close() (err error) {
+func (x *CSVWriter) Close() (err error) {
 	for i, f := range x.files {
 		err = errors.Join(err, x.out[i].Close(), f.Close())
 	}

@@ -14,7 +14,7 @@ import (
 func TestFields(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		x, err := NewCSV(dir)
+		x, err := NewCSVWriter(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +22,7 @@ func TestFields(t *testing.T) {
 		for range rapid.IntRange(0, 9).Draw(rt, "rows") {
 			text := rapid.StringMatching("[a-z, \"\n\t'é;]{0,12}")
 			row := []string{"x" + text.Draw(rt, "name"), text.Draw(rt, "value")}
-			if err := x.Row(TableRun, []Value{{Text: row[0]}, {Text: row[1]}}); err != nil {
+			if err := x.Row(TableRun, []CellValue{{Text: row[0]}, {Text: row[1]}}); err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, row)
@@ -47,14 +47,14 @@ func TestFields(t *testing.T) {
 
 // TestMissing: what every row has can't be missing in Parquet.
 func TestMissing(t *testing.T) {
-	x, err := NewParquet(t.TempDir())
+	x, err := NewParquetWriter(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Row(TableMembers, []Value{{}, {}, {Null: true}}); err != nil {
+	if err := x.Row(TableMembers, []CellValue{{}, {}, {Null: true}}); err != nil {
 		t.Error(err)
 	}
-	if err := x.Row(TableMembers, []Value{{Null: true}, {}, {}}); err == nil {
+	if err := x.Row(TableMembers, []CellValue{{Null: true}, {}, {}}); err == nil {
 		t.Error("a member of no communicator")
 	}
 }

@@ -60,7 +60,7 @@ func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool,
 		}
 		id = w.run(f, sum, abs)
 		w.parts(id, f)
-		w.tags(id, trace.Tags(r.Meta()))
+		w.tags(id, trace.TagsOf(r.Meta()))
 	}
 	w.tags(id, o.Tags)
 	if w.err == nil {
@@ -129,24 +129,24 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 		"calls", "bytes_out", "bytes_in", "has_times", "end_ns", "span_ns", "total_ns", "mpi_ns", "parallel", "load_balance", "communication",
 		"classes", "file_bytes", "problems", "waited_ns", "iteration_ns", "slow_iteration_ns")(
 		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
-		s.StartNs, s.Ranks, s.Threads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
+		s.StartNs, s.Ranks, s.MaxThreads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
 		f.parallel, f.balance, f.communication, len(s.Classes), s.FileBytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
 }
 
 // iterations inserts how long they took, and which differ.
 func (w *writer) iterations(run int64, f *facts) {
 	iteration := w.insert("iteration", "run", "iteration", "iterations", "ns")
-	for _, x := range f.when.Lasting() {
+	for _, x := range f.when.IterationTimes() {
 		iteration(run, x.First, x.Count, x.Ns)
 	}
 	finding := w.insert("finding", "run", "number", "kind", "iteration", "every", "ranks", "rank", "before_ns", "after_ns", "cost_ns", "text")
 	for i := range f.when.Findings {
 		x := &f.when.Findings[i]
 		var rank any
-		if x.Of == 1 {
+		if x.IterationCount == 1 {
 			rank = x.Ranks[0]
 		}
-		finding(run, i, when.Kind(x.Kind).String(), x.From, x.Every, x.Of, rank, x.BeforeNs, x.AfterNs, x.CostNs, f.changes[i].Text)
+		finding(run, i, when.Kind(x.Kind).String(), x.FirstIteration, x.Period, x.IterationCount, rank, x.BeforeNs, x.AfterNs, x.CostNs, f.changes[i].Text)
 	}
 }
 
@@ -155,7 +155,7 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 	insert := w.insert("waiting", "run", "site", "kind", "calls", "waited_ns", "ranks", "late_rank", "computed")
 	for i := range f.waits.Sites {
 		s := &f.waits.Sites[i]
-		n, ok := f.index[s.At]
+		n, ok := f.index[s.FunctionSite]
 		if !ok {
 			continue
 		}
@@ -166,7 +166,7 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 		if share, ok := s.ComputedShare(); ok {
 			computed = share
 		}
-		insert(run, ids[n], s.Kind.String(), s.Count, s.WaitedNs, s.WaitingCount, late, computed)
+		insert(run, ids[n], s.Kind.String(), s.WaitCount, s.WaitedNs, s.WaitingCount, late, computed)
 	}
 }
 
@@ -180,14 +180,14 @@ func (s *site) lineOrNull() any {
 
 // totals inserts what call sites have over all classes: the columns of package sites.
 func (w *writer) totals(run int64, f *facts, ids []int64) {
-	columns := sites.Measures(f.known)
+	columns := sites.MeasureColumns(f.known)
 	names := []string{"run", "site", "line"}
 	for i := range columns {
 		names = append(names, columns[i].Key())
 	}
 	insert := w.insert("total", names...)
 	for _, x := range f.totals {
-		n := f.index[x.At]
+		n := f.index[x.FunctionSite]
 		insert(append([]any{run, ids[n], f.sites[n].lineOrNull()}, columns.Values(x)...)...)
 	}
 }
@@ -214,8 +214,8 @@ func (w *writer) parts(run int64, f *facts) {
 		x := &f.table.Rows[i]
 		s := &f.sites[f.rows[i]]
 		id := ids[f.rows[i]]
-		callsite(run, x.Class, id, s.lineOrNull(), s.at.Offset, s.at.BuildID, len(f.table.Classes[x.Class].Members), x.Calls, x.Time.Sum, x.Time.Min, x.Time.Max,
-			x.Time.Deviation(), x.Before.Sum, x.Bytes.Out, x.Bytes.In)
+		callsite(run, x.Class, id, s.lineOrNull(), s.at.Offset, s.at.BuildID, len(f.table.Classes[x.Class].Members), x.Calls, x.Duration.Sum, x.Duration.Min, x.Duration.Max,
+			x.Duration.Deviation(), x.Gap.Sum, x.Bytes.Out, x.Bytes.In)
 		for _, name := range slices.Sorted(maps.Keys(x.Values)) {
 			v := x.Values[name]
 			value(run, x.Class, id, name, v.Count, v.Sum, v.Min, v.Max)
@@ -313,7 +313,7 @@ func (d *DB) Predict(run int64, p *traced.Prediction) error {
 	w := &writer{tx: tx}
 	w.insert("prediction", "run", "machine", "mapping", "cpu", "gaps", "source", "end_ns", "traced_ns", "compute_ns", "overhead_ns", "wait_ns", "transfer_ns",
 		"recorded_ns", "not_modelled")(
-		run, p.Machine, p.Mapping, p.CPU, p.Gaps, p.Source, ns(p.EndPs), p.TracedNs, ns(mean.Compute), ns(mean.Overhead), ns(mean.Wait), ns(mean.Transfer),
+		run, p.Machine, p.Mapping, p.CPUSpeedup, p.GapsKind, p.FiguresSource, ns(p.EndPs), p.TracedNs, ns(mean.Compute), ns(mean.Overhead), ns(mean.Wait), ns(mean.Transfer),
 		ns(mean.Recorded), share)
 	if w.err == nil {
 		w.err = tx.Commit()

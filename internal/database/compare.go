@@ -16,8 +16,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/sites"
 )
 
-// A Pair is one quantity in two runs.
-type Pair struct {
+// A TotalPair is one quantity in two runs.
+type TotalPair struct {
 	Name string  `json:"name"`
 	A    float64 `json:"a"`
 	B    float64 `json:"b"`
@@ -72,39 +72,39 @@ var shownInPairs = []string{"calls", "time_ns", "waited_ns", "bytes_out"}
 // Columns are those of the sites: each of a table of call sites for both runs, with the change of their time.
 func (c *Comparison) Columns() (list show.Columns[SitePair]) {
 	waits, _ := c.Waits()
-	for _, m := range sites.Measures(sites.Known{Times: c.A.HasTimes && c.B.HasTimes, Waits: waits}) {
+	for _, m := range sites.MeasureColumns(sites.KnownFacts{Times: c.A.HasTimes && c.B.HasTimes, Waits: waits}) {
 		key, room := m.Key(), 0
 		if slices.Contains(shownInPairs, key) {
 			room = 1
 		}
 		for run, name := range []string{" A", " B"} {
 			list = append(list, show.Column[SitePair]{
-				Name: m.Name + name, Unit: m.Unit, Doc: m.Doc, Room: room, Value: func(p SitePair) any { return p.Value(run, key) },
+				Name: m.Name + name, Unit: m.Unit, Doc: m.Doc, MinWidth: room, Value: func(p SitePair) any { return p.Value(run, key) },
 			})
 		}
 		if key == "time_ns" {
-			list = append(list, show.Column[SitePair]{Name: "change", Room: 1, Doc: "of the time, as a share of that of A",
+			list = append(list, show.Column[SitePair]{Name: "change", MinWidth: 1, Doc: "of the time, as a share of that of A",
 				Value: func(p SitePair) any {
 					if p.Number(0, key) == 0 {
 						return nil
 					}
 					return p.Number(1, key)/p.Number(0, key) - 1
 				},
-				Text: func(p SitePair) string { return show.Change(p.Number(0, key), p.Number(1, key)) }})
+				Text: func(p SitePair) string { return show.PercentChange(p.Number(0, key), p.Number(1, key)) }})
 		}
 	}
-	return append(list, show.Column[SitePair]{Name: "function, call site", Unit: show.Word, Room: 1, Value: func(p SitePair) any { return p.Site.String() }})
+	return append(list, show.Column[SitePair]{Name: "function, call site", Unit: show.UnitWord, MinWidth: 1, Value: func(p SitePair) any { return p.Site.String() }})
 }
 
 // A Site is a call site as all builds have it.
 type Site struct {
-	ID       int64  `json:"id"`
-	Function string `json:"function"`
-	Module   string `json:"module"`
-	Symbol   string `json:"symbol"`
-	File     string `json:"file"`
-	Place    int    `json:"place"`
-	Line     int    `json:"line,omitempty"` // in the last run that was asked for
+	ID          int64  `json:"id"`
+	Function    string `json:"function"`
+	Module      string `json:"module"`
+	Symbol      string `json:"symbol"`
+	File        string `json:"file"`
+	PlaceNumber int    `json:"place"`
+	Line        int    `json:"line,omitempty"` // in the last run that was asked for
 }
 
 // String names the site.
@@ -116,22 +116,22 @@ func (s *Site) String() string {
 			at += ":" + strconv.Itoa(s.Line)
 		}
 	}
-	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.Place+1)
+	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.PlaceNumber+1)
 }
 
 // A Comparison is two runs side by side.
 type Comparison struct {
-	A      Run        `json:"a"`
-	B      Run        `json:"b"`
-	Totals []Pair     `json:"whole"`
-	Sites  []SitePair `json:"sites"`  // those that differ most in time first
-	OnlyA  []string   `json:"only_a"` // what iterations of one run do and those of the other don't, as info says it; what costs most first
-	OnlyB  []string   `json:"only_b"`
+	A      Run         `json:"a"`
+	B      Run         `json:"b"`
+	Totals []TotalPair `json:"whole"`
+	Sites  []SitePair  `json:"sites"`  // those that differ most in time first
+	OnlyA  []string    `json:"only_a"` // what iterations of one run do and those of the other don't, as info says it; what costs most first
+	OnlyB  []string    `json:"only_b"`
 }
 
 // Waits reports whether it is known of both runs who waited for whom, and the call site where waiting grew most; nil: nowhere.
 func (c *Comparison) Waits() (known bool, most *SitePair) {
-	i := slices.IndexFunc(c.Totals, func(p Pair) bool { return p.Name == "waited_ns" })
+	i := slices.IndexFunc(c.Totals, func(p TotalPair) bool { return p.Name == "waited_ns" })
 	if i < 0 || !c.Totals[i].KnownA || !c.Totals[i].KnownB {
 		return false, nil
 	}
@@ -155,7 +155,7 @@ var whole = []string{
 func (d *DB) Compare(a, b Run) (*Comparison, error) {
 	c := &Comparison{A: a, B: b, Sites: []SitePair{}}
 	for _, column := range whole {
-		p := Pair{Name: column}
+		p := TotalPair{Name: column}
 		for i, id := range []int64{a.ID, b.ID} {
 			var v *float64
 			if err := d.db.QueryRow("select "+column+" from run where id = ?", id).Scan(&v); err != nil {
@@ -186,14 +186,14 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 		if err := d.each(ask, []any{id}, func(rows *sql.Rows) error {
 			var s Site
 			values := make([]any, len(have))
-			to := []any{&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.Place, &s.Line}
+			to := []any{&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.PlaceNumber, &s.Line}
 			for n := range values {
 				to = append(to, &values[n])
 			}
 			if err := rows.Scan(to...); err != nil {
 				return err
 			}
-			at, fresh := once.Number(index, s.ID)
+			at, fresh := once.NumberOf(index, s.ID)
 			if fresh {
 				c.Sites = append(c.Sites, SitePair{})
 			}

@@ -152,17 +152,17 @@ type Run struct {
 	ID       int64  `json:"id"`
 	Path     string `json:"path"`
 	Command  string `json:"command"`
-	App      string `json:"app"`
+	Program  string `json:"app"`
 	Machine  string `json:"machine"`
 	Ranks    int    `json:"ranks"`
-	Started  int64  `json:"started_ns"`
+	StartNs  int64  `json:"started_ns"`
 	HasTimes bool   `json:"has_times"`
 }
 
 const runColumns = "run.id, run.path, run.command, run.app, run.machine, run.ranks, run.started_ns, run.has_times"
 
 func (x *Run) fields() []any {
-	return []any{&x.ID, &x.Path, &x.Command, &x.App, &x.Machine, &x.Ranks, &x.Started, &x.HasTimes}
+	return []any{&x.ID, &x.Path, &x.Command, &x.Program, &x.Machine, &x.Ranks, &x.StartNs, &x.HasTimes}
 }
 
 // Find returns the run that a text names: its number, a tag as NAME=VALUE, or the end of the trace's

@@ -154,7 +154,7 @@ func TestProfiles(t *testing.T) {
 			}
 			loops := 0
 			for class, got := range list {
-				want, err := profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: where})
+				want, err := profile.RankProfile(r, r.Members(class)[0], calltree.Options{Locate: where})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -188,7 +188,7 @@ func TestProfiles(t *testing.T) {
 func written(t *testing.T, p *profile.Profile) string {
 	t.Helper()
 	var b strings.Builder
-	p.Text(&b, profile.View{Width: 120, MinTime: 0, Depth: -1})
+	p.Text(&b, profile.View{Width: 120, MinTimeNs: 0, LoopDepth: -1})
 	text, err := json.Marshal(p.Threads)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []traced.Prediction{
-		{Machine: "slow", EndPs: 9_000_000}, {Machine: "fast", EndPs: 5_000_000, Ranks: []dataflow.Time{{Wait: 4000}, {Wait: 8000}}},
+		{Machine: "slow", EndPs: 9_000_000}, {Machine: "fast", EndPs: 5_000_000, Ranks: []dataflow.RankTime{{Wait: 4000}, {Wait: 8000}}},
 		{Machine: "slow", EndPs: 7_500_000, Unmodelled: []traced.Unmodelled{{Share: 0.25}, {Share: 0.125}}},
 	} {
 		if err := d.Predict(id, &p); err != nil {
@@ -226,7 +226,7 @@ func TestValues(t *testing.T) {
 	tracks := tracktest.RunAll(4, tracktest.Stencil(3))
 	want := int64(0)
 	for _, x := range tracks {
-		list := make([]model.ValueStat, len(x.Sigs))
+		list := make([]model.ValueStat, len(x.Signatures))
 		for i := range list {
 			list[i].Add(int64(10 * (i + 1)))
 			want += int64(10 * (i + 1))
@@ -310,7 +310,7 @@ func TestSites(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		if s.Function == "MPI_Allreduce" {
-			places[s.Symbol+" "+s.File+" "+string(rune('0'+s.Place))] = true
+			places[s.Symbol+" "+s.File+" "+string(rune('0'+s.PlaceNumber))] = true
 		}
 	}
 	if diff := cmp.Diff(map[string]bool{"solve solve.c 0": true, "solve solve.c 1": true, "report report.c 0": true}, places); diff != "" {
@@ -330,13 +330,13 @@ func (d *DB) made(t *testing.T, app, commit string, ranks, started int, mpi floa
 	f.table, f.known.Times = &sums.Table{}, true
 	for name, ns := range of {
 		at, sum := trace.FunctionSite{Function: name}, trace.Stat{Count: 1, Sum: uint64(ns * float64(ranks))}
-		f.table.Rows = append(f.table.Rows, sums.Row{At: at, Sums: sums.Sums{Calls: 1, Time: sum}})
-		f.totals = append(f.totals, sites.Site{At: at, Sums: sums.Sums{Calls: 1, Time: sum}})
+		f.table.Rows = append(f.table.Rows, sums.ClassRow{FunctionSite: at, CallSums: sums.CallSums{Calls: 1, Duration: sum}})
+		f.totals = append(f.totals, sites.Site{FunctionSite: at, CallSums: sums.CallSums{Calls: 1, Duration: sum}})
 		f.rows = append(f.rows, len(f.sites))
 		f.index[at] = len(f.sites)
 		f.sites = append(f.sites, site{function: name, module: app, symbol: "main"})
 	}
-	f.table.Classes = []sums.Class{{Members: make([]int, ranks)}}
+	f.table.Classes = []sums.ClassSums{{Members: make([]int, ranks)}}
 	id := w.run(f, strings.Join([]string{app, commit, string(rune(started + 1000))}, " "), app+".spoor")
 	w.parts(id, f)
 	w.tags(id, map[string]string{"commit": commit})
@@ -358,7 +358,7 @@ func TestRegress(t *testing.T) {
 		d.made(t, "solver", []string{"a", "b", "c", "d"}[i], 8, 50+i, 3e8, nil)
 		d.made(t, "other", "a", 4, 100+i, 1e9, nil)
 	}
-	tracks, err := d.Regress(TrendQuery{Tag: "commit", Metric: "mpi_ns", Threshold: 0.1, App: "solver"})
+	tracks, err := d.RunHistories(TrendQuery{Tag: "commit", Metric: "mpi_ns", Threshold: 0.1, Program: "solver"})
 	if err != nil || len(tracks) != 2 {
 		t.Fatalf("%+v, %v", tracks, err)
 	}
@@ -371,10 +371,10 @@ func TestRegress(t *testing.T) {
 	if tracks[1].Ranks != 8 || tracks[1].FirstWorse != "" {
 		t.Errorf("%+v", tracks[1])
 	}
-	if tracks, err := d.Regress(TrendQuery{Tag: "commit", Metric: "mpi_ns", Threshold: 0.1}); err != nil || len(tracks) != 3 {
+	if tracks, err := d.RunHistories(TrendQuery{Tag: "commit", Metric: "mpi_ns", Threshold: 0.1}); err != nil || len(tracks) != 3 {
 		t.Errorf("%+v, %v", tracks, err)
 	}
-	if _, err := d.Regress(TrendQuery{Tag: "commit", Metric: "ns; drop table run"}); err == nil {
+	if _, err := d.RunHistories(TrendQuery{Tag: "commit", Metric: "ns; drop table run"}); err == nil {
 		t.Error("took a metric that there is not")
 	}
 }
@@ -386,17 +386,17 @@ func TestScale(t *testing.T) {
 		x := float64(p)
 		d.made(t, "solver", "a", p, i, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * x * x, "MPI_Send": 1e6 / x})
 	}
-	if few, err := d.Scale("", 0); err != nil || few.HasLaws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].At(9) != 50*9*9 {
+	if few, err := d.FitGrowth("", 0); err != nil || few.HasLaws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].ValueAt(9) != 50*9*9 {
 		t.Errorf("four numbers of ranks: %+v, %v", few, err)
 	}
 	d.made(t, "solver", "a", 36, 9, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * 36 * 36, "MPI_Send": 1e6 / 36, "MPI_Bcast": 7})
-	s, err := d.Scale("", 0)
+	s, err := d.FitGrowth("", 0)
 	if err != nil || !s.HasLaws || s.SkippedSites != 1 || s.PredictedRanks != 360 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	var got []string
 	for _, g := range s.Sites {
-		got = append(got, g.Site.Function+" "+g.Grows)
+		got = append(got, g.Site.Function+" "+g.GrowthOrder)
 	}
 	if diff := cmp.Diff([]string{"MPI_Alltoall p^2", "MPI_Allreduce 1", "MPI_Send p^-1"}, got); diff != "" {
 		t.Error(diff)
@@ -405,11 +405,11 @@ func TestScale(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	// Each function is called once in each run: 1/p times by a rank.
-	if s, err = d.Scale("", 100); err != nil || s.PredictedRanks != 100 || math.Abs(s.Sites[0].Calls.Value-0.01) > 1e-6 || s.Sites[0].Bytes.Value != 0 {
+	if s, err = d.FitGrowth("", 100); err != nil || s.PredictedRanks != 100 || math.Abs(s.Sites[0].Calls.Value-0.01) > 1e-6 || s.Sites[0].Bytes.Value != 0 {
 		t.Errorf("at 100 ranks: %+v, %v", s, err)
 	}
 	d.made(t, "other", "a", 4, 20, 0, nil)
-	if _, err := d.Scale("", 0); err == nil || !strings.Contains(err.Error(), "choose one of") {
+	if _, err := d.FitGrowth("", 0); err == nil || !strings.Contains(err.Error(), "choose one of") {
 		t.Errorf("two programs: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 type facts struct {
 	summary *sums.Summary
 	table   *sums.Table
-	known   sites.Known
+	known   sites.KnownFacts
 	sites   []site
 	index   map[trace.FunctionSite]int // of sites
 	rows    []int                      // the sites of the table's rows
@@ -74,7 +74,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.table, err = sums.Sum(r, sums.Options{Bytes: true, One: named.Representative}); err != nil {
+	if f.table, err = sums.SumCalls(r, sums.Options{WithBytes: true, Representative: named.Representative}); err != nil {
 		return nil, err
 	}
 	f.known.Times = r.HasTimes()
@@ -82,19 +82,19 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		x := &f.table.Ranks[i]
 		f.out += x.BytesOut
 		f.in += x.BytesIn
-		f.known.TimeNs += x.TimeNs
+		f.known.TimeNs += x.ThreadTimeNs
 	}
 	f.index = make(map[trace.FunctionSite]int)
 	for i := range f.table.Rows {
-		at := f.table.Rows[i].At
-		n, fresh := once.Number(f.index, at)
+		at := f.table.Rows[i].FunctionSite
+		n, fresh := once.NumberOf(f.index, at)
 		if fresh {
 			f.sites = append(f.sites, site{function: at.Function, at: at.Site})
 		}
 		f.rows = append(f.rows, n)
 	}
 	for class := range r.Classes() {
-		p, err := profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace})
+		p, err := profile.RankProfile(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace})
 		if err != nil {
 			return nil, err
 		}
@@ -102,13 +102,13 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if o.Code == nil {
 			continue
 		}
-		if p, err = profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace, Code: o.Code}); err != nil {
+		if p, err = profile.RankProfile(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace, Code: o.Code}); err != nil {
 			return nil, err
 		}
 		f.coded = append(f.coded, p)
 	}
 	f.name(o.NamePlace)
-	comms, err := handles.Of(r).Comms()
+	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 			return nil, err
 		}
 		for pairs(m) > mostPairs {
-			m = m.Rebin(2 * m.RanksPerRow)
+			m = m.WithRanksPerRow(2 * m.RanksPerRow)
 		}
 		f.traffic = append(f.traffic, namedMatrix{x.kind, m})
 	}
@@ -153,7 +153,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if err != nil {
 			return nil, err
 		}
-		share := func(s efficiency.Share) any {
+		share := func(s efficiency.BoundedShare) any {
 			if !s.Known() {
 				return nil
 			}
@@ -162,10 +162,10 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		e := report.Efficiency
 		f.parallel, f.balance, f.communication = share(e.Parallel), share(e.LoadBalance), share(e.Communication)
 	}
-	f.totals = sites.RowsOf(f.table, named, true)
+	f.totals = sites.MergeRows(f.table, named, true)
 	if f.waits != nil {
 		for i := range f.waits.Sites {
-			f.waits.Sites[i].At = named.Representative(f.waits.Sites[i].At)
+			f.waits.Sites[i].FunctionSite = named.Representative(f.waits.Sites[i].FunctionSite)
 		}
 		sites.AddWaits(f.totals, named, f.waits.EachSite)
 	}
@@ -189,7 +189,7 @@ func (f *facts) numbered(class int) (list []int, err error) {
 	}
 	seen := make(map[trace.FunctionSite]bool)
 	for t, row := range c.RowOf {
-		called := k.Called(t)
+		called := k.CallWithoutParams(t)
 		if at := called.FunctionSite(); !seen[at] {
 			seen[at] = true
 			list = append(list, f.rows[row])
@@ -206,7 +206,7 @@ func (f *facts) name(place func(string, trace.Site) symbolise.Place) {
 		x := &f.sites[i]
 		x.module = filepath.Base(x.at.Module)
 		var symbols []string
-		for at := &x.at; at != nil; at = at.Outer {
+		for at := &x.at; at != nil; at = at.Caller {
 			function := ""
 			if at == &x.at {
 				function = x.function
@@ -245,7 +245,7 @@ func compareSites(a, b *trace.Site) int {
 		if c := cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset)); c != 0 {
 			return c
 		}
-		a, b = a.Outer, b.Outer
+		a, b = a.Caller, b.Caller
 	}
 	return 0
 }

@@ -21,10 +21,10 @@ func fewerIsWorse(metric string) bool {
 
 // RunHistory is the history of comparable runs: of one command on one machine with one number of ranks.
 type RunHistory struct {
-	Command string `json:"command"`
-	Machine string `json:"machine"`
-	Ranks   int    `json:"ranks"`
-	Steps   []Step `json:"steps"` // in the order in which their first runs started
+	Command string        `json:"command"`
+	Machine string        `json:"machine"`
+	Ranks   int           `json:"ranks"`
+	Steps   []HistoryStep `json:"steps"` // in the order in which their first runs started
 	// FirstWorse is the value of the first step that is worse than what was before it; empty: none.
 	FirstWorse string `json:"first_worse"`
 }
@@ -34,7 +34,7 @@ type TrendQuery struct {
 	Tag       string  // the tag, of regress
 	Metric    string  // one of Metrics, or a function of MPI
 	Threshold float64 // a share
-	App       string  // base name of a program; empty: all
+	Program   string  // base name of a program; empty: all
 }
 
 // values returns what to select for a metric.
@@ -48,21 +48,21 @@ func (q *TrendQuery) values() (expression string, args []any, err error) {
 	return "", nil, fmt.Errorf("no metric %q; there are %s, and functions, as MPI_Send", q.Metric, strings.Join(Metrics, ", "))
 }
 
-// Regress puts the runs with a tag into the order of their starts and looks for changes.
-func (d *DB) Regress(q TrendQuery) ([]RunHistory, error) {
+// RunHistories puts the runs with a tag into the order of their starts and looks for changes.
+func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 	expression, args, err := q.values()
 	if err != nil {
 		return nil, err
 	}
 	rows, err := d.db.Query(`select run.command, run.machine, run.ranks, tag.value, `+expression+` as metric from run
 		join tag on tag.run = run.id and tag.name = ?
-		where metric is not null and (? = '' or run.app = ?) order by run.started_ns, run.id`, append(args, q.Tag, q.App, q.App)...)
+		where metric is not null and (? = '' or run.app = ?) order by run.started_ns, run.id`, append(args, q.Tag, q.Program, q.Program)...)
 	if err != nil {
 		return nil, d.failed(err)
 	}
 	defer rows.Close()
 	tracks := []RunHistory{}
-	var series [][]Series
+	var series [][]StepValues
 	for rows.Next() {
 		var t RunHistory
 		var value string
@@ -75,10 +75,10 @@ func (d *DB) Regress(q TrendQuery) ([]RunHistory, error) {
 			i = len(tracks)
 			tracks, series = append(tracks, t), append(series, nil)
 		}
-		at := slices.IndexFunc(series[i], func(s Series) bool { return s.Value == value })
+		at := slices.IndexFunc(series[i], func(s StepValues) bool { return s.Value == value })
 		if at < 0 {
 			at = len(series[i])
-			series[i] = append(series[i], Series{Value: value})
+			series[i] = append(series[i], StepValues{Value: value})
 		}
 		series[i][at].Values = append(series[i][at].Values, metric)
 	}
@@ -88,16 +88,16 @@ func (d *DB) Regress(q TrendQuery) ([]RunHistory, error) {
 	}
 	for i := range tracks {
 		t := &tracks[i]
-		t.Steps = Trend(series[i], q.Threshold)
-		if at := slices.IndexFunc(t.Steps, func(s Step) bool { return s.Verdict == worse }); at >= 0 {
+		t.Steps = FindTrend(series[i], q.Threshold)
+		if at := slices.IndexFunc(t.Steps, func(s HistoryStep) bool { return s.Verdict == worse }); at >= 0 {
 			t.FirstWorse = t.Steps[at].Value
 		}
 	}
 	return tracks, d.failed(rows.Err())
 }
 
-// A Step is all runs with one value of a tag, as one point of a history.
-type Step struct {
+// A HistoryStep is all runs with one value of a tag, as one point of a history.
+type HistoryStep struct {
 	Value     string  `json:"value"` // of the tag
 	Runs      int     `json:"runs"`
 	Median    float64 `json:"median"`
@@ -114,8 +114,8 @@ const (
 	VerdictLess = "less"
 )
 
-// A Series is the values of the runs of one step, in the order of history.
-type Series struct {
+// A StepValues is the values of the runs of one step, in the order of history.
+type StepValues struct {
 	Value  string
 	Values []float64
 }
@@ -123,14 +123,14 @@ type Series struct {
 // sigmas is by how many deviations a step must be off before it is a change and no chance.
 const sigmas = 3
 
-// Trend compares each step with all runs since the last change: it is another one if its median
+// FindTrend compares each step with all runs since the last change: it is another one if its median
 // differs by more than the threshold, a share, and by more than three times the deviation of
 // either.
-func Trend(list []Series, threshold float64) []Step {
-	steps := make([]Step, 0, len(list))
+func FindTrend(list []StepValues, threshold float64) []HistoryStep {
+	steps := make([]HistoryStep, 0, len(list))
 	var before []float64
 	for _, s := range list {
-		x := Step{Value: s.Value, Runs: len(s.Values), Verdict: VerdictSame}
+		x := HistoryStep{Value: s.Value, Runs: len(s.Values), Verdict: VerdictSame}
 		x.Median, x.Deviation = medianDeviation(s.Values)
 		if len(before) > 0 {
 			base, deviation := medianDeviation(before)

@@ -11,7 +11,7 @@ func compared(a, b map[string]float64) *Comparison {
 	for _, name := range whole {
 		va, known := a[name]
 		vb, knownB := b[name]
-		c.Totals = append(c.Totals, Pair{Name: name, A: va, B: vb, KnownA: known, KnownB: knownB})
+		c.Totals = append(c.Totals, TotalPair{Name: name, A: va, B: vb, KnownA: known, KnownB: knownB})
 	}
 	return c
 }

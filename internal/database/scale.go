@@ -10,14 +10,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// A Growth is how the time of one call site grows with the number of ranks.
-type Growth struct {
-	Site   Site      `json:"site"`
-	Ranks  []float64 `json:"ranks"`
-	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with this number of ranks
+// A SiteGrowth is how the time of one call site grows with the number of ranks.
+type SiteGrowth struct {
+	Site           Site      `json:"site"`
+	Ranks          []float64 `json:"ranks"`
+	MeasuredValues []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with this number of ranks
 	// What follows is there with a law.
-	Law   stats.Law `json:"law,omitzero"`
-	Grows string    `json:"grows,omitzero"`
+	GrowthLaw   stats.Law `json:"law,omitzero"`
+	GrowthOrder string    `json:"grows,omitzero"`
 	// Predicted is the law's value at ten times the most ranks, and Share its part in that of all sites.
 	Predicted float64 `json:"ahead_ns_per_rank,omitzero"`
 	Share     float64 `json:"ahead_share,omitzero"`
@@ -34,27 +34,27 @@ type PredictedValue struct {
 	Error float64 `json:"error"`
 }
 
-// At returns the value at a number of ranks, 0 if none.
-func (g *Growth) At(ranks float64) float64 {
+// ValueAt returns the value at a number of ranks, 0 if none.
+func (g *SiteGrowth) ValueAt(ranks float64) float64 {
 	if i, ok := slices.BinarySearch(g.Ranks, ranks); ok {
-		return g.Values[i]
+		return g.MeasuredValues[i]
 	}
 	return 0
 }
 
 // A Scaling is the growth of a program's time in MPI.
 type Scaling struct {
-	App            string   `json:"app"`
-	Ranks          []int    `json:"ranks"`   // that there are runs of
-	HasLaws        bool     `json:"laws"`    // there are enough of these for laws; else sites have their values alone
-	PredictedRanks int      `json:"ahead"`   // that laws are asked for
-	Sites          []Growth `json:"sites"`   // those that will take most first; without laws those that take most at the most ranks
-	SkippedSites   int      `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
+	App            string       `json:"app"`
+	Ranks          []int        `json:"ranks"`   // that there are runs of
+	HasLaws        bool         `json:"laws"`    // there are enough of these for laws; else sites have their values alone
+	PredictedRanks int          `json:"ahead"`   // that laws are asked for
+	Sites          []SiteGrowth `json:"sites"`   // those that will take most first; without laws those that take most at the most ranks
+	SkippedSites   int          `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
 }
 
-// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program. It returns their
+// FitGrowth fits growth laws to the time that ranks spend in each call site, over the runs of one program. It returns their
 // values at ahead ranks, or for ahead 0 at ten times the largest run.
-func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
+func (d *DB) FitGrowth(app string, ahead int) (*Scaling, error) {
 	if app == "" {
 		apps, err := d.apps()
 		if err != nil {
@@ -76,7 +76,7 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 		return nil, d.failed(err)
 	}
 	defer rows.Close()
-	s := &Scaling{App: app, Sites: []Growth{}}
+	s := &Scaling{App: app, Sites: []SiteGrowth{}}
 	type measured struct{ ns, calls, bytes []float64 } // of a rank, by run
 	values := make(map[int64]map[int]*measured)        // by site and ranks
 	sites := make(map[int64]*Site)
@@ -85,11 +85,11 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 		var x Site
 		var ranks int
 		var ns, calls, bytes float64
-		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.Place, &x.Line, &ns, &calls, &bytes); err != nil {
+		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.PlaceNumber, &x.Line, &ns, &calls, &bytes); err != nil {
 			return nil, d.failed(err)
 		}
-		of := once.Get(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
-		m, n := once.Get(of, ranks, func() *measured { return new(measured) }), float64(ranks)
+		of := once.GetOrMake(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
+		m, n := once.GetOrMake(of, ranks, func() *measured { return new(measured) }), float64(ranks)
 		m.ns, m.calls, m.bytes = append(m.ns, ns/n), append(m.calls, calls/n), append(m.bytes, bytes/n)
 		sites[x.ID] = &x
 		seen[ranks] = true
@@ -110,21 +110,21 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 			s.SkippedSites++
 			continue
 		}
-		g := Growth{Site: *sites[id]}
+		g := SiteGrowth{Site: *sites[id]}
 		var calls, bytes []float64
 		for _, ranks := range slices.Sorted(maps.Keys(of)) {
 			m := of[ranks]
-			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, stats.Median(m.ns))
+			g.Ranks, g.MeasuredValues = append(g.Ranks, float64(ranks)), append(g.MeasuredValues, stats.Median(m.ns))
 			calls, bytes = append(calls, stats.Median(m.calls)), append(bytes, stats.Median(m.bytes))
 		}
 		if !s.HasLaws {
 			s.Sites = append(s.Sites, g)
 			continue
 		}
-		if g.Law, err = stats.FitLaw(g.Ranks, g.Values); err != nil {
+		if g.GrowthLaw, err = stats.FitLaw(g.Ranks, g.MeasuredValues); err != nil {
 			return nil, err
 		}
-		g.Grows, g.Predicted = g.Law.Grows(), g.Law.At(float64(s.PredictedRanks))
+		g.GrowthOrder, g.Predicted = g.GrowthLaw.GrowthOrder(), g.GrowthLaw.ValueAt(float64(s.PredictedRanks))
 		for _, x := range []struct {
 			to     *PredictedValue
 			values []float64
@@ -133,9 +133,9 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 			if err != nil {
 				return nil, err
 			}
-			*x.to = PredictedValue{max(0, law.At(float64(s.PredictedRanks))), law.Error}
+			*x.to = PredictedValue{max(0, law.ValueAt(float64(s.PredictedRanks))), law.Error}
 		}
-		if last := g.Values[len(g.Values)-1]; last > 0 {
+		if last := g.MeasuredValues[len(g.MeasuredValues)-1]; last > 0 {
 			g.Factor = g.Predicted / last
 		}
 		total += g.Predicted
@@ -147,8 +147,8 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 		}
 	}
 	last := float64(s.Ranks[len(s.Ranks)-1])
-	slices.SortStableFunc(s.Sites, func(a, b Growth) int {
-		return cmp.Or(cmp.Compare(b.Predicted, a.Predicted), cmp.Compare(b.At(last), a.At(last)))
+	slices.SortStableFunc(s.Sites, func(a, b SiteGrowth) int {
+		return cmp.Or(cmp.Compare(b.Predicted, a.Predicted), cmp.Compare(b.ValueAt(last), a.ValueAt(last)))
 	})
 	return s, nil
 }

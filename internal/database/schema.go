@@ -286,12 +286,12 @@ var upgrades = map[int]string{
 }
 
 // measures are the columns of call sites, with all that can be known.
-var measures = sites.Measures(sites.Known{Times: true, Waits: true})
+var measures = sites.MeasureColumns(sites.KnownFacts{Times: true, Waits: true})
 
 // typeOf is the type of a column of a table.
 func typeOf(u show.Unit) string {
 	switch u {
-	case show.Fraction, show.Ratio:
+	case show.UnitFraction, show.UnitRatio:
 		return "real"
 	}
 	return "numeric"

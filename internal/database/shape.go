@@ -28,7 +28,7 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	}
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		thread(run, p.Class, t.Number, p.Rank, p.TripCountsVary, p.TimesKind, len(p.TimedRanks), t.SharedTimes, t.Total.Calls, t.Total.Compute, t.Total.Inside(),
+		thread(run, p.Class, t.Number, p.Rank, p.TripCountsVary, p.TimesKind, len(p.TimedRanks), t.SharedTimes, t.Total.Calls, t.Total.ComputeNs, t.Total.InCallsNs(),
 			t.Total.BytesOut, t.Total.BytesIn)
 	}
 	w.number = 0
@@ -55,9 +55,9 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 					part = n.Part
 				}
 				s := &n.Sums
-				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entries, n.Rounds, n.LeastRounds, n.MostRounds, n.RoundsStep, s.Calls, s.Compute, s.Inside(),
-					s.BytesOut, s.BytesIn, n.EntryCompute, n.FurtherCompute, n.FirstCompute, n.FirstMPI, text(n.Peers), w.json(n.VaryingValues), w.json(s.Values), text(n.Function), text(n.CallerPlace),
-					p.Code, text(n.Place), n.RoundsAtLeast, n.Unsure, w.json(n.Branches))
+				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entries, n.Rounds, n.LeastRounds, n.MostRounds, n.RoundsStep, s.Calls, s.ComputeNs, s.InCallsNs(),
+					s.BytesOut, s.BytesIn, n.EntryCompute, n.FurtherCompute, n.FirstCompute, n.FirstMPI, text(n.PeerFormulas), w.json(n.VaryingValues), w.json(s.Values), text(n.Function), text(n.CallerPlace),
+					p.FromMachineCode, text(n.Place), n.RoundsAtLeast, n.Unsure, w.json(n.Branches))
 				body(n.Body, of)
 			}
 		}
@@ -149,7 +149,7 @@ func (x *restored) rank(rows *sql.Rows) error {
 	if err := rows.Scan(&class, &rank); err != nil {
 		return err
 	}
-	p := once.GetListed(x.of, class, &x.list, func() *profile.Profile {
+	p := once.GetOrAppend(x.of, class, &x.list, func() *profile.Profile {
 		return &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, WorldRanks: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
 	})
 	p.Ranks = append(p.Ranks, rank)
@@ -172,7 +172,7 @@ func (x *restored) thread(rows *sql.Rows) error {
 	var class, of int
 	var t calltree.Thread
 	var p calltree.Tree
-	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.TripCountsVary, &p.TimesKind, &of, &t.SharedTimes, &t.Total.Calls, &t.Total.Compute, &t.Total.MPI,
+	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.TripCountsVary, &p.TimesKind, &of, &t.SharedTimes, &t.Total.Calls, &t.Total.ComputeNs, &t.Total.MPINs,
 		&t.Total.BytesOut, &t.Total.BytesIn); err != nil {
 		return err
 	}
@@ -189,11 +189,11 @@ func (x *restored) node(rows *sql.Rows) error {
 	var coded bool
 	n := &calltree.Node{}
 	s := &n.Sums
-	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entries, &n.Rounds, &n.LeastRounds, &n.MostRounds, &n.RoundsStep, &s.Calls, &s.Compute,
-		&s.MPI, &s.BytesOut, &s.BytesIn, &n.EntryCompute, &n.FurtherCompute, &n.FirstCompute, &n.FirstMPI, &n.Peers, &lanes, &attached, &n.Function, &n.CallerPlace, &coded, &n.Place, &n.RoundsAtLeast, &n.Unsure, &branches); err != nil {
+	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entries, &n.Rounds, &n.LeastRounds, &n.MostRounds, &n.RoundsStep, &s.Calls, &s.ComputeNs,
+		&s.MPINs, &s.BytesOut, &s.BytesIn, &n.EntryCompute, &n.FurtherCompute, &n.FirstCompute, &n.FirstMPI, &n.PeerFormulas, &lanes, &attached, &n.Function, &n.CallerPlace, &coded, &n.Place, &n.RoundsAtLeast, &n.Unsure, &branches); err != nil {
 		return err
 	}
-	x.of[class].Code = coded
+	x.of[class].FromMachineCode = coded
 	if site != nil {
 		n.Site = x.numbers[[2]int64{int64(class), *site}]
 	}

@@ -9,7 +9,7 @@ import (
 type slots struct{ a, b, c, d int64 }
 
 // Code computes a formula.
-type code func(at *Env, x slots) int64
+type code func(at *VariableValues, x slots) int64
 
 // A compiled is a function, or one of a grid for some arguments that are numbers.
 type compiled struct{ run code }
@@ -63,7 +63,7 @@ func (f *function) code(args []*Expr, depth int) code {
 	var of [3]code
 	numbers := true
 	for i := range of {
-		e := Int(0)
+		e := Number(0)
 		if i < len(args) {
 			e = args[i]
 		}
@@ -73,11 +73,11 @@ func (f *function) code(args []*Expr, depth int) code {
 	a, b, c := of[0], of[1], of[2]
 	switch {
 	case numbers:
-		return func(at *Env, _ slots) int64 { return native(at, n[0], n[1], n[2]) }
+		return func(at *VariableValues, _ slots) int64 { return native(at, n[0], n[1], n[2]) }
 	case len(args) < 3:
-		return func(at *Env, x slots) int64 { return native(at, a(at, x), b(at, x), 0) }
+		return func(at *VariableValues, x slots) int64 { return native(at, a(at, x), b(at, x), 0) }
 	}
-	return func(at *Env, x slots) int64 { return native(at, a(at, x), b(at, x), c(at, x)) }
+	return func(at *VariableValues, x slots) int64 { return native(at, a(at, x), b(at, x), c(at, x)) }
 }
 
 // with puts what parameters are in their place, and computes what depends on nothing else.
@@ -102,8 +102,8 @@ func (e *Expr) with(parameters []*Expr) *Expr {
 		numbers = numbers && out.args[i].op == opNumber
 	}
 	if numbers {
-		v, _ := out.Eval(&Env{})
-		return Int(v)
+		v, _ := out.Eval(&VariableValues{})
+		return Number(v)
 	}
 	return &out
 }
@@ -112,17 +112,17 @@ func (e *Expr) with(parameters []*Expr) *Expr {
 func (e *Expr) code(depth int) code {
 	switch n := e.n; e.op {
 	case opNumber:
-		return func(*Env, slots) int64 { return n }
+		return func(*VariableValues, slots) int64 { return n }
 	case opVariable:
-		return func(at *Env, _ slots) int64 { return at[n] }
+		return func(at *VariableValues, _ slots) int64 { return at[n] }
 	case opExternal:
-		return func(*Env, slots) int64 { return Nothing }
+		return func(*VariableValues, slots) int64 { return NoValue }
 	case opParameter:
 		return [...]code{
-			func(_ *Env, x slots) int64 { return x.a },
-			func(_ *Env, x slots) int64 { return x.b },
-			func(_ *Env, x slots) int64 { return x.c },
-			func(_ *Env, x slots) int64 { return x.d },
+			func(_ *VariableValues, x slots) int64 { return x.a },
+			func(_ *VariableValues, x slots) int64 { return x.b },
+			func(_ *VariableValues, x slots) int64 { return x.c },
+			func(_ *VariableValues, x slots) int64 { return x.d },
 		}[n]
 	case opCall:
 		f, open := e.call.fn.prepared(e.args, depth)
@@ -135,29 +135,29 @@ func (e *Expr) code(depth int) code {
 	a := e.args[0].code(depth)
 	switch o := e.op; o {
 	case opNegative, opNot:
-		return func(at *Env, x slots) int64 { return unary(o, a(at, x)) }
+		return func(at *VariableValues, x slots) int64 { return unary(o, a(at, x)) }
 	case opIf:
 		b, c := e.args[1].code(depth), e.args[2].code(depth)
-		return func(at *Env, x slots) int64 {
+		return func(at *VariableValues, x slots) int64 {
 			switch a(at, x) {
 			case 0:
 				return c(at, x)
-			case Nothing:
-				return Nothing
+			case NoValue:
+				return NoValue
 			}
 			return b(at, x)
 		}
 	case opAnd, opOr:
 		b := e.args[1].code(depth)
-		return func(at *Env, x slots) int64 {
-			if v := a(at, x); v == Nothing || (v != 0) == (o == opOr) {
+		return func(at *VariableValues, x slots) int64 {
+			if v := a(at, x); v == NoValue || (v != 0) == (o == opOr) {
 				return unary(opNot, unary(opNot, v))
 			}
 			return unary(opNot, unary(opNot, b(at, x)))
 		}
 	default:
 		b := e.args[1].code(depth)
-		return func(at *Env, x slots) int64 { return binary(o, a(at, x), b(at, x)) }
+		return func(at *VariableValues, x slots) int64 { return binary(o, a(at, x), b(at, x)) }
 	}
 }
 
@@ -166,17 +166,17 @@ func (f *compiled) call(args [4]code, n int) code {
 	a, b, c, d := args[0], args[1], args[2], args[3]
 	switch n {
 	case 0:
-		return func(at *Env, _ slots) int64 { return f.run(at, slots{}) }
+		return func(at *VariableValues, _ slots) int64 { return f.run(at, slots{}) }
 	case 1:
-		return func(at *Env, x slots) int64 {
+		return func(at *VariableValues, x slots) int64 {
 			v := a(at, x)
-			if v == Nothing {
-				return Nothing
+			if v == NoValue {
+				return NoValue
 			}
 			return f.run(at, slots{a: v})
 		}
 	}
-	return func(at *Env, x slots) int64 {
+	return func(at *VariableValues, x slots) int64 {
 		s := slots{a: a(at, x), b: b(at, x)}
 		if n > 2 {
 			s.c = c(at, x)
@@ -184,8 +184,8 @@ func (f *compiled) call(args [4]code, n int) code {
 		if n > 3 {
 			s.d = d(at, x)
 		}
-		if s.a == Nothing || s.b == Nothing || s.c == Nothing || s.d == Nothing {
-			return Nothing
+		if s.a == NoValue || s.b == NoValue || s.c == NoValue || s.d == NoValue {
+			return NoValue
 		}
 		return f.run(at, s)
 	}
@@ -194,8 +194,8 @@ func (f *compiled) call(args [4]code, n int) code {
 // unary computes one operand.
 func unary(o op, a int64) int64 {
 	switch {
-	case a == Nothing:
-		return Nothing
+	case a == NoValue:
+		return NoValue
 	case o == opNegative:
 		return -a
 	}
@@ -204,8 +204,8 @@ func unary(o op, a int64) int64 {
 
 // binary computes two operands. What C does not define is Nothing.
 func binary(o op, a, b int64) int64 {
-	if a == Nothing || b == Nothing {
-		return Nothing
+	if a == NoValue || b == NoValue {
+		return NoValue
 	}
 	switch o {
 	case opXor:
@@ -239,5 +239,5 @@ func binary(o op, a, b int64) int64 {
 			return a % b
 		}
 	}
-	return Nothing
+	return NoValue
 }

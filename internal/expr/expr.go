@@ -15,27 +15,27 @@ type Variable uint8
 
 // The variables.
 const (
-	Ranks     Variable = iota // size of the world
-	Rank                      // rank in it
-	Iteration                 // of the innermost loop whose length differs between runs
-	Length                    // of that loop
-	Outer                     // iteration of the next such loop around it
-	Element                   // place in a list
-	Elements                  // length of that list
-	Turn                      // iteration of a loop that is equally long in all runs
-	Variables                 // how many there are
+	Ranks              Variable = iota // size of the world
+	Rank                               // rank in it
+	LoopIteration                      // of the innermost loop whose length differs between runs
+	LoopLength                         // of that loop
+	OuterIteration                     // iteration of the next such loop around it
+	ListElement                        // place in a list
+	ListLength                         // length of that list
+	EqualLoopIteration                 // iteration of a loop that is equally long in all runs
+	VariableCount                      // how many there are
 )
 
 // names are those of variables in formulas.
-var names = [Variables]string{"ranks", "rank", "i", "n", "j", "k", "m", "t"}
+var names = [VariableCount]string{"ranks", "rank", "i", "n", "j", "k", "m", "t"}
 
 func (v Variable) String() string { return names[v] }
 
-// An Env has the value of each variable.
-type Env [Variables]int64
+// An VariableValues has the value of each variable.
+type VariableValues [VariableCount]int64
 
-// Nothing is the value of a formula where it has none.
-const Nothing = math.MinInt64
+// NoValue is the value of a formula where it has none.
+const NoValue = math.MinInt64
 
 // An op is what a formula does with its operands.
 type op uint8
@@ -82,16 +82,16 @@ type call struct {
 	open     []*Expr
 }
 
-// Int is a number.
-func Int(n int64) *Expr { return &Expr{n: n} }
+// Number is a number.
+func Number(n int64) *Expr { return &Expr{n: n} }
 
-// Named is a number that has a name in C.
-func Named(name string, n int64) *Expr { return &Expr{n: n, name: name} }
+// NamedNumber is a number that has a name in C.
+func NamedNumber(name string, n int64) *Expr { return &Expr{n: n, name: name} }
 
-// Of is the value of a variable.
-func Of(v Variable) *Expr { return variables[v] }
+// VariableExpr is the value of a variable.
+func VariableExpr(v Variable) *Expr { return variables[v] }
 
-var variables = func() (list [Variables]*Expr) {
+var variables = func() (list [VariableCount]*Expr) {
 	for v := range list {
 		list[v] = &Expr{op: opVariable, n: int64(v)}
 	}
@@ -105,7 +105,7 @@ func Sum(terms ...*Expr) *Expr {
 	var sum *Expr
 	for _, t := range terms {
 		switch {
-		case t.Is(0):
+		case t.IsNumber(0):
 		case sum == nil:
 			sum = t
 		default:
@@ -113,7 +113,7 @@ func Sum(terms ...*Expr) *Expr {
 		}
 	}
 	if sum == nil {
-		return Int(0)
+		return Number(0)
 	}
 	return sum
 }
@@ -123,21 +123,21 @@ func Product(factors ...*Expr) *Expr {
 	var product *Expr
 	for _, f := range factors {
 		switch {
-		case f.Is(0):
+		case f.IsNumber(0):
 			return f
-		case f.Is(1):
+		case f.IsNumber(1):
 		case f.op == opTimes && product != nil:
 			product = Product(product, f.args[0], f.args[1])
 		case product == nil:
 			product = f
-		case product.Is(-1):
+		case product.IsNumber(-1):
 			product = &Expr{op: opNegative, args: []*Expr{f}}
 		default:
 			product = two(opTimes, product, f)
 		}
 	}
 	if product == nil {
-		return Int(1)
+		return Number(1)
 	}
 	return product
 }
@@ -160,8 +160,8 @@ func Unequal(a, b *Expr) *Expr { return two(opUnequal, a, b) }
 // Less is 1 if the first is the smaller one.
 func Less(a, b *Expr) *Expr { return two(opLess, a, b) }
 
-// More is 1 if the first is the larger one.
-func More(a, b *Expr) *Expr { return two(opMore, a, b) }
+// Greater is 1 if the first is the larger one.
+func Greater(a, b *Expr) *Expr { return two(opMore, a, b) }
 
 // AtLeast is 1 if the first is not smaller.
 func AtLeast(a, b *Expr) *Expr { return two(opAtLeast, a, b) }
@@ -175,13 +175,13 @@ func Or(a, b *Expr) *Expr { return two(opOr, a, b) }
 // Not is 1 for 0, else 0.
 func Not(a *Expr) *Expr { return &Expr{op: opNot, args: []*Expr{a}} }
 
-// If chooses by a condition.
-func If(condition, then, otherwise *Expr) *Expr {
+// Conditional chooses by a condition.
+func Conditional(condition, then, otherwise *Expr) *Expr {
 	return &Expr{op: opIf, args: []*Expr{condition, then, otherwise}}
 }
 
-// Call is a call of a function that functions.go defines.
-func Call(name string, args ...*Expr) *Expr {
+// CallFunction is a call of a function that functions.go defines.
+func CallFunction(name string, args ...*Expr) *Expr {
 	define()
 	e, err := called(name, args, false)
 	if err != nil {
@@ -190,8 +190,8 @@ func Call(name string, args ...*Expr) *Expr {
 	return e
 }
 
-// Function is a function of three numbers alone.
-func Function(name string) func(a, b, c int64) int64 {
+// FunctionNamed is a function of three numbers alone.
+func FunctionNamed(name string) func(a, b, c int64) int64 {
 	define()
 	f := functions[name].whole
 	return func(a, b, c int64) int64 { return f.run(nil, slots{a: a, b: b, c: c}) }
@@ -225,8 +225,8 @@ func External(name string, args ...*Expr) *Expr {
 	return &Expr{op: opExternal, name: name, args: args}
 }
 
-// At is an element of a table that a program defines.
-func At(table string, i *Expr) *Expr {
+// TableElement is an element of a table that a program defines.
+func TableElement(table string, i *Expr) *Expr {
 	return &Expr{op: opExternal, n: 1, name: table, args: []*Expr{i}}
 }
 
@@ -244,52 +244,52 @@ func (e *Expr) Replace(of func(v Variable) *Expr) *Expr {
 		out.args[i] = a.Replace(of)
 	}
 	if e.op == opCall {
-		return Call(e.call.fn.name, out.args...)
+		return CallFunction(e.call.fn.name, out.args...)
 	}
 	return &out
 }
 
-// Value is the number that a formula is, if it is one.
-func (e *Expr) Value() (int64, bool) { return e.n, e.op == opNumber && e.name == "" }
+// Constant is the number that a formula is, if it is one.
+func (e *Expr) Constant() (int64, bool) { return e.n, e.op == opNumber && e.name == "" }
 
-// Is reports whether a formula is a number.
-func (e *Expr) Is(n int64) bool { return e.op == opNumber && e.n == n && e.name == "" }
+// IsNumber reports whether a formula is a number.
+func (e *Expr) IsNumber(n int64) bool { return e.op == opNumber && e.n == n && e.name == "" }
 
 // Walk calls f for a formula and all within it, until f returns false.
 func (e *Expr) Walk(f func(*Expr) bool) bool {
 	return f(e) && !slices.ContainsFunc(e.args, func(a *Expr) bool { return !a.Walk(f) })
 }
 
-// Uses reports whether one of some variables occurs in the formula as it is written.
-func (e *Expr) Uses(list ...Variable) bool {
+// UsesVariable reports whether one of some variables occurs in the formula as it is written.
+func (e *Expr) UsesVariable(list ...Variable) bool {
 	return !e.Walk(func(e *Expr) bool { return e.op != opVariable || !slices.Contains(list, Variable(e.n)) })
 }
 
 // shares are the functions that share a total out among parts, their first two parameters.
 var shares = []string{"share", "floor_share", "rest_share", "late_share", "chunk", "floor_div", "ceil_div"}
 
-// Shares reports whether something is shared out, by one of some functions; none: by any of those that do that.
-func (e *Expr) Shares(by ...string) bool {
+// ContainsShare reports whether something is shared out, by one of some functions; none: by any of those that do that.
+func (e *Expr) ContainsShare(by ...string) bool {
 	if len(by) == 0 {
 		by = shares
 	}
 	return !e.Walk(func(e *Expr) bool { return e.op != opCall || !slices.Contains(by, e.call.fn.name) })
 }
 
-// Total is what a formula shares out, if it is a share of a number.
-func (e *Expr) Total() (int64, bool) {
+// SharedTotal is what a formula shares out, if it is a share of a number.
+func (e *Expr) SharedTotal() (int64, bool) {
 	if e.op != opCall || !slices.Contains(shares, e.call.fn.name) {
 		return 0, false
 	}
-	return e.args[0].Value()
+	return e.args[0].Constant()
 }
 
-// Exact is a formula of whether nothing is left over: all shares of a total are equal, and quotients by a number are exact.
-func (e *Expr) Exact() *Expr {
-	all := Int(1)
+// DividesEvenly is a formula of whether nothing is left over: all shares of a total are equal, and quotients by a number are exact.
+func (e *Expr) DividesEvenly() *Expr {
+	all := Number(1)
 	e.Walk(func(e *Expr) bool {
 		if e.op == opOver && e.args[1].op == opNumber || e.op == opCall && slices.Contains(shares, e.call.fn.name) {
-			if exact := Equal(Remainder(e.args[0], e.args[1]), Int(0)); all.Is(1) {
+			if exact := Equal(Remainder(e.args[0], e.args[1]), Number(0)); all.IsNumber(1) {
 				all = exact
 			} else {
 				all = And(all, exact)
@@ -300,9 +300,9 @@ func (e *Expr) Exact() *Expr {
 	return all
 }
 
-// Bits is how long the formula is, as programs write it: a share is a division, and whose share it is goes without saying. Names of numbers count for
+// DescriptionBits is how long the formula is, as programs write it: a share is a division, and whose share it is goes without saying. Names of numbers count for
 // nothing.
-func (e *Expr) Bits() (bits float64) {
+func (e *Expr) DescriptionBits() (bits float64) {
 	const ofWord, ofDivision = 4, 2
 	args := e.args
 	switch {
@@ -316,19 +316,19 @@ func (e *Expr) Bits() (bits float64) {
 		bits = ofWord
 	}
 	for _, a := range args {
-		bits += a.Bits()
+		bits += a.DescriptionBits()
 	}
 	return bits
 }
 
 // Eval computes the formula. It is false where there is no value.
-func (e *Expr) Eval(at *Env) (int64, bool) {
+func (e *Expr) Eval(at *VariableValues) (int64, bool) {
 	v := e.eval(at)
-	return v, v != Nothing
+	return v, v != NoValue
 }
 
 // eval walks the tree: most formulas are tried once or twice. Functions are compiled.
-func (e *Expr) eval(at *Env) int64 {
+func (e *Expr) eval(at *VariableValues) int64 {
 	switch e.op {
 	case opNumber:
 		return e.n
@@ -337,20 +337,20 @@ func (e *Expr) eval(at *Env) int64 {
 	case opCall:
 		var v [4]int64
 		for i, a := range e.call.open {
-			if v[i] = a.eval(at); v[i] == Nothing {
-				return Nothing
+			if v[i] = a.eval(at); v[i] == NoValue {
+				return NoValue
 			}
 		}
 		return e.call.compiled.run(at, slots{v[0], v[1], v[2], v[3]})
 	case opExternal:
-		return Nothing
+		return NoValue
 	}
 	a := e.args[0].eval(at)
 	switch e.op {
 	case opIf:
 		switch a {
-		case Nothing:
-			return Nothing
+		case NoValue:
+			return NoValue
 		case 0:
 			return e.args[2].eval(at)
 		}
@@ -358,7 +358,7 @@ func (e *Expr) eval(at *Env) int64 {
 	case opNegative, opNot:
 		return unary(e.op, a)
 	case opAnd, opOr:
-		if a != Nothing && (a != 0) == (e.op == opAnd) {
+		if a != NoValue && (a != 0) == (e.op == opAnd) {
 			a = e.args[1].eval(at)
 		}
 		return unary(opNot, unary(opNot, a))

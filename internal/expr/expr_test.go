@@ -15,9 +15,9 @@ import (
 func drawn(r *rand.Rand, depth int) *Expr {
 	if depth == 0 || r.IntN(6) == 0 {
 		if r.IntN(2) == 0 {
-			return Int(r.Int64N(200) - 60)
+			return Number(r.Int64N(200) - 60)
 		}
-		return Of(Variable(r.IntN(int(Variables))))
+		return VariableExpr(Variable(r.IntN(int(VariableCount))))
 	}
 	below := func() *Expr { return drawn(r, depth-1) }
 	switch o := op(r.IntN(int(opNot) + 4)); {
@@ -29,20 +29,20 @@ func drawn(r *rand.Rand, depth int) *Expr {
 			switch {
 			case p == "g": // a grid
 				g := r.IntN(len(grids))
-				args = append(args, Named(grids[g].Name, int64(g)))
+				args = append(args, NamedNumber(grids[g].Name, int64(g)))
 			case p == "d" || p == "order" || p == "at" && f.name != "inside":
-				args = append(args, Int(r.Int64N(3)))
+				args = append(args, Number(r.Int64N(3)))
 			case p == "total" || p == "n" && i == 0: // so that no loop takes long
-				args = append(args, Int(r.Int64N(500)))
+				args = append(args, Number(r.Int64N(500)))
 			case p == "power":
-				args = append(args, Int(2+r.Int64N(2)))
+				args = append(args, Number(2+r.Int64N(2)))
 			default:
 				args = append(args, below())
 			}
 		}
-		return Call(f.name, args...)
+		return CallFunction(f.name, args...)
 	case o == opIf:
-		return If(below(), below(), below())
+		return Conditional(below(), below(), below())
 	case o == opNegative || o == opNot:
 		return &Expr{op: o, args: []*Expr{below()}}
 	case o == opPlus:
@@ -54,10 +54,10 @@ func drawn(r *rand.Rand, depth int) *Expr {
 	}
 }
 
-func someEnv(r *rand.Rand) *Env {
-	at := &Env{Ranks: 1 + r.Int64N(100)}
+func someEnv(r *rand.Rand) *VariableValues {
+	at := &VariableValues{Ranks: 1 + r.Int64N(100)}
 	at[Rank] = r.Int64N(at[Ranks])
-	for v := Iteration; v < Variables; v++ {
+	for v := LoopIteration; v < VariableCount; v++ {
 		at[v] = r.Int64N(40)
 	}
 	return at
@@ -69,9 +69,9 @@ func TestText(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var program strings.Builder
 	program.WriteString("#include <stdint.h>\n#include <stdio.h>\nint64_t mod(int64_t a, int64_t m) { a %= m; return a < 0 ? a + m : a; }\n")
-	fmt.Fprintf(&program, "static int64_t env[%d];\n", Variables)
-	program.WriteString("#define ranks env[0]\n#define rank env[1]\n" + Header() + "int64_t sides[GRIDS][3];\n\nint main(void)\n{\n")
-	style := Style{
+	fmt.Fprintf(&program, "static int64_t env[%d];\n", VariableCount)
+	program.WriteString("#define ranks env[0]\n#define rank env[1]\n" + CHeader() + "int64_t sides[GRIDS][3];\n\nint main(void)\n{\n")
+	style := CStyle{
 		Variable: func(v Variable) string { return fmt.Sprintf("env[%d]", v) },
 		Number:   func(n int64) string { return fmt.Sprintf("INT64_C(%d)", n) },
 	}
@@ -96,7 +96,7 @@ func TestText(t *testing.T) {
 			for v, x := range at {
 				fmt.Fprintf(&program, "env[%d] = %d; ", v, x)
 			}
-			fmt.Fprintf(&program, "lay_out();\n\tprintf(\"%%lld\\n\", (long long)(%s));\n", e.C(style))
+			fmt.Fprintf(&program, "lay_out();\n\tprintf(\"%%lld\\n\", (long long)(%s));\n", e.CText(style))
 			line := fmt.Sprint(v)
 			of[fmt.Sprint(len(want))] = e
 			want = append(want, line)

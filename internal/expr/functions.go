@@ -14,7 +14,7 @@ type function struct {
 	name, comment string
 	parameters    []string
 	body          *Expr
-	native        func(at *Env, a, b, c int64) int64
+	native        func(at *VariableValues, a, b, c int64) int64
 	c             string // body of a native one; "": programs have it
 
 	whole    *compiled            // of any arguments
@@ -81,43 +81,43 @@ transposed_blocks(g) = side(g, 0) % side(g, 1) == 0 && rank < side(g, 0) * side(
 // natives are what formulas can't say, in Go and in C.
 var natives = []*function{
 	{name: "mod", parameters: []string{"a", "m"}, // runtime.h has it
-		native: func(_ *Env, a, b, _ int64) int64 { return Mod(a, b) }},
+		native: func(_ *VariableValues, a, b, _ int64) int64 { return Mod(a, b) }},
 	{name: "power", parameters: []string{"i"}, comment: "of two", c: "return i < 0 || i > 62 ? 0 : INT64_C(1) << i;",
-		native: func(_ *Env, a, b, c int64) int64 {
+		native: func(_ *VariableValues, a, b, c int64) int64 {
 			if a < 0 || a > 62 {
 				return 0
 			}
 			return 1 << a
 		}},
 	{name: "floor_log2", parameters: []string{"n"}, c: "return n < 1 ? -1 : 63 - __builtin_clzll((unsigned long long)n);",
-		native: func(_ *Env, a, b, c int64) int64 { return int64(bits.Len64(uint64(max(a, 0)))) - 1 }},
+		native: func(_ *VariableValues, a, b, c int64) int64 { return int64(bits.Len64(uint64(max(a, 0)))) - 1 }},
 	{name: "ungray", parameters: []string{"n"}, comment: "the number whose Gray code it is", c: "int64_t a = 0;\n\tfor (; n > 0; n >>= 1)\n\t\ta ^= n;\n\treturn a;",
-		native: func(_ *Env, a, b, c int64) (n int64) {
+		native: func(_ *VariableValues, a, b, c int64) (n int64) {
 			for ; a > 0; a >>= 1 {
 				n ^= a
 			}
 			return n
 		}},
 	{name: "root", parameters: []string{"n"}, comment: "the side of the largest square", c: "int64_t a = 1;\n\twhile ((a + 1) * (a + 1) <= n)\n\t\ta++;\n\treturn a;",
-		native: func(_ *Env, a, b, c int64) int64 { return root(a) }},
+		native: func(_ *VariableValues, a, b, c int64) int64 { return root(a) }},
 	{name: "divisor", parameters: []string{"n", "power"}, comment: "the largest one up to the square or cube root",
 		c:      "int64_t a = 1;\n\tfor (int64_t c = 1; (power == 3 ? c * c : c) <= n / c; c++)\n\t\tif (n % c == 0)\n\t\t\ta = c;\n\treturn a;",
-		native: func(_ *Env, a, b, c int64) int64 { return divisor(a, b) }},
+		native: func(_ *VariableValues, a, b, c int64) int64 { return divisor(a, b) }},
 	{name: "balanced", parameters: []string{"n"}, comment: "the shortest side of a block whose longest one is as short as can be",
 		c:      "int64_t a = 1, longest = n;\n\tfor (int64_t c = 1; c * c <= n / c; c++) {\n\t\tint64_t b = n % c ? 0 : divisor(n / c, 2);\n\t\tif (b >= c && n / c / b <= longest)\n\t\t\ta = c, longest = n / c / b;\n\t}\n\treturn a;",
-		native: func(_ *Env, a, b, c int64) int64 { return balanced(a) }},
+		native: func(_ *VariableValues, a, b, c int64) int64 { return balanced(a) }},
 	{name: "side", parameters: []string{"g", "d"}, c: "return sides[g][d];",
-		native: func(at *Env, a, b, c int64) int64 {
+		native: func(at *VariableValues, a, b, c int64) int64 {
 			if !ofGrid(a, b) {
-				return Nothing
+				return NoValue
 			}
 			return grids[a].Sides(at[Ranks])[b]
 		}},
 	{name: "coordinate_of", parameters: []string{"g", "d", "r"},
 		c: "return r < ranks ? (d == 0 ? r : d == 1 ? r / side(g, 0) : r / side(g, 0) / side(g, 1)) % side(g, d) : NOTHING;",
-		native: func(at *Env, a, b, c int64) int64 {
+		native: func(at *VariableValues, a, b, c int64) int64 {
 			if c >= at[Ranks] || !ofGrid(a, b) {
-				return Nothing
+				return NoValue
 			}
 			s := grids[a].Sides(at[Ranks])
 			for d := range b {
@@ -133,7 +133,7 @@ func ofGrid(g, d int64) bool { return g >= 0 && g < int64(len(grids)) && d >= 0 
 // Mod is the remainder that has the sign of the divisor.
 func Mod(a, m int64) int64 {
 	if m == 0 {
-		return Nothing
+		return NoValue
 	}
 	if a %= m; a < 0 {
 		a += m
@@ -183,11 +183,11 @@ func balanced(n int64) int64 {
 
 // A Grid is a way of laying out ranks, with the first side varying fastest. The third side of a grid in two dimensions is 1.
 type Grid struct {
-	Name       string
-	Dimensions int
-	Reordered  bool // another one has these sides in another order
-	sides      []*Expr
-	known      [1 << 12]atomic.Pointer[[3]int64]
+	Name         string
+	Dimensions   int
+	IsReordering bool // another one has these sides in another order
+	sides        []*Expr
+	known        [1 << 12]atomic.Pointer[[3]int64]
 }
 
 // Grids are those that formulas know.
@@ -206,7 +206,7 @@ func (g *Grid) Sides(ranks int64) *[3]int64 {
 	}
 	s := [3]int64{1, 1, 1}
 	for d, side := range g.sides {
-		s[d], _ = side.Eval(&Env{Ranks: ranks})
+		s[d], _ = side.Eval(&VariableValues{Ranks: ranks})
 	}
 	if known {
 		g.known[ranks].Store(&s)
@@ -215,10 +215,10 @@ func (g *Grid) Sides(ranks int64) *[3]int64 {
 }
 
 // numbers have a name in formulas, as the grids have.
-var numbers = map[string]int64{"OPEN": 0, "PERIODIC": 1, "NO_RANK": NoRank, "NOTHING": Nothing}
+var numbers = map[string]int64{"OPEN": 0, "PERIODIC": 1, "NO_RANK": ProcNull, "NOTHING": NoValue}
 
-// NoRank is MPI_PROC_NULL in traces.
-const NoRank = -3
+// ProcNull is MPI_PROC_NULL in traces.
+const ProcNull = -3
 
 var (
 	functions = make(map[string]*function)
@@ -250,7 +250,7 @@ var define = sync.OnceFunc(func() {
 		{"GRID_3D_BALANCED_LONGEST_FIRST", true, []string{"ranks / " + shortest + " / " + other, other, shortest}},
 	} {
 		numbers[g.name] = int64(len(grids))
-		made := &Grid{Name: g.name, Dimensions: len(g.sides), Reordered: g.reordered}
+		made := &Grid{Name: g.name, Dimensions: len(g.sides), IsReordering: g.reordered}
 		for _, s := range g.sides {
 			e, err := parse(s, nil)
 			if err != nil {
@@ -295,8 +295,8 @@ func (f *function) ready() {
 	f.whole = &compiled{f.code(any, 0)}
 }
 
-// Header is what C programs need for formulas: the definitions of what these call. sides[GRIDS][3] and mod are the program's.
-func Header() string {
+// CHeader is what C programs need for formulas: the definitions of what these call. sides[GRIDS][3] and mod are the program's.
+func CHeader() string {
 	define()
 	var b strings.Builder
 	b.WriteString("#define NOTHING INT64_MIN /* a formula has no value here */\n\nenum { OPEN, PERIODIC, NO_RANK = -3 };\nenum grid {")
@@ -316,14 +316,14 @@ func Header() string {
 		}
 	}
 	for _, f := range defined {
-		w := writer{style: Style{}.complete(), fn: f}
+		w := writer{style: CStyle{}.complete(), fn: f}
 		w.expr(f.body, 0)
 		write(f, "return "+w.b.String()+";")
 	}
 	b.WriteString("\nstatic inline void lay_out(void)\n{\n")
 	for _, g := range grids {
 		for d := range 3 {
-			side := Int(1)
+			side := Number(1)
 			if d < len(g.sides) {
 				side = g.sides[d]
 			}

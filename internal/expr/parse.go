@@ -14,8 +14,8 @@ func Parse(text string) (e *Expr, err error) {
 	return parse(text, nil)
 }
 
-// Must reads a formula of a program's own.
-func Must(format string, args ...any) *Expr {
+// MustParse reads a formula of a program's own.
+func MustParse(format string, args ...any) *Expr {
 	e, err := Parse(fmt.Sprintf(format, args...))
 	if err != nil {
 		panic(err)
@@ -83,7 +83,7 @@ func (p *parser) condition() *Expr {
 	}
 	then := p.condition()
 	p.need(":")
-	return If(e, then, p.condition())
+	return Conditional(e, then, p.condition())
 }
 
 // binary reads operators that bind at least as tightly.
@@ -107,7 +107,7 @@ func (p *parser) unary() *Expr {
 	case p.is("-"):
 		e := p.unary()
 		if e.op == opNumber && e.name == "" {
-			return Int(-e.n)
+			return Number(-e.n)
 		}
 		return &Expr{op: opNegative, args: []*Expr{e}}
 	case p.is("!"):
@@ -122,16 +122,16 @@ func (p *parser) unary() *Expr {
 	word := p.tokens[0]
 	p.tokens = p.tokens[1:]
 	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
-		return Int(n)
+		return Number(n)
 	}
 	if i := slices.Index(p.parameters, word); i >= 0 {
 		return &Expr{op: opParameter, n: int64(i)}
 	}
 	if i := slices.Index(names[:], word); i >= 0 {
-		return Of(Variable(i))
+		return VariableExpr(Variable(i))
 	}
 	if n, ok := numbers[word]; ok {
-		return Named(word, n)
+		return NamedNumber(word, n)
 	}
 	if !p.is("(") {
 		panic(syntax("there is no " + word))

@@ -28,24 +28,24 @@ func (e *Expr) bind() int {
 	return tightest
 }
 
-// A Style says how C text looks. The zero Style is that of Parse.
-type Style struct {
+// A CStyle says how C text looks. The zero Style is that of Parse.
+type CStyle struct {
 	Number   func(n int64) string
 	Factor   func(n int64) string // a number that something is multiplied by; nil: as others
 	Variable func(v Variable) string
 }
 
 // String is the formula in C.
-func (e *Expr) String() string { return e.C(Style{}) }
+func (e *Expr) String() string { return e.CText(CStyle{}) }
 
-// C is the formula in C.
-func (e *Expr) C(s Style) string {
+// CText is the formula in C.
+func (e *Expr) CText(s CStyle) string {
 	w := writer{style: s.complete()}
 	w.expr(e, 0)
 	return w.b.String()
 }
 
-func (s Style) complete() Style {
+func (s CStyle) complete() CStyle {
 	if s.Number == nil {
 		s.Number = func(n int64) string { return strconv.FormatInt(n, 10) }
 	}
@@ -59,14 +59,14 @@ func (s Style) complete() Style {
 }
 
 // Operand is the formula in C, in parentheses if it is less than a sum in precedence.
-func (e *Expr) Operand(s Style) string {
+func (e *Expr) Operand(s CStyle) string {
 	w := writer{style: s.complete()}
 	w.expr(e, signs[opPlus].bind)
 	return w.b.String()
 }
 
 type writer struct {
-	style Style
+	style CStyle
 	b     strings.Builder
 	fn    *function // whose definition is written
 }
@@ -157,8 +157,8 @@ func (w *writer) two(e *Expr) {
 // negated is -e, of what is written with a minus.
 func (e *Expr) negated() (*Expr, bool) {
 	switch {
-	case e.op == opNumber && e.n < 0 && e.n != Nothing && e.name == "":
-		return Int(-e.n), true
+	case e.op == opNumber && e.n < 0 && e.n != NoValue && e.name == "":
+		return Number(-e.n), true
 	case e.op == opNegative:
 		return e.args[0], true
 	case e.op == opTimes:

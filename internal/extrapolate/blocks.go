@@ -27,8 +27,8 @@ const (
 
 // axesOf are those that values may have.
 func axesOf(obs []env) (out []*axis) {
-	list := slices.ContainsFunc(obs, func(e env) bool { return e[expr.Element] > 0 })
-	loop := slices.ContainsFunc(obs, func(e env) bool { return e[expr.Iteration] > 0 })
+	list := slices.ContainsFunc(obs, func(e env) bool { return e[expr.ListElement] > 0 })
+	loop := slices.ContainsFunc(obs, func(e env) bool { return e[expr.LoopIteration] > 0 })
 	for i := range axes {
 		if w := axes[i].where; w == anywhere || w == inList && list || w == inLoop && loop {
 			out = append(out, &axes[i])
@@ -45,7 +45,7 @@ type spreading struct {
 
 // shared is the form of what one gets of a total, or of what those before it get.
 func (a *axis) shared(function string, total int64) form {
-	return form{Expr: expr.Call(function, expr.Int(total), a.number, a.division.at), grid: a.grid}
+	return form{Expr: expr.CallFunction(function, expr.Number(total), a.number, a.division.at), grid: a.grid}
 }
 
 // mostHalo is how many elements the sides of a block may have more than its share.
@@ -116,7 +116,7 @@ func cyclic(obs []env, vals []int64) (out []form) {
 		}
 		for _, m := range multipliers(all, len(out) > 0) {
 			for block := int64(2); block <= mostBlock; block++ {
-				f := product([]form{{Expr: expr.Call("numroc", expr.Int(sum/m), expr.Int(block), a.number, a.division.at), grid: a.grid}}, m, 0)
+				f := product([]form{{Expr: expr.CallFunction("numroc", expr.Number(sum/m), expr.Number(block), a.number, a.division.at), grid: a.grid}}, m, 0)
 				if f.of = nil; holds(&f, obs, vals) {
 					out = append(out, f)
 				}
@@ -135,7 +135,7 @@ func wholeOf(a *axis, obs []env, vals []int64) (whole int64) {
 	runs := make(map[int64]*run)
 	for i := range obs {
 		n, at := a.of(&obs[i])
-		r := once.Get(runs, n, func() *run { return &run{seen: make(map[int64]int64)} })
+		r := once.GetOrMake(runs, n, func() *run { return &run{seen: make(map[int64]int64)} })
 		if v, known := r.seen[at]; n < 1 || at < 0 || at >= n || known && v != vals[i] {
 			return 0
 		} else if !known {
@@ -281,7 +281,7 @@ func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	var seen []map[[3]int64]int64
 	for i := range obs {
 		e := &obs[i]
-		k, fresh := once.Number(index, e[expr.Ranks])
+		k, fresh := once.NumberOf(index, e[expr.Ranks])
 		if fresh {
 			out, seen = append(out, addition{}), append(seen, make(map[[3]int64]int64))
 			for _, p := range of {
@@ -377,7 +377,7 @@ func totalsOf(runs []addition, m, halo int64, divisors []int64) (out [][]int64) 
 
 // product is the form of m times shares, each with a halo.
 func product(shares []form, m, halo int64) form {
-	factors := []*expr.Expr{expr.Int(m)}
+	factors := []*expr.Expr{expr.Number(m)}
 	for i := range shares {
 		factors = append(factors, scaled(1, shares[i].Expr, halo))
 	}

@@ -39,16 +39,16 @@ func check(c *sections.Content) error {
 
 // readerOf reads a trace that was made.
 func readerOf(c *sections.Content) (*trace.Reader, error) {
-	file, err := sections.EncodeUntimed(c)
+	file, err := sections.EncodeFileUntimed(c)
 	if err != nil {
 		return nil, err
 	}
-	return trace.NewBytes(file, "the extrapolated trace")
+	return trace.ReadBytes(file, "the extrapolated trace")
 }
 
 // A messageSink gets the messages of a rank: what it sends, and what statuses say that it received.
 type messageSink struct {
-	ops.NoSink
+	ops.NopSink
 	rank     int
 	sent     func(rank int, c ops.Channel, a *ops.Act)
 	received func(rank int, c ops.Channel, a *ops.Act)
@@ -62,9 +62,9 @@ func (t *messageSink) Begin(k *trace.Rank) error {
 func (t *messageSink) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		switch a := &c.Acts[i]; a.Kind {
-		case ops.Send, ops.SendBegin:
+		case ops.ActSend, ops.ActSendBegin:
 			t.sent(t.rank, a.Channel(t.rank, a.World()), a)
-		case ops.Recv, ops.RecvEnd:
+		case ops.ActRecv, ops.ActRecvEnd:
 			t.received(t.rank, a.Channel(a.World(), t.rank), a)
 		}
 	}
@@ -73,7 +73,7 @@ func (t *messageSink) Enter(c *ops.Call) error {
 
 // messages goes through all messages.
 func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *ops.Act)) error {
-	o, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true, Messages: true})
+	o, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true, Messages: true})
 	if err != nil {
 		return err
 	}
@@ -92,10 +92,10 @@ func sameSizes(r *trace.Reader) error {
 	const odd = 0x9e3779b97f4a7c15 // spreads numbers of messages
 	if err := messages(r, func(_ int, c ops.Channel, a *ops.Act) {
 		s := of[pair{c.From, c.To}]
-		of[pair{c.From, c.To}] = sizes{s.sent + a.Sent, s.received, s.off + (a.Message*odd|1)*a.Sent}
+		of[pair{c.From, c.To}] = sizes{s.sent + a.SentBytes, s.received, s.off + (a.Message*odd|1)*a.SentBytes}
 	}, func(_ int, c ops.Channel, a *ops.Act) {
 		s := of[pair{c.From, c.To}]
-		of[pair{c.From, c.To}] = sizes{s.sent, s.received + a.Received, s.off - (a.Message*odd|1)*a.Received}
+		of[pair{c.From, c.To}] = sizes{s.sent, s.received + a.ReceivedBytes, s.off - (a.Message*odd|1)*a.ReceivedBytes}
 	}); err != nil {
 		return err
 	}
@@ -146,10 +146,10 @@ func (s *unsaid) lookUp(c *sections.Content) error {
 	type kind struct{ rank, n int }
 	asking := make(map[uint64][]kind) // by message
 	if err := messages(r, func(int, ops.Channel, *ops.Act) {}, func(rank int, _ ops.Channel, a *ops.Act) {
-		if a.Received < unsaidSize {
+		if a.ReceivedBytes < unsaidSize {
 			return
 		}
-		n := int(a.Received - unsaidSize)
+		n := int(a.ReceivedBytes - unsaidSize)
 		for n >= len(s.of[rank]) {
 			s.of[rank] = append(s.of[rank], unseen)
 		}
@@ -162,7 +162,7 @@ func (s *unsaid) lookUp(c *sections.Content) error {
 	}
 	return messages(r, func(_ int, _ ops.Channel, a *ops.Act) {
 		for _, k := range asking[a.Message] {
-			s.of[k.rank][k.n] = int64(a.Sent)
+			s.of[k.rank][k.n] = int64(a.SentBytes)
 		}
 	}, func(int, ops.Channel, *ops.Act) {})
 }

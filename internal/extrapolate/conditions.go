@@ -140,8 +140,8 @@ func splits(obs []env, vals []int64) (out []form) {
 				if !ok {
 					continue
 				}
-				weak := !x.likely(said[0]) || !y.likely(said[1]) || !t.Uses(expr.Rank, expr.Iteration) && (x.few(o[0], v[0]) || y.few(o[1], v[1]))
-				out = append(out, form{Expr: expr.If(t.Expr, y.Expr, x.Expr), grid: grid, weak: weak})
+				weak := !x.likely(said[0]) || !y.likely(said[1]) || !t.UsesVariable(expr.Rank, expr.LoopIteration) && (x.few(o[0], v[0]) || y.few(o[1], v[1]))
+				out = append(out, form{Expr: expr.Conditional(t.Expr, y.Expr, x.Expr), grid: grid, weak: weak})
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (f *form) few(obs []env, vals []int64) bool {
 		}
 		runs[e[expr.Ranks]] = vals[i]
 	}
-	_, number := f.Value()
+	_, number := f.Constant()
 	return !bare[f.String()] && (len(runs) < 2 || !number && len(runs) < 3)
 }
 
@@ -175,7 +175,7 @@ func simplest(list []form) []form { return shorter(list, muchLonger) }
 func shorter(list []form, more float64) []form {
 	shortest := math.Inf(1)
 	for i := range list {
-		shortest = min(shortest, list[i].Bits())
+		shortest = min(shortest, list[i].DescriptionBits())
 	}
-	return slices.DeleteFunc(list, func(f form) bool { return f.Bits() > shortest+more })
+	return slices.DeleteFunc(list, func(f form) bool { return f.DescriptionBits() > shortest+more })
 }

@@ -67,7 +67,7 @@ func (p *place) labels(cells int) (list []string) {
 	for i, f := range p.fields {
 		name, parts := "return code", []string(nil)
 		switch {
-		case f.param == signature.ParamMade && p.function.Has(trace.CreatesComm):
+		case f.param == signature.ParamMade && p.function.Has(trace.AttrCreatesComm):
 			name, parts = "new communicator", commNames
 		case f.param == signature.ParamMade:
 			name, parts = "new datatype", typeNames
@@ -75,9 +75,9 @@ func (p *place) labels(cells int) (list []string) {
 			def := &p.function.Params[f.param]
 			name = def.Name
 			switch def.Type {
-			case trace.Status:
+			case trace.TypeStatus:
 				parts = statusNames
-			case trace.Address:
+			case trace.TypeAddress:
 				parts = []string{segmentPart[1:], "offset"}
 			}
 		case f.kind == completes:

@@ -69,7 +69,7 @@ func TestSwap(t *testing.T) {
 		for _, list := range m.m.rows {
 			rows[steps] += len(list)
 		}
-		for d, err := range diff.Traces(extrapolated(t, m, 12), mergetest.Run(t, 12, swap(steps, 10, two)), diff.Options{}) {
+		for d, err := range diff.CompareTraces(extrapolated(t, m, 12), mergetest.Run(t, 12, swap(steps, 10, two)), diff.Options{}) {
 			t.Fatalf("%d iterations: %+v, %v", steps, d, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestSwap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.At(12, Options{}); err == nil || !strings.Contains(err.Error(), "more than 4,096 iterations differ") {
+	if _, err := m.Extrapolate(12, Options{}); err == nil || !strings.Contains(err.Error(), "more than 4,096 iterations differ") {
 		t.Errorf("iterations that all differ: %v", err)
 	}
 }

@@ -19,54 +19,54 @@ func (e *contradiction) Error() string { return e.function + " does not do what 
 // determined records what a call does to objects, and returns which of its values MPI determines, or nil.
 func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals []int64) (func(s *signature.Span) bool, error) {
 	f := c.Func
-	has := handles.Determines(f)
-	if vals[0] != 0 || f.Result != trace.None || !has && !handles.Changes(f) {
+	has := handles.DeterminesResults(f)
+	if vals[0] != 0 || f.ResultType != trace.TypeNone || !has && !handles.ChangesHandles(f) {
 		return nil, nil
 	}
 	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}
 	for i := range spans {
 		switch s := &spans[i]; {
 		case s.Param == signature.ParamMade:
-			a.Made = vals[s.First:s.End]
+			a.MadeValues = vals[s.First:s.End]
 		case s.Param == signature.ParamResult:
-		case s.Out:
+		case s.IsOutput:
 			a.Out[f.Params[s.Param].Name] = vals[s.First:s.End]
 		default:
 			a.In[f.Params[s.Param].Name] = vals[s.First:s.End]
 		}
 	}
 	if !has || x.p.fitted[f.Name] {
-		x.objects.Count(a)
-		x.objects.Bind(a, handles.Results{})
+		x.objects.CountCreation(a)
+		x.objects.ApplyResults(a, handles.Results{})
 		return nil, nil
 	}
-	if handles.Splits(f) {
-		x.objects.Count(a)
-		if a.Made == nil {
+	if handles.DependsOnColors(f) {
+		x.objects.CountCreation(a)
+		if a.MadeValues == nil {
 			return nil, nil
 		}
 		n, err := x.newComm(t, c)
 		if err != nil {
 			return nil, err
 		}
-		x.objects.Bind(a, handles.Among(n.Members(), int(c.NewComm.Rank)))
+		x.objects.ApplyResults(a, handles.NewCommResults(n.Members(), int(c.NewComm.Rank)))
 		return func(s *signature.Span) bool { return s.Param == signature.ParamMade }, nil
 	}
 	r, err := x.objects.Determine(a)
 	if err != nil {
 		return nil, &contradiction{f.Name}
 	}
-	made := x.objects.Made(a, r)
-	same := slices.Equal(made, a.Made)
+	made := x.objects.MadeValues(a, r)
+	same := slices.Equal(made, a.MadeValues)
 	for name, v := range r.Out {
 		same = same && slices.Equal(v, a.Out[name])
 	}
 	if !same {
 		return nil, &contradiction{f.Name}
 	}
-	x.objects.Bind(a, r)
+	x.objects.ApplyResults(a, r)
 	return func(s *signature.Span) bool {
-		return s.Param == signature.ParamMade || s.Param >= 0 && s.Out && r.Out[f.Params[s.Param].Name] != nil
+		return s.Param == signature.ParamMade || s.Param >= 0 && s.IsOutput && r.Out[f.Params[s.Param].Name] != nil
 	}, nil
 }
 
@@ -74,11 +74,11 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 func (x *reading) newComm(t int, c *trace.Call) (*handles.Comm, error) {
 	if x.comms == nil {
 		var err error
-		if x.comms, err = handles.Of(x.p.runs[len(x.p.runs)-1].r).Comms(); err != nil {
+		if x.comms, err = handles.TableOf(x.p.runs[len(x.p.runs)-1].r).Comms(); err != nil {
 			return nil, err
 		}
 	}
-	n := x.comms.At(x.k.Number(), 0, x.k.Firsts(0)[t]+1, c.Param("newcomm").Out.Num)
+	n := x.comms.At(x.k.Number(), 0, x.k.FirstPositions(0)[t]+1, c.Param("newcomm").Out.Num)
 	if n == nil || slices.Contains(n.Members(), -1) {
 		return nil, &contradiction{c.Func.Name}
 	}
@@ -94,7 +94,7 @@ type splitter struct {
 
 // splitAt keeps how a rank took part in one.
 func (x *reading) splitAt(t int, c *trace.Call, place int32) {
-	if !handles.Splits(c.Func) || c.NewComm == nil || x.p.fitted[c.Func.Name] {
+	if !handles.DependsOnColors(c.Func) || c.NewComm == nil || x.p.fitted[c.Func.Name] {
 		return
 	}
 	n, err := x.newComm(t, c)
@@ -146,7 +146,7 @@ type colored struct {
 // colors evaluates what all ranks pass to a call of MPI_Comm_split.
 func (x *maker) colors(p *place, g *group, e env) *colored {
 	color, key := g.cells[p.cellOf("color")].one, g.cells[p.cellOf("key")].one
-	at := splitKey{g, e[expr.Iteration], e[expr.Outer], e[expr.Length]}
+	at := splitKey{g, e[expr.LoopIteration], e[expr.OuterIteration], e[expr.LoopLength]}
 	if d := max(g.there.turn, color.turn, key.turn); d > 0 {
 		at.i = int64(x.at[d])
 	}
@@ -219,7 +219,7 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 		n := q.values(raw[at:])
 		switch v := raw[at : at+n]; {
 		case q.param == signature.ParamMade:
-			a.Made = v
+			a.MadeValues = v
 		case q.param < 0:
 		case q.out:
 			a.Out[f.Params[q.param].Name] = v
@@ -231,13 +231,13 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	if raw[0] != 0 {
 		return raw, nil
 	}
-	if !handles.Determines(f) || x.m.fitted[f.Name] || handles.Splits(f) && len(open) == 0 {
-		x.objects.Count(a)
-		x.objects.Bind(a, handles.Results{})
+	if !handles.DeterminesResults(f) || x.m.fitted[f.Name] || handles.DependsOnColors(f) && len(open) == 0 {
+		x.objects.CountCreation(a)
+		x.objects.ApplyResults(a, handles.Results{})
 		return raw, nil
 	}
-	if handles.Splits(f) {
-		x.objects.Colors = func(members []int) (color, key []int64, taking []bool, err error) {
+	if handles.DependsOnColors(f) {
+		x.objects.SplitColors = func(members []int) (color, key []int64, taking []bool, err error) {
 			all := x.colors(p, c.group, c.env)
 			for _, m := range members {
 				color, key, taking = append(color, all.color[m]), append(key, all.key[m]), append(taking, all.taking[m])
@@ -249,12 +249,12 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Made = x.objects.Made(a, r)
-	out := make([]int64, 0, len(raw)+len(a.Made))
+	a.MadeValues = x.objects.MadeValues(a, r)
+	out := make([]int64, 0, len(raw)+len(a.MadeValues))
 	from := 0
 	for k := 0; k < len(open); k += 2 {
 		q := &p.fields[open[k]]
-		v := a.Made
+		v := a.MadeValues
 		if q.param != signature.ParamMade {
 			v = r.Out[f.Params[q.param].Name]
 		}
@@ -264,6 +264,6 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 		out = append(append(out, raw[from:open[k+1]]...), v...)
 		from = open[k+1]
 	}
-	x.objects.Bind(a, r)
+	x.objects.ApplyResults(a, r)
 	return append(out, raw[from:]...), nil
 }

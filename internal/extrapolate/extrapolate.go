@@ -30,26 +30,26 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// LeftOut is the key of the meta section that says which calls a partial trace lacks.
-const LeftOut = noted + ".lacks"
+// LeftOutKey is the key of the meta section that says which calls a partial trace lacks.
+const LeftOutKey = noted + ".lacks"
 
 // noted is the note of a trace that is extrapolated.
 const noted = trace.MetaNote + ".extrapolated"
 
-// Made reports whether a trace is extrapolated.
-func Made(r *trace.Reader) bool { return r.Meta()[noted] != "" }
+// IsExtrapolated reports whether a trace is extrapolated.
+func IsExtrapolated(r *trace.Reader) bool { return r.Meta()[noted] != "" }
 
 // A Refusal lists what can't be determined.
 type Refusal struct {
-	Ranks int
-	Slots map[string]string // by slot: why
-	Next  []int             // numbers of ranks whose traces would decide most of them; empty: more traces won't help
+	TargetRanks  int
+	ReasonBySlot map[string]string // by slot: why
+	HelpfulRanks []int             // numbers of ranks whose traces would decide most of them; empty: more traces won't help
 }
 
 func (r *Refusal) Error() string {
-	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s", show.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(r.list(8), "\n  "))
-	if len(r.Next) > 0 {
-		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Next), " ", ", "), "[]"))
+	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s", show.FormatPlural(len(r.ReasonBySlot), "value"), r.TargetRanks, strings.Join(r.list(8), "\n  "))
+	if len(r.HelpfulRanks) > 0 {
+		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.HelpfulRanks), " ", ", "), "[]"))
 	}
 	return text
 }
@@ -57,7 +57,7 @@ func (r *Refusal) Error() string {
 // list says of slots why they are refused, of the first ones; those that are equal but for the iteration are one.
 func (r *Refusal) list(most int) (list []string) {
 	count := make(map[string]int)
-	for _, slot := range slices.Sorted(maps.Keys(r.Slots)) {
+	for _, slot := range slices.Sorted(maps.Keys(r.ReasonBySlot)) {
 		text := iteration.ReplaceAllString(slot, "")
 		if count[text]++; count[text] == 1 {
 			list = append(list, slot)
@@ -67,9 +67,9 @@ func (r *Refusal) list(most int) (list []string) {
 	list = list[:min(len(list), most)]
 	for i, slot := range list {
 		text := iteration.ReplaceAllString(slot, "")
-		list[i] = text + ": " + r.Slots[slot]
+		list[i] = text + ": " + r.ReasonBySlot[slot]
 		if n := count[text]; n > 1 {
-			list[i] = fmt.Sprintf("%s, in %d iterations that differ: %s", text, n, r.Slots[slot])
+			list[i] = fmt.Sprintf("%s, in %d iterations that differ: %s", text, n, r.ReasonBySlot[slot])
 		}
 	}
 	if more > 0 {
@@ -129,7 +129,7 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 				return nil, fmt.Errorf("%s: its calls are not those of a run (%s)", r.Name(), r.Meta()[note])
 			}
 		}
-		if thinned, err := r.Thinned(); err != nil || len(thinned) > 0 {
+		if thinned, err := r.MergedSizes(); err != nil || len(thinned) > 0 {
 			return nil, cmp.Or(err, fmt.Errorf("%s: sizes of messages are approximate (spoor reduce)", r.Name()))
 		}
 		w, err := p.outline.wayOf(r)
@@ -152,8 +152,8 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 			}
 			if x, err := k.Process(); err != nil {
 				return nil, err
-			} else if x.End != track.Finished || x.Lost > 0 {
-				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.End, show.Plural(x.Lost, "call"))
+			} else if x.End != track.Finished || x.LostCalls > 0 {
+				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.End, show.FormatPlural(x.LostCalls, "call"))
 			}
 			c, steps, err := p.rank(k)
 			if err != nil {
@@ -221,7 +221,7 @@ func (p *program) take(k *trace.Rank) error {
 	if err != nil {
 		return err
 	}
-	t := track.Handed(h).Track()
+	t := track.Sealed(h).Track()
 	maps.Copy(p.tables.Strings, t.Strings)
 	for v, s := range t.Sites {
 		if v > 1<<32 { // the hash of one that is a value
@@ -233,15 +233,15 @@ func (p *program) take(k *trace.Rank) error {
 
 // Options say what a trace may be.
 type Options struct {
-	Partial bool // without calls that can't be determined
-	Far     bool // with times also beyond 16 times the largest number of ranks known
+	AllowPartial   bool // without calls that can't be determined
+	TimesFarBeyond bool // with times also beyond 16 times the largest number of ranks known
 }
 
-// At returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined. A partial trace comes with a *Refusal
+// Extrapolate returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined. A partial trace comes with a *Refusal
 // and without the calls that it is about, and those that depend on them: these count as lost.
-func (x *Model) At(ranks int, o Options) (*sections.Content, error) {
+func (x *Model) Extrapolate(ranks int, o Options) (*sections.Content, error) {
 	x.second = nil
-	whole := Options{Far: o.Far}
+	whole := Options{TimesFarBeyond: o.TimesFarBeyond}
 	c, err := x.at(ranks, whole)
 	refusal := (*Refusal)(nil)
 	if !errors.As(err, &refusal) {
@@ -256,7 +256,7 @@ func (x *Model) At(ranks int, o Options) (*sections.Content, error) {
 			}
 		}
 	}
-	if o.Partial {
+	if o.AllowPartial {
 		return x.at(ranks, o)
 	}
 	return nil, err
@@ -264,7 +264,7 @@ func (x *Model) At(ranks int, o Options) (*sections.Content, error) {
 
 func (x *Model) at(ranks int, o Options) (*sections.Content, error) {
 	all := &together{Options: o, world: worldOf(ranks), splits: make(map[splitKey]*colored)}
-	if !o.Partial {
+	if !o.AllowPartial {
 		all.sizes = &unsaid{of: make([][]int64, ranks)}
 	}
 	c, err := x.content(ranks, all)
@@ -284,10 +284,10 @@ const sideBySide = 16
 
 // content makes the trace.
 func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
-	times, off := x.m.durations(ranks, all.Far)
-	mode, about := timing.Stats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
+	times, off := x.m.durations(ranks, all.TimesFarBeyond)
+	mode, about := timing.ModeStats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
 	if times == nil {
-		mode, about = timing.None, "times are not known"
+		mode, about = timing.ModeNone, "times are not known"
 		if x.m.far(ranks) {
 			about = fmt.Sprintf("times are not given for more than %d times the largest number of ranks, unless by --far", farthest)
 		}
@@ -322,8 +322,8 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 					refused[slot] = why
 				}
 			}
-			if err == nil && (len(refused) == 0 || all.Partial) {
-				err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), Lost: k.left})
+			if err == nil && (len(refused) == 0 || all.AllowPartial) {
+				err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), LostCalls: k.left})
 			}
 			k.out.Close()
 			left += k.left
@@ -340,16 +340,16 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	meta := last.Meta()
 	meta[noted] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
 	if anywhere > 0 {
-		meta[noted] += fmt.Sprintf("; %s of buffers not determined, written as ?", show.Plural(anywhere, "address"))
+		meta[noted] += fmt.Sprintf("; %s of buffers not determined, written as ?", show.FormatPlural(anywhere, "address"))
 	}
 	if len(refused) == 0 {
 		return to.Content(meta)
 	}
 	e := x.refusal(ranks, refused)
-	if !all.Partial {
+	if !all.AllowPartial {
 		return nil, e
 	}
-	meta[LeftOut] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.Plural(left, "call"), strings.Join(e.list(2), "; "))
+	meta[LeftOutKey] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.FormatPlural(left, "call"), strings.Join(e.list(2), "; "))
 	c, err := to.Content(meta)
 	return c, cmp.Or[error](err, e)
 }
@@ -363,9 +363,9 @@ func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	if maps.DeleteFunc(refused, follows); len(refused) == 0 {
 		refused = all
 	}
-	e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(ranks, refused)}
+	e := &Refusal{TargetRanks: ranks, ReasonBySlot: make(map[string]string), HelpfulRanks: x.next(ranks, refused)}
 	for slot, r := range refused {
-		e.Slots[slot] = r.why
+		e.ReasonBySlot[slot] = r.why
 	}
 	return e
 }
@@ -373,7 +373,7 @@ func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 // takes reports whether the program takes a number of ranks, as far as the traces and the wanted number show: only squares, only powers of two,
 // only multiples.
 func (p *program) takes(ranks, wanted int) bool {
-	root := expr.Function("root")
+	root := expr.FunctionNamed("root")
 	square := func(n int) bool { return root(int64(n), 0, 0)*root(int64(n), 0, 0) == int64(n) }
 	power := func(n int) bool { return bits.OnesCount(uint(n)) == 1 }
 	common, squares, powers := int64(wanted), square(wanted), power(wanted)
@@ -436,9 +436,9 @@ func (r *refusal) differ(ranks int64) bool {
 
 // A Slot is what is known of one value.
 type Slot struct {
-	What  string   `json:"slot"`
-	Forms []string `json:"forms"`           // all that fit, each as simple as the others; "?": an address that may be any
-	Wrong string   `json:"wrong,omitempty"` // why it is refused although forms fit
+	Name          string   `json:"slot"`
+	FittingForms  []string `json:"forms"`           // all that fit, each as simple as the others; "?": an address that may be any
+	RefusalReason string   `json:"wrong,omitempty"` // why it is refused although forms fit
 }
 
 // Slots lists all of them, in the order of the program; those that are equal but for the iteration are one.
@@ -446,14 +446,14 @@ func (x *Model) Slots() (list []Slot) {
 	known := make(map[string]int)
 	var count []int
 	for _, f := range x.m.slots {
-		s := Slot{What: iteration.ReplaceAllString(f.text, ""), Forms: []string{}, Wrong: f.wrong}
+		s := Slot{Name: iteration.ReplaceAllString(f.text, ""), FittingForms: []string{}, RefusalReason: f.wrong}
 		for i := range f.forms {
-			s.Forms = append(s.Forms, f.guarding(f.forms[i].Expr).String())
+			s.FittingForms = append(s.FittingForms, f.guarding(f.forms[i].Expr).String())
 		}
 		if f.spare && (f.wrong != "" || len(f.forms) == 0) {
-			s.Forms, s.Wrong = []string{"?"}, ""
+			s.FittingForms, s.RefusalReason = []string{"?"}, ""
 		}
-		n, fresh := once.Number(known, fmt.Sprint(s))
+		n, fresh := once.NumberOf(known, fmt.Sprint(s))
 		if fresh {
 			list, count = append(list, s), append(count, 0)
 		}
@@ -461,15 +461,15 @@ func (x *Model) Slots() (list []Slot) {
 	}
 	for i, n := range count {
 		if n > 1 {
-			list[i].What += fmt.Sprintf(", in %d iterations", n)
+			list[i].Name += fmt.Sprintf(", in %d iterations", n)
 		}
 	}
 	return list
 }
 
-// Assumed lists what the last result, which was for a number of ranks, depends on and the traces don't show: the grid that all slots have in
+// Assumptions lists what the last result, which was for a number of ranks, depends on and the traces don't show: the grid that all slots have in
 // common which need one, that shares which are equal in all traces stay so, and that nothing else begins with more ranks.
-func (x *Model) Assumed(ranks int) (list []string) {
+func (x *Model) Assumptions(ranks int) (list []string) {
 	m := cmp.Or(x.second, x.m)
 	var common map[int]bool
 	for _, t := range m.memo {

@@ -22,7 +22,7 @@ func known(t *testing.T, program func(r *tracktest.Recorder), ranks ...int) (lis
 	for _, n := range ranks {
 		tracks := tracktest.RunAll(n, program)
 		for _, tr := range tracks {
-			tracktest.Timed(tr, timing.Stats, func(int) (gap, duration uint64) { return 1e6 / uint64(n), 1000 })
+			tracktest.Timed(tr, timing.ModeStats, func(int) (gap, duration uint64) { return 1e6 / uint64(n), 1000 })
 		}
 		list = append(list, mergetest.Open(t, tracks, nil))
 	}
@@ -32,15 +32,15 @@ func known(t *testing.T, program func(r *tracktest.Recorder), ranks ...int) (lis
 // extrapolated is the trace that a model gives for a number of ranks.
 func extrapolated(t *testing.T, m *Model, ranks int) *trace.Reader {
 	t.Helper()
-	c, err := m.At(ranks, Options{})
+	c, err := m.Extrapolate(ranks, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewBytes(file, "extrapolated")
+	r, err := trace.ReadBytes(file, "extrapolated")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for x, err := range k.Timings(0) {
+		for x, err := range k.TimedTerminals(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	for _, far := range []bool{false, true} {
-		if c, err := m.At(36*farthest+36*4+9, Options{Far: far}); err != nil || c.Timeless == far { // a square
+		if c, err := m.Extrapolate(36*farthest+36*4+9, Options{TimesFarBeyond: far}); err != nil || c.NoTimes == far { // a square
 			t.Errorf("times far beyond what was run: want %v, %v", far, err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestChosen(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := extrapolated(t, m, 12)
-		for d, err := range diff.Traces(r, mergetest.Run(t, 12, program(steps)), diff.Options{}) {
+		for d, err := range diff.CompareTraces(r, mergetest.Run(t, 12, program(steps)), diff.Options{}) {
 			t.Fatalf("%d steps: %+v, %v", steps, d, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *Refusal
-	if _, err = m.At(20, Options{}); !errors.As(err, &refusal) || len(refusal.Slots) != 1 || len(refusal.Next) != 0 {
+	if _, err = m.Extrapolate(20, Options{}); !errors.As(err, &refusal) || len(refusal.ReasonBySlot) != 1 || len(refusal.HelpfulRanks) != 0 {
 		t.Errorf("a count without a form: %v", err)
 	}
 	// On powers of two the partner half the ranks away is the rank with the highest bit the other way.
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 	if m, err = Learn(known(t, half, 4, 8, 16), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = m.At(24, Options{}); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {
+	if _, err = m.Extrapolate(24, Options{}); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.HelpfulRanks, func(n int) bool { return n&(n-1) != 0 }) {
 		t.Errorf("how 64 is shared by 24 ranks is not seen on powers of two, but: %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.At(x.wanted, Options{}); err == nil {
+		if _, err := m.Extrapolate(x.wanted, Options{}); err == nil {
 			t.Errorf("there is a trace on %d ranks from ones on %v: %v", x.wanted, x.known, m.Slots())
 		}
 	}
@@ -199,7 +199,7 @@ func TestSizes(t *testing.T) {
 
 // Values that are refused alike in several iterations are one line, with their number.
 func TestRefusalText(t *testing.T) {
-	r := Refusal{Ranks: 20, Slots: map[string]string{
+	r := Refusal{TargetRanks: 20, ReasonBySlot: map[string]string{
 		"dest of MPI_Send at a.c:1 in iteration [0 0]": "no form fits",
 		"dest of MPI_Send at a.c:1 in iteration [0 1]": "no form fits",
 		"tag of MPI_Send at a.c:1":                     "no form fits",
@@ -227,7 +227,7 @@ func TestContradiction(t *testing.T) {
 	if f := m.m.fitted; !f["MPI_Comm_size"] || f["MPI_Comm_rank"] {
 		t.Errorf("fitted: %v", f)
 	}
-	for d, err := range diff.Traces(extrapolated(t, m, 12), mergetest.Run(t, 12, program), diff.Options{}) {
+	for d, err := range diff.CompareTraces(extrapolated(t, m, 12), mergetest.Run(t, 12, program), diff.Options{}) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }
@@ -236,7 +236,7 @@ func TestContradiction(t *testing.T) {
 func TestFaces(t *testing.T) {
 	program := func(r *tracktest.Recorder) {
 		share := func(total int64, d int) int64 {
-			v, _ := expr.Must("share(%d, side(GRID_3D_BALANCED, %d), coordinate(GRID_3D_BALANCED, %[2]d))", total, d).Eval(&env{expr.Ranks: int64(r.Size), expr.Rank: int64(r.Rank)})
+			v, _ := expr.MustParse("share(%d, side(GRID_3D_BALANCED, %d), coordinate(GRID_3D_BALANCED, %[2]d))", total, d).Eval(&env{expr.Ranks: int64(r.Size), expr.Rank: int64(r.Rank)})
 			return v
 		}
 		r.Begin()
@@ -249,10 +249,10 @@ func TestFaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Assumed(64); len(got) != 2 || got[0] != "ranks are a grid of 4 × 4 × 4, as even as on the traced numbers" || !strings.Contains(got[1], "48 ranks") {
+	if got := m.Assumptions(64); len(got) != 2 || got[0] != "ranks are a grid of 4 × 4 × 4, as even as on the traced numbers" || !strings.Contains(got[1], "48 ranks") {
 		t.Errorf("assumed: %q", got)
 	}
-	for d, err := range diff.Traces(extrapolated(t, m, 64), mergetest.Run(t, 64, program), diff.Options{}) {
+	for d, err := range diff.CompareTraces(extrapolated(t, m, 64), mergetest.Run(t, 64, program), diff.Options{}) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }
@@ -275,7 +275,7 @@ func TestTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for d, err := range diff.Traces(extrapolated(t, m, 20), mergetest.Run(t, 20, program), diff.Options{}) {
+		for d, err := range diff.CompareTraces(extrapolated(t, m, 20), mergetest.Run(t, 20, program), diff.Options{}) {
 			t.Fatalf("%d rounds: %+v, %v", rounds, d, err)
 		}
 	}

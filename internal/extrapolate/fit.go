@@ -105,7 +105,7 @@ const bitsMore = 2
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
-		once.Get(counts, e[expr.Ranks], func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
+		once.GetOrMake(counts, e[expr.Ranks], func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
 	}
 	logFactorial := func(n float64) float64 {
 		g, _ := math.Lgamma(n + 1)
@@ -132,11 +132,11 @@ func evidence(obs []env, vals []int64) (bits float64) {
 
 // likely reports whether a form is shorter than what the values say that it fits, so that it does not do so by chance.
 func (f *form) likely(evidence float64) bool {
-	return !f.weak && f.Bits()+bitsMore <= evidence || bare[f.String()]
+	return !f.weak && f.DescriptionBits()+bitsMore <= evidence || bare[f.String()]
 }
 
 func constant(c int64) form {
-	return form{Expr: expr.Int(c), grid: gridless}
+	return form{Expr: expr.Number(c), grid: gridless}
 }
 
 // fit finds the simplest forms for values seen.
@@ -257,14 +257,14 @@ func not(f *form) form { return form{Expr: expr.Not(f.Expr), grid: f.grid} }
 
 // scaled is a·u + b.
 func scaled(a int64, u *expr.Expr, b int64) *expr.Expr {
-	return expr.Sum(expr.Product(expr.Int(a), u), expr.Int(b))
+	return expr.Sum(expr.Product(expr.Number(a), u), expr.Number(b))
 }
 
 // line finds a·u + b. look has the values of u where a slot was seen first and last.
 func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 	u0, u1 := look.first.values[u.number], look.last.values[u.number]
 	v0, v1 := vals[0], vals[len(vals)-1]
-	if u0 == expr.Nothing || u1 == expr.Nothing {
+	if u0 == expr.NoValue || u1 == expr.NoValue {
 		return form{}, false
 	}
 	for i := 0; u1 == u0; i++ { // two that differ decide
@@ -342,7 +342,7 @@ func shares(obs []env, vals []int64) (out []form) {
 						out = append(out, product([]form{one}, m, 0))
 						continue
 					}
-					out = append(out, form{Expr: scaled(m, expr.Quotient(one.Expr, expr.Int(half)), 0), grid: p.grid})
+					out = append(out, form{Expr: scaled(m, expr.Quotient(one.Expr, expr.Number(half)), 0), grid: p.grid})
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // An env is where a value is wanted.
-type env = expr.Env
+type env = expr.VariableValues
 
 // A form is an expression that a value may have.
 type form struct {
@@ -32,7 +32,7 @@ type form struct {
 func (f *form) evenAt(e *env) bool {
 	exact := f.exact
 	if exact == nil {
-		exact = f.Exact()
+		exact = f.DividesEvenly()
 	}
 	v, ok := exact.Eval(e)
 	return ok && v != 0
@@ -49,10 +49,10 @@ const (
 // withinOf is what some forms may be formulas of.
 func withinOf(obs []env) (w within) {
 	for i := range obs {
-		if obs[i][expr.Length] > 0 {
+		if obs[i][expr.LoopLength] > 0 {
 			w |= loops
 		}
-		if obs[i][expr.Elements] > 0 {
+		if obs[i][expr.ListLength] > 0 {
 			w |= lists
 		}
 	}
@@ -61,7 +61,7 @@ func withinOf(obs []env) (w within) {
 
 // formOf is a form in which the only grid, if there is one, is the given one.
 func formOf(grid int, format string, args ...any) form {
-	return form{Expr: expr.Must(format, args...), grid: grid}
+	return form{Expr: expr.MustParse(format, args...), grid: grid}
 }
 
 const gridless = -1
@@ -100,7 +100,7 @@ type division struct {
 }
 
 func divided(grid int, number, at string) division {
-	return division{expr.Must("%s", number), expr.Must("%s", at), grid}
+	return division{expr.MustParse("%s", number), expr.MustParse("%s", at), grid}
 }
 
 // of evaluates them; there are no parts where that can't be done.
@@ -123,7 +123,7 @@ type part struct {
 
 // share is the form of what one gets of a total.
 func (p *part) share(total int64) form {
-	return form{Expr: expr.Call(p.function, append([]*expr.Expr{expr.Int(total)}, p.arguments...)...), grid: p.grid}
+	return form{Expr: expr.CallFunction(p.function, append([]*expr.Expr{expr.Number(total)}, p.arguments...)...), grid: p.grid}
 }
 
 // share is what a part gets of a total.
@@ -190,9 +190,9 @@ mod(rank ± DISTANCE, ranks)
 exists(rank ± DISTANCE)`
 
 var makeLists = sync.OnceFunc(func() {
-	share = expr.Function("share")
+	share = expr.FunctionNamed("share")
 	for _, names := range [][2]string{{"share", "share_start"}, {"floor_share", "floor_start"}, {"rest_share", "rest_start"}, {"chunk", "chunk_start"}, {"late_share", "late_start"}} {
-		spreadings = append(spreadings, spreading{names[0], names[1], expr.Function(names[0]), expr.Function(names[1])})
+		spreadings = append(spreadings, spreading{names[0], names[1], expr.FunctionNamed(names[0]), expr.FunctionNamed(names[1])})
 	}
 	terms = formulas(`
 		ranks
@@ -377,10 +377,10 @@ var makeLists = sync.OnceFunc(func() {
 	for _, list := range [][]form{atoms, terms, tests, sizes, digits} {
 		for i := range list {
 			list[i].number = len(listed)
-			if list[i].Uses(expr.Iteration, expr.Length, expr.Outer) {
+			if list[i].UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration) {
 				list[i].within |= loops
 			}
-			if list[i].Uses(expr.Element, expr.Elements) {
+			if list[i].UsesVariable(expr.ListElement, expr.ListLength) {
 				list[i].within |= lists
 			}
 			listed = append(listed, &list[i])

@@ -21,7 +21,7 @@ type guard struct {
 	each             bool // iterations have little in common, as the directions of a grid
 }
 
-func (g *guard) bits() float64 { return g.bound.Bits() + g.condition.Bits() }
+func (g *guard) bits() float64 { return g.bound.DescriptionBits() + g.condition.DescriptionBits() }
 
 func (g *guard) String() string { return fmt.Sprintf("%s of %s iterations", g.condition, g.bound) }
 
@@ -32,9 +32,9 @@ func (g *guard) iterations(ranks, rank int64) (list []int32, ok bool) {
 	if !ok || bound > mostMade {
 		return nil, false
 	}
-	e[expr.Length] = bound
+	e[expr.LoopLength] = bound
 	for i := range bound {
-		e[expr.Iteration] = i
+		e[expr.LoopIteration] = i
 		if v, ok := g.condition.Eval(&e); ok && v != 0 {
 			list = append(list, int32(i))
 		}
@@ -142,15 +142,17 @@ func makeGuards() {
 	}
 }
 
-// A candidate is a guard that fits how many iterations were seen. shows are the iterations, of all ranks that were seen.
-type candidate struct {
+// A guardCandidate is a guard that fits how many iterations were seen. shows are the iterations, of all ranks that were seen.
+type guardCandidate struct {
 	guard
 	shows string
 	bound int64 // sum of the bounds
 }
 
 // shared reports whether a guard is about what the program shares out elsewhere, too.
-func (c *candidate) shared() bool { return c.condition.Shares() || c.condition.Shares("overlap") }
+func (c *guardCandidate) shared() bool {
+	return c.condition.ContainsShare() || c.condition.ContainsShare("overlap")
+}
 
 // families are those that loops of a program may have: besides those of the list, that others have a share of something that the program shares out, up
 // to how much that is.
@@ -159,18 +161,18 @@ func (m *pattern) families() []family {
 	f.bounds, f.conditions = slices.Clone(f.bounds), slices.Clone(f.conditions)
 	totals := make(map[int64]bool)
 	for _, q := range m.sharedOut() {
-		if total, ok := q.Total(); ok && !totals[total] {
+		if total, ok := q.SharedTotal(); ok && !totals[total] {
 			totals[total] = true
 			f.bounds = append(f.bounds, constant(total))
 		}
-		for _, of := range []*expr.Expr{expr.Must("i"), expr.Must("i + 1")} {
+		for _, of := range []*expr.Expr{expr.MustParse("i"), expr.MustParse("i + 1")} {
 			share := q.Replace(func(v expr.Variable) *expr.Expr {
 				if v == expr.Rank {
 					return of
 				}
-				return expr.Of(v)
+				return expr.VariableExpr(v)
 			})
-			f.conditions = append(f.conditions, form{Expr: expr.More(share, expr.Int(0)), grid: q.grid})
+			f.conditions = append(f.conditions, form{Expr: expr.Greater(share, expr.Number(0)), grid: q.grid})
 		}
 	}
 	return append([]family{f}, families[1:]...)
@@ -185,7 +187,7 @@ func (m *pattern) sharedOut() (list []form) {
 				break
 			}
 			t.forms[i].Walk(func(e *expr.Expr) bool {
-				if _, ok := e.Total(); ok && e.Uses(expr.Rank) && !e.Uses(expr.Iteration, expr.Length, expr.Outer, expr.Element, expr.Elements, expr.Turn) {
+				if _, ok := e.SharedTotal(); ok && e.UsesVariable(expr.Rank) && !e.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) {
 					seen[e.String()] = &form{Expr: e, grid: t.forms[i].grid}
 				}
 				return true
@@ -199,7 +201,7 @@ func (m *pattern) sharedOut() (list []form) {
 }
 
 // guardsOf finds guards of the numbers of iterations that ranks were seen to make.
-func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []candidate) {
+func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []guardCandidate) {
 	for i := range list {
 		if !pairs || list[i].pairs {
 			out = append(out, list[i].of(pairs, obs, vals)...)
@@ -209,7 +211,7 @@ func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []candida
 }
 
 // of finds those of a family, with two conditions or with one.
-func (f *family) of(pairs bool, obs []env, vals []int64) (out []candidate) {
+func (f *family) of(pairs bool, obs []env, vals []int64) (out []guardCandidate) {
 	conditions := f.conditions
 	for b := range f.bounds {
 		bound := &f.bounds[b]
@@ -228,9 +230,9 @@ func (f *family) of(pairs bool, obs []env, vals []int64) (out []candidate) {
 			list := make([]uint64, len(obs))
 			for k := range obs {
 				e := obs[k]
-				e[expr.Length] = long[k]
+				e[expr.LoopLength] = long[k]
 				for i := range long[k] {
-					e[expr.Iteration] = i
+					e[expr.LoopIteration] = i
 					if v, ok := x.Eval(&e); ok && v != 0 {
 						list[k] |= 1 << i
 					}
@@ -247,7 +249,7 @@ func (f *family) of(pairs bool, obs []env, vals []int64) (out []candidate) {
 				}
 				b = binary.LittleEndian.AppendUint64(b, set)
 			}
-			out = append(out, candidate{guard{*bound, x, f.each}, string(b), sum})
+			out = append(out, guardCandidate{guard{*bound, x, f.each}, string(b), sum})
 		}
 		var lists [][]uint64
 		for i := range conditions {
@@ -382,8 +384,8 @@ func (m *pattern) guarded(l *node) error {
 	list := append(m.families(), m.overlapping(l)...)
 	for _, pairs := range []bool{false, true} {
 		all := guardsOf(list, pairs, obs, vals)
-		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.bits(), b.bits()) })
-		all = slices.DeleteFunc(all, func(c candidate) bool { return c.bits()+bitsMore > said && !c.shared() })
+		slices.SortStableFunc(all, func(a, b guardCandidate) int { return cmp.Compare(a.bits(), b.bits()) })
+		all = slices.DeleteFunc(all, func(c guardCandidate) bool { return c.bits()+bitsMore > said && !c.shared() })
 		if len(all) == 0 || m.byChance(list, pairs, obs, vals, &all[0]) {
 			continue
 		}
@@ -425,7 +427,7 @@ func (m *pattern) guarded(l *node) error {
 }
 
 // byChance reports whether a simpler guard fits all runs but the largest.
-func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c *candidate) bool {
+func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c *guardCandidate) bool {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less []env
 	var lessVals []int64
@@ -434,7 +436,7 @@ func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c
 			less, lessVals = append(less, obs[i]), append(lessVals, vals[i])
 		}
 	}
-	return slices.ContainsFunc(guardsOf(list, pairs, less, lessVals), func(d candidate) bool {
+	return slices.ContainsFunc(guardsOf(list, pairs, less, lessVals), func(d guardCandidate) bool {
 		return d.bits() < c.bits() && (!c.shared() || d.shared())
 	})
 }
@@ -468,7 +470,7 @@ func (m *pattern) openBy(l *node, g *guard) (open int, err error) {
 func (m *pattern) restore(l *node, g *guard) {
 	known := make(map[seenBy][]int32)
 	iterations := func(r *seen) []int32 {
-		return once.Get(known, seenBy{r.run, r.rank}, func() []int32 {
+		return once.GetOrMake(known, seenBy{r.run, r.rank}, func() []int32 {
 			list, _ := g.iterations(int64(m.runs[r.run].ranks), int64(r.rank))
 			return list
 		})

@@ -4,7 +4,7 @@ import "sync"
 
 // A glance is what the forms of the lists are at a place. Slots are seen at the same places again and again, and most forms are wrong at the first.
 type glance struct {
-	values []int64    // by number of a form; expr.Nothing: one says nothing
+	values []int64    // by number of a form; expr.NoValue: one says nothing
 	parts  [][2]int64 // what parts have
 }
 

@@ -31,7 +31,7 @@ type maker struct {
 	now     uint64
 
 	all      *together
-	objects  *handles.State
+	objects  *handles.HandleState
 	requests int           // made so far
 	of       map[int32]int // the same by place
 	pending  []due
@@ -122,7 +122,7 @@ func (x *maker) node(n *node, depth int) error {
 		case len(open) > 2:
 			why = errors.New("more than two loops around it are not equally long in all runs")
 		case x.m.groups[n.number] == nil:
-			why = fmt.Errorf("more than %s iterations differ", show.Grouped(mostGroups))
+			why = fmt.Errorf("more than %s iterations differ", show.FormatGrouped(mostGroups))
 		}
 		x.refuse(x.m.text(n), why, nil)
 		x.leave(n)
@@ -154,7 +154,7 @@ func (x *maker) node(n *node, depth int) error {
 		return nil
 	}
 	p := &x.m.places[n.place]
-	id := madeKey{n.number, int32(e[expr.Iteration]), int32(e[expr.Outer]), key}
+	id := madeKey{n.number, int32(e[expr.LoopIteration]), int32(e[expr.OuterIteration]), key}
 	if d := x.m.turned[n.number]; d > 0 {
 		id.i = x.at[d]
 	}
@@ -171,7 +171,7 @@ func (x *maker) node(n *node, depth int) error {
 			c.plain = c.plain && f.kind < requests && !p.names(f)
 			c.makes = c.makes || p.makes(f)
 		}
-		if handles.Changes(p.function) || slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == determined }) {
+		if handles.ChangesHandles(p.function) || slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == determined }) {
 			c.plain, c.group, c.env = false, g, e
 		}
 	}
@@ -184,12 +184,12 @@ func (x *maker) node(n *node, depth int) error {
 
 // makes reports whether a field is the request that a call makes.
 func (p *place) makes(f field) bool {
-	return f.kind == words && f.out && f.width == 1 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Request && p.function.Has(trace.Nonblocking)
+	return f.kind == words && f.out && f.width == 1 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.TypeRequest && p.function.Has(trace.AttrNonblocking)
 }
 
 // names reports whether a field is a single request that a call completes.
 func (p *place) names(f field) bool {
-	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Request
+	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.TypeRequest
 }
 
 // value evaluates a slot.
@@ -201,13 +201,13 @@ func (x *maker) value(f *fitted, e *env) (int64, error) {
 		return f.value(e)
 	}
 	at := *e
-	at[expr.Turn] = int64(x.at[f.turn])
+	at[expr.EqualLoopIteration] = int64(x.at[f.turn])
 	return f.value(&at)
 }
 
 // passes reports whether the condition of a loop at a depth holds in its iteration on a rank.
 func (x *maker) passes(g *guard, depth int, rank int64) bool {
-	e := env{expr.Ranks: x.ranks, expr.Rank: rank, expr.Iteration: int64(x.at[depth]), expr.Length: int64(x.long[depth])}
+	e := env{expr.Ranks: x.ranks, expr.Rank: rank, expr.LoopIteration: int64(x.at[depth]), expr.LoopLength: int64(x.long[depth])}
 	v, ok := g.condition.Eval(&e)
 	return ok && v != 0
 }
@@ -249,7 +249,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 			}
 		}
 		at := e
-		at[expr.Elements] = n
+		at[expr.ListLength] = n
 		if c.sum.factor != 0 && known {
 			if from := starts[c.sum.cell]; out[from] == n {
 				sum := int64(0)
@@ -260,7 +260,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 				continue
 			}
 		}
-		for at[expr.Element] = 0; c.any != nil && known && at[expr.Element] < n; at[expr.Element]++ {
+		for at[expr.ListElement] = 0; c.any != nil && known && at[expr.ListElement] < n; at[expr.ListElement]++ {
 			for w := range c.any {
 				take(&c.any[w], &at)
 			}
@@ -277,11 +277,11 @@ func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
 		return []int64{segment, offset}
 	}
 	x.anywhere++
-	return []int64{signature.SegName(model.Nowhere+int64(cell), 0, signature.SegUnknown), 0}
+	return []int64{signature.PackSegName(model.FirstUncomparableAddress+int64(cell), 0, signature.SegUnknown), 0}
 }
 
 // allPending is a number of requests: of all that are pending.
-const allPending = expr.Nothing + 1
+const allPending = expr.NoValue + 1
 
 // pendingAt is which of a call's values says how many requests it is given, if these are all that are pending; -1: none.
 func (p *place) pendingAt() int {
@@ -303,7 +303,7 @@ func (x *maker) call(at *node, p *place, c *made) error {
 		x.leave(at)
 		return nil
 	}
-	if c.plain && c.number > 0 && x.out.Again(0, c.number-1) {
+	if c.plain && c.number > 0 && x.out.RepeatCall(0, c.number-1) {
 		x.track(number, c)
 		x.time(number, c.number-1)
 		return nil
@@ -327,7 +327,7 @@ func (x *maker) call(at *node, p *place, c *made) error {
 			return nil
 		}
 	}
-	n, err := x.out.Call(0, p.function.ID, p.site, slices.Clone(raw))
+	n, err := x.out.AddCall(0, p.function.ID, p.site, slices.Clone(raw))
 	if err != nil {
 		return err
 	}
@@ -351,7 +351,7 @@ func (x *maker) time(place int32, terminal uint32) {
 		return
 	}
 	d := x.times[place]
-	x.out.Time(0, terminal, x.now+d.gap, x.now+d.gap+d.inside)
+	x.out.SetTimes(0, terminal, x.now+d.gap, x.now+d.gap+d.inside)
 	x.now += d.gap + d.inside
 }
 
@@ -458,9 +458,9 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 // rankOf makes a rank.
 func (m *pattern) rankOf(ranks int64, rank int, times []duration, all *together) (*maker, error) {
 	x := &maker{
-		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: make(map[string]refusal), of: make(map[int32]int),
-		times: times, all: all, objects: handles.NewState(rank, all.world),
+		m: m, ranks: ranks, rank: rank, out: trackwriter.NewWriter(rank, 0), known: make(map[madeKey]*made), refused: make(map[string]refusal), of: make(map[int32]int),
+		times: times, all: all, objects: handles.NewHandleState(rank, all.world),
 	}
-	x.out.Tables(m.tables)
+	x.out.AddTablesOf(m.tables)
 	return x, x.loop(m.shape.root, 0, 1)
 }

@@ -43,11 +43,11 @@ func (m *pattern) oneName(obs []env, vals []int64) {
 	}
 	heap, unknown, same, uniform := false, false, true, make(map[int64]int64) // by number of ranks: the name
 	for i, e := range obs {
-		same = same && once.Get(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
-		switch trace.AddressClass(signature.SegClass(vals[i])) {
-		case trace.Heap:
+		same = same && once.GetOrMake(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
+		switch trace.AddressClass(signature.SegClassOf(vals[i])) {
+		case trace.AddressHeap:
 			heap = true
-		case trace.UnknownPlace:
+		case trace.AddressUnknown:
 			unknown = true
 		default:
 			return

@@ -138,11 +138,11 @@ func (m *pattern) fixed(n *node) (mask uint, open []int) {
 func (m *pattern) env(n *node, open []int, ranks int64, rank int, index [maxDepth + 1]int32, count func(l *node) int32) env {
 	e := env{expr.Ranks: ranks, expr.Rank: int64(rank)}
 	if len(open) > 0 {
-		e[expr.Iteration] = int64(index[open[0]])
-		e[expr.Length] = int64(count(n.around[open[0]]))
+		e[expr.LoopIteration] = int64(index[open[0]])
+		e[expr.LoopLength] = int64(count(n.around[open[0]]))
 	}
 	if len(open) > 1 {
-		e[expr.Outer] = int64(index[open[1]])
+		e[expr.OuterIteration] = int64(index[open[1]])
 	}
 	return e
 }
@@ -303,7 +303,7 @@ func (m *pattern) tried(obs []env, vals []int64) *tried {
 		}
 		b = binary.AppendVarint(b, vals[i])
 	}
-	return once.Get(m.memo, string(b), func() *tried { return m.try(obs, vals) })
+	return once.GetOrMake(m.memo, string(b), func() *tried { return m.try(obs, vals) })
 }
 
 // mostWithout slots without a form end the search: the program does what its data say.
@@ -347,10 +347,10 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	t.obs, t.vals = nil, nil
 	for i := range t.forms {
 		f := &t.forms[i]
-		f.exact = f.Exact()
+		f.exact = f.DividesEvenly()
 		f.even = len(t.forms) > 1 && !slices.ContainsFunc(obs, func(e env) bool { return !f.evenAt(&e) })
-		t.even = t.even || f.even && f.Shares()
-		f.less = f.Shares("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.evenAt(&e) })
+		t.even = t.even || f.even && f.ContainsShare()
+		f.less = f.ContainsShare("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.evenAt(&e) })
 	}
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less, most []env
@@ -468,7 +468,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			x.one = fitted{tried: &tried{wrong: "a receive from MPI_PROC_NULL has a size"}, text: text}
 		}
 		x.one.natural = cuts[0][c].many || c == bytes || p.counts(sharing, c)
-		x.one.skips = p.counts(sharing, c) && !p.function.Has(trace.Collective)
+		x.one.skips = p.counts(sharing, c) && !p.function.Has(trace.AttrCollective)
 		width := cuts[0][c].width
 		switch {
 		case !cuts[0][c].many:
@@ -494,7 +494,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 				for i := range cuts {
 					for k := range int(cuts[i][c].one) {
 						e := calls[i]
-						e[expr.Element], e[expr.Elements] = int64(k), cuts[i][c].one
+						e[expr.ListElement], e[expr.ListLength] = int64(k), cuts[i][c].one
 						obs, list = append(obs, e), append(list, cuts[i][c].list[k*width+w])
 					}
 				}

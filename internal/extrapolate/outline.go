@@ -68,7 +68,7 @@ func (o *outline) add(c *trace.Code) []int32 {
 // A way is how a run's calls lead from one to the next by its machine code.
 type way struct {
 	code  *trace.Code
-	ways  *tree.Ways
+	ways  *tree.TransitionFinder
 	nodes []int32 // by vertex, in the program's outline
 	known map[[2]int]turn
 }
@@ -86,13 +86,13 @@ func (w *way) turn(a, b int) (turn, error) {
 	if t, ok := w.known[[2]int{a, b}]; ok {
 		return t, nil
 	}
-	if a >= 0 && w.ways.Between(a, b) == trace.Lost {
+	if a >= 0 && w.ways.Transition(a, b) == trace.UnknownTransition {
 		return turn{}, errNoWay
 	}
-	kept, round := w.ways.Turn(a, b)
+	kept, round := w.ways.CommonVertices(a, b)
 	t := turn{round: round}
-	for _, v := range w.ways.Around(b)[:kept] {
-		if w.code.Vertices[v].Again >= 0 {
+	for _, v := range w.ways.VerticesAround(b)[:kept] {
+		if w.code.Vertices[v].RecursionOf >= 0 {
 			return turn{}, errNoWay // a recursion is no loop
 		}
 		if w.code.Vertices[v].Kind == trace.LoopVertex {
@@ -142,5 +142,5 @@ func (o *outline) wayOf(r *trace.Reader) (*way, error) {
 	if c == nil {
 		return nil, err
 	}
-	return &way{c, tree.NewWays(c), o.add(c), make(map[[2]int]turn)}, nil
+	return &way{c, tree.NewTransitionFinder(c), o.add(c), make(map[[2]int]turn)}, nil
 }

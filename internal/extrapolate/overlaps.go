@@ -19,11 +19,11 @@ type overlap struct {
 // overlapsOf are those of a total, in which a variable is the other rank.
 func overlapsOf(total int64, other expr.Variable) (out []overlap) {
 	block := func(start string, parts, at *expr.Expr) (low, high *expr.Expr) {
-		return expr.Call(start, expr.Int(total), parts, at), expr.Call(start, expr.Int(total), parts, expr.Sum(at, expr.Int(1)))
+		return expr.CallFunction(start, expr.Number(total), parts, at), expr.CallFunction(start, expr.Number(total), parts, expr.Sum(at, expr.Number(1)))
 	}
-	whole := expr.Of(expr.Ranks)
+	whole := expr.VariableExpr(expr.Ranks)
 	for i, text := range distributions {
-		parts := expr.Must("%s", text)
+		parts := expr.MustParse("%s", text)
 		for turned := range 2 {
 			own, others := whole, parts
 			if turned > 0 {
@@ -37,13 +37,13 @@ func overlapsOf(total int64, other expr.Variable) (out []overlap) {
 					if i == 0 && a == b {
 						continue
 					}
-					low, high := block(spreadings[a].start, own, expr.Of(expr.Rank))
-					from, to := block(spreadings[b].start, others, expr.Of(other))
-					e := expr.Call("overlap", low, high, from, to)
+					low, high := block(spreadings[a].start, own, expr.VariableExpr(expr.Rank))
+					from, to := block(spreadings[b].start, others, expr.VariableExpr(other))
+					e := expr.CallFunction("overlap", low, high, from, to)
 					if turned > 0 {
-						e = expr.If(expr.Less(expr.Of(expr.Rank), own), e, expr.Int(0))
+						e = expr.Conditional(expr.Less(expr.VariableExpr(expr.Rank), own), e, expr.Number(0))
 					} else if i > 0 {
-						e = expr.If(expr.Less(expr.Of(other), others), e, expr.Int(0))
+						e = expr.Conditional(expr.Less(expr.VariableExpr(other), others), e, expr.Number(0))
 					}
 					out = append(out, overlap{e, others})
 				}
@@ -76,10 +76,10 @@ func common(obs []env, vals []int64) (sum, all int64, ok bool) {
 
 // overlaps finds m times an overlap, in lists and in loops over others.
 func overlaps(obs []env, vals []int64) (out []form) {
-	other := expr.Element
+	other := expr.ListElement
 	switch withinOf(obs) {
 	case loops:
-		other = expr.Iteration
+		other = expr.LoopIteration
 	case lists:
 	default:
 		return nil
@@ -136,10 +136,10 @@ func (m *pattern) overlapping(l *node) (out []family) {
 					continue
 				}
 				known[sum/factor] = true
-				for _, o := range overlapsOf(sum/factor, expr.Iteration) {
+				for _, o := range overlapsOf(sum/factor, expr.LoopIteration) {
 					out = append(out, family{
 						bounds:     []form{{Expr: o.others, grid: gridless}},
-						conditions: []form{{Expr: expr.More(o.Expr, expr.Int(0)), grid: gridless}},
+						conditions: []form{{Expr: expr.Greater(o.Expr, expr.Number(0)), grid: gridless}},
 					})
 				}
 			}

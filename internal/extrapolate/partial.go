@@ -32,7 +32,7 @@ func (x *maker) leave(n *node) {
 // lack records the effects of leaving out a place's call; in a loop it is not known how often the call is made.
 func (x *maker) lack(place int32, loop bool) {
 	p := &x.m.places[place]
-	x.objectless = x.objectless || handles.Changes(p.function)
+	x.objectless = x.objectless || handles.ChangesHandles(p.function)
 	if !slices.ContainsFunc(p.fields, p.makes) {
 		return
 	}
@@ -48,7 +48,7 @@ func (p *place) namesOwn(values []int64) bool {
 	at := 0
 	for _, f := range p.fields {
 		n := f.values(values[at:])
-		if f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Handle &&
+		if f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.TypeHandle &&
 			slices.ContainsFunc(values[at:at+n], func(v int64) bool { return v >= trace.FirstLocal }) {
 			return true
 		}

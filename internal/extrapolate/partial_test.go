@@ -40,11 +40,11 @@ func TestSizesOfSends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(m.Slots(), func(s Slot) bool { return len(s.Forms) == 0 }) {
+	if !slices.ContainsFunc(m.Slots(), func(s Slot) bool { return len(s.FittingForms) == 0 }) {
 		t.Error("there is a form for what receivers get: the test shows nothing")
 	}
 	r := extrapolated(t, m, 12)
-	for d, err := range diff.Traces(r, mergetest.Run(t, 12, program), diff.Options{}) {
+	for d, err := range diff.CompareTraces(r, mergetest.Run(t, 12, program), diff.Options{}) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }
@@ -72,8 +72,8 @@ func TestFromNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for d, err := range diff.Traces(extrapolated(t, m, 12), mergetest.Run(t, 12, program), diff.Options{}) {
-		t.Fatalf("%s, %s, %v", d.A.Text(), d.B.Text(), err)
+	for d, err := range diff.CompareTraces(extrapolated(t, m, 12), mergetest.Run(t, 12, program), diff.Options{}) {
+		t.Fatalf("%s, %s, %v", d.CallA.Text(), d.CallB.Text(), err)
 	}
 }
 
@@ -95,10 +95,10 @@ func TestFirstZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *Refusal
-	if _, err = m.At(16, Options{}); !errors.As(err, &refusal) || len(refusal.Next) != 1 || refusal.Next[0] != 11 {
+	if _, err = m.Extrapolate(16, Options{}); !errors.As(err, &refusal) || len(refusal.HelpfulRanks) != 1 || refusal.HelpfulRanks[0] != 11 {
 		t.Errorf("on 16 ranks six have nothing: %v", err)
 	}
-	for d, err := range diff.Traces(extrapolated(t, m, 10), mergetest.Run(t, 10, program), diff.Options{}) {
+	for d, err := range diff.CompareTraces(extrapolated(t, m, 10), mergetest.Run(t, 10, program), diff.Options{}) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }
@@ -176,22 +176,22 @@ func TestPartial(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c, err := m.At(12, Options{}); c != nil || err == nil {
+			if c, err := m.Extrapolate(12, Options{}); c != nil || err == nil {
 				t.Fatalf("it is whole, %v", err)
 			}
-			c, err := m.At(12, Options{Partial: true})
+			c, err := m.Extrapolate(12, Options{AllowPartial: true})
 			if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || c == nil {
 				t.Fatal(err)
 			}
-			file, err := sections.Encode(c)
+			file, err := sections.EncodeFile(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := trace.NewBytes(file, "partial")
+			r, err := trace.ReadBytes(file, "partial")
 			if err != nil {
 				t.Fatal(err)
 			}
-			for d, err := range diff.Traces(r, mergetest.Run(t, 12, whole(x.rest)), diff.Options{}) {
+			for d, err := range diff.CompareTraces(r, mergetest.Run(t, 12, whole(x.rest)), diff.Options{}) {
 				t.Fatalf("%+v, %v", d, err)
 			}
 			procs, err := r.Processes()
@@ -199,14 +199,14 @@ func TestPartial(t *testing.T) {
 				t.Fatal(err)
 			}
 			for rank, p := range procs.All() {
-				if p.Lost != x.lost {
-					t.Errorf("rank %d lacks %d calls, want %d", rank, p.Lost, x.lost)
+				if p.LostCalls != x.lost {
+					t.Errorf("rank %d lacks %d calls, want %d", rank, p.LostCalls, x.lost)
 				}
 			}
-			if r.Meta()[LeftOut] == "" {
+			if r.Meta()[LeftOutKey] == "" {
 				t.Error("it does not say what it lacks")
 			}
-			if list, err := reissue.Obstacles(r, reissue.Target{}); err != nil || len(list) == 0 {
+			if list, err := reissue.Obstacles(r, reissue.TargetMPI{}); err != nil || len(list) == 0 {
 				t.Errorf("it could be replayed: %v", err)
 			}
 		})
@@ -230,10 +230,10 @@ func TestAnywhere(t *testing.T) {
 		t.Errorf("the note is %q", got)
 	}
 	real := mergetest.Run(t, 12, program)
-	for d, err := range diff.Traces(r, real, diff.Options{AllowMovedBlocks: true}) {
+	for d, err := range diff.CompareTraces(r, real, diff.Options{AllowMovedBlocks: true}) {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	for range diff.Traces(r, real, diff.Options{}) {
+	for range diff.CompareTraces(r, real, diff.Options{}) {
 		return
 	}
 	t.Error("all buffers are known: the test shows nothing")

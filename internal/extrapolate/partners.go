@@ -40,7 +40,7 @@ func (m *pattern) byPartner(s *fitted, names []string, cuts [][]cut, g *group) {
 					if v == expr.Rank {
 						return p.Expr
 					}
-					return expr.Of(v)
+					return expr.VariableExpr(v)
 				}), grid: grid})
 			}
 		}

@@ -18,7 +18,7 @@ func (m *pattern) quantities() (list []form) {
 				continue
 			}
 			for k := range t.forms[i].of {
-				if q := &t.forms[i].of[k]; !q.Uses(expr.Iteration, expr.Length, expr.Outer, expr.Element, expr.Elements, expr.Turn) { // it is of the rank alone
+				if q := &t.forms[i].of[k]; !q.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) { // it is of the rank alone
 					seen[q.String()] = q
 				}
 			}
@@ -73,7 +73,7 @@ func (m *pattern) nonempty() {
 				}
 			}
 			for i := range list {
-				some := form{Expr: expr.More(list[i].Expr, expr.Int(0)), grid: list[i].grid}
+				some := form{Expr: expr.Greater(list[i].Expr, expr.Number(0)), grid: list[i].grid}
 				add(some)
 				for k := range ofRanks {
 					add(form{Expr: expr.And(ofRanks[k].Expr, some.Expr), grid: some.grid})
@@ -161,9 +161,9 @@ func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool)
 		factors[at[i]] = v.Num().Int64()
 	}
 	var sum []*expr.Expr
-	for i, of := range [4]*expr.Expr{expr.Product(p.Expr, q.Expr), p.Expr, q.Expr, expr.Int(1)} {
+	for i, of := range [4]*expr.Expr{expr.Product(p.Expr, q.Expr), p.Expr, q.Expr, expr.Number(1)} {
 		if columns>>i&1 != 0 {
-			sum = append(sum, expr.Product(expr.Int(factors[len(sum)]), of))
+			sum = append(sum, expr.Product(expr.Number(factors[len(sum)]), of))
 		}
 	}
 	f := form{Expr: expr.Sum(sum...), grid: max(p.grid, q.grid)}

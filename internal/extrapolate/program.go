@@ -14,17 +14,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Proxy returns a C program that makes the calls on any number of ranks: the shape is its loops, and the forms are its values. After Wu, Deshpande and
+// GenerateProxy returns a C program that makes the calls on any number of ranks: the shape is its loops, and the forms are its values. After Wu, Deshpande and
 // Mueller, ScalaBenchGen (IPDPS 2012). It is exact on the numbers of ranks of the traces. Values that
 // the traces don't determine on others are parameters at its top.
-func (x *Model) Proxy(o proxy.Options) (*proxy.Program, error) {
+func (x *Model) GenerateProxy(o proxy.Options) (*proxy.Program, error) {
 	m := x.m
 	plan, memory, err := m.plans(o.Target)
 	if err != nil {
 		return nil, err
 	}
 	last := m.runs[len(m.runs)-1].r
-	s, err := proxy.NewScaled(last, plan, m.tables.Strings, o)
+	s, err := proxy.NewScalableProgram(last, plan, m.tables.Strings, o)
 	if err != nil {
 		return nil, err
 	}
@@ -43,16 +43,16 @@ func (x *Model) Proxy(o proxy.Options) (*proxy.Program, error) {
 			return nil, err
 		}
 	}
-	s.Reach = w.bound(memory.distance)
+	s.RequestDistances = w.bound(memory.distance)
 	for _, p := range slices.SortedFunc(maps.Keys(memory.low), reissue.MemorySegment.Compare) {
-		s.Memory = append(s.Memory, proxy.ScaledArea{Place: p, Low: slices.Min(memory.low[p].vals), High: w.bound(memory.high[p])})
+		s.Memory = append(s.Memory, proxy.ScalableMemory{Place: p, Low: slices.Min(memory.low[p].vals), High: w.bound(memory.high[p])})
 	}
 	for _, r := range m.runs {
-		s.Traced = append(s.Traced, r.ranks)
+		s.TracedRanks = append(s.TracedRanks, r.ranks)
 	}
 	p, err := s.Program()
-	if err == nil && p.Rows > mostRows {
-		return nil, fmt.Errorf("no forms fit %d values: the program would be a list of them", p.Rows)
+	if err == nil && p.TableRows > mostRows {
+		return nil, fmt.Errorf("no forms fit %d values: the program would be a list of them", p.TableRows)
 	}
 	return p, err
 }
@@ -77,9 +77,9 @@ type needs struct {
 }
 
 // plans finds what all ranks need to make their calls; the error says what can't be made again.
-func (m *pattern) plans(target reissue.Target) (*reissue.Plan, *needs, error) {
-	target.Literal = true
-	all, n := &reissue.Plan{}, &needs{make(map[reissue.MemorySegment]*bounds), make(map[reissue.MemorySegment]*bounds), &bounds{}}
+func (m *pattern) plans(target reissue.TargetMPI) (*reissue.ResourcePlan, *needs, error) {
+	target.KeepRecordedNumbers = true
+	all, n := &reissue.ResourcePlan{}, &needs{make(map[reissue.MemorySegment]*bounds), make(map[reissue.MemorySegment]*bounds), &bounds{}}
 	var slots [256]int
 	for i, run := range m.runs {
 		obstacles, err := reissue.Obstacles(run.r, target)
@@ -89,18 +89,18 @@ func (m *pattern) plans(target reissue.Target) (*reissue.Plan, *needs, error) {
 		if len(obstacles) > 0 {
 			return nil, nil, &proxy.RefusedError{Obstacles: obstacles}
 		}
-		of := &reissue.Plan{}
+		of := &reissue.ResourcePlan{}
 		for rank := range run.ranks {
 			k, err := run.r.Rank(rank)
 			if err != nil {
 				return nil, nil, err
 			}
-			p, err := reissue.PlanOf(run.r, k)
+			p, err := reissue.ResourcePlanOf(run.r, k)
 			if err != nil {
 				return nil, nil, err
 			}
-			of.Join(p)
-			n.distance.add(run.ranks, rank, p.Distance)
+			of.Widen(p)
+			n.distance.add(run.ranks, rank, p.MaxRequestDistance)
 			for _, s := range p.Segments {
 				if n.low[s.MemorySegment] == nil {
 					n.low[s.MemorySegment], n.high[s.MemorySegment] = &bounds{}, &bounds{}
@@ -109,11 +109,11 @@ func (m *pattern) plans(target reissue.Target) (*reissue.Plan, *needs, error) {
 				n.high[s.MemorySegment].add(run.ranks, rank, s.High)
 			}
 		}
-		if i > 0 && of.Slots != slots {
+		if i > 0 && of.HandleSlots != slots {
 			return nil, nil, errors.New("the number of communicators, datatypes or other handles depends on the number of ranks")
 		}
-		slots = of.Slots
-		all.Join(of)
+		slots = of.HandleSlots
+		all.Widen(of)
 	}
 	return all, n, nil
 }
@@ -129,7 +129,7 @@ type kind struct {
 // A programmer has a program written of a pattern.
 type programmer struct {
 	m     *pattern
-	s     *proxy.Scaled
+	s     *proxy.ScalableProgram
 	ranks map[[2]int]*trace.Rank
 	kinds [][]*kind                        // by node
 	which []map[[maxDepth + 1]int32]fitted // by node: kinds; nil: there is one
@@ -148,7 +148,7 @@ func (w *programmer) seenCall(place, values int32) (*trace.Call, []int64, error)
 		w.ranks[[2]int{s.run, int(s.rank)}] = k
 	}
 	x, err := k.Terminal(int(s.terminal))
-	if err != nil || !x.AsLeft() {
+	if err != nil || !x.RequestsFromEarlierCall() {
 		return x, k.Signature(int(s.terminal)), err
 	}
 	at, _ := k.Occurrences(0, func(t int) bool { return t == int(s.terminal) }).Nth(0)
@@ -199,12 +199,12 @@ func (w *programmer) prepare(n *node) error {
 			if err != nil {
 				return err
 			}
-			shape, err := proxy.Shape(place.function, vals, anyLength)
+			shape, err := proxy.CallShape(place.function, vals, anyLength)
 			if err != nil {
 				return err
 			}
 			var fresh bool
-			if is, fresh = once.Number(byShape, fmt.Sprint(shape)); fresh {
+			if is, fresh = once.NumberOf(byShape, fmt.Sprint(shape)); fresh {
 				w.kinds[n.number] = append(w.kinds[n.number], &kind{call: c, vals: vals, moved: moved})
 			}
 			if k := w.kinds[n.number][is]; len(vals) > len(k.vals) || k.moved && !moved {
@@ -259,7 +259,7 @@ func (w *programmer) node(n *node) error {
 	groups := w.m.groups[n.number]
 	there := over(w, n, false, groups, func(g *group) (fitted, bool) { return g.there, true })
 	if n.place < 0 {
-		return w.s.Loop(len(n.around), there, func() error {
+		return w.s.WriteLoop(len(n.around), there, func() error {
 			for _, c := range n.children {
 				if err := w.node(c); err != nil {
 					return err
@@ -268,7 +268,7 @@ func (w *programmer) node(n *node) error {
 			return nil
 		})
 	}
-	var calls []*proxy.ScaledCall
+	var calls []*proxy.ScalableCall
 	for _, k := range w.kinds[n.number] {
 		c, err := w.call(n, k)
 		if err != nil {
@@ -280,22 +280,22 @@ func (w *programmer) node(n *node) error {
 	case 0:
 		return nil
 	case 1:
-		return w.s.Call(there, calls[0])
+		return w.s.WriteCall(there, calls[0])
 	}
-	return w.s.Choose(there, over(w, n, false, w.which[n.number], func(f fitted) (fitted, bool) { return f, true }), calls)
+	return w.s.WriteSwitch(there, over(w, n, false, w.which[n.number], func(f fitted) (fitted, bool) { return f, true }), calls)
 }
 
 // call is what calls of one kind are.
-func (w *programmer) call(n *node, k *kind) (*proxy.ScaledCall, error) {
+func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 	p := &w.m.places[n.place]
 	spans, err := sections.SpansOf(p.function, nil, k.vals)
 	if err != nil {
 		return nil, err
 	}
-	c := &proxy.ScaledCall{Call: k.call, Vals: k.vals, Values: make(map[int]*expr.Expr), Lists: make(map[int]proxy.List), Requests: make(map[int]proxy.Requests), Made: -1}
+	c := &proxy.ScalableCall{Call: k.call, TracedValues: k.vals, Formulas: make(map[int]*expr.Expr), ListFormulas: make(map[int]proxy.FormulaList), RequestFormulas: make(map[int]proxy.RequestFormulas), RequestMaker: -1}
 	put := func(at int, e *expr.Expr) {
-		if _, number := e.Value(); !number {
-			c.Values[at] = e
+		if _, number := e.Constant(); !number {
+			c.Formulas[at] = e
 		}
 	}
 	one := func(cell int) *expr.Expr {
@@ -308,12 +308,12 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScaledCall, error) {
 		case words:
 			switch {
 			case p.makes(f):
-				c.Made = int(n.place)
+				c.RequestMaker = int(n.place)
 			case p.names(f):
-				if of := one(cell); of.Is(-1) {
+				if of := one(cell); of.IsNumber(-1) {
 					put(s.First, one(cell+1))
 				} else {
-					c.Requests[f.param] = proxy.Requests{Of: []*expr.Expr{of}, Since: []*expr.Expr{one(cell + 1)}}
+					c.RequestFormulas[f.param] = proxy.RequestFormulas{MakingCalls: []*expr.Expr{of}, MadeSince: []*expr.Expr{one(cell + 1)}}
 				}
 			default:
 				for j := range f.width {
@@ -324,7 +324,7 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScaledCall, error) {
 		case absent:
 			cell++
 		case pending:
-			c.Requests[f.param] = proxy.Requests{Pending: true}
+			c.RequestFormulas[f.param] = proxy.RequestFormulas{AllPending: true}
 		case list, requests:
 			if err := w.list(n, k, c, f, s.First, cell, one(cell), put); err != nil {
 				return nil, fmt.Errorf("%s: %w", w.m.text(n), err)
@@ -333,13 +333,13 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScaledCall, error) {
 		}
 	}
 	if len(w.m.times) == len(w.m.runs) {
-		c.Gap, _ = w.m.law(n.place, gapOf)
+		c.GapLaw, _ = w.m.law(n.place, gapOf)
 	}
 	return c, nil
 }
 
 // list writes a list, whose length is an expression.
-func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, cell int, length *expr.Expr, put func(at int, e *expr.Expr)) error {
+func (w *programmer) list(n *node, k *kind, c *proxy.ScalableCall, f field, at, cell int, length *expr.Expr, put func(at int, e *expr.Expr)) error {
 	elements := -1 // of lists of one length
 	anyLength := false
 	var sums sum
@@ -376,20 +376,20 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, ce
 	value := func(e, word int) *expr.Expr { return over(w, n, anyLength, k.groups, element(e, word)) }
 	switch {
 	case f.kind == requests && anyLength:
-		c.Requests[f.param] = proxy.Requests{List: true, Length: length, Of: []*expr.Expr{value(0, 0)}, Since: []*expr.Expr{value(0, 1)}}
+		c.RequestFormulas[f.param] = proxy.RequestFormulas{IsArray: true, Length: length, MakingCalls: []*expr.Expr{value(0, 0)}, MadeSince: []*expr.Expr{value(0, 1)}}
 	case f.kind == requests:
-		r := proxy.Requests{List: true}
+		r := proxy.RequestFormulas{IsArray: true}
 		for e := range max(elements, 0) {
-			r.Of, r.Since = append(r.Of, value(e, 0)), append(r.Since, value(e, 1))
+			r.MakingCalls, r.MadeSince = append(r.MakingCalls, value(e, 0)), append(r.MadeSince, value(e, 1))
 		}
-		c.Requests[f.param] = r
+		c.RequestFormulas[f.param] = r
 	case anyLength && f.width == 1 && sums.factor != 0:
 		of := over(w, n, true, k.groups, func(g *group) (fitted, bool) { return g.cells[sums.cell].any[0], true })
-		c.Lists[at] = proxy.List{Length: length, Element: scaled(sums.factor, proxy.SumBefore(of), 0)}
+		c.ListFormulas[at] = proxy.FormulaList{Length: length, Element: scaled(sums.factor, proxy.SumBefore(of), 0)}
 	case anyLength && f.width == 1:
-		c.Lists[at] = proxy.List{Length: length, Element: value(0, 0)}
+		c.ListFormulas[at] = proxy.FormulaList{Length: length, Element: value(0, 0)}
 	case anyLength && f.out:
-		c.Lists[at] = proxy.List{Length: length, Element: expr.Int(0)}
+		c.ListFormulas[at] = proxy.FormulaList{Length: length, Element: expr.Number(0)}
 	case anyLength:
 		return errors.New("lists of this kind have several lengths")
 	default:
@@ -407,20 +407,20 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 	mask, open := w.m.fixed(n)
 	actual := func(v expr.Variable) *expr.Expr {
 		switch {
-		case v == expr.Rank || v == expr.Ranks || inList && (v == expr.Element || v == expr.Elements):
-			return expr.Of(v)
-		case v == expr.Turn:
-			return proxy.LoopIteration(innermost(mask))
-		case v == expr.Iteration && len(open) > 0:
-			return proxy.LoopIteration(open[0])
-		case v == expr.Length && len(open) > 0:
-			return proxy.LoopLength(open[0])
-		case v == expr.Outer && len(open) > 1:
-			return proxy.LoopIteration(open[1])
+		case v == expr.Rank || v == expr.Ranks || inList && (v == expr.ListElement || v == expr.ListLength):
+			return expr.VariableExpr(v)
+		case v == expr.EqualLoopIteration:
+			return proxy.LoopIterationExpr(innermost(mask))
+		case v == expr.LoopIteration && len(open) > 0:
+			return proxy.LoopIterationExpr(open[0])
+		case v == expr.LoopLength && len(open) > 0:
+			return proxy.LoopLengthExpr(open[0])
+		case v == expr.OuterIteration && len(open) > 1:
+			return proxy.LoopIterationExpr(open[1])
 		}
-		return expr.Int(0)
+		return expr.Number(0)
 	}
-	at := expr.Int(0) // the iteration of all of these loops
+	at := expr.Number(0) // the iteration of all of these loops
 	length := make([]int32, len(n.around))
 	for d := 1; d < len(n.around); d++ {
 		if mask>>d&1 == 0 {
@@ -428,26 +428,26 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 		}
 		c := n.around[d].cycle
 		length[d] = c.kept(w.m.rows[n.around[d].number][0].what)
-		i := proxy.LoopIteration(d)
-		if first, every := expr.Int(int64(c.first)), expr.Int(int64(c.every)); c.every > 0 {
-			turn := expr.Sum(first, expr.Remainder(expr.Sum(i, expr.Int(-int64(c.first))), every))
+		i := proxy.LoopIterationExpr(d)
+		if first, every := expr.Number(int64(c.first)), expr.Number(int64(c.every)); c.every > 0 {
+			turn := expr.Sum(first, expr.Remainder(expr.Sum(i, expr.Number(-int64(c.first))), every))
 			if i = turn; c.first > 0 {
-				i = expr.If(expr.Less(proxy.LoopIteration(d), first), proxy.LoopIteration(d), turn)
+				i = expr.Conditional(expr.Less(proxy.LoopIterationExpr(d), first), proxy.LoopIterationExpr(d), turn)
 			}
 		}
 		at = expr.Sum(scaled(int64(length[d]), at, 0), i)
 	}
 	index := make(map[string]int)
-	var cases []proxy.Case
+	var cases []proxy.ValueCase
 	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b [maxDepth + 1]int32) int { return slices.Compare(a[:], b[:]) }) {
 		f, ok := of(groups[key])
 		if !ok {
 			continue
 		}
 		e := w.formula(f, len(open) > 0)
-		k, fresh := once.Number(index, e.String())
+		k, fresh := once.NumberOf(index, e.String())
 		if fresh {
-			cases = append(cases, proxy.Case{Value: e})
+			cases = append(cases, proxy.ValueCase{Value: e})
 		}
 		number := int64(0)
 		for d, n := range length {
@@ -455,16 +455,16 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 				number = number*int64(n) + int64(key[d])
 			}
 		}
-		cases[k].At = append(cases[k].At, number)
+		cases[k].WhenEqualTo = append(cases[k].WhenEqualTo, number)
 	}
 	switch len(cases) {
 	case 0:
-		return expr.Int(0)
+		return expr.Number(0)
 	case 1:
 		return cases[0].Value.Replace(actual)
 	}
 	if e, ok := w.numbers(cases, at); ok {
 		return e
 	}
-	return w.s.Cases(w.m.text(n), at, cases).Replace(actual)
+	return w.s.CasesValue(w.m.text(n), at, cases).Replace(actual)
 }

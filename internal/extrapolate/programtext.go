@@ -10,14 +10,14 @@ import (
 )
 
 // numbers is a formula of values that differ in nothing but the iteration, which is at.
-func (w *programmer) numbers(cases []proxy.Case, at *expr.Expr) (*expr.Expr, bool) {
+func (w *programmer) numbers(cases []proxy.ValueCase, at *expr.Expr) (*expr.Expr, bool) {
 	var list []int64
 	for _, c := range cases {
-		v, ok := c.Value.Value()
+		v, ok := c.Value.Constant()
 		if !ok {
 			return nil, false
 		}
-		for _, n := range c.At {
+		for _, n := range c.WhenEqualTo {
 			for int64(len(list)) <= n {
 				list = append(list, 0)
 			}
@@ -29,9 +29,9 @@ func (w *programmer) numbers(cases []proxy.Case, at *expr.Expr) (*expr.Expr, boo
 		even = even && list[i] == list[0]+int64(i)*(list[1]-list[0])
 	}
 	if even {
-		return expr.Sum(expr.Int(list[0]), scaled(list[1]-list[0], at, 0)), true
+		return expr.Sum(expr.Number(list[0]), scaled(list[1]-list[0], at, 0)), true
 	}
-	return w.s.Listed(list, at), true
+	return w.s.ListedElement(list, at), true
 }
 
 // formula is what a slot is. What the traces don't determine is a parameter.
@@ -39,19 +39,19 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.guard != nil {
 		guard := f.guard.condition.Replace(func(v expr.Variable) *expr.Expr {
 			switch v {
-			case expr.Iteration:
-				return proxy.LoopIteration(f.guarded)
-			case expr.Length:
-				return proxy.LoopLength(f.guarded)
+			case expr.LoopIteration:
+				return proxy.LoopIterationExpr(f.guarded)
+			case expr.LoopLength:
+				return proxy.LoopLengthExpr(f.guarded)
 			}
-			return expr.Of(v)
+			return expr.VariableExpr(v)
 		})
 		f.guard = nil
 		return provided(guard, w.formula(f, inLoop))
 	}
 	forms := f.forms
 	if !inLoop { // forms that say the same, with the iteration 0 of no loop
-		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.Uses(expr.Iteration, expr.Length, expr.Outer) }); len(list) > 0 {
+		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration) }); len(list) > 0 {
 			forms = list
 		}
 	}
@@ -62,36 +62,36 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	case f.spare && f.wrong == "" && len(forms) > 0:
 		return forms[0].Expr
 	case f.spare && len(f.vals) > 0: // anywhere in the memory that the program has
-		return expr.Int(slices.Min(f.vals))
+		return expr.Number(slices.Min(f.vals))
 	case f.spare:
-		return expr.Int(f.least)
+		return expr.Number(f.least)
 	}
-	return once.Get(w.open, f.tried, func() *expr.Expr {
+	return once.GetOrMake(w.open, f.tried, func() *expr.Expr {
 		switch {
 		case len(forms) == 0:
 			return w.lookUp(f)
 		case f.wrong != "":
-			return w.s.OnlyTraced(f.text, f.wrong, forms[0].Expr)
+			return w.s.TracedRanksOnly(f.text, f.wrong, forms[0].Expr)
 		}
 		var even []*expr.Expr
 		for i := range forms {
 			if !f.even {
 				break
 			}
-			if even = append(even, expr.Int(0)); forms[i].even {
+			if even = append(even, expr.Number(0)); forms[i].even {
 				even[i] = forms[i].exact
 			}
 		}
-		return w.s.Agreed(f.text, formulasOf(forms), even)
+		return w.s.AgreedFormula(f.text, formulasOf(forms), even)
 	})
 }
 
 // provided is a formula where a condition holds, else 0.
 func provided(condition, e *expr.Expr) *expr.Expr {
-	if e.Is(1) {
+	if e.IsNumber(1) {
 		return condition
 	}
-	return expr.If(condition, e, expr.Int(0))
+	return expr.Conditional(condition, e, expr.Number(0))
 }
 
 // guarding is a formula of a slot with the condition of the loop around it.
@@ -111,7 +111,7 @@ func formulasOf(forms []form) (list []*expr.Expr) {
 
 // lookUp is a value in a table of what was seen.
 func (w *programmer) lookUp(f fitted) *expr.Expr {
-	columns := []expr.Variable{expr.Ranks, expr.Rank, expr.Iteration, expr.Length, expr.Outer, expr.Element, expr.Elements}
+	columns := []expr.Variable{expr.Ranks, expr.Rank, expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength}
 	table := func() (rows [][]int64, ok bool) {
 		known := make(map[string]int64)
 		for i := range f.obs {
@@ -138,7 +138,7 @@ func (w *programmer) lookUp(f fitted) *expr.Expr {
 	}
 	rows, _ := table()
 	slices.SortFunc(rows, slices.Compare)
-	return w.s.LookedUp(f.text, columns, rows)
+	return w.s.TableLookup(f.text, columns, rows)
 }
 
 // bound has a formula that is at least as large as a number that ranks need. Without a form it grows with the number of ranks.
@@ -146,13 +146,13 @@ func (w *programmer) bound(b *bounds) (list []*expr.Expr) {
 	for _, e := range formulasOf(w.m.fit("", b.obs, b.vals).forms) {
 		list = append(list, e.Replace(func(v expr.Variable) *expr.Expr {
 			if v == expr.Rank || v == expr.Ranks {
-				return expr.Of(v)
+				return expr.VariableExpr(v)
 			}
-			return expr.Int(0)
+			return expr.Number(0)
 		}))
 	}
 	if len(list) == 0 {
-		list = append(list, expr.Must("ceil_div(%d * ranks, %d)", slices.Max(b.vals), w.m.runs[0].ranks))
+		list = append(list, expr.MustParse("ceil_div(%d * ranks, %d)", slices.Max(b.vals), w.m.runs[0].ranks))
 	}
-	return append(list, expr.Int(slices.Max(b.vals))) // a form may be too small where it was not seen
+	return append(list, expr.Number(slices.Max(b.vals))) // a form may be too small where it was not seen
 }

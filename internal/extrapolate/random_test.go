@@ -64,9 +64,9 @@ func drawn(r *rand.Rand) form {
 			if !ok {
 				continue
 			}
-			f = form{Expr: expr.If(t.Expr, x.Expr, y.Expr), grid: grid}
+			f = form{Expr: expr.Conditional(t.Expr, x.Expr, y.Expr), grid: grid}
 		}
-		if !f.Uses(expr.Element, expr.Elements, expr.Outer) {
+		if !f.UsesVariable(expr.ListElement, expr.ListLength, expr.OuterIteration) {
 			return f
 		}
 	}
@@ -74,7 +74,7 @@ func drawn(r *rand.Rand) form {
 
 // seenOn are the places of runs on numbers of ranks: in a loop of steps iterations if the form has one.
 func seenOn(f *form, steps int64, sizes ...int64) (obs []env) {
-	if !f.Uses(expr.Iteration, expr.Length) {
+	if !f.UsesVariable(expr.LoopIteration, expr.LoopLength) {
 		steps = 1
 	}
 	for _, n := range sizes {
@@ -82,7 +82,7 @@ func seenOn(f *form, steps int64, sizes ...int64) (obs []env) {
 			for i := range steps {
 				e := env{expr.Ranks: n, expr.Rank: rank}
 				if steps > 1 {
-					e[expr.Iteration], e[expr.Length] = i, steps
+					e[expr.LoopIteration], e[expr.LoopLength] = i, steps
 				}
 				obs = append(obs, e)
 			}
@@ -129,7 +129,7 @@ func TestRandomForms(t *testing.T) {
 				t.Errorf("%s on %v ranks is not %s", f, sizes, got.forms[i])
 			}
 		}
-		shorter := slices.ContainsFunc(got.forms, func(g form) bool { return g.Bits() <= f.Bits() })
+		shorter := slices.ContainsFunc(got.forms, func(g form) bool { return g.DescriptionBits() <= f.DescriptionBits() })
 		known := true
 		for _, e := range seenOn(&f, steps, 48, 50, 64) {
 			want, there := f.Eval(&e)

@@ -95,7 +95,7 @@ type sample struct {
 
 func newProgram(name func(trace.Site) string) *program {
 	return &program{
-		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)},
+		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64)},
 		sites:  make(map[string]uint64), callOf: make(map[call]uint32), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
 		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string), splits: make(map[*handles.Comm][]splitter),
 		outline: &outline{nodes: make([]outlined, 1), of: make(map[outlineKey]int32)},
@@ -105,27 +105,27 @@ func newProgram(name func(trace.Site) string) *program {
 // site numbers a call site with the frames around it.
 func (p *program) site(s *trace.Site) uint64 {
 	var b strings.Builder
-	for x := s; x != nil; x = x.Outer {
+	for x := s; x != nil; x = x.Caller {
 		if p.builds[x.BuildID] {
 			fmt.Fprintf(&b, "%s+%x<", cmp.Or(x.BuildID, x.Module), x.Offset)
 		} else {
-			b.WriteString(p.name(x.Alone()) + "<")
+			b.WriteString(p.name(x.WithoutCallers()) + "<")
 		}
 	}
 	if n, ok := p.sites[b.String()]; ok {
 		return n
 	}
-	if s.Module == "" && s.Offset == 0 && s.Outer == nil {
+	if s.Module == "" && s.Offset == 0 && s.Caller == nil {
 		return 0
 	}
 	n := uint64(len(p.sites) + 1)
 	p.sites[b.String()] = n
 	p.names[n] = p.name(*s)
 	p.tables.Sites[n] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
-	if s.Outer != nil {
-		p.tables.Outer[n] = p.site(s.Outer)
-		alone := s.Alone()
-		p.tables.Inner[n] = p.site(&alone)
+	if s.Caller != nil {
+		p.tables.CallerSite[n] = p.site(s.Caller)
+		alone := s.WithoutCallers()
+		p.tables.WithoutStack[n] = p.site(&alone)
 	}
 	return n
 }
@@ -148,8 +148,8 @@ func (p *program) intern(vals []int64) int32 {
 type held struct {
 	call
 	terminal int
-	raw      []int64             // values so far of a call whose request is pending, else nil
-	asks     *signature.Envelope // nil: it is not a receive
+	raw      []int64                    // values so far of a call whose request is pending, else nil
+	asks     *signature.ReceiveEnvelope // nil: it is not a receive
 }
 
 // A request is one that a rank made, until it is complete.
@@ -158,7 +158,7 @@ type request struct {
 	nth    int   // of its place's
 	by     *held
 	ended  []int64 // its status, once it is known
-	posted signature.Envelope
+	posted signature.ReceiveEnvelope
 }
 
 // A step is what is known of the calls of a terminal.
@@ -181,9 +181,9 @@ type reading struct {
 	made    int64         // requests
 	nth     map[int32]int // the same by place
 	pending []*request
-	posted  map[int64]signature.Envelope // of persistent requests
+	posted  map[int64]signature.ReceiveEnvelope // of persistent requests
 
-	objects *handles.State
+	objects *handles.HandleState
 	comms   *handles.Comms
 
 	vertices []int // by terminal
@@ -197,7 +197,7 @@ func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 	}
 	x := &reading{
 		p: p, k: k, steps: make([]step, k.Terminals()), out: grammar.NewBuilder(), nth: make(map[int32]int), last: -1,
-		objects: handles.NewState(k.Number(), worldOf(p.runs[len(p.runs)-1].ranks)),
+		objects: handles.NewHandleState(k.Number(), worldOf(p.runs[len(p.runs)-1].ranks)),
 	}
 	err := x.read()
 	for _, h := range x.held {
@@ -210,7 +210,7 @@ func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 func (x *reading) read() (err error) {
 	for t := range x.steps {
 		c, failed := x.k.Terminal(t)
-		if err = cmp.Or(err, failed); err == nil && x.walk == nil && (x.k.Lane(t) != nil || c.AsLeft()) {
+		if err = cmp.Or(err, failed); err == nil && x.walk == nil && (x.k.Lane(t) != nil || c.RequestsFromEarlierCall()) {
 			x.walk, err = x.k.Walk(0, 0)
 		}
 	}
@@ -331,8 +331,8 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		x.follow(t, s.places[0], s.values, nil)
 		return nil
 	}
-	done := ops.Completed(c)
-	all := c.Func.Has(trace.Completes) && c.Return == 0 && ops.CompletesAll(c) // requests that it names
+	done := ops.RequestsCompleted(c)
+	all := c.Func.Has(trace.AttrCompletes) && c.Return == 0 && ops.CompletesAll(c) // requests that it names
 	spans, err := sections.SpansOf(c.Func, nil, vals)
 	if err != nil {
 		return err
@@ -341,9 +341,9 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	of, ok := mpi.ByID(c.Func.ID)
 	if ok {
 		l := signature.LayoutOf(of)
-		if posting = l.PostedRequest(spans, vals); posting.Makes == signature.Persistent {
+		if posting = l.PostedRequest(spans, vals); posting.Kind == signature.RequestPersistent {
 			if x.posted == nil {
-				x.posted = make(map[int64]signature.Envelope)
+				x.posted = make(map[int64]signature.ReceiveEnvelope)
 			}
 			x.posted[posting.ID] = posting.Envelope
 		}
@@ -375,27 +375,27 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		}
 		switch {
 		case known != nil && known(p):
-			fields = append(fields, field{p.Param, p.Out, determined, 0})
-		case def != nil && def.Type == trace.Request && p.Out && c.Func.Has(trace.Nonblocking) && len(v) == 1 && v[0] == 2:
+			fields = append(fields, field{p.Param, p.IsOutput, determined, 0})
+		case def != nil && def.Type == trace.TypeRequest && p.IsOutput && c.Func.Has(trace.AttrNonblocking) && len(v) == 1 && v[0] == 2:
 			makes = true
-			fields, out = append(fields, field{p.Param, p.Out, words, 1}), append(out, 2)
-		case def != nil && def.Type == trace.Request && !p.Out && c.Func.Has(trace.Completes):
+			fields, out = append(fields, field{p.Param, p.IsOutput, words, 1}), append(out, 2)
+		case def != nil && def.Type == trace.TypeRequest && !p.IsOutput && c.Func.Has(trace.AttrCompletes):
 			named = x.requests(&c.Params[p.Param].In)
 			fields, out = x.requestField(fields, out, p, v, named)
-		case def != nil && def.Type == trace.Status && named != nil && all && x.derived(p, vals, named):
-			fields = append(fields, field{p.Param, p.Out, statuses, min(p.Dims, 1)})
+		case def != nil && def.Type == trace.TypeStatus && named != nil && all && x.derived(p, vals, named):
+			fields = append(fields, field{p.Param, p.IsOutput, statuses, min(p.Dims, 1)})
 		case p.Dims == 1 && len(v) > 0 && v[0] >= 0 && (v[0] == 0 || (len(v)-1)%int(v[0]) == 0):
 			width := 1
 			if v[0] > 0 {
 				width = (len(v) - 1) / int(v[0])
 			}
-			fields, out = append(fields, field{p.Param, p.Out, list, width}), append(out, v...)
+			fields, out = append(fields, field{p.Param, p.IsOutput, list, width}), append(out, v...)
 		case p.Dims == 1 && len(v) == 1:
-			fields, out = append(fields, field{p.Param, p.Out, absent, 1}), append(out, v...)
+			fields, out = append(fields, field{p.Param, p.IsOutput, absent, 1}), append(out, v...)
 		default:
-			fields, out = append(fields, field{p.Param, p.Out, words, len(v)}), append(out, v...)
-			if def != nil && def.Type == trace.Status && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
-				if !p.Out || ok && meaning.WaitingOf(of).Probes { // whether it was cancelled nobody said
+			fields, out = append(fields, field{p.Param, p.IsOutput, words, len(v)}), append(out, v...)
+			if def != nil && def.Type == trace.TypeStatus && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
+				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes { // whether it was cancelled nobody said
 					out[len(out)-len(v)+signature.StatusCancelled] = 0
 				}
 				told(receiveOf(c), out[len(out)-len(v):])
@@ -422,7 +422,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return nil
 	}
 	s.values = x.p.intern(out)
-	s.fixed = named == nil && x.k.Lane(t) == nil && !handles.Changes(c.Func)
+	s.fixed = named == nil && x.k.Lane(t) == nil && !handles.ChangesHandles(c.Func)
 	x.follow(t, n, s.values, nil)
 	for _, d := range done {
 		if m := named[d.ArrayIndex]; m != nil {
@@ -477,7 +477,7 @@ func (x *reading) flush() {
 }
 
 func (x *reading) number(terminal int, c call) {
-	n, fresh := once.Number(x.p.callOf, c)
+	n, fresh := once.NumberOf(x.p.callOf, c)
 	if fresh {
 		x.p.calls = append(x.p.calls, c)
 		key := [2]int32{c.place, c.values}
@@ -495,7 +495,7 @@ func (x *reading) number(terminal int, c call) {
 // way.
 func (x *reading) requests(v *trace.Value) []*request {
 	list := v.Elems
-	if v.Type == trace.Request {
+	if v.Type == trace.TypeRequest {
 		list = []trace.Value{*v}
 	}
 	named := make([]*request, len(list))
@@ -505,7 +505,7 @@ func (x *reading) requests(v *trace.Value) []*request {
 			number = x.made - number
 		}
 		at, ok := slices.BinarySearchFunc(x.pending, number, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
-		if ok && list[i].Form == trace.RequestOnce {
+		if ok && list[i].Form == trace.RequestOneShot {
 			named[i] = x.pending[at]
 		}
 	}
@@ -516,9 +516,9 @@ func (x *reading) requests(v *trace.Value) []*request {
 func (x *reading) requestField(fields []field, out []int64, s *signature.Span, raw []int64, named []*request) ([]field, []int64) {
 	switch {
 	case s.Dims > 0 && raw[0] > 0 && slices.Equal(named, x.pending):
-		return append(fields, field{s.Param, s.Out, pending, 0}), out
+		return append(fields, field{s.Param, s.IsOutput, pending, 0}), out
 	case s.Dims > 0 && raw[0] < 0:
-		return append(fields, field{s.Param, s.Out, absent, 1}), append(out, raw[0])
+		return append(fields, field{s.Param, s.IsOutput, absent, 1}), append(out, raw[0])
 	}
 	kind := words
 	if s.Dims > 0 {
@@ -532,7 +532,7 @@ func (x *reading) requestField(fields []field, out []int64, s *signature.Span, r
 		}
 		out = append(out, int64(m.by.place), int64(x.nth[m.by.place]-1-m.nth))
 	}
-	return append(fields, field{s.Param, s.Out, kind, 2}), out
+	return append(fields, field{s.Param, s.IsOutput, kind, 2}), out
 }
 
 // statusWords is how many values say how a request ended: form, source, tag, bytes, cancelled.
@@ -582,7 +582,7 @@ func (p *program) place(f *trace.Function, site uint64, fields []field) int32 {
 		key = append(binary.AppendVarint(key, int64(x.param)), out, byte(x.kind))
 		key = binary.AppendVarint(key, int64(x.width))
 	}
-	n, fresh := once.Number(p.placeOf, string(key))
+	n, fresh := once.NumberOf(p.placeOf, string(key))
 	if fresh {
 		p.places = append(p.places, place{f, site, fields})
 	}

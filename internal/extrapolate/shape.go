@@ -63,9 +63,9 @@ func (s *shape) leaf(p int32, in *node) {
 // orderedShape finds the shape that the order of the ranks' calls shows.
 func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
 	places := len(p.places)
-	var courses []calltree.ItemOrder
+	var courses []calltree.ObservedOrder
 	for _, g := range all {
-		c := calltree.ItemOrder{Transitions: make(map[calltree.Transition]bool)}
+		c := calltree.ObservedOrder{Transitions: make(map[calltree.Transition]bool)}
 		seen, last := make([]bool, places), -1
 		for n := range short(g).All() {
 			at := int(p.calls[n].place)
@@ -80,7 +80,7 @@ func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
 		}
 		courses = append(courses, c)
 	}
-	order := calltree.ByOrder(places, courses)
+	order := calltree.FindLoopOrder(places, courses)
 	loops := order.Loops
 	s := newShape(places)
 	open := []*node{s.root}
@@ -157,10 +157,10 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 				before = *p
 				before.open, before.seen = slices.Clone(p.open), slices.Clone(p.seen)
 			}
-			if x.ID < 0 {
-				err = p.body(p.rules[-x.ID])
+			if x.TerminalOrRule < 0 {
+				err = p.body(p.rules[-x.TerminalOrRule])
 			} else {
-				err = p.call(&p.calls[x.ID])
+				err = p.call(&p.calls[x.TerminalOrRule])
 			}
 			if err != nil {
 				return err

@@ -40,7 +40,7 @@ func (m *pattern) elsewhere(n *node, key [maxDepth + 1]int32) (map[shared]*obser
 				if out == nil {
 					out = make(map[shared]*observed)
 				}
-				x := once.Get(out, s, func() *observed { return new(observed) })
+				x := once.GetOrMake(out, s, func() *observed { return new(observed) })
 				x.obs, x.vals = append(x.obs, m.envOf(o, open, r)), append(x.vals, cuts[cell].one)
 			}
 		}

@@ -42,7 +42,7 @@ func TestEqualShares(t *testing.T) {
 
 // Blocks of which the last is shorter in all runs are not known where all are equal: programs ask for that.
 func TestLastBlock(t *testing.T) {
-	f := fittedTo(func(ranks, rank int64) int64 { return expr.Function("chunk")(350, ranks, rank) }, 4, 6, 8, 9, 12, 16)
+	f := fittedTo(func(ranks, rank int64) int64 { return expr.FunctionNamed("chunk")(350, ranks, rank) }, 4, 6, 8, 9, 12, 16)
 	if v, err := f.value(&env{expr.Ranks: 24, expr.Rank: 23}); err != nil || v != 5 {
 		t.Errorf("the last of 24 has %d, %v, want 5", v, err)
 	}

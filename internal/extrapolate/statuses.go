@@ -12,21 +12,21 @@ import (
 )
 
 // asked replaces a value of a status that follows from the receive, so that it need not be fitted. A trace leaves out
-// only whole statuses that follow from their receives (see signature.Envelope). Here each value is left out on its own,
+// only whole statuses that follow from their receives (see signature.ReceiveEnvelope). Here each value is left out on its own,
 // as the sizes of messages may differ from what receives have room for.
 const asked = math.MinInt64 + 1
 
 // receiveOf returns what a call says of the message that it asks for; nil if it doesn't receive.
-func receiveOf(c *trace.Call) *signature.Envelope {
-	if r, ok := ops.Receives(c); ok {
-		e := signature.EnvelopeOfAnySize(r.Source.In.Num, r.Tag.In.Num)
+func receiveOf(c *trace.Call) *signature.ReceiveEnvelope {
+	if r, ok := ops.ReceiveSelectionOf(c); ok {
+		e := signature.EnvelopeWithoutSize(r.Source.In.Num, r.Tag.In.Num)
 		return &e
 	}
 	return nil
 }
 
 // told leaves out of a status what the receive says, and all if it says nothing itself.
-func told(e *signature.Envelope, status []int64) {
+func told(e *signature.ReceiveEnvelope, status []int64) {
 	if e == nil || len(status) <= signature.StatusCount {
 		return
 	}
@@ -46,7 +46,7 @@ func filled(status []int64) bool {
 
 // asking puts back what was left out. From MPI_PROC_NULL nothing arrives, whatever other ranks get and whatever the MPI
 // writes into source and tag.
-func asking(e signature.Envelope, status []int64) {
+func asking(e signature.ReceiveEnvelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])
 		return
@@ -72,7 +72,7 @@ func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 			switch def := &p.function.Params[f.param]; {
 			case p.makes(*f):
 				status = values - statusWords
-			case def.Type == trace.Status && f.width == statusWords:
+			case def.Type == trace.TypeStatus && f.width == statusWords:
 				status = at
 			case f.out:
 			case def.Name == "source":
@@ -89,7 +89,7 @@ func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 // resolve puts into the status of a receive what it asks for.
 func (p *place) resolve(values []int64) {
 	if status, source, tag, ok := p.statusAt(len(values)); ok {
-		asking(signature.EnvelopeOfAnySize(values[source], values[tag]), values[status:status+statusWords])
+		asking(signature.EnvelopeWithoutSize(values[source], values[tag]), values[status:status+statusWords])
 	}
 }
 
@@ -120,19 +120,19 @@ func (p *place) bytesAt(values int) int {
 }
 
 // receive returns what the receive of a request says, by the name that this has in the values of the next call.
-func (x *reading) receive(name int64) signature.Envelope {
+func (x *reading) receive(name int64) signature.ReceiveEnvelope {
 	switch {
 	case name <= 0:
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	case name&1 != 0:
 		if e, ok := x.posted[name>>1]; ok {
 			return e
 		}
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	}
 	at, ok := slices.BinarySearchFunc(x.pending, x.made-name>>1, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
 	if !ok {
-		return signature.NoEnvelope
+		return signature.UnknownEnvelope
 	}
 	return x.pending[at].posted
 }

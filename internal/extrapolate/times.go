@@ -32,7 +32,7 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	}
 	for t, s := range steps {
 		for _, n := range s.places { // which of them took how much is not known
-			x := once.Get(p.times[run], n, func() *sums { return new(sums) })
+			x := once.GetOrMake(p.times[run], n, func() *sums { return new(sums) })
 			part := float64(len(s.places))
 			x.gap += float64(times[t].Gap.Sum) / part
 			x.inside += float64(times[t].Duration.Sum) / part
@@ -76,7 +76,7 @@ func (m *pattern) durations(ranks int, far bool) (list []duration, off float64) 
 			off += min(law.Error, 2) * last
 		}
 		weight += last
-		return uint64(math.Round(law.At(float64(ranks))))
+		return uint64(math.Round(law.ValueAt(float64(ranks))))
 	}
 	for place := range m.places {
 		list = append(list, duration{

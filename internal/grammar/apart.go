@@ -16,25 +16,25 @@ func (g *Grammar) SplitTerminal(position uint64, terminal int32) *Grammar {
 		body := g.Rules[rule]
 		for i, s := range body {
 			each := uint64(1)
-			if s.ID < 0 {
-				each = length[-s.ID]
+			if s.TerminalOrRule < 0 {
+				each = length[-s.TerminalOrRule]
 			}
 			if all := s.Count * each; position >= all {
 				position -= all
 				continue
 			}
 			before, own := position/each, Symbol{terminal, 1}
-			if s.ID < 0 {
-				inner := copied(-s.ID, position%each)
+			if s.TerminalOrRule < 0 {
+				inner := copied(-s.TerminalOrRule, position%each)
 				out.Rules = append(out.Rules, inner)
-				own.ID = -int32(len(out.Rules) - 1)
+				own.TerminalOrRule = -int32(len(out.Rules) - 1)
 			}
 			list := slices.Clone(body[:i])
 			if before > 0 {
-				list = append(list, Symbol{s.ID, before})
+				list = append(list, Symbol{s.TerminalOrRule, before})
 			}
 			if list = append(list, own); before+1 < s.Count {
-				list = append(list, Symbol{s.ID, s.Count - before - 1})
+				list = append(list, Symbol{s.TerminalOrRule, s.Count - before - 1})
 			}
 			return append(list, body[i+1:]...)
 		}

@@ -48,14 +48,14 @@ func (a *appender) rule(r int32) bool {
 		if a.left--; a.left < 0 {
 			return false
 		}
-		if s.ID >= 0 {
-			a.b.AppendRun(a.f(uint32(s.ID)), s.Count)
+		if s.TerminalOrRule >= 0 {
+			a.b.AppendRun(a.f(uint32(s.TerminalOrRule)), s.Count)
 			continue
 		}
 		var last followed
 		for i := uint64(0); i < s.Count; i++ {
 			before := a.b.n
-			if !a.rule(-s.ID) {
+			if !a.rule(-s.TerminalOrRule) {
 				return false
 			}
 			here, ok := a.b.place(last.path[:0:0])
@@ -94,8 +94,8 @@ func (p *followed) same(q *followed) bool {
 	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
 }
 
-// Join concatenates sequences. It takes over the bodies of the grammars.
-func Join(parts ...*Grammar) *Grammar {
+// Concatenate concatenates sequences. It takes over the bodies of the grammars.
+func Concatenate(parts ...*Grammar) *Grammar {
 	rules, first := 1, 0
 	for _, h := range parts {
 		if len(h.Rules) > 0 {
@@ -118,15 +118,15 @@ func (g *Grammar) join(h *Grammar) {
 	shift := int32(len(g.Rules)) - 1
 	for r, body := range h.Rules {
 		for i := range body {
-			if body[i].ID < 0 {
-				body[i].ID -= shift
+			if body[i].TerminalOrRule < 0 {
+				body[i].TerminalOrRule -= shift
 			}
 		}
 		if r > 0 {
 			g.Rules = append(g.Rules, body)
 			continue
 		}
-		if end := len(g.Rules[0]) - 1; end >= 0 && body[0].ID >= 0 && g.Rules[0][end].ID == body[0].ID {
+		if end := len(g.Rules[0]) - 1; end >= 0 && body[0].TerminalOrRule >= 0 && g.Rules[0][end].TerminalOrRule == body[0].TerminalOrRule {
 			g.Rules[0][end].Count += body[0].Count
 			body = body[1:]
 		}

@@ -93,7 +93,7 @@ func TestJoin(t *testing.T) {
 			parts = append(parts, build(seq).Grammar())
 			want = append(want, seq...)
 		}
-		g := Join(parts...)
+		g := Concatenate(parts...)
 		if got := expand(g); !slices.Equal(got, want) {
 			t.Fatalf("got %v\nwant %v", got, want)
 		}
@@ -101,7 +101,7 @@ func TestJoin(t *testing.T) {
 			t.Fatalf("written and read: %v, %v; want %v", h, err, g)
 		}
 		for i := 1; i < len(g.Rules[0]); i++ {
-			if a, b := g.Rules[0][i-1], g.Rules[0][i]; a.ID == b.ID {
+			if a, b := g.Rules[0][i-1], g.Rules[0][i]; a.TerminalOrRule == b.TerminalOrRule {
 				t.Fatalf("%v and %v are neighbours", a, b)
 			}
 		}

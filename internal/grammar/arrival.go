@@ -7,15 +7,15 @@ import (
 // An Arrival is one way in which the sequence reaches a leaf: the terminal before it. A leaf at the beginning of a loop
 // has several: one where the loop is entered, and one for each further iteration.
 type Arrival struct {
-	Leaf   int
-	From   int  // the terminal before, or UnfoldStart
-	Enters bool // the innermost loop that the leaf begins is entered
-	Loops  int  // how many loops are entered, see Visit
-	levels []level
+	Leaf             int
+	PreviousTerminal int  // the terminal before, or UnfoldStart
+	EntersLoop       bool // the innermost loop that the leaf begins is entered
+	LoopsEntered     int  // how many loops are entered, see Visit
+	levels           []level
 }
 
-// UnfoldStart is where the sequence begins.
-const UnfoldStart = -1
+// BeforeFirst is where the sequence begins.
+const BeforeFirst = -1
 
 // A level is a symbol on the way from the start to a leaf, outermost first.
 type level struct {
@@ -74,15 +74,15 @@ const deepest = 128
 // Arrivals returns the ways to all leaves, by leaf. counts is as in Walk. Leaves in
 // parts that several uses share have none.
 func (t *Unfolded) Arrivals(counts *Grammar) [][]Arrival {
-	out := make([][]Arrival, len(t.Terminal))
-	if len(t.Rule) == 0 {
+	out := make([][]Arrival, len(t.OriginalTerminal))
+	if len(t.OriginalRule) == 0 {
 		return out
 	}
-	x := arriving{t: t, counts: counts, out: out, uses: make([]int, len(t.Rule))}
+	x := arriving{t: t, counts: counts, out: out, uses: make([]int, len(t.OriginalRule))}
 	for _, body := range t.Grammar.Rules {
 		for _, s := range body {
-			if s.ID < 0 {
-				x.uses[-s.ID]++
+			if s.TerminalOrRule < 0 {
+				x.uses[-s.TerminalOrRule]++
 			}
 		}
 	}
@@ -114,10 +114,10 @@ func (x *arriving) count(instance int32, at int) uint64 {
 
 // measure finds lengths and ends of instances.
 func (x *arriving) measure() {
-	x.length, x.last = x.t.lengths(x.counts), make([]int, len(x.t.Rule))
-	for _, n := range x.t.Grammar.Order() {
+	x.length, x.last = x.t.lengths(x.counts), make([]int, len(x.t.OriginalRule))
+	for _, n := range x.t.Grammar.RuleOrder() {
 		for _, s := range x.t.Grammar.Rules[n] {
-			x.last[n] = x.lastOf(s.ID)
+			x.last[n] = x.lastOf(s.TerminalOrRule)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (x *arriving) lastOf(id int32) int {
 	if id < 0 {
 		return x.last[-id]
 	}
-	return int(x.t.Terminal[id])
+	return int(x.t.OriginalTerminal[id])
 }
 
 func (x *arriving) instance(n int32) {
@@ -142,14 +142,14 @@ func (x *arriving) instance(n int32) {
 	}
 	offset := uint64(0)
 	for at, s := range x.t.Grammar.Rules[n] {
-		l := level{offset: offset, length: x.lengthOf(s.ID), count: x.count(n, at)}
+		l := level{offset: offset, length: x.lengthOf(s.TerminalOrRule), count: x.count(n, at)}
 		offset += l.length * l.count
 		x.path = append(x.path, visitStep{n, at, l})
 		switch {
-		case s.ID >= 0:
-			x.leaf(s.ID)
-		case x.uses[-s.ID] == 1:
-			x.instance(-s.ID)
+		case s.TerminalOrRule >= 0:
+			x.leaf(s.TerminalOrRule)
+		case x.uses[-s.TerminalOrRule] == 1:
+			x.instance(-s.TerminalOrRule)
 		}
 		x.path = x.path[:len(x.path)-1]
 	}
@@ -160,7 +160,7 @@ func (x *arriving) leaf(id int32) {
 	only := make([]rounds, len(x.path))
 	loops := 0
 	add := func(from int) {
-		a := Arrival{Leaf: int(id), From: from, Enters: loops > 0, Loops: loops, levels: make([]level, len(x.path))}
+		a := Arrival{Leaf: int(id), PreviousTerminal: from, EntersLoop: loops > 0, LoopsEntered: loops, levels: make([]level, len(x.path))}
 		below := uint64(1)
 		for i := len(x.path) - 1; i >= 0; i-- {
 			a.levels[i] = x.path[i].level
@@ -174,14 +174,14 @@ func (x *arriving) leaf(id int32) {
 		body := x.t.Grammar.Rules[s.instance]
 		if s.level.count > 1 {
 			only[i] = furtherRounds
-			add(x.lastOf(body[s.at].ID))
+			add(x.lastOf(body[s.at].TerminalOrRule))
 			only[i] = firstRound
 			loops++
 		}
 		if s.at > 0 {
-			add(x.lastOf(body[s.at-1].ID))
+			add(x.lastOf(body[s.at-1].TerminalOrRule))
 			return
 		}
 	}
-	add(UnfoldStart)
+	add(BeforeFirst)
 }

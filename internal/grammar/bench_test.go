@@ -208,7 +208,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 		do   func() error
 	}{
 		{"Grammar", func() error { builder.Grammar(); return nil }},
-		{"Restore", func() error { Restore(g); return nil }},
+		{"Restore", func() error { ContinueGrammar(g); return nil }},
 		{"AppendBinary", func() error { src = g.AppendBinary(src[:0]); return nil }},
 		{"Decode", func() error { _, _, err := Decode(src); return err }},
 	} {

@@ -52,7 +52,7 @@ const (
 // run returns how many symbols at the start of a body make one item.
 func run(body []Symbol) int {
 	n := 1
-	for n < len(body) && n < maxRun && body[0].ID >= 0 && body[n-1].Count == 1 && body[n].Count == 1 && body[n].ID == body[n-1].ID+1 {
+	for n < len(body) && n < maxRun && body[0].TerminalOrRule >= 0 && body[n-1].Count == 1 && body[n].Count == 1 && body[n].TerminalOrRule == body[n-1].TerminalOrRule+1 {
 		n++
 	}
 	if n < minRun {
@@ -72,7 +72,7 @@ type splitter struct {
 // next returns the symbols of the next item, none at the end: a row, or the rounds of a progression.
 func (s *splitter) next() (item []Symbol, rounds int) {
 	if s.more == 0 {
-		if w, n := Progression(s.rest); n > 0 {
+		if w, n := FindProgression(s.rest); n > 0 {
 			s.two, s.first, s.more = s.rest[:2*w], w, n-1
 		}
 	}
@@ -169,30 +169,30 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 		if rounds > 0 {
 			dst = appendRounds(dst, p.two, rounds)
 			for _, s := range item {
-				next = max(next, int64(s.ID)+1)
+				next = max(next, int64(s.TerminalOrRule)+1)
 			}
 			continue
 		}
 		s := item[0]
 		if n := len(item); n > 1 {
 			dst = append(dst, codeRun, byte(n-minRun))
-			dst = binary.AppendUvarint(dst, distance(s.ID, next))
-			next = max(next, int64(s.ID)+int64(n))
+			dst = binary.AppendUvarint(dst, distance(s.TerminalOrRule, next))
+			next = max(next, int64(s.TerminalOrRule)+int64(n))
 			continue
 		}
 		var what uint64
 		var flags uint64
 		fresh := false
-		if s.ID >= 0 {
-			what = distance(s.ID, next)
-			next = max(next, int64(s.ID)+1)
+		if s.TerminalOrRule >= 0 {
+			what = distance(s.TerminalOrRule, next)
+			next = max(next, int64(s.TerminalOrRule)+1)
 		} else {
 			flags |= flagRule
-			if n := number[-s.ID]; n != 0 {
+			if n := number[-s.TerminalOrRule]; n != 0 {
 				what = uint64(newest - n + 1)
 			} else {
 				newest++
-				number[-s.ID] = newest
+				number[-s.TerminalOrRule] = newest
 				fresh = true
 			}
 		}
@@ -204,7 +204,7 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 			dst = binary.AppendUvarint(dst, s.Count-2)
 		}
 		if fresh {
-			below := body(-s.ID, len(stack))
+			below := body(-s.TerminalOrRule, len(stack))
 			if back := w.past.begin(newest, below, number); back > 0 {
 				dst = append(dst, 0, byte(back))
 				continue
@@ -223,7 +223,7 @@ func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
 	w := len(two) / 2
 	numbered := uint64(0)
 	for i := range w {
-		if two[i].ID != two[w+i].ID {
+		if two[i].TerminalOrRule != two[w+i].TerminalOrRule {
 			numbered = 1
 		}
 	}
@@ -234,7 +234,7 @@ func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
 		dst = binary.AppendVarint(dst, int64(two[w+i].Count-two[i].Count))
 	}
 	for i := range w * int(numbered) {
-		dst = binary.AppendVarint(dst, int64(two[w+i].ID)-int64(two[i].ID))
+		dst = binary.AppendVarint(dst, int64(two[w+i].TerminalOrRule)-int64(two[i].TerminalOrRule))
 	}
 	return dst
 }
@@ -249,11 +249,11 @@ type scratch struct {
 	past   past
 }
 
-// Code writes or reads n grammars.
-func Code(c *wire.Coder, list *[]*Grammar, n int) {
+// CodeGrammars writes or reads n grammars.
+func CodeGrammars(c *wire.Coder, list *[]*Grammar, n int) {
 	for _, g := range *list {
 		if c.Reader == nil {
-			c.B = g.AppendBinary(c.B)
+			c.Buf = g.AppendBinary(c.Buf)
 		}
 	}
 	if c.Reader == nil {
@@ -261,7 +261,7 @@ func Code(c *wire.Coder, list *[]*Grammar, n int) {
 	}
 	*list = nil
 	for range n {
-		g := Read(c.Reader)
+		g := ReadGrammar(c.Reader)
 		if c.Failed() {
 			*list = nil
 			return
@@ -270,15 +270,15 @@ func Code(c *wire.Coder, list *[]*Grammar, n int) {
 	}
 }
 
-// CodeAll writes or reads counted grammars.
-func CodeAll(c *wire.Coder, list *[]*Grammar) {
+// CodeCountedGrammars writes or reads counted grammars.
+func CodeCountedGrammars(c *wire.Coder, list *[]*Grammar) {
 	n := len(*list)
 	c.Count(&n, 1)
-	Code(c, list, n)
+	CodeGrammars(c, list, n)
 }
 
-// Read reads a grammar; nil if it is damaged.
-func Read(r *wire.Reader) *Grammar {
+// ReadGrammar reads a grammar; nil if it is damaged.
+func ReadGrammar(r *wire.Reader) *Grammar {
 	g, n, err := Decode(r.Remaining())
 	r.Check(err)
 	r.Skip(n)
@@ -428,19 +428,19 @@ func (d *decoder) run() error {
 			if id < 0 || id >= 1<<31-maxRun {
 				return errRange
 			}
-			s.ID = int32(id)
+			s.TerminalOrRule = int32(id)
 			next = max(next, id+1+int64(more))
 		case what == 0:
-			s.ID = -int32(rules)
+			s.TerminalOrRule = -int32(rules)
 			fresh = true
 		case what >= rules:
 			return errRule
 		default:
-			s.ID = -int32(rules - what)
+			s.TerminalOrRule = -int32(rules - what)
 		}
 		d.rules[r] = append(d.rules[r], s)
 		for range more {
-			s.ID++
+			s.TerminalOrRule++
 			d.rules[r] = append(d.rules[r], s)
 		}
 		if fresh {
@@ -488,11 +488,11 @@ func (d *decoder) rounds(r int32, next int64) (int64, error) {
 			if step.id == 0 {
 				continue
 			}
-			id := int64(x.ID) + step.id
-			if x.ID < 0 || step.id > 1<<31 || id < 0 || id >= 1<<31-maxRun {
+			id := int64(x.TerminalOrRule) + step.id
+			if x.TerminalOrRule < 0 || step.id > 1<<31 || id < 0 || id >= 1<<31-maxRun {
 				return 0, errRange
 			}
-			x.ID = int32(id)
+			x.TerminalOrRule = int32(id)
 			next = max(next, id+1)
 		}
 		body = append(body, round...)

@@ -115,7 +115,7 @@ func TestDecodeDeep(t *testing.T) {
 	if g.Len() != 1 || g.Counts(1)[0] != 1 || len(g.Terminals()) != 1 || g.Cursor().Len() != 1 {
 		t.Fatal("wrong")
 	}
-	b := Restore(g)
+	b := ContinueGrammar(g)
 	b.Append(0)
 	want := &Grammar{Rules: [][]Symbol{{{0, 2}}}}
 	if got := b.Grammar(); !got.Equal(want) || !bytes.Equal(g.AppendBinary(nil), src) {
@@ -185,7 +185,7 @@ func FuzzDecode(f *testing.F) {
 		if i != min(g.Len(), 1000) {
 			t.Fatalf("ends at %d of %d", i, g.Len())
 		}
-		b := Restore(g)
+		b := ContinueGrammar(g)
 		if g.Len() < math.MaxUint64-1 {
 			b.Append(3)
 			b.Append(3)

@@ -139,9 +139,9 @@ func TestAppendRun(t *testing.T) {
 		})).Draw(t, "runs")
 		for range 3 {
 			for _, r := range runs {
-				a.AppendRun(uint32(r.ID), r.Count)
+				a.AppendRun(uint32(r.TerminalOrRule), r.Count)
 				for range r.Count {
-					b.Append(uint32(r.ID))
+					b.Append(uint32(r.TerminalOrRule))
 				}
 			}
 		}
@@ -166,7 +166,7 @@ func TestHugeRuns(t *testing.T) {
 	}
 }
 
-// TestTerminalRange: Symbol.ID has no room for the upper half.
+// TestTerminalRange: Symbol.TerminalOrRule has no room for the upper half.
 func TestTerminalRange(t *testing.T) {
 	for _, prefix := range [][]uint32{{}, {1}, {1, 2, 1, 2, 1}} {
 		func() {

@@ -28,10 +28,10 @@ func (g *Grammar) All() iter.Seq[uint32] {
 				continue
 			}
 			s := body[top.at]
-			if s.ID >= 0 {
+			if s.TerminalOrRule >= 0 {
 				top.at++
 				for range s.Count {
-					if !yield(uint32(s.ID)) {
+					if !yield(uint32(s.TerminalOrRule)) {
 						return
 					}
 				}
@@ -42,7 +42,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 				continue
 			}
 			top.done++
-			path = append(path, bodyPosition{rule: -s.ID})
+			path = append(path, bodyPosition{rule: -s.TerminalOrRule})
 		}
 	}
 }
@@ -76,10 +76,10 @@ func (g *Grammar) Cursor() *Cursor {
 
 // length returns how many terminals one repetition of s expands to.
 func (c *Cursor) length(s Symbol) uint64 {
-	if s.ID >= 0 {
+	if s.TerminalOrRule >= 0 {
 		return 1
 	}
-	ends := c.ends[-s.ID]
+	ends := c.ends[-s.TerminalOrRule]
 	return ends[len(ends)-1]
 }
 
@@ -114,9 +114,9 @@ func (c *Cursor) load() bool {
 			continue
 		}
 		s := body[top.at]
-		if s.ID >= 0 {
+		if s.TerminalOrRule >= 0 {
 			top.at++
-			c.sym, c.left = uint32(s.ID), s.Count
+			c.sym, c.left = uint32(s.TerminalOrRule), s.Count
 			return true
 		}
 		if top.done == s.Count {
@@ -124,7 +124,7 @@ func (c *Cursor) load() bool {
 			continue
 		}
 		top.done++
-		c.path = append(c.path, bodyPosition{rule: -s.ID})
+		c.path = append(c.path, bodyPosition{rule: -s.TerminalOrRule})
 	}
 	return false
 }
@@ -143,14 +143,14 @@ func (c *Cursor) Seek(pos uint64) {
 			pos -= ends[at-1]
 		}
 		s := c.g.Rules[r][at]
-		if s.ID >= 0 {
+		if s.TerminalOrRule >= 0 {
 			c.path = append(c.path, bodyPosition{rule: r, at: int32(at) + 1})
-			c.sym, c.left = uint32(s.ID), s.Count-pos
+			c.sym, c.left = uint32(s.TerminalOrRule), s.Count-pos
 			return
 		}
 		l := c.length(s)
 		c.path = append(c.path, bodyPosition{rule: r, at: int32(at), done: pos/l + 1})
 		pos %= l
-		r = -s.ID
+		r = -s.TerminalOrRule
 	}
 }

@@ -19,18 +19,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A DrawnLoop is a repeated symbol of a class's streams with a synthetic count.
-type DrawnLoop struct {
-	Symbol int
-	Family int
-	Keys   []int64 // of each rank
+// A SyntheticLoop is a repeated symbol of a class's streams with a synthetic count.
+type SyntheticLoop struct {
+	SymbolNumber int
+	Family       int
+	KeyOfRank    []int64 // of each rank
 }
 
-// A Drawing is what there is to draw from.
-type Drawing struct {
+// A SyntheticCounts is what there is to draw from.
+type SyntheticCounts struct {
 	Seed     uint64
-	Families []model.Drawn
-	Loops    [][]DrawnLoop // by class
+	Families []model.SyntheticLoops
+	Loops    [][]SyntheticLoop // by class
 }
 
 // mostDrawn bounds the numbers of a class that are drawn, of all ranks, and mostRuns those of a rank.
@@ -39,8 +39,8 @@ const (
 	mostRuns  = 1 << 16
 )
 
-// MaxDraws is how many numbers a rank may draw, by the number of ranks.
-func MaxDraws(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
+// MaxDrawsPerRank is how many numbers a rank may draw, by the number of ranks.
+func MaxDrawsPerRank(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
 
 // mostSymbols limits the symbols of a stream.
 const mostSymbols = 1 << 20
@@ -48,20 +48,20 @@ const mostSymbols = 1 << 20
 // mostNested limits the nesting of loops around a synthetic one.
 const mostNested = 1 << 10
 
-// An Unrolled is streams with each run of a loop whose rounds are drawn apart.
-type Unrolled struct {
+// An UnrolledStreams is streams with each run of a loop whose rounds are drawn apart.
+type UnrolledStreams struct {
 	Streams []*Grammar
 	Varying []int // numbers of repeated symbols whose counts differ by rank
-	// From says which they were before; -1: drawn. Drawn has those, by rank.
-	From  []int
-	Drawn [][]int64
+	// OriginalNumbers says which they were before; -1: drawn. Drawn has those, by rank.
+	OriginalNumbers []int
+	DrawnCounts     [][]int64
 }
 
 var errUneven = errors.New("a loop around one whose rounds are drawn has not as many on all ranks")
 
-// Unroll draws the rounds of a class's loops. varying is what differs by rank for other reasons.
-func (d *Drawing) Unroll(streams []*Grammar, varying []int, loops []DrawnLoop, ranks int) (*Unrolled, error) {
-	u := &unroller{loops: loops, varying: varying, ranks: ranks, out: &Unrolled{}}
+// UnrollStreams draws the rounds of a class's loops. varying is what differs by rank for other reasons.
+func (d *SyntheticCounts) UnrollStreams(streams []*Grammar, varying []int, loops []SyntheticLoop, ranks int) (*UnrolledStreams, error) {
+	u := &unroller{loops: loops, varying: varying, ranks: ranks, out: &UnrolledStreams{}}
 	for _, g := range streams {
 		x, err := u.stream(g)
 		if err != nil {
@@ -70,13 +70,13 @@ func (d *Drawing) Unroll(streams []*Grammar, varying []int, loops []DrawnLoop, r
 		u.out.Streams = append(u.out.Streams, x)
 	}
 	if u.next != len(loops) {
-		return nil, fmt.Errorf("loop of repeated symbol %d, there are %d", loops[u.next].Symbol, u.number)
+		return nil, fmt.Errorf("loop of repeated symbol %d, there are %d", loops[u.next].SymbolNumber, u.number)
 	}
 	return u.out, d.draw(u)
 }
 
-// DrawnFamilies returns, for each terminal of a class, the family of synthetic loops around it, from 1; 0: none.
-func DrawnFamilies(streams []*Grammar, loops []DrawnLoop, terminals int) []int {
+// SyntheticFamilies returns, for each terminal of a class, the family of synthetic loops around it, from 1; 0: none.
+func SyntheticFamilies(streams []*Grammar, loops []SyntheticLoop, terminals int) []int {
 	out := make([]int, terminals)
 	next := 0
 	for _, g := range streams {
@@ -85,11 +85,11 @@ func DrawnFamilies(streams []*Grammar, loops []DrawnLoop, terminals int) []int {
 		var within func(s Symbol)
 		within = func(s Symbol) {
 			switch {
-			case s.ID >= 0:
-				out[s.ID] = family
-			case !seen[-s.ID]:
-				seen[-s.ID] = true
-				for _, x := range g.Rules[-s.ID] {
+			case s.TerminalOrRule >= 0:
+				out[s.TerminalOrRule] = family
+			case !seen[-s.TerminalOrRule]:
+				seen[-s.TerminalOrRule] = true
+				for _, x := range g.Rules[-s.TerminalOrRule] {
 					within(x)
 				}
 			}
@@ -99,7 +99,7 @@ func DrawnFamilies(streams []*Grammar, loops []DrawnLoop, terminals int) []int {
 				if s.Count < 2 {
 					continue
 				}
-				if len(loops) > 0 && loops[0].Symbol == next {
+				if len(loops) > 0 && loops[0].SymbolNumber == next {
 					family, loops = loops[0].Family+1, loops[1:]
 					within(s)
 				}
@@ -112,14 +112,14 @@ func DrawnFamilies(streams []*Grammar, loops []DrawnLoop, terminals int) []int {
 
 // An unroller goes through the streams of a class.
 type unroller struct {
-	loops   []DrawnLoop
+	loops   []SyntheticLoop
 	varying []int
 	ranks   int
 	number  int // of the next repeated symbol
 	next    int // of loops
 	made    int // repeated symbols of what comes out
 	runs    []int
-	out     *Unrolled
+	out     *UnrolledStreams
 }
 
 // An unrollMark is what is known of a symbol: the number of its loop, or of what varies, from 1.
@@ -171,7 +171,7 @@ func (x *streamUnroller) mark() error {
 				continue
 			}
 			m := &rule.marks[i]
-			if x.next < len(x.loops) && x.loops[x.next].Symbol == x.number {
+			if x.next < len(x.loops) && x.loops[x.next].SymbolNumber == x.number {
 				x.next++
 				m.loop = x.next
 				rule.expanded = true
@@ -189,7 +189,9 @@ func (x *streamUnroller) mark() error {
 }
 
 // expands reports whether a symbol is replaced by what its rule has.
-func (x *streamUnroller) expands(s Symbol) bool { return s.ID < 0 && x.unrolled[-s.ID].expanded }
+func (x *streamUnroller) expands(s Symbol) bool {
+	return s.TerminalOrRule < 0 && x.unrolled[-s.TerminalOrRule].expanded
+}
 
 // expandUsers has rules expanded that use such rules.
 func (x *streamUnroller) expandUsers() {
@@ -227,7 +229,7 @@ func (x *streamUnroller) emit(r int32, depth int) error {
 				return errUneven
 			}
 			for range s.Count {
-				if err := x.emit(-s.ID, depth+1); err != nil {
+				if err := x.emit(-s.TerminalOrRule, depth+1); err != nil {
 					return err
 				}
 			}
@@ -264,8 +266,8 @@ func (x *streamUnroller) emitRules() (err error) {
 
 // emitted notes a symbol that comes out, and returns it with the number that its rule has then.
 func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
-	if s.ID < 0 {
-		s.ID = -x.unrolled[-s.ID].number
+	if s.TerminalOrRule < 0 {
+		s.TerminalOrRule = -x.unrolled[-s.TerminalOrRule].number
 	}
 	return s, x.symbol(m, s)
 }
@@ -279,19 +281,19 @@ func (u *unroller) symbol(m unrollMark, s Symbol) error {
 	}
 	switch {
 	case m.loop > 0:
-		if u.runs = append(u.runs, m.loop-1); len(u.runs) > MaxDraws(u.ranks) {
+		if u.runs = append(u.runs, m.loop-1); len(u.runs) > MaxDrawsPerRank(u.ranks) {
 			return errMany
 		}
-		u.out.Varying, u.out.From = append(u.out.Varying, u.made), append(u.out.From, -1)
+		u.out.Varying, u.out.OriginalNumbers = append(u.out.Varying, u.made), append(u.out.OriginalNumbers, -1)
 	case m.varying > 0:
-		u.out.Varying, u.out.From = append(u.out.Varying, u.made), append(u.out.From, m.varying-1)
+		u.out.Varying, u.out.OriginalNumbers = append(u.out.Varying, u.made), append(u.out.OriginalNumbers, m.varying-1)
 	}
 	u.made++
 	return nil
 }
 
 // draw fills in the numbers of rounds.
-func (d *Drawing) draw(u *unroller) error {
+func (d *SyntheticCounts) draw(u *unroller) error {
 	drawn := make([][]int64, len(u.runs))
 	for i := range drawn {
 		drawn[i] = make([]int64, u.ranks)
@@ -309,16 +311,16 @@ func (d *Drawing) draw(u *unroller) error {
 		runs := make(map[of][]int)
 		for i, l := range u.runs {
 			loop := &u.loops[l]
-			if loop.Family >= len(d.Families) || len(loop.Keys) != u.ranks {
-				return fmt.Errorf("loop %d is of family %d of %d, with keys of %d ranks of %d", l, loop.Family, len(d.Families), len(loop.Keys), u.ranks)
+			if loop.Family >= len(d.Families) || len(loop.KeyOfRank) != u.ranks {
+				return fmt.Errorf("loop %d is of family %d of %d, with keys of %d ranks of %d", l, loop.Family, len(d.Families), len(loop.KeyOfRank), u.ranks)
 			}
-			k := of{loop.Family, loop.Keys[rank]}
+			k := of{loop.Family, loop.KeyOfRank[rank]}
 			runs[k] = append(runs[k], i)
 		}
 		for k, list := range runs {
 			b := bundle{k, len(list)}
 			if known[b] == nil {
-				known[b] = d.Rounds(k.family, k.key, len(list))
+				known[b] = d.DrawRounds(k.family, k.key, len(list))
 			}
 			for i, run := range list {
 				drawn[run][rank] = known[b][i]
@@ -326,20 +328,20 @@ func (d *Drawing) draw(u *unroller) error {
 		}
 	}
 	next := 0
-	for _, from := range u.out.From {
+	for _, from := range u.out.OriginalNumbers {
 		var list []int64
 		if from < 0 {
 			list = drawn[next]
 			next++
 		}
-		u.out.Drawn = append(u.out.Drawn, list)
+		u.out.DrawnCounts = append(u.out.DrawnCounts, list)
 	}
 	return nil
 }
 
-// Rounds draws numbers of rounds of a family's loops, for as many runs with a key as there are. Runs are put in an
+// DrawRounds draws numbers of rounds of a family's loops, for as many runs with a key as there are. Runs are put in an
 // order at random, and take their part of the distribution in turn.
-func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
+func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	x := &d.Families[family]
 	total := uint64(0)
 	for i := range x.Bins {
@@ -350,9 +352,9 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 		run  int
 	}
 	order := make([]place, runs)
-	from := MixHash(MixHash(d.Seed, uint64(family)), uint64(key))
+	from := DrawHash(DrawHash(d.Seed, uint64(family)), uint64(key))
 	for i := range order {
-		order[i] = place{MixHash(from, uint64(i)), i}
+		order[i] = place{DrawHash(from, uint64(i)), i}
 	}
 	slices.SortFunc(order, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), a.run-b.run) })
 	out := make([]int64, runs)
@@ -360,7 +362,7 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 		return out
 	}
 	// The first position is drawn too, otherwise the numbers of a few runs would be equal for all keys.
-	shift := float64(MixHash(from, uint64(runs))>>11) / (1 << 53)
+	shift := float64(DrawHash(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {
 		at := (float64(i) + shift) / float64(runs) * float64(total)
@@ -373,8 +375,8 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 	return out
 }
 
-// MixHash is the hash that all is drawn by, splitmix64 of a counter.
-func MixHash(h, counter uint64) uint64 {
+// DrawHash is the hash that all is drawn by, splitmix64 of a counter.
+func DrawHash(h, counter uint64) uint64 {
 	z := (h ^ counter*0xd1342543de82ef95) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

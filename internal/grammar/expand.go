@@ -27,19 +27,19 @@ func (g *Grammar) Expand(list []uint32) []uint32 {
 			continue
 		}
 		s := body[p.at]
-		if s.ID >= 0 {
+		if s.TerminalOrRule >= 0 {
 			for range s.Count {
-				list = append(list, uint32(s.ID))
+				list = append(list, uint32(s.TerminalOrRule))
 			}
 			p.at++
 			continue
 		}
-		if !over[-s.ID] {
+		if !over[-s.TerminalOrRule] {
 			p.once = true
-			stack = append(stack, place{rule: -s.ID, begin: len(list)})
+			stack = append(stack, place{rule: -s.TerminalOrRule, begin: len(list)})
 			continue
 		}
-		of, times := known[-s.ID], s.Count
+		of, times := known[-s.TerminalOrRule], s.Count
 		if p.once {
 			times--
 		}

@@ -75,12 +75,12 @@ func (b *Builder) undo() {
 	b.mode, b.left, b.undoing = idle, 0, true
 	n := b.n
 	for _, s := range list {
-		if s.ID >= 0 {
-			b.AppendRun(uint32(s.ID), s.Count)
+		if s.TerminalOrRule >= 0 {
+			b.AppendRun(uint32(s.TerminalOrRule), s.Count)
 			continue
 		}
 		b.flush()
-		b.push(s.ID, s.Count)
+		b.push(s.TerminalOrRule, s.Count)
 	}
 	b.n, b.undone, b.undoing = n, list[:0], false
 }
@@ -175,7 +175,7 @@ func (b *Builder) retrace() {
 	b.passed(b.hold)
 	b.mode = idle
 	for _, s := range b.replay {
-		b.push(s.ID, s.Count)
+		b.push(s.TerminalOrRule, s.Count)
 	}
 }
 

@@ -89,18 +89,18 @@ func (b *Builder) freeze() *Grammar {
 		}
 		s := &(*p)[0]
 		*p = (*p)[1:]
-		if s.ID >= 0 {
+		if s.TerminalOrRule >= 0 {
 			continue
 		}
-		k := number[-s.ID]
+		k := number[-s.TerminalOrRule]
 		if k == 0 {
 			k = int32(len(g.Rules))
-			number[-s.ID] = k
-			body := take(-s.ID)
+			number[-s.TerminalOrRule] = k
+			body := take(-s.TerminalOrRule)
 			g.Rules = append(g.Rules, body)
 			stack = append(stack, body)
 		}
-		s.ID = -k
+		s.TerminalOrRule = -k
 	}
 	return g
 }

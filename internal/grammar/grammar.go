@@ -9,8 +9,8 @@ import (
 
 // A Symbol is a terminal or a rule, repeated.
 type Symbol struct {
-	ID    int32  // a terminal if not negative, else the rule with number -ID
-	Count uint64 // at least 1
+	TerminalOrRule int32  // a terminal if not negative, else the rule with number -ID
+	Count          uint64 // at least 1
 }
 
 // A Grammar is the frozen form. Rules[0] is the start rule, which no symbol
@@ -41,8 +41,8 @@ func (g *Grammar) checkSymbols() error {
 			if s.Count == 0 {
 				return fmt.Errorf("grammar: rule %d: count 0", r)
 			}
-			if s.ID < 0 && (int64(s.ID) <= -int64(len(g.Rules))) {
-				return fmt.Errorf("grammar: rule %d: no rule %d", r, -int64(s.ID))
+			if s.TerminalOrRule < 0 && (int64(s.TerminalOrRule) <= -int64(len(g.Rules))) {
+				return fmt.Errorf("grammar: rule %d: no rule %d", r, -int64(s.TerminalOrRule))
 			}
 		}
 	}
@@ -104,26 +104,26 @@ func (g *Grammar) walk(enter func(r int32), symbol func(s Symbol), leave func(r 
 		if symbol != nil {
 			symbol(s)
 		}
-		if s.ID >= 0 {
+		if s.TerminalOrRule >= 0 {
 			continue
 		}
-		switch state[-s.ID] {
+		switch state[-s.TerminalOrRule] {
 		case inside:
 			return errCycle
 		case unseen:
-			state[-s.ID] = inside
-			stack = append(stack, place{-s.ID, 0})
+			state[-s.TerminalOrRule] = inside
+			stack = append(stack, place{-s.TerminalOrRule, 0})
 			if enter != nil {
-				enter(-s.ID)
+				enter(-s.TerminalOrRule)
 			}
 		}
 	}
 	return nil
 }
 
-// Order returns the rules that the start rule reaches, itself last, each after
+// RuleOrder returns the rules that the start rule reaches, itself last, each after
 // those in it.
-func (g *Grammar) Order() []int32 {
+func (g *Grammar) RuleOrder() []int32 {
 	var order []int32
 	g.walk(nil, nil, func(r int32) { order = append(order, r) })
 	return order
@@ -138,8 +138,8 @@ func (g *Grammar) lengths() ([]uint64, error) {
 		sum := uint64(0)
 		for _, s := range g.Rules[r] {
 			hi, lo, carry := uint64(0), s.Count, uint64(0)
-			if s.ID < 0 {
-				hi, lo = bits.Mul64(n[-s.ID], s.Count)
+			if s.TerminalOrRule < 0 {
+				hi, lo = bits.Mul64(n[-s.TerminalOrRule], s.Count)
 			}
 			sum, carry = bits.Add64(sum, lo, 0)
 			long = long || hi|carry != 0
@@ -168,10 +168,10 @@ func fold[V any](g *Grammar, empty V, of func(id uint32) V, join func(sum, v V, 
 	err := g.walk(nil, nil, func(r int32) { // a rule is left after all in it
 		sum := empty
 		for _, s := range g.Rules[r] {
-			if s.ID < 0 {
-				sum = join(sum, rules[-s.ID], s.Count)
+			if s.TerminalOrRule < 0 {
+				sum = join(sum, rules[-s.TerminalOrRule], s.Count)
 			} else {
-				sum = join(sum, of(uint32(s.ID)), s.Count)
+				sum = join(sum, of(uint32(s.TerminalOrRule)), s.Count)
 			}
 		}
 		rules[r] = sum
@@ -194,20 +194,20 @@ func (g *Grammar) Terminals() []uint32 {
 	var list []uint32
 	seen := map[int32]bool{}
 	g.walk(nil, func(s Symbol) {
-		if s.ID >= 0 && !seen[s.ID] {
-			seen[s.ID] = true
-			list = append(list, uint32(s.ID))
+		if s.TerminalOrRule >= 0 && !seen[s.TerminalOrRule] {
+			seen[s.TerminalOrRule] = true
+			list = append(list, uint32(s.TerminalOrRule))
 		}
 	}, nil)
 	return list
 }
 
-// NumberedFrom reports whether the terminals from next on come first in order, none left
+// IsNumberedFrom reports whether the terminals from next on come first in order, none left
 // out, and returns the next after those of g.
-func (g *Grammar) NumberedFrom(next uint32) (after uint32, ok bool) {
+func (g *Grammar) IsNumberedFrom(next uint32) (after uint32, ok bool) {
 	ok = true
 	g.walk(nil, func(s Symbol) {
-		if t := uint32(s.ID); s.ID >= 0 && t >= next {
+		if t := uint32(s.TerminalOrRule); s.TerminalOrRule >= 0 && t >= next {
 			ok = ok && t == next
 			next = t + 1
 		}
@@ -219,17 +219,17 @@ func (g *Grammar) NumberedFrom(next uint32) (after uint32, ok bool) {
 func (g *Grammar) Counts(n int) []uint64 {
 	counts := make([]uint64, n)
 	// From users to used.
-	order := g.Order()
+	order := g.RuleOrder()
 	times := make([]uint64, len(g.Rules))
 	for i, r := range slices.Backward(order) {
 		if i == len(order)-1 {
 			times[r] = 1
 		}
 		for _, s := range g.Rules[r] {
-			if s.ID < 0 {
-				times[-s.ID] += times[r] * s.Count
-			} else if int(s.ID) < n {
-				counts[s.ID] += times[r] * s.Count
+			if s.TerminalOrRule < 0 {
+				times[-s.TerminalOrRule] += times[r] * s.Count
+			} else if int(s.TerminalOrRule) < n {
+				counts[s.TerminalOrRule] += times[r] * s.Count
 			}
 		}
 	}
@@ -248,15 +248,15 @@ func (g *Grammar) Renumber(f func(uint32) uint32) *Grammar {
 func (g *Grammar) Rename(f func(uint32) uint32) {
 	for _, body := range g.Rules {
 		for i, s := range body {
-			if s.ID >= 0 {
-				body[i].ID = int32(f(uint32(s.ID)))
+			if s.TerminalOrRule >= 0 {
+				body[i].TerminalOrRule = int32(f(uint32(s.TerminalOrRule)))
 			}
 		}
 	}
 }
 
-// Symbols is how many the rules have together.
-func (g *Grammar) Symbols() (n int) {
+// SymbolCount is how many the rules have together.
+func (g *Grammar) SymbolCount() (n int) {
 	for _, body := range g.Rules {
 		n += len(body)
 	}
@@ -265,7 +265,7 @@ func (g *Grammar) Symbols() (n int) {
 
 // Clone returns a copy that can be changed.
 func (g *Grammar) Clone() *Grammar {
-	all, rules := make([]Symbol, 0, g.Symbols()), make([][]Symbol, len(g.Rules))
+	all, rules := make([]Symbol, 0, g.SymbolCount()), make([][]Symbol, len(g.Rules))
 	for r, body := range g.Rules {
 		all = append(all, body...)
 		rules[r] = all[len(all)-len(body) : len(all) : len(all)]

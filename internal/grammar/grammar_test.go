@@ -13,10 +13,10 @@ func stupid(g *Grammar, r int32) []uint32 {
 	var seq []uint32
 	for _, s := range g.Rules[r] {
 		for range s.Count {
-			if s.ID >= 0 {
-				seq = append(seq, uint32(s.ID))
+			if s.TerminalOrRule >= 0 {
+				seq = append(seq, uint32(s.TerminalOrRule))
 			} else {
-				seq = append(seq, stupid(g, -s.ID)...)
+				seq = append(seq, stupid(g, -s.TerminalOrRule)...)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func TestQueries(t *testing.T) {
 func reachesTerminal(g *Grammar) bool {
 	for _, body := range g.Rules {
 		for _, s := range body {
-			if s.ID >= 0 {
+			if s.TerminalOrRule >= 0 {
 				return true
 			}
 		}
@@ -174,7 +174,7 @@ func TestNumbered(t *testing.T) {
 		for _, t := range tc.seq {
 			b.Append(t)
 		}
-		if after, ok := b.Grammar().NumberedFrom(tc.next); ok != tc.ok || ok && after != tc.after {
+		if after, ok := b.Grammar().IsNumberedFrom(tc.next); ok != tc.ok || ok && after != tc.after {
 			t.Errorf("%v from %d: %d, %v", tc.seq, tc.next, after, ok)
 		}
 	}

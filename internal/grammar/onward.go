@@ -14,8 +14,8 @@ const (
 
 // next is the symbol that goes on from b as b does from a; ok is false if none does.
 func next(a, b Symbol) (c Symbol, ok bool) {
-	id := 2*int64(b.ID) - int64(a.ID)
-	if a.ID != b.ID && (a.ID >= 0 || b.ID >= 0 || id >= 0 || id <= -1<<31) {
+	id := 2*int64(b.TerminalOrRule) - int64(a.TerminalOrRule)
+	if a.TerminalOrRule != b.TerminalOrRule && (a.TerminalOrRule >= 0 || b.TerminalOrRule >= 0 || id >= 0 || id <= -1<<31) {
 		return c, false
 	}
 	c = Symbol{int32(id), 2*b.Count - a.Count}
@@ -58,7 +58,7 @@ func onward(a, b []Symbol) []Symbol {
 
 // settled reports whether a rule's body names rules before it alone.
 func settled(rule int, body []Symbol) bool {
-	return !slices.ContainsFunc(body, func(s Symbol) bool { return -int64(s.ID) >= int64(rule) })
+	return !slices.ContainsFunc(body, func(s Symbol) bool { return -int64(s.TerminalOrRule) >= int64(rule) })
 }
 
 // A past has the bodies written last, by number of the rule; none where one can't be gone on from.
@@ -74,8 +74,8 @@ func (p *past) begin(rule int32, body []Symbol, number []int32) (back int32) {
 		return 0
 	}
 	for _, s := range body {
-		if s.ID < 0 {
-			if s.ID = -number[-s.ID]; s.ID == 0 { // it begins within this body
+		if s.TerminalOrRule < 0 {
+			if s.TerminalOrRule = -number[-s.TerminalOrRule]; s.TerminalOrRule == 0 { // it begins within this body
 				*own = (*own)[:0]
 				return 0
 			}

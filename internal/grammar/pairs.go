@@ -1,8 +1,8 @@
 package grammar
 
-// FollowingPairs counts the terminals of a sequence that come right after certain others, without expanding it. It is safe for use by
+// FollowerSearch counts the terminals of a sequence that come right after certain others, without expanding it. It is safe for use by
 // several goroutines at once.
-type FollowingPairs struct {
+type FollowerSearch struct {
 	g      *Grammar
 	sums   *WeightSums
 	wanted func(before, terminal int) bool
@@ -16,15 +16,15 @@ type pairsRule struct {
 	ends        []uint64
 }
 
-// Pairs looks for the terminals that are wanted after the one before, which is UnfoldStart for the first of all.
-func (s *WeightSums) Pairs(wanted func(before, terminal int) bool) *FollowingPairs {
-	p := &FollowingPairs{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
+// FindFollowers looks for the terminals that are wanted after the one before, which is UnfoldStart for the first of all.
+func (s *WeightSums) FindFollowers(wanted func(before, terminal int) bool) *FollowerSearch {
+	p := &FollowerSearch{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
 	for _, id := range s.order {
 		body, r := s.g.Rules[id], &p.rules[id]
 		r.ends = make([]uint64, len(body))
 		sum := uint64(0)
 		for i, sym := range body {
-			first, last, inner := p.of(sym.ID)
+			first, last, inner := p.of(sym.TerminalOrRule)
 			switch {
 			case i == 0:
 				r.first = first
@@ -42,7 +42,7 @@ func (s *WeightSums) Pairs(wanted func(before, terminal int) bool) *FollowingPai
 }
 
 // of returns the ends of a symbol's expansion, and how many pairs are in it.
-func (p *FollowingPairs) of(id int32) (first, last int, inner uint64) {
+func (p *FollowerSearch) of(id int32) (first, last int, inner uint64) {
 	if id >= 0 {
 		return int(id), int(id), 0
 	}
@@ -58,7 +58,7 @@ func (r *pairsRule) total() uint64 {
 }
 
 // again is 1 if a symbol's further repetition begins with a pair.
-func (p *FollowingPairs) again(sym Symbol, first, last int) uint64 {
+func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
 	if sym.Count > 1 && p.wanted(last, first) {
 		return 1
 	}
@@ -66,15 +66,15 @@ func (p *FollowingPairs) again(sym Symbol, first, last int) uint64 {
 }
 
 // atStart is 1 if the first terminal of the sequence is wanted.
-func (p *FollowingPairs) atStart() uint64 {
-	if p.sums.Len() > 0 && p.wanted(UnfoldStart, p.rules[0].first) {
+func (p *FollowerSearch) atStart() uint64 {
+	if p.sums.Len() > 0 && p.wanted(BeforeFirst, p.rules[0].first) {
 		return 1
 	}
 	return 0
 }
 
 // Total returns how many there are.
-func (p *FollowingPairs) Total() int64 {
+func (p *FollowerSearch) Total() int64 {
 	if p.sums.Len() == 0 {
 		return 0
 	}
@@ -82,7 +82,7 @@ func (p *FollowingPairs) Total() int64 {
 }
 
 // Before returns how many there are among the first pos terminals.
-func (p *FollowingPairs) Before(pos uint64) int64 {
+func (p *FollowerSearch) Before(pos uint64) int64 {
 	if pos >= p.sums.Len() {
 		return p.Total()
 	}
@@ -94,29 +94,29 @@ func (p *FollowingPairs) Before(pos uint64) int64 {
 		r, s := &p.rules[id], &p.sums.rules[id]
 		at := first(len(s.ends), func(i int) bool { return s.ends[i] >= pos })
 		sym := p.g.Rules[id][at]
-		begin, end, inner := p.of(sym.ID)
+		begin, end, inner := p.of(sym.TerminalOrRule)
 		if at > 0 {
 			pos -= s.ends[at-1]
 			sum += r.ends[at-1]
-			if _, before, _ := p.of(p.g.Rules[id][at-1].ID); p.wanted(before, begin) {
+			if _, before, _ := p.of(p.g.Rules[id][at-1].TerminalOrRule); p.wanted(before, begin) {
 				sum++
 			}
 		}
 		again := p.again(sym, begin, end)
-		if sym.ID >= 0 {
+		if sym.TerminalOrRule >= 0 {
 			return int64(sum + again*(pos-1))
 		}
-		n, _ := p.sums.rules[-sym.ID].total()
+		n, _ := p.sums.rules[-sym.TerminalOrRule].total()
 		whole := (pos - 1) / n
 		sum += whole * (inner + again)
 		pos -= whole * n
-		id = -sym.ID
+		id = -sym.TerminalOrRule
 	}
 	return int64(sum)
 }
 
 // Nth returns the position of the n-th, from 0, and the terminal there. n must be below Total.
-func (p *FollowingPairs) Nth(n int64) (pos uint64, terminal uint32) {
+func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
 	k := uint64(n)
 	if p.atStart() > 0 {
 		if k == 0 {
@@ -128,11 +128,11 @@ func (p *FollowingPairs) Nth(n int64) (pos uint64, terminal uint32) {
 		r, s := &p.rules[id], &p.sums.rules[id]
 		at := first(len(r.ends), func(i int) bool { return r.ends[i] > k })
 		sym := p.g.Rules[id][at]
-		begin, end, inner := p.of(sym.ID)
+		begin, end, inner := p.of(sym.TerminalOrRule)
 		if at > 0 {
 			pos += s.ends[at-1]
 			k -= r.ends[at-1]
-			if _, before, _ := p.of(p.g.Rules[id][at-1].ID); p.wanted(before, begin) {
+			if _, before, _ := p.of(p.g.Rules[id][at-1].TerminalOrRule); p.wanted(before, begin) {
 				if k == 0 {
 					return pos, uint32(begin)
 				}
@@ -140,12 +140,12 @@ func (p *FollowingPairs) Nth(n int64) (pos uint64, terminal uint32) {
 			}
 		}
 		again := p.again(sym, begin, end)
-		if sym.ID >= 0 {
+		if sym.TerminalOrRule >= 0 {
 			return pos + 1 + k, uint32(begin) // all that are left are repetitions
 		}
 		if k >= inner {
 			k -= inner
-			n, _ := p.sums.rules[-sym.ID].total()
+			n, _ := p.sums.rules[-sym.TerminalOrRule].total()
 			pos += n * (1 + k/(again+inner))
 			if k %= again + inner; again > 0 {
 				if k == 0 {
@@ -154,7 +154,7 @@ func (p *FollowingPairs) Nth(n int64) (pos uint64, terminal uint32) {
 				k--
 			}
 		}
-		id = -sym.ID
+		id = -sym.TerminalOrRule
 	}
 }
 
@@ -176,23 +176,23 @@ func (s *WeightSums) Digrams() map[[2]int]uint64 {
 	}
 	for _, id := range s.order {
 		body := s.g.Rules[id]
-		of[id] = ends{end(body[0].ID).first, end(body[len(body)-1].ID).last}
+		of[id] = ends{end(body[0].TerminalOrRule).first, end(body[len(body)-1].TerminalOrRule).last}
 	}
 	for i := len(s.order) - 1; i >= 0; i-- { // each after those around it
 		id := s.order[i]
 		for at, sym := range s.g.Rules[id] {
-			x := end(sym.ID)
+			x := end(sym.TerminalOrRule)
 			if at > 0 {
-				out[[2]int{end(s.g.Rules[id][at-1].ID).last, x.first}] += uses[id]
+				out[[2]int{end(s.g.Rules[id][at-1].TerminalOrRule).last, x.first}] += uses[id]
 			}
 			if sym.Count > 1 {
 				out[[2]int{x.last, x.first}] += uses[id] * (sym.Count - 1)
 			}
-			if sym.ID < 0 {
-				uses[-sym.ID] += uses[id] * sym.Count
+			if sym.TerminalOrRule < 0 {
+				uses[-sym.TerminalOrRule] += uses[id] * sym.Count
 			}
 		}
 	}
-	out[[2]int{UnfoldStart, of[0].first}]++
+	out[[2]int{BeforeFirst, of[0].first}]++
 	return out
 }

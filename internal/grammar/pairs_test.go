@@ -26,9 +26,9 @@ func TestPairs(t *testing.T) {
 		}
 		mask := rapid.Uint32().Draw(t, "wanted")
 		wanted := func(before, terminal int) bool { return mask>>((before+1)*4+terminal)&1 != 0 }
-		s := NewSums(b.Grammar(), func(uint32) int64 { return 0 })
-		p, counts := s.Pairs(wanted), make(map[[2]int]uint64)
-		n, before := int64(0), UnfoldStart
+		s := NewWeightSums(b.Grammar(), func(uint32) int64 { return 0 })
+		p, counts := s.FindFollowers(wanted), make(map[[2]int]uint64)
+		n, before := int64(0), BeforeFirst
 		for i, x := range seq {
 			if got := p.Before(uint64(i)); got != n {
 				t.Fatalf("%d before %d of %v, want %d", got, i, seq, n)

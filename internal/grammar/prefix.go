@@ -39,17 +39,17 @@ type sumsRule struct {
 	weights []int64
 }
 
-// NewSums prepares a grammar. It takes time and memory in proportion to the
+// NewWeightSums prepares a grammar. It takes time and memory in proportion to the
 // grammar, not to the sequence.
-func NewSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
-	s := &WeightSums{g: g, rules: make([]sumsRule, len(g.Rules)), order: g.Order()}
+func NewWeightSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
+	s := &WeightSums{g: g, rules: make([]sumsRule, len(g.Rules)), order: g.RuleOrder()}
 	for _, id := range s.order {
 		ends := make([]uint64, len(g.Rules[id]))
 		sum := uint64(0)
 		for i, sym := range g.Rules[id] {
 			n := uint64(1)
-			if sym.ID < 0 {
-				n, _ = s.rules[-sym.ID].total()
+			if sym.TerminalOrRule < 0 {
+				n, _ = s.rules[-sym.TerminalOrRule].total()
 			}
 			sum += n * sym.Count
 			ends[i] = sum
@@ -69,10 +69,10 @@ func (s *WeightSums) WithWeights(weight func(terminal uint32) int64) *WeightSums
 		sum := int64(0)
 		for i, sym := range s.g.Rules[id] {
 			one := int64(0)
-			if sym.ID >= 0 {
-				one = weight(uint32(sym.ID))
+			if sym.TerminalOrRule >= 0 {
+				one = weight(uint32(sym.TerminalOrRule))
 			} else {
-				_, one = w.rules[-sym.ID].total()
+				_, one = w.rules[-sym.TerminalOrRule].total()
 			}
 			if one == 0 && r.weights == nil {
 				continue
@@ -131,18 +131,18 @@ func (s *WeightSums) FirstPositions(n int) []uint64 {
 		}
 		sym, pos := s.g.Rules[x.rule][x.at], x.pos
 		x.at++
-		if sym.ID >= 0 {
+		if sym.TerminalOrRule >= 0 {
 			x.pos += sym.Count
-			if int(sym.ID) < n {
-				list[sym.ID] = min(list[sym.ID], pos)
+			if int(sym.TerminalOrRule) < n {
+				list[sym.TerminalOrRule] = min(list[sym.TerminalOrRule], pos)
 			}
 			continue
 		}
-		length, _ := s.rules[-sym.ID].total()
+		length, _ := s.rules[-sym.TerminalOrRule].total()
 		x.pos += length * sym.Count
-		if !seen[-sym.ID] { // later it has nothing new
-			seen[-sym.ID] = true
-			stack = append(stack, place{rule: -sym.ID, pos: pos})
+		if !seen[-sym.TerminalOrRule] { // later it has nothing new
+			seen[-sym.TerminalOrRule] = true
+			stack = append(stack, place{rule: -sym.TerminalOrRule, pos: pos})
 		}
 	}
 	return list
@@ -160,13 +160,13 @@ func (s *WeightSums) Before(pos uint64) int64 {
 		_, w := s.rules[0].total()
 		return w
 	}
-	_, w := s.At(pos)
+	_, w := s.TerminalAt(pos)
 	return w
 }
 
-// At returns the terminal at pos, which must be below Len, and the weight of
+// TerminalAt returns the terminal at pos, which must be below Len, and the weight of
 // all terminals before it.
-func (s *WeightSums) At(pos uint64) (terminal uint32, before int64) {
+func (s *WeightSums) TerminalAt(pos uint64) (terminal uint32, before int64) {
 	for id := int32(0); ; {
 		r := &s.rules[id]
 		at := s.first(len(r.ends), func(i int) bool { return r.ends[i] > pos })
@@ -180,13 +180,13 @@ func (s *WeightSums) At(pos uint64) (terminal uint32, before int64) {
 		sym := s.g.Rules[id][at]
 		pos -= start
 		before += sum
-		if sym.ID >= 0 {
-			return uint32(sym.ID), before + s.weight(uint32(sym.ID))*int64(pos)
+		if sym.TerminalOrRule >= 0 {
+			return uint32(sym.TerminalOrRule), before + s.weight(uint32(sym.TerminalOrRule))*int64(pos)
 		}
-		n, w := s.rules[-sym.ID].total()
+		n, w := s.rules[-sym.TerminalOrRule].total()
 		before += w * int64(pos/n)
 		pos %= n
-		id = -sym.ID
+		id = -sym.TerminalOrRule
 	}
 }
 
@@ -202,12 +202,12 @@ func (s *WeightSums) Nth(k int64) (pos uint64, terminal uint32) {
 			k -= r.weights[at-1]
 		}
 		sym := s.g.Rules[id][at]
-		if sym.ID >= 0 {
-			return pos + uint64(k/s.weight(uint32(sym.ID))), uint32(sym.ID)
+		if sym.TerminalOrRule >= 0 {
+			return pos + uint64(k/s.weight(uint32(sym.TerminalOrRule))), uint32(sym.TerminalOrRule)
 		}
-		n, w := s.rules[-sym.ID].total()
+		n, w := s.rules[-sym.TerminalOrRule].total()
 		pos += n * uint64(k/w)
 		k %= w
-		id = -sym.ID
+		id = -sym.TerminalOrRule
 	}
 }

@@ -27,13 +27,13 @@ func TestAgainstExpansion(t *testing.T) {
 		add(tail)
 		add(body)
 		weight := func(x uint32) int64 { return int64(x)*1e18 - 7 }
-		s := NewSums(b.Grammar(), weight)
+		s := NewWeightSums(b.Grammar(), weight)
 		if s.Len() != uint64(len(seq)) {
 			t.Fatalf("length %d, want %d", s.Len(), len(seq))
 		}
 		sum := int64(0)
 		for i, want := range seq {
-			got, before := s.At(uint64(i))
+			got, before := s.TerminalAt(uint64(i))
 			if got != want || before != sum || s.Before(uint64(i)) != sum {
 				t.Fatalf("at %d: %d after %d, want %d after %d", i, got, before, want, sum)
 			}
@@ -44,7 +44,7 @@ func TestAgainstExpansion(t *testing.T) {
 				t.Fatalf("%d is first at %d, want %d", x, got, want)
 			}
 		}
-		odd := NewSums(b.Grammar(), func(x uint32) int64 { return int64(x % 3) })
+		odd := NewWeightSums(b.Grammar(), func(x uint32) int64 { return int64(x % 3) })
 		k := int64(0)
 		for i, want := range seq {
 			for range want % 3 {
@@ -64,7 +64,7 @@ func TestAgainstExpansion(t *testing.T) {
 }
 
 func TestEmpty(t *testing.T) {
-	s := NewSums(&Grammar{}, func(uint32) int64 { return 1 })
+	s := NewWeightSums(&Grammar{}, func(uint32) int64 { return 1 })
 	if s.Len() != 0 || s.Total() != 0 || s.Before(3) != 0 {
 		t.Errorf("an empty grammar has length %d, weight %d", s.Len(), s.Total())
 	}

@@ -4,10 +4,10 @@ import (
 	"math/bits"
 )
 
-// PrefixPrints are fingerprints of a grammar's prefixes, by which two sequences are compared
+// PrefixFingerprints are fingerprints of a grammar's prefixes, by which two sequences are compared
 // without expanding them. That two that differ have the same is as likely as 10^-17 times
 // their length. It is safe for use by several goroutines at once.
-type PrefixPrints struct {
+type PrefixFingerprints struct {
 	g      *Grammar
 	number func(terminal uint32) uint64
 	rules  []printed
@@ -29,14 +29,14 @@ const (
 
 var nothing = print{0, 1}
 
-// NewPrints prepares a grammar. Terminals count as the same if their numbers are.
-func NewPrints(g *Grammar, number func(terminal uint32) uint64) *PrefixPrints {
-	p := &PrefixPrints{g: g, number: number, rules: make([]printed, len(g.Rules))}
-	for _, id := range g.Order() {
+// NewPrefixFingerprints prepares a grammar. Terminals count as the same if their numbers are.
+func NewPrefixFingerprints(g *Grammar, number func(terminal uint32) uint64) *PrefixFingerprints {
+	p := &PrefixFingerprints{g: g, number: number, rules: make([]printed, len(g.Rules))}
+	for _, id := range g.RuleOrder() {
 		r := &p.rules[id]
 		length, sum := uint64(0), nothing
 		for _, sym := range g.Rules[id] {
-			n, one := p.symbol(sym.ID)
+			n, one := p.symbol(sym.TerminalOrRule)
 			length += n * sym.Count
 			sum = sum.then(one.repeated(sym.Count))
 			r.ends, r.marks = append(r.ends, length), append(r.marks, sum)
@@ -45,7 +45,7 @@ func NewPrints(g *Grammar, number func(terminal uint32) uint64) *PrefixPrints {
 	return p
 }
 
-func (p *PrefixPrints) symbol(id int32) (uint64, print) {
+func (p *PrefixFingerprints) symbol(id int32) (uint64, print) {
 	if id >= 0 {
 		return 1, print{(p.number(uint32(id)) + 1) % prime, base}
 	}
@@ -55,7 +55,7 @@ func (p *PrefixPrints) symbol(id int32) (uint64, print) {
 }
 
 // Len returns the length of the sequence.
-func (p *PrefixPrints) Len() uint64 {
+func (p *PrefixFingerprints) Len() uint64 {
 	if len(p.rules) == 0 || len(p.rules[0].ends) == 0 {
 		return 0
 	}
@@ -63,7 +63,7 @@ func (p *PrefixPrints) Len() uint64 {
 }
 
 // before is the print of the first n of the terminals.
-func (p *PrefixPrints) before(n uint64) print {
+func (p *PrefixFingerprints) before(n uint64) print {
 	sum := nothing
 	for id := int32(0); n > 0; {
 		r := &p.rules[id]
@@ -73,17 +73,17 @@ func (p *PrefixPrints) before(n uint64) print {
 			n -= r.ends[at-1]
 		}
 		sym := p.g.Rules[id][at]
-		length, one := p.symbol(sym.ID)
+		length, one := p.symbol(sym.TerminalOrRule)
 		sum = sum.then(one.repeated(n / length))
 		if n %= length; n > 0 {
-			id = -sym.ID
+			id = -sym.TerminalOrRule
 		}
 	}
 	return sum
 }
 
-// Common returns how many terminals two sequences have in common at their beginning.
-func (p *PrefixPrints) Common(q *PrefixPrints) uint64 {
+// CommonPrefix returns how many terminals two sequences have in common at their beginning.
+func (p *PrefixFingerprints) CommonPrefix(q *PrefixFingerprints) uint64 {
 	low, high := uint64(0), min(p.Len(), q.Len())
 	for low < high {
 		middle := low + (high-low+1)/2

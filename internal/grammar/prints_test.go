@@ -31,25 +31,25 @@ func TestCommonAgainstExpansion(t *testing.T) {
 		}
 		flat := &Grammar{Rules: [][]Symbol{nil}}
 		for _, x := range two {
-			flat.Rules[0] = append(flat.Rules[0], Symbol{ID: int32(x), Count: 1})
+			flat.Rules[0] = append(flat.Rules[0], Symbol{TerminalOrRule: int32(x), Count: 1})
 		}
-		p, q := NewPrints(builder.Grammar(), number), NewPrints(flat, number)
-		if got := p.Common(q); got != uint64(want) || q.Common(p) != got {
+		p, q := NewPrefixFingerprints(builder.Grammar(), number), NewPrefixFingerprints(flat, number)
+		if got := p.CommonPrefix(q); got != uint64(want) || q.CommonPrefix(p) != got {
 			t.Fatalf("%v and %v have %d in common, want %d", one, two, got, want)
 		}
 	})
 }
 
 func TestCommonOfEndless(t *testing.T) {
-	loop := func(rounds uint64) *PrefixPrints {
-		return NewPrints(&Grammar{Rules: [][]Symbol{
-			{{ID: -1, Count: rounds}, {ID: 2, Count: 1}}, {{ID: 0, Count: 1}, {ID: 1, Count: 1 << 20}},
+	loop := func(rounds uint64) *PrefixFingerprints {
+		return NewPrefixFingerprints(&Grammar{Rules: [][]Symbol{
+			{{TerminalOrRule: -1, Count: rounds}, {TerminalOrRule: 2, Count: 1}}, {{TerminalOrRule: 0, Count: 1}, {TerminalOrRule: 1, Count: 1 << 20}},
 		}}, func(x uint32) uint64 { return uint64(x) })
 	}
-	if got, want := loop(1<<30).Common(loop(1<<30+7)), uint64(1<<30*(1<<20+1)); got != want {
+	if got, want := loop(1<<30).CommonPrefix(loop(1<<30+7)), uint64(1<<30*(1<<20+1)); got != want {
 		t.Errorf("%d in common, want %d", got, want)
 	}
-	if n := loop(1 << 30).Common(loop(1 << 30)); n != loop(1<<30).Len() {
+	if n := loop(1 << 30).CommonPrefix(loop(1 << 30)); n != loop(1<<30).Len() {
 		t.Errorf("%d in common of the same %d", n, loop(1<<30).Len())
 	}
 }

@@ -12,22 +12,22 @@ import "slices"
 // and the steps.
 
 const (
-	MinRounds = 4  // of a progression; fewer are as short one by one
-	maxWidth  = 16 // symbols of a round
+	MinProgressionRounds = 4  // of a progression; fewer are as short one by one
+	maxWidth             = 16 // symbols of a round
 )
 
-// Progression returns how many symbols a round has and how many rounds there are of the progression that body begins
+// FindProgression returns how many symbols a round has and how many rounds there are of the progression that body begins
 // with; 0 and 0 if none.
-func Progression(body []Symbol) (width, rounds int) {
-	for w := 2; w <= maxWidth && w*MinRounds <= len(body); w++ {
+func FindProgression(body []Symbol) (width, rounds int) {
+	for w := 2; w <= maxWidth && w*MinProgressionRounds <= len(body); w++ {
 		a, b, c, d := &body[0], &body[w], &body[2*w], &body[3*w]
-		if c.ID-b.ID != b.ID-a.ID || !goesOn(*a, *b, *c) || !goesOn(*b, *c, *d) {
+		if c.TerminalOrRule-b.TerminalOrRule != b.TerminalOrRule-a.TerminalOrRule || !goesOn(*a, *b, *c) || !goesOn(*b, *c, *d) {
 			continue // as nearly everywhere
 		}
 		if slices.Equal(body[:w], body[w:2*w]) || isRow(body[:w], body[w:]) {
 			continue // before rounds are counted: a row may be as long as the body, and begins at each of its symbols
 		}
-		if n := CountRounds(body, w); n >= MinRounds {
+		if n := CountEqualRounds(body, w); n >= MinProgressionRounds {
 			return w, n
 		}
 	}
@@ -36,21 +36,21 @@ func Progression(body []Symbol) (width, rounds int) {
 
 // goesOn reports whether c comes after b as b after a.
 func goesOn(a, b, c Symbol) bool {
-	return c.ID-b.ID == b.ID-a.ID && c.Count-b.Count == b.Count-a.Count && (a.ID == b.ID || a.ID >= 0 && b.ID >= 0 && c.ID >= 0)
+	return c.TerminalOrRule-b.TerminalOrRule == b.TerminalOrRule-a.TerminalOrRule && c.Count-b.Count == b.Count-a.Count && (a.TerminalOrRule == b.TerminalOrRule || a.TerminalOrRule >= 0 && b.TerminalOrRule >= 0 && c.TerminalOrRule >= 0)
 }
 
 // isRow reports whether no symbol of a round is the same in the next.
 func isRow(round, next []Symbol) bool {
 	for i, x := range round {
-		if x.ID == next[i].ID {
+		if x.TerminalOrRule == next[i].TerminalOrRule {
 			return false
 		}
 	}
 	return true
 }
 
-// CountRounds returns how many rounds of width symbols at the beginning of body continue as its first two do.
-func CountRounds(body []Symbol, width int) int {
+// CountEqualRounds returns how many rounds of width symbols at the beginning of body continue as its first two do.
+func CountEqualRounds(body []Symbol, width int) int {
 	n := 2 * width
 	for n < len(body) && goesOn(body[n-2*width], body[n-width], body[n]) {
 		n++

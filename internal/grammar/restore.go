@@ -7,12 +7,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Code writes the sequence of b. It reads one of terminals below n into a new Builder, which continues it.
-func (b *Builder) Code(c *wire.Coder, n int) *Builder {
+// CodeSequence writes the sequence of b. It reads one of terminals below n into a new Builder, which continues it.
+func (b *Builder) CodeSequence(c *wire.Coder, n int) *Builder {
 	if c.Reader == nil {
-		at := len(c.B)
-		c.B = b.AppendBinary(c.B)
-		c.B = slices.Insert(c.B, at, wire.AppendUvarint(nil, uint64(len(c.B)-at))...)
+		at := len(c.Buf)
+		c.Buf = b.AppendBinary(c.Buf)
+		c.Buf = slices.Insert(c.Buf, at, wire.AppendUvarint(nil, uint64(len(c.Buf)-at))...)
 		return b
 	}
 	g, _, err := Decode(c.Reader.Blob())
@@ -23,7 +23,7 @@ func (b *Builder) Code(c *wire.Coder, n int) *Builder {
 		c.Check(err)
 		return b
 	}
-	return Restore(g)
+	return ContinueGrammar(g)
 }
 
 // CheckTerminals refuses those that are not below n.
@@ -36,10 +36,10 @@ func (g *Grammar) CheckTerminals(n int) error {
 	return nil
 }
 
-// Restore returns a Builder that continues the sequence of g, a grammar that
+// ContinueGrammar returns a Builder that continues the sequence of g, a grammar that
 // passes Check. If g came from a Builder, the new one compresses what follows
 // as well as that one would.
-func Restore(g *Grammar) *Builder {
+func ContinueGrammar(g *Grammar) *Builder {
 	b := NewBuilder()
 	if g.Len() == 0 {
 		return b
@@ -59,12 +59,12 @@ func (b *Builder) load(g *Grammar) {
 	g.walk(func(r int32) {
 		guard := b.rules[r].guard
 		for _, s := range g.Rules[r] {
-			b.link(b.nodes[guard].prev, b.newNode(s.ID, s.Count))
-			b.use(s.ID)
+			b.link(b.nodes[guard].prev, b.newNode(s.TerminalOrRule, s.Count))
+			b.use(s.TerminalOrRule)
 		}
 	}, nil, func(r int32) {
-		b.rules[r].first = uint32(g.Rules[r][0].ID)
-		if id := g.Rules[r][0].ID; id < 0 {
+		b.rules[r].first = uint32(g.Rules[r][0].TerminalOrRule)
+		if id := g.Rules[r][0].TerminalOrRule; id < 0 {
 			b.rules[r].first = b.rules[-id].first
 		}
 	})
@@ -121,7 +121,7 @@ func (b *Builder) reopen() {
 	}
 	b.tidy()
 	for _, s := range b.replay {
-		b.push(s.ID, s.Count)
+		b.push(s.TerminalOrRule, s.Count)
 	}
 	if tok.id >= 0 {
 		b.collect(uint32(tok.id), tok.count)

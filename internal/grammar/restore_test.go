@@ -67,7 +67,7 @@ func TestRestorePhrases(t *testing.T) {
 // reborn is what a grammar that was written and read again makes of a Builder.
 func reborn(t rapid.TB, b *Builder, quick bool) *Builder {
 	if !quick {
-		return Restore(b.Grammar())
+		return ContinueGrammar(b.Grammar())
 	}
 	before := b.Grammar()
 	data := b.AppendBinary(nil)
@@ -78,7 +78,7 @@ func reborn(t rapid.TB, b *Builder, quick bool) *Builder {
 	if !before.Equal(b.Grammar()) {
 		t.Fatalf("writing changed %v into %v", before, b.Grammar())
 	}
-	return Restore(g)
+	return ContinueGrammar(g)
 }
 
 // TestRestoreLong: a start rule of many parts is written whole, and so are rows of new
@@ -136,8 +136,8 @@ func handMade(t *rapid.T) *Grammar {
 	for r := range n {
 		g.Rules = append(g.Rules, rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Symbol {
 			return Symbol{
-				ID:    below(rapid.Int32Range(-int32(n-1-r), 2).Draw(t, "id"), r),
-				Count: rapid.Uint64Range(1, 3).Draw(t, "count"),
+				TerminalOrRule: below(rapid.Int32Range(-int32(n-1-r), 2).Draw(t, "id"), r),
+				Count:          rapid.Uint64Range(1, 3).Draw(t, "count"),
 			}
 		}), min(r, 1), 5).Draw(t, "body"))
 	}
@@ -160,7 +160,7 @@ func TestRestoreHandMade(t *testing.T) {
 			t.Skip("drawn too long; rapid draws another")
 		}
 		seq := expand(g)
-		b := Restore(g)
+		b := ContinueGrammar(g)
 		for _, s := range rapid.SliceOf(rapid.Uint32Range(0, 3)).Draw(t, "more") {
 			b.Append(s)
 			seq = append(seq, s)
@@ -215,11 +215,11 @@ func TestRestoreTidies(t *testing.T) {
 		if err := checkBuilder(b); err != nil && name != "overlapping digrams" {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := Restore(give).Grammar(); !got.Equal(want) {
+		if got := ContinueGrammar(give).Grammar(); !got.Equal(want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	if got := Restore(&Grammar{}).Grammar(); got.Len() != 0 || len(got.Rules) != 1 {
+	if got := ContinueGrammar(&Grammar{}).Grammar(); got.Len() != 0 || len(got.Rules) != 1 {
 		t.Errorf("empty: %v", got)
 	}
 }
@@ -227,7 +227,7 @@ func TestRestoreTidies(t *testing.T) {
 func TestRestoreHugeCounts(t *testing.T) {
 	b := NewBuilder()
 	b.AppendRun(1, math.MaxUint64-1)
-	b = Restore(b.Grammar())
+	b = ContinueGrammar(b.Grammar())
 	b.Append(1)
 	if b.Len() != math.MaxUint64 || b.Grammar().Len() != math.MaxUint64 {
 		t.Fatal(b.Len(), b.Grammar())

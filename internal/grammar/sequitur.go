@@ -9,7 +9,7 @@ import (
 // Guards and free nodes have count 0.
 type node struct {
 	next, prev int32
-	id         int32  // as Symbol.ID; of a guard: its rule, negated
+	id         int32  // as Symbol.TerminalOrRule; of a guard: its rule, negated
 	hash       uint32 // of the digram that starts here, if it is in the index, else 0
 	count      uint64
 }

@@ -13,18 +13,18 @@ type Splitter struct {
 	kind  []int
 	kinds int
 	each  func(terminal uint32) int64
-	whole map[int32]*Count
-	marks map[int32][]Count // by rule with a long body: what is before every markEach-th symbol
-	count Count             // of the last part that was asked for
+	whole map[int32]*KindCounts
+	marks map[int32][]KindCounts // by rule with a long body: what is before every markEach-th symbol
+	count KindCounts             // of the last part that was asked for
 
 	// MaxSteps, if not 0, is after how many steps parts become twice as heavy, again and
 	// again.
 	MaxSteps int
 }
 
-// A Count is how many terminals there are of each kind, and the sum over them of what
+// A KindCounts is how many terminals there are of each kind, and the sum over them of what
 // each counts.
-type Count struct {
+type KindCounts struct {
 	Calls []uint64
 	Sums  []int64
 }
@@ -34,14 +34,14 @@ const (
 	short    = 64 // up to this length a rule's count is not kept
 )
 
-// NewSplit prepares splitting s. kind is a terminal's kind, less than kinds, and each its part of the weight that sums
+// NewSplitter prepares splitting s. kind is a terminal's kind, less than kinds, and each its part of the weight that sums
 // adds up.
-func NewSplit(s *WeightSums, kind []int, kinds int, each func(terminal uint32) int64) *Splitter {
-	return &Splitter{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*Count), marks: make(map[int32][]Count)}
+func NewSplitter(s *WeightSums, kind []int, kinds int, each func(terminal uint32) int64) *Splitter {
+	return &Splitter{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*KindCounts), marks: make(map[int32][]KindCounts)}
 }
 
-// A Part is terminals that follow each other.
-type Part struct {
+// A WeightPart is terminals that follow each other.
+type WeightPart struct {
 	WeightBefore, Weight int64 // of what comes before it, and of itself
 	Single               bool  // one terminal
 	Terminal             uint32
@@ -54,8 +54,8 @@ type Part struct {
 // Parts yields the sequence in order, in parts that weigh at most as much as is said, and
 // single terminals that weigh more. There are no more of them than follow from the sum
 // of weights, from that, and from how deep rules nest.
-func (p *Splitter) Parts(most int64) iter.Seq[Part] {
-	return func(yield func(Part) bool) {
+func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
+	return func(yield func(WeightPart) bool) {
 		s := p.s
 		if len(s.rules) == 0 || s.Len() == 0 {
 			return
@@ -79,12 +79,12 @@ func (p *Splitter) Parts(most int64) iter.Seq[Part] {
 				continue
 			}
 			sym := body[x.at]
-			one := s.weightOf(sym.ID)
+			one := s.weightOf(sym.TerminalOrRule)
 			if x.done == 0 {
 				if to := s.reach(x.rule, x.at, most); to > x.at {
 					w := s.between(x.rule, x.at, to)
-					single := to == x.at+1 && sym.ID >= 0 && sym.Count == 1
-					if !yield(Part{WeightBefore: before, Weight: w, Single: single, Terminal: uint32(max(sym.ID, 0)), rule: x.rule, from: x.at, to: to}) {
+					single := to == x.at+1 && sym.TerminalOrRule >= 0 && sym.Count == 1
+					if !yield(WeightPart{WeightBefore: before, Weight: w, Single: single, Terminal: uint32(max(sym.TerminalOrRule, 0)), rule: x.rule, from: x.at, to: to}) {
 						return
 					}
 					before += w
@@ -101,14 +101,14 @@ func (p *Splitter) Parts(most int64) iter.Seq[Part] {
 			if x.done += n; x.done == sym.Count {
 				x.at, x.done = x.at+1, 0
 			}
-			if one > most && sym.ID < 0 {
-				stack = append(stack, place{rule: -sym.ID})
+			if one > most && sym.TerminalOrRule < 0 {
+				stack = append(stack, place{rule: -sym.TerminalOrRule})
 				continue
 			}
 			w := one * int64(n)
-			part := Part{WeightBefore: before, Weight: w, rule: x.rule, from: at, to: at + 1, times: n}
-			if sym.ID >= 0 && n == 1 {
-				part.Single, part.Terminal = true, uint32(sym.ID)
+			part := WeightPart{WeightBefore: before, Weight: w, rule: x.rule, from: at, to: at + 1, times: n}
+			if sym.TerminalOrRule >= 0 && n == 1 {
+				part.Single, part.Terminal = true, uint32(sym.TerminalOrRule)
 			}
 			if !yield(part) {
 				return
@@ -152,8 +152,8 @@ func (s *WeightSums) reach(rule int32, from int, most int64) int {
 	return from + sort.Search(len(r.weights)-from, func(i int) bool { return r.weights[from+i]-base > most })
 }
 
-// Count counts what is in a part. It is good until the next part is counted.
-func (p *Splitter) Count(part Part) *Count {
+// CountKinds counts what is in a part. It is good until the next part is counted.
+func (p *Splitter) CountKinds(part WeightPart) *KindCounts {
 	c := &p.count
 	if c.Calls == nil {
 		*c = p.zero()
@@ -161,23 +161,25 @@ func (p *Splitter) Count(part Part) *Count {
 	clear(c.Calls)
 	clear(c.Sums)
 	if part.times > 0 {
-		p.add(c, p.s.g.Rules[part.rule][part.from].ID, part.times)
+		p.add(c, p.s.g.Rules[part.rule][part.from].TerminalOrRule, part.times)
 		return c
 	}
 	p.addBody(c, part.rule, part.from, part.to)
 	return c
 }
 
-func (p *Splitter) zero() Count { return Count{make([]uint64, p.kinds), make([]int64, p.kinds)} }
+func (p *Splitter) zero() KindCounts {
+	return KindCounts{make([]uint64, p.kinds), make([]int64, p.kinds)}
+}
 
-func (c *Count) add(d *Count, times uint64) {
+func (c *KindCounts) add(d *KindCounts, times uint64) {
 	for k, n := range d.Calls {
 		c.Calls[k] += n * times
 		c.Sums[k] += d.Sums[k] * int64(times)
 	}
 }
 
-func (c *Count) subtract(d *Count) {
+func (c *KindCounts) subtract(d *KindCounts) {
 	for k, n := range d.Calls {
 		c.Calls[k] -= n
 		c.Sums[k] -= d.Sums[k]
@@ -185,7 +187,7 @@ func (c *Count) subtract(d *Count) {
 }
 
 // add counts a symbol a number of times.
-func (p *Splitter) add(c *Count, id int32, times uint64) {
+func (p *Splitter) add(c *KindCounts, id int32, times uint64) {
 	if id >= 0 {
 		k := p.kind[id]
 		c.Calls[k] += times
@@ -194,7 +196,7 @@ func (p *Splitter) add(c *Count, id int32, times uint64) {
 	}
 	if n, _ := p.s.rules[-id].total(); n <= short {
 		for _, sym := range p.s.g.Rules[-id] {
-			p.add(c, sym.ID, sym.Count*times)
+			p.add(c, sym.TerminalOrRule, sym.Count*times)
 		}
 		return
 	}
@@ -203,7 +205,7 @@ func (p *Splitter) add(c *Count, id int32, times uint64) {
 
 // of returns the count of a rule, once computed. Those in it are computed before, so
 // that nesting costs no stack.
-func (p *Splitter) of(rule int32) *Count {
+func (p *Splitter) of(rule int32) *KindCounts {
 	if c := p.whole[rule]; c != nil {
 		return c
 	}
@@ -212,11 +214,11 @@ func (p *Splitter) of(rule int32) *Count {
 		r := stack[len(stack)-1]
 		ready := true
 		for _, sym := range p.s.g.Rules[r] {
-			if sym.ID >= 0 || p.whole[-sym.ID] != nil {
+			if sym.TerminalOrRule >= 0 || p.whole[-sym.TerminalOrRule] != nil {
 				continue
 			}
-			if n, _ := p.s.rules[-sym.ID].total(); n > short {
-				stack = append(stack, -sym.ID)
+			if n, _ := p.s.rules[-sym.TerminalOrRule].total(); n > short {
+				stack = append(stack, -sym.TerminalOrRule)
 				ready = false
 			}
 		}
@@ -227,7 +229,7 @@ func (p *Splitter) of(rule int32) *Count {
 		if p.whole[r] == nil {
 			c := p.zero()
 			for _, sym := range p.s.g.Rules[r] {
-				p.add(&c, sym.ID, sym.Count)
+				p.add(&c, sym.TerminalOrRule, sym.Count)
 			}
 			p.whole[r] = &c
 		}
@@ -236,7 +238,7 @@ func (p *Splitter) of(rule int32) *Count {
 }
 
 // addBody counts symbols of a body from one to before another.
-func (p *Splitter) addBody(c *Count, rule int32, from, to int) {
+func (p *Splitter) addBody(c *KindCounts, rule int32, from, to int) {
 	if to-from > 2*markEach {
 		marks := p.marked(rule)
 		a, b := (from+markEach-1)/markEach, to/markEach
@@ -248,14 +250,14 @@ func (p *Splitter) addBody(c *Count, rule int32, from, to int) {
 	p.addSymbols(c, rule, from, to)
 }
 
-func (p *Splitter) addSymbols(c *Count, rule int32, from, to int) {
+func (p *Splitter) addSymbols(c *KindCounts, rule int32, from, to int) {
 	for _, sym := range p.s.g.Rules[rule][from:to] {
-		p.add(c, sym.ID, sym.Count)
+		p.add(c, sym.TerminalOrRule, sym.Count)
 	}
 }
 
 // marked returns what is before every markEach-th symbol of a body.
-func (p *Splitter) marked(rule int32) []Count {
+func (p *Splitter) marked(rule int32) []KindCounts {
 	list := p.marks[rule]
 	if list == nil {
 		sum := p.zero()
@@ -265,7 +267,7 @@ func (p *Splitter) marked(rule int32) []Count {
 				copied.add(&sum, 1)
 				list = append(list, copied)
 			}
-			p.add(&sum, sym.ID, sym.Count)
+			p.add(&sum, sym.TerminalOrRule, sym.Count)
 		}
 		if len(p.s.g.Rules[rule])%markEach == 0 {
 			list = append(list, sum)

@@ -24,15 +24,15 @@ func TestSplitAgainstExpansion(t *testing.T) {
 		weights := rapid.SliceOfN(rapid.Int64Range(0, 20), 6, 6).Draw(t, "weights")
 		most := rapid.Int64Range(1, 400).Draw(t, "most")
 		kind := []int{0, 1, 2, 0, 1, 2}
-		s := NewSums(g, func(x uint32) int64 { return weights[x] })
-		p := NewSplit(s, kind, 3, func(x uint32) int64 { return weights[x] / 2 })
+		s := NewWeightSums(g, func(x uint32) int64 { return weights[x] })
+		p := NewSplitter(s, kind, 3, func(x uint32) int64 { return weights[x] / 2 })
 		all := slices.Collect(g.All())
 		at, before := 0, int64(0)
 		for part := range p.Parts(most) {
 			if part.WeightBefore != before || part.Weight > most && !part.Single {
 				t.Fatalf("part %+v after %d", part, before)
 			}
-			c := p.Count(part)
+			c := p.CountKinds(part)
 			n := int(c.Calls[0] + c.Calls[1] + c.Calls[2])
 			want := p.zero()
 			weight := int64(0)
@@ -61,15 +61,15 @@ func TestSplitLongBodies(t *testing.T) {
 		g := &Grammar{Rules: [][]Symbol{nil}}
 		want := uint64(0)
 		for i := range n {
-			g.Rules[0] = append(g.Rules[0], Symbol{ID: int32(i % 7), Count: uint64(1 + i%3)})
+			g.Rules[0] = append(g.Rules[0], Symbol{TerminalOrRule: int32(i % 7), Count: uint64(1 + i%3)})
 			want += uint64(1 + i%3)
 		}
-		s := NewSums(g, func(uint32) int64 { return 1 })
+		s := NewWeightSums(g, func(uint32) int64 { return 1 })
 		for _, most := range []int64{1, 5, 130, 300, 1 << 40} {
-			p := NewSplit(s, make([]int, 7), 1, func(uint32) int64 { return 2 })
+			p := NewSplitter(s, make([]int, 7), 1, func(uint32) int64 { return 2 })
 			got := uint64(0)
 			for part := range p.Parts(most) {
-				c := p.Count(part)
+				c := p.CountKinds(part)
 				if c.Sums[0] != 2*part.Weight || int64(c.Calls[0]) != part.Weight {
 					t.Fatalf("%d symbols: part %+v has %+v", n, part, c)
 				}
@@ -91,14 +91,14 @@ func TestSplitIsBounded(t *testing.T) {
 		if i == len(g.Rules)-1 {
 			next = 1
 		}
-		g.Rules[i] = []Symbol{{ID: 0, Count: 1}, {ID: next, Count: 10}}
+		g.Rules[i] = []Symbol{{TerminalOrRule: 0, Count: 1}, {TerminalOrRule: next, Count: 10}}
 	}
-	s := NewSums(g, func(uint32) int64 { return 10 })
-	p := NewSplit(s, make([]int, 2), 1, func(uint32) int64 { return 10 })
+	s := NewWeightSums(g, func(uint32) int64 { return 10 })
+	p := NewSplitter(s, make([]int, 2), 1, func(uint32) int64 { return 10 })
 	count := func(most int64) (parts int, calls uint64) {
 		for part := range p.Parts(most) {
 			parts++
-			calls += p.Count(part).Calls[0]
+			calls += p.CountKinds(part).Calls[0]
 		}
 		return parts, calls
 	}

@@ -32,7 +32,7 @@ func (g *Grammar) straighten() *Grammar {
 		return g
 	}
 	s := straightener{rules: slices.Clone(g.Rules), apart: make([][]Symbol, len(g.Rules)), known: make(map[string]int32)}
-	for _, r := range g.Order() {
+	for _, r := range g.RuleOrder() {
 		flat, pieces := s.flatten(g.Rules[r])
 		if r > 0 && (hides[r] || pieces != nil && len(flat) <= maxApart) {
 			s.apart[r] = flat
@@ -58,7 +58,7 @@ func (g *Grammar) roundRules() []bool {
 	alike := func(body []Symbol) string {
 		key = key[:0]
 		for _, s := range body {
-			key = binary.LittleEndian.AppendUint32(key, uint32(s.ID))
+			key = binary.LittleEndian.AppendUint32(key, uint32(s.TerminalOrRule))
 		}
 		return string(key)
 	}
@@ -68,7 +68,7 @@ func (g *Grammar) roundRules() []bool {
 			rounds[alike(body)]++
 		}
 		for len(body) >= 2*minHidden {
-			w, n := Progression(body)
+			w, n := FindProgression(body)
 			if n < minHidden {
 				body = body[1:]
 				continue
@@ -81,7 +81,7 @@ func (g *Grammar) roundRules() []bool {
 	}
 	var hides []bool
 	for r, body := range g.Rules {
-		if r > 0 && len(body) <= maxWidth && rounds[alike(body)] >= MinRounds {
+		if r > 0 && len(body) <= maxWidth && rounds[alike(body)] >= MinProgressionRounds {
 			if hides == nil {
 				hides = make([]bool, len(g.Rules))
 			}
@@ -103,7 +103,7 @@ func (s *straightener) flatten(body []Symbol) (flat []Symbol, pieces []piece) {
 		return body, nil
 	}
 	put := func(x Symbol, at int) {
-		if n := len(flat); n > 0 && flat[n-1].ID == x.ID {
+		if n := len(flat); n > 0 && flat[n-1].TerminalOrRule == x.TerminalOrRule {
 			flat[n-1].Count += x.Count
 			pieces[n-1].to = at + 1
 			return
@@ -129,10 +129,10 @@ func (s *straightener) flatten(body []Symbol) (flat []Symbol, pieces []piece) {
 }
 
 func (s *straightener) splits(x Symbol) []Symbol {
-	if x.ID >= 0 || x.Count > maxTwice {
+	if x.TerminalOrRule >= 0 || x.Count > maxTwice {
 		return nil
 	}
-	return s.apart[-x.ID]
+	return s.apart[-x.TerminalOrRule]
 }
 
 // mark finds the progressions in a body that was taken apart. It leaves together what no
@@ -140,7 +140,7 @@ func (s *straightener) splits(x Symbol) []Symbol {
 func mark(flat []Symbol, pieces []piece) (some bool) {
 	apart := make([]bool, pieces[len(pieces)-1].to)
 	for i := 0; i < len(flat); {
-		w, n := Progression(flat[i:])
+		w, n := FindProgression(flat[i:])
 		if n < minHidden {
 			i++
 			continue
@@ -183,7 +183,7 @@ func (s *straightener) tokens(body, flat []Symbol, pieces []piece) []Symbol {
 		p := &pieces[i]
 		switch {
 		case p.round:
-			w, n := Progression(flat[i:])
+			w, n := FindProgression(flat[i:])
 			list = append(list, Symbol{s.progression(flat[i : i+w*n]), 1})
 			i += w * n
 			continue
@@ -202,7 +202,7 @@ func (s *straightener) tokens(body, flat []Symbol, pieces []piece) []Symbol {
 func (s *straightener) progression(rounds []Symbol) int32 {
 	var key []byte
 	for _, x := range rounds {
-		key = binary.AppendVarint(key, int64(x.ID))
+		key = binary.AppendVarint(key, int64(x.TerminalOrRule))
 		key = binary.AppendUvarint(key, x.Count)
 	}
 	r, ok := s.known[string(key)]
@@ -214,16 +214,16 @@ func (s *straightener) progression(rounds []Symbol) int32 {
 	return -r
 }
 
-// Compressed finds what is repeated in a list of symbols: its terminals are the numbers of their ids.
-func Compressed(list []Symbol) (b *Builder, ids []int32) {
+// CompressSymbols finds what is repeated in a list of symbols: its terminals are the numbers of their ids.
+func CompressSymbols(list []Symbol) (b *Builder, ids []int32) {
 	number := make(map[int32]uint32)
 	b = NewBuilder()
 	for _, x := range list {
-		n, known := number[x.ID]
+		n, known := number[x.TerminalOrRule]
 		if !known {
 			n = uint32(len(ids))
-			number[x.ID] = n
-			ids = append(ids, x.ID)
+			number[x.TerminalOrRule] = n
+			ids = append(ids, x.TerminalOrRule)
 		}
 		b.AppendRun(n, x.Count)
 	}
@@ -233,14 +233,14 @@ func Compressed(list []Symbol) (b *Builder, ids []int32) {
 // replace makes a rule of tokens that are compressed once more: a progression may come
 // again and again.
 func (s *straightener) replace(r int32, tokens []Symbol) {
-	b, ids := Compressed(tokens)
+	b, ids := CompressSymbols(tokens)
 	shift := int32(len(s.rules)) - 1
 	for i, body := range b.frozen().Rules {
 		for k, x := range body {
-			if x.ID >= 0 {
-				body[k].ID = ids[x.ID]
+			if x.TerminalOrRule >= 0 {
+				body[k].TerminalOrRule = ids[x.TerminalOrRule]
 			} else {
-				body[k].ID -= shift
+				body[k].TerminalOrRule -= shift
 			}
 		}
 		if i == 0 {
@@ -255,13 +255,13 @@ func (s *straightener) replace(r int32, tokens []Symbol) {
 // by first use.
 func (g *Grammar) tidy() *Grammar {
 	uses := make([]int, len(g.Rules))
-	order := g.Order()
+	order := g.RuleOrder()
 	for _, r := range order {
 		for _, x := range g.Rules[r] {
-			if x.ID < 0 {
-				uses[-x.ID]++
+			if x.TerminalOrRule < 0 {
+				uses[-x.TerminalOrRule]++
 				if x.Count > 1 {
-					uses[-x.ID]++
+					uses[-x.TerminalOrRule]++
 				}
 			}
 		}
@@ -270,8 +270,8 @@ func (g *Grammar) tidy() *Grammar {
 	for _, r := range order { // a rule comes after those in it
 		var body []Symbol
 		for _, x := range g.Rules[r] {
-			if x.ID < 0 && uses[-x.ID] == 1 {
-				body = append(body, whole.Rules[-x.ID]...)
+			if x.TerminalOrRule < 0 && uses[-x.TerminalOrRule] == 1 {
+				body = append(body, whole.Rules[-x.TerminalOrRule]...)
 			} else {
 				body = append(body, x)
 			}
@@ -286,8 +286,8 @@ func (g *Grammar) tidy() *Grammar {
 	}, nil, nil)
 	for _, body := range out.Rules {
 		for i, x := range body {
-			if x.ID < 0 {
-				body[i].ID = -number[-x.ID]
+			if x.TerminalOrRule < 0 {
+				body[i].TerminalOrRule = -number[-x.TerminalOrRule]
 			}
 		}
 	}

@@ -24,9 +24,9 @@ func CountRepeated(streams []*Grammar) int {
 	return EachRepeated(streams, func(int, *Symbol) {})
 }
 
-// WithCounts returns copies of streams in which the numbered repeated symbols
+// WithRepetitionCounts returns copies of streams in which the numbered repeated symbols
 // have other counts, 1 at least.
-func WithCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Grammar, error) {
+func WithRepetitionCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Grammar, error) {
 	list := make([]*Grammar, len(streams))
 	for i, g := range streams {
 		list[i] = g.Clone()
@@ -60,15 +60,15 @@ func CountTerminals(streams []*Grammar) (int, bool) {
 	next := uint32(0)
 	for _, g := range streams {
 		var ok bool
-		if next, ok = g.NumberedFrom(next); !ok {
+		if next, ok = g.IsNumberedFrom(next); !ok {
 			return 0, false
 		}
 	}
 	return int(next), true
 }
 
-// Occurrences counts how often each terminal occurs in the streams.
-func Occurrences(streams []*Grammar, terminals int) []uint64 {
+// CountOccurrences counts how often each terminal occurs in the streams.
+func CountOccurrences(streams []*Grammar, terminals int) []uint64 {
 	sum := make([]uint64, terminals)
 	for _, g := range streams {
 		for i, n := range g.Counts(terminals) {

@@ -21,10 +21,10 @@ const UnfoldLimit = 1 << 14
 type Unfolded struct {
 	// Grammar generates the sequence of leaves.
 	Grammar *Grammar
-	// Rule is which rule of the original an instance is a copy of.
-	Rule []int32
-	// Terminal is the original's terminal at each leaf.
-	Terminal []int32
+	// OriginalRule is which rule of the original an instance is a copy of.
+	OriginalRule []int32
+	// OriginalTerminal is the original's terminal at each leaf.
+	OriginalTerminal []int32
 }
 
 // Unfold makes the tree of a grammar. Copies of rules have at most limit symbols, without the copy that uses share if
@@ -35,8 +35,8 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 	uses := make([]int, len(g.Rules))
 	for _, body := range g.Rules {
 		for _, s := range body {
-			if s.ID < 0 {
-				uses[-s.ID]++
+			if s.TerminalOrRule < 0 {
+				uses[-s.TerminalOrRule]++
 			}
 		}
 	}
@@ -44,14 +44,14 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 		body := make([]Symbol, len(g.Rules[rule]))
 		for i, s := range g.Rules[rule] {
 			body[i] = s
-			if s.ID >= 0 {
-				body[i].ID = int32(len(t.Terminal))
-				t.Terminal = append(t.Terminal, s.ID)
+			if s.TerminalOrRule >= 0 {
+				body[i].TerminalOrRule = int32(len(t.OriginalTerminal))
+				t.OriginalTerminal = append(t.OriginalTerminal, s.TerminalOrRule)
 			}
 		}
 		t.Grammar.Rules = append(t.Grammar.Rules, body)
-		t.Rule = append(t.Rule, rule)
-		return int32(len(t.Rule) - 1)
+		t.OriginalRule = append(t.OriginalRule, rule)
+		return int32(len(t.OriginalRule) - 1)
 	}
 	if len(g.Rules) == 0 {
 		return t
@@ -59,12 +59,12 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 	instance(0)
 	// An instance whose rule is used once is no copy.
 	own := []bool{true}
-	for n := 0; n < len(t.Rule); n++ {
-		for i, s := range g.Rules[t.Rule[n]] {
-			if s.ID >= 0 {
+	for n := 0; n < len(t.OriginalRule); n++ {
+		for i, s := range g.Rules[t.OriginalRule[n]] {
+			if s.TerminalOrRule >= 0 {
 				continue
 			}
-			rule := -s.ID
+			rule := -s.TerminalOrRule
 			size := len(g.Rules[rule])
 			var to int32
 			switch {
@@ -82,33 +82,33 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 				own = append(own, false)
 				shared[rule] = to
 			}
-			t.Grammar.Rules[n][i].ID = -to
+			t.Grammar.Rules[n][i].TerminalOrRule = -to
 		}
 	}
 	return t
 }
 
-// A Visit is a call in sequence order: a leaf with the loops that it begins.
-type Visit struct {
+// A LeafVisit is a call in sequence order: a leaf with the loops that it begins.
+type LeafVisit struct {
 	Leaf int
 	// EntersLoop reports whether this enters the innermost loop that begins with the leaf; Repeats, whether this begins
 	// another iteration of it.
 	EntersLoop, RepeatsLoop bool
-	// Loops is how many loops are entered here, from the innermost one outwards: those that the leaf begins.
-	Loops int
+	// LoopsEntered is how many loops are entered here, from the innermost one outwards: those that the leaf begins.
+	LoopsEntered int
 }
 
 // A visitFrame is a position in an instance: the symbol at, with done complete repetitions.
 type visitFrame struct {
 	instance, at int32
 	done         uint64
-	begin        Visit // what the first leaf of the instance is
+	begin        LeafVisit // what the first leaf of the instance is
 }
 
 // Walk yields the sequence as visits. counts is the original grammar, or one
 // that differs from it in counts only.
-func (t *Unfolded) Walk(counts *Grammar) iter.Seq[Visit] {
-	return func(yield func(Visit) bool) {
+func (t *Unfolded) Walk(counts *Grammar) iter.Seq[LeafVisit] {
+	return func(yield func(LeafVisit) bool) {
 		c := t.Cursor(counts)
 		for {
 			if v, ok := c.Next(); !ok || !yield(v) {
@@ -129,18 +129,18 @@ type UnfoldedCursor struct {
 // Cursor returns a cursor at the beginning. counts is as for Walk.
 func (t *Unfolded) Cursor(counts *Grammar) *UnfoldedCursor {
 	c := &UnfoldedCursor{t: t, counts: counts}
-	if len(t.Rule) > 0 {
+	if len(t.OriginalRule) > 0 {
 		c.path = make([]visitFrame, 1, 16)
 	}
 	return c
 }
 
 // Next returns the next visit; ok is false at the end.
-func (c *UnfoldedCursor) Next() (v Visit, ok bool) {
+func (c *UnfoldedCursor) Next() (v LeafVisit, ok bool) {
 	for {
 		top, id, n := c.here()
 		if top == nil {
-			return Visit{}, false
+			return LeafVisit{}, false
 		}
 		v := top.visit(n)
 		top.done++
@@ -164,7 +164,7 @@ func (c *UnfoldedCursor) here() (top *visitFrame, id int32, n uint64) {
 			continue
 		}
 		if n = c.t.count(c.counts, top.instance, int(top.at)); top.done < n {
-			return top, body[top.at].ID, n
+			return top, body[top.at].TerminalOrRule, n
 		}
 		top.at, top.done = top.at+1, 0
 	}
@@ -172,13 +172,13 @@ func (c *UnfoldedCursor) here() (top *visitFrame, id int32, n uint64) {
 }
 
 // visit describes the beginning of the next of n rounds of a frame's symbol.
-func (f *visitFrame) visit(n uint64) (v Visit) {
+func (f *visitFrame) visit(n uint64) (v LeafVisit) {
 	switch {
 	case n > 1:
 		if v.EntersLoop, v.RepeatsLoop = f.done == 0, f.done > 0; v.EntersLoop {
-			v.Loops = 1
+			v.LoopsEntered = 1
 			if f.at == 0 {
-				v.Loops += f.begin.Loops
+				v.LoopsEntered += f.begin.LoopsEntered
 			}
 		}
 	case f.at == 0:
@@ -217,19 +217,19 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 }
 
 // MainLoop returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
-func (c *UnfoldedCursor) MainLoop() (r model.Round) {
-	if len(c.t.Rule) == 0 {
+func (c *UnfoldedCursor) MainLoop() (r model.OuterLoop) {
+	if len(c.t.OriginalRule) == 0 {
 		return r
 	}
 	if c.length == nil {
 		c.length = c.t.lengths(c.counts)
 	}
 	for at, s := range c.t.Grammar.Rules[0] {
-		x := model.Round{Symbol: int32(at), Count: c.t.count(c.counts, 0, at), Length: 1}
-		if s.ID < 0 {
-			x.Length = c.length[-s.ID]
+		x := model.OuterLoop{SymbolIndex: int32(at), Iterations: c.t.count(c.counts, 0, at), CallsPerIteration: 1}
+		if s.TerminalOrRule < 0 {
+			x.CallsPerIteration = c.length[-s.TerminalOrRule]
 		}
-		if x.Count > 1 && x.Count*x.Length > r.Count*r.Length {
+		if x.Iterations > 1 && x.Iterations*x.CallsPerIteration > r.Iterations*r.CallsPerIteration {
 			r = x
 		}
 	}
@@ -238,15 +238,15 @@ func (c *UnfoldedCursor) MainLoop() (r model.Round) {
 
 // RoundsLeft returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
 // last.
-func (c *UnfoldedCursor) RoundsLeft(r model.Round) (rounds uint64, between bool) {
+func (c *UnfoldedCursor) RoundsLeft(r model.OuterLoop) (rounds uint64, between bool) {
 	c.here()
 	if len(c.path) != 1 {
 		return 0, false
 	}
 	switch top := &c.path[0]; {
-	case top.at == r.Symbol:
-		return r.Count - top.done, true
-	case top.at == r.Symbol+1 && top.done == 0:
+	case top.at == r.SymbolIndex:
+		return r.Iterations - top.done, true
+	case top.at == r.SymbolIndex+1 && top.done == 0:
 		return 0, true
 	}
 	return 0, false
@@ -254,17 +254,17 @@ func (c *UnfoldedCursor) RoundsLeft(r model.Round) (rounds uint64, between bool)
 
 // count is how often a symbol of an instance is repeated.
 func (t *Unfolded) count(counts *Grammar, instance int32, at int) uint64 {
-	return counts.Rules[t.Rule[instance]][at].Count
+	return counts.Rules[t.OriginalRule[instance]][at].Count
 }
 
 // lengths are how many visits each instance has.
 func (t *Unfolded) lengths(counts *Grammar) []uint64 {
-	list := make([]uint64, len(t.Rule))
-	for _, n := range t.Grammar.Order() {
+	list := make([]uint64, len(t.OriginalRule))
+	for _, n := range t.Grammar.RuleOrder() {
 		for at, s := range t.Grammar.Rules[n] {
 			each := uint64(1)
-			if s.ID < 0 {
-				each = list[-s.ID]
+			if s.TerminalOrRule < 0 {
+				each = list[-s.TerminalOrRule]
 			}
 			list[n] += each * t.count(counts, int32(n), at)
 		}

@@ -41,7 +41,7 @@ func TestWalk(t *testing.T) {
 		tree := Unfold(g, limit)
 		var got, leaves []uint32
 		for v := range tree.Walk(g) {
-			got, leaves = append(got, uint32(tree.Terminal[v.Leaf])), append(leaves, uint32(v.Leaf))
+			got, leaves = append(got, uint32(tree.OriginalTerminal[v.Leaf])), append(leaves, uint32(v.Leaf))
 			if v.EntersLoop && v.RepeatsLoop {
 				t.Fatal("a loop is entered and goes on at once")
 			}
@@ -58,7 +58,7 @@ func TestWalk(t *testing.T) {
 		uses := make(map[int32]int)
 		for _, body := range tree.Grammar.Rules {
 			for _, s := range body {
-				if uses[s.ID]++; limit == 1<<20 && uses[s.ID] > 1 {
+				if uses[s.TerminalOrRule]++; limit == 1<<20 && uses[s.TerminalOrRule] > 1 {
 					t.Fatal("two uses of one instance")
 				}
 			}
@@ -100,9 +100,9 @@ func size(g *Grammar) (n int) {
 // x (a a b)[3], twice: where loops are entered, and where they go on.
 func TestVisits(t *testing.T) {
 	g := &Grammar{Rules: [][]Symbol{
-		{{ID: -1, Count: 2}},
-		{{ID: 7, Count: 1}, {ID: -2, Count: 3}},
-		{{ID: 8, Count: 2}, {ID: 9, Count: 1}},
+		{{TerminalOrRule: -1, Count: 2}},
+		{{TerminalOrRule: 7, Count: 1}, {TerminalOrRule: -2, Count: 3}},
+		{{TerminalOrRule: 8, Count: 2}, {TerminalOrRule: 9, Count: 1}},
 	}}
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestVisits(t *testing.T) {
 	tree := Unfold(g, 10)
 	text := ""
 	for v := range tree.Walk(g) {
-		text += string(rune('a' + tree.Terminal[v.Leaf] - 7))
+		text += string(rune('a' + tree.OriginalTerminal[v.Leaf] - 7))
 		if v.EntersLoop {
 			text += "+"
 		}
@@ -126,7 +126,7 @@ func TestVisits(t *testing.T) {
 
 // Another rank ran the loop another number of times.
 func TestOtherCounts(t *testing.T) {
-	g := &Grammar{Rules: [][]Symbol{{{ID: -1, Count: 2}, {ID: 5, Count: 1}, {ID: -1, Count: 3}}, {{ID: 3, Count: 1}, {ID: 4, Count: 1}}}}
+	g := &Grammar{Rules: [][]Symbol{{{TerminalOrRule: -1, Count: 2}, {TerminalOrRule: 5, Count: 1}, {TerminalOrRule: -1, Count: 3}}, {{TerminalOrRule: 3, Count: 1}, {TerminalOrRule: 4, Count: 1}}}}
 	o := g.Clone()
 	o.Rules[0][2].Count = 1
 	tree := Unfold(g, 10)
@@ -156,10 +156,10 @@ func TestArrivals(t *testing.T) {
 		}
 		want := make(map[way]uint64)
 		until := uint64(rapid.IntRange(0, len(seq)).Draw(t, "position"))
-		all, from, at := make(map[way]uint64), UnfoldStart, uint64(0)
+		all, from, at := make(map[way]uint64), BeforeFirst, uint64(0)
 		for v := range tree.Walk(g) {
 			w := way{v.Leaf, from, v.EntersLoop}
-			from = int(tree.Terminal[v.Leaf])
+			from = int(tree.OriginalTerminal[v.Leaf])
 			if all[w]++; at < until {
 				want[w]++
 			}
@@ -171,8 +171,8 @@ func TestArrivals(t *testing.T) {
 			for i := range list {
 				a := &list[i]
 				known[leaf] = true
-				got[way{leaf, a.From, a.Enters}] += a.CountBefore(until)
-				sum[way{leaf, a.From, a.Enters}] += a.Count()
+				got[way{leaf, a.PreviousTerminal, a.EntersLoop}] += a.CountBefore(until)
+				sum[way{leaf, a.PreviousTerminal, a.EntersLoop}] += a.Count()
 			}
 		}
 		for w, n := range all {

@@ -19,10 +19,10 @@ func leafAllocs(l *track.AllocEvents, rank int) (v allocSets) {
 	if l == nil || len(l.List) == 0 {
 		return v
 	}
-	set := &sections.AllocEvents{Ranks: column.FromValues(int64(rank)), Streams: l.Streams, Truncated: l.Cut}
+	set := &sections.AllocEvents{Ranks: column.ColumnOf(int64(rank)), Streams: l.Streams, Truncated: l.Truncated}
 	for _, x := range l.List {
 		set.List = append(set.List, sections.AllocColumns{
-			Free: x.Free, Calls: column.FromValues(int64(x.Calls)), Segment: column.FromValues(x.Segment), Size: column.FromValues(int64(x.Size)),
+			Free: x.Free, Calls: column.ColumnOf(int64(x.Calls)), Segment: column.ColumnOf(x.Segment), Size: column.ColumnOf(int64(x.Size)),
 		})
 	}
 	v.add(set, string(set.Shape()))

@@ -25,7 +25,7 @@ func TestAllocs(t *testing.T) {
 			r.AllocEvent(0, free, id<<8|1, size)
 		}
 		see := func(at int, free bool, id int64, size uint64) {
-			want[r.Rank] = append(want[r.Rank], seen{uint64(at), trace.AllocEvent{Free: free, Segment: trace.Location{Class: trace.Heap, ID: id}, Size: size}})
+			want[r.Rank] = append(want[r.Rank], seen{uint64(at), trace.AllocEvent{Free: free, Segment: trace.Location{Class: trace.AddressHeap, ID: id}, Size: size}})
 		}
 		size, n := uint64(4096+8*r.Rank), 2+r.Rank%3
 		for i := range rounds {
@@ -86,7 +86,7 @@ func TestAllocs(t *testing.T) {
 	size := 0
 	for _, x := range r.Sections() {
 		if x.Name == "lives" {
-			size = int(x.Stored)
+			size = int(x.StoredBytes)
 		}
 	}
 	if size == 0 || size > 300 {

@@ -36,7 +36,7 @@ func BenchmarkMerge(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if file, err = sections.Encode(c); err != nil {
+					if file, err = sections.EncodeFile(c); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -48,7 +48,7 @@ func BenchmarkMerge(b *testing.B) {
 				sum := int64(0)
 				for _, s := range r.Sections() {
 					if s.Name != "times" && s.Name != "process" {
-						sum += s.Stored
+						sum += s.StoredBytes
 					}
 				}
 				b.ReportMetric(float64(sum), "calls-bytes")
@@ -73,7 +73,7 @@ func BenchmarkFinish(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				file, err := sections.Encode(c)
+				file, err := sections.EncodeFile(c)
 				if err != nil {
 					b.Fatal(err)
 				}

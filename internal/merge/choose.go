@@ -16,7 +16,7 @@ import (
 const callsAByte = 64
 
 // shortest returns the classes in the form, with the lanes that were recorded or without, that makes the file shorter.
-func (s *State) shortest() []*class {
+func (s *MergedBlock) shortest() []*class {
 	if s.keepsLanes {
 		return s.classes
 	}
@@ -45,7 +45,7 @@ func (s *State) shortest() []*class {
 }
 
 // weight is what the choice goes by: bytes and distinct calls.
-func (s *State) weight(list []*class) (int, error) {
+func (s *MergedBlock) weight(list []*class) (int, error) {
 	n, err := s.size(list)
 	n *= callsAByte
 	for _, c := range list {
@@ -55,10 +55,10 @@ func (s *State) weight(list []*class) (int, error) {
 }
 
 // size is what the classes take in the file.
-func (s *State) size(list []*class) (int, error) {
+func (s *MergedBlock) size(list []*class) (int, error) {
 	c, err := s.contentOf(list)
 	if err != nil {
 		return 0, err
 	}
-	return sections.EstimateSize(c)
+	return sections.EstimateFileSize(c)
 }

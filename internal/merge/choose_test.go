@@ -35,7 +35,7 @@ func tagged(laps, n, laneFrom int, tag func(rank, lap, i int) int64) func(r *tra
 	}
 }
 
-func merged(t require, tracks []*track.Track) *State {
+func merged(t require, tracks []*track.Track) *MergedBlock {
 	s, err := MergeAll(tracks, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func merged(t require, tracks []*track.Track) *State {
 type require interface{ Fatal(...any) }
 
 // callsOf is what a rank of the file called, value by value.
-func callsOf(t require, s *State, ranks int) (file []byte, lanes bool, calls [][][]int64) {
+func callsOf(t require, s *MergedBlock, ranks int) (file []byte, lanes bool, calls [][][]int64) {
 	c, err := s.Content(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -54,10 +54,10 @@ func callsOf(t require, s *State, ranks int) (file []byte, lanes bool, calls [][
 	for i := range c.Classes {
 		lanes = lanes || len(c.Classes[i].Lanes) > 0
 	}
-	if file, err = sections.Encode(c); err != nil {
+	if file, err = sections.EncodeFile(c); err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewBytes(file, "test")
+	r, err := trace.ReadBytes(file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestChosen(t *testing.T) {
 
 // checkChosen holds what is kept against all forms, and the calls against those of the
 // form that was recorded.
-func checkChosen(t require, s *State, calls [][][]int64) {
+func checkChosen(t require, s *MergedBlock, calls [][][]int64) {
 	sizeOf := func(list []*class) int {
 		n, err := s.weight(list)
 		if err != nil {
@@ -190,8 +190,8 @@ func TestRefusesShapes(t *testing.T) {
 	s := merged(t, tracktest.RunAll(1, tagged(1, 300, 0, func(_, _, i int) int64 { return int64(i) })))
 	c := s.classes[0]
 	for i := range c.counts {
-		if v, _ := c.counts[i].Same(); v == 299 {
-			c.counts[i] = column.FromValues(298)
+		if v, _ := c.counts[i].Uniform(); v == 299 {
+			c.counts[i] = column.ColumnOf(298)
 		}
 	}
 	if _, _, ok := c.repeatedAlike(); ok {

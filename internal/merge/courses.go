@@ -52,14 +52,14 @@ func (c *class) leafCourses(tr *track.Track) {
 	}
 	alone, site := c.alone()
 	for _, x := range tr.Courses {
-		if x.Stream < 0 || x.Stream >= len(tr.Streams) || x.Terminal < 0 || x.Terminal >= len(alone) || x.From >= len(site) || !alone[x.Terminal] {
+		if x.Stream < 0 || x.Stream >= len(tr.Streams) || x.Terminal < 0 || x.Terminal >= len(alone) || x.PreviousTerminal >= len(site) || !alone[x.Terminal] {
 			continue
 		}
-		from := x.From
+		from := x.PreviousTerminal
 		if from >= 0 {
 			from = site[from]
 		}
-		c.courses = append(c.courses, course{x.Name, x.Stream, x.Terminal, from, x.Gap, x.Duration, x.Count})
+		c.courses = append(c.courses, course{x.Name, x.Stream, x.Terminal, from, x.GapPhases, x.DurationPhases, x.CountPhases})
 	}
 	c.gatherCourses()
 }
@@ -139,19 +139,19 @@ func (c *class) taking(o *class) func(x course) (course, bool) {
 //	          durations, phases of counts)…
 //	phases  = count uvarint, (calls uvarint, sum uvarint)…
 func codeCourses(c *wire.Coder, courses *[]course, n bounds) {
-	wire.List(c, courses, 7, func(_ int, x *course) {
+	wire.CodeList(c, courses, 7, func(_ int, x *course) {
 		c.String(&x.name)
-		wire.Bounded(c, &x.stream, n.streams-1)
-		wire.Bounded(c, &x.terminal, n.terminals-1)
+		wire.CodeBounded(c, &x.stream, n.streams-1)
+		wire.CodeBounded(c, &x.terminal, n.terminals-1)
 		codeFrom(c, &x.from)
 		for _, list := range x.lists() {
-			wire.List(c, list, 2, func(_ int, p *timing.Phase) { wire.Uints(c, &p.Calls, &p.Sum) })
+			wire.CodeList(c, list, 2, func(_ int, p *timing.Phase) { wire.CodeUints(c, &p.Calls, &p.Sum) })
 		}
 	})
 }
 
 // codeFrom is where calls came from.
 func codeFrom(c *wire.Coder, from *int) {
-	wire.Integers(c, from)
-	c.Refuse(*from < track.First || *from > math.MaxInt32, "calls from a place that can't be")
+	wire.CodeIntegers(c, from)
+	c.RefuseIf(*from < track.NoPreviousTerminal || *from > math.MaxInt32, "calls from a place that can't be")
 }

@@ -14,7 +14,7 @@ const mostLeaves = 1 << 10
 
 // firsts finds the leaves of one terminal whose first call on each rank took far longer than those after it: what is done once, before a
 // loop's first iteration or in a first call, is a phase of its own.
-func (p *placing) firsts(courses []course) (list []sections.First) {
+func (p *placing) firsts(courses []course) (list []sections.FirstTimes) {
 	leaves := p.byTerminal[courses[0].terminal]
 	if !p.longFirst(courses) || len(leaves) > mostLeaves {
 		return nil
@@ -29,7 +29,7 @@ func (p *placing) firsts(courses []course) (list []sections.First) {
 		gap, late := p.apart(x.gap, x.gap)
 		duration, slow := p.apart(x.duration, durations(courses)...)
 		if late || slow {
-			list = append(list, sections.First{Leaf: first.Leaf, Gap: gap, Duration: duration})
+			list = append(list, sections.FirstTimes{Leaf: first.Leaf, Gap: gap, Duration: duration})
 		}
 	}
 	return list
@@ -68,7 +68,7 @@ func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean floa
 	}
 	var rest timing.Phase
 	for _, list := range all {
-		sum := timing.TotalPhase(list)
+		sum := timing.SumPhases(list)
 		rest.Calls += sum.Calls
 		rest.Sum += sum.Sum
 	}
@@ -78,7 +78,7 @@ func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean floa
 		return mean, false
 	}
 	usual := float64(rest.Sum) / float64(rest.Calls)
-	return mean, model.FirstApart(mean, usual, p.total/p.ranks)
+	return mean, model.FirstCallsDiffer(mean, usual, p.total/p.ranks)
 }
 
 // arrives is how many calls there are until the way is taken.

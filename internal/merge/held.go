@@ -20,8 +20,8 @@ import (
 // So it grows with what ranks do differently, and by at most 216 bytes a rank for
 // the table. A node of the tree holds its own state, one message, and the state in that.
 // Strings, call sites and allocation events of memory come on top, histograms if they were asked for.
-func (s *State) HeldBytes() int {
-	n := s.processes.Held()
+func (s *MergedBlock) HeldBytes() int {
+	n := s.processes.MemoryBytes()
 	for _, c := range s.classes {
 		n += c.held()
 	}
@@ -42,8 +42,8 @@ func (s *State) HeldBytes() int {
 	return n
 }
 
-// Distinct returns how many distinct calls the classes have.
-func (s *State) Distinct() (n int) {
+// DistinctCalls returns how many distinct calls the classes have.
+func (s *MergedBlock) DistinctCalls() (n int) {
 	for _, c := range s.classes {
 		n += c.shape().terminals()
 	}

@@ -39,7 +39,7 @@ func TestHeld(t *testing.T) {
 			msg := own.encode()
 			own = nil
 			before := heap()
-			s, err := decode(msg, &State{})
+			s, err := decode(msg, &MergedBlock{})
 			if err != nil {
 				t.Fatal(err)
 			}

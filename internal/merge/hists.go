@@ -17,7 +17,7 @@ import (
 // A histogram is of the calls of some terminals that came from somewhere.
 type histogram struct {
 	terminal      int
-	from          int // number of the place, or track.First
+	from          int // number of the place, or track.NoPreviousTerminal
 	duration, gap *hist.Hist
 }
 
@@ -32,7 +32,7 @@ func (c *class) histKeys() (unit, place []int) {
 	number := make(map[at]int)
 	for t := range sh.of {
 		k := sh.skeleton(t)
-		n, _ := once.Number(number, at{k.call, k.inner})
+		n, _ := once.NumberOf(number, at{k.call, k.inner})
 		place = append(place, n)
 	}
 	if !c.split {
@@ -57,12 +57,12 @@ func (c *class) leafHists(tr *track.Track) {
 	}
 	unit, place := c.histKeys()
 	for _, h := range tr.Hists {
-		if h.Terminal < 0 || h.Terminal >= len(unit) || h.From >= len(place) {
+		if h.Terminal < 0 || h.Terminal >= len(unit) || h.PreviousTerminal >= len(place) {
 			continue
 		}
-		x := histogram{unit[h.Terminal], h.From, h.Duration, h.Gap}
-		if h.From >= 0 {
-			x.from = place[h.From]
+		x := histogram{unit[h.Terminal], h.PreviousTerminal, h.Duration, h.Gap}
+		if h.PreviousTerminal >= 0 {
+			x.from = place[h.PreviousTerminal]
 		}
 		c.hists = append(c.hists, x)
 	}
@@ -125,12 +125,12 @@ func (c *class) uniteHists(list []*class) {
 }
 
 func (c *class) codeHists(x *wire.Coder, n bounds) {
-	wire.List(x, &c.hists, 6, func(_ int, h *histogram) {
-		wire.Bounded(x, &h.terminal, n.terminals-1)
+	wire.CodeList(x, &c.hists, 6, func(_ int, h *histogram) {
+		wire.CodeBounded(x, &h.terminal, n.terminals-1)
 		if codeFrom(x, &h.from); x.Reader != nil {
 			h.duration, h.gap = hist.Decode(x.Reader), hist.Decode(x.Reader)
 		} else {
-			x.B = h.gap.AppendBinary(h.duration.AppendBinary(x.B))
+			x.Buf = h.gap.AppendBinary(h.duration.AppendBinary(x.Buf))
 		}
 	})
 }
@@ -139,7 +139,7 @@ func (c *class) codeHists(x *wire.Coder, n bounds) {
 func (c *class) traceHists() []sections.Histogram {
 	var list []sections.Histogram
 	for _, h := range c.hists {
-		list = append(list, sections.Histogram{Terminal: h.terminal, From: h.from, Duration: h.duration, Gap: h.gap})
+		list = append(list, sections.Histogram{Terminal: h.terminal, PreviousPlace: h.from, Duration: h.duration, Gap: h.gap})
 	}
 	return list
 }

@@ -61,7 +61,7 @@ func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	used, err := signature.LaneUsageOf(streams, s.terminals())
+	used, err := signature.TerminalUsageOf(streams, s.terminals())
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 		if err := g.Check(); err != nil {
 			return err
 		}
-		if err := used.Fits(s.lanes[i].terminal, g); err != nil {
+		if err := used.CheckLane(s.lanes[i].terminal, g); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (c *class) leafSteps(tr *track.Track) {
 	for i := range tr.Lanes {
 		for _, step := range tr.Lanes[i].StepValues {
 			for _, d := range step {
-				c.steps = append(c.steps, column.FromValues(d))
+				c.steps = append(c.steps, column.ColumnOf(d))
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 		return
 	}
 	own := grammar.CountRepeated(sh.streams)
-	out.Counts, out.LaneCounts = c.counts[:own:own], c.counts[own:]
+	out.Counts, out.LaneStepCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
 	for _, of := range sh.lanes {
 		l := signature.LaneColumns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
@@ -204,7 +204,7 @@ func split(cols []column.Column, parts []subclass, of []int) [][]column.Column {
 		list[i] = make([]column.Column, len(cols))
 	}
 	for k := range cols {
-		if v, ok := cols[k].Same(); ok {
+		if v, ok := cols[k].Uniform(); ok {
 			for i := range list {
 				list[i][k] = column.Constant(v, len(parts[i].members))
 			}
@@ -289,7 +289,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	for t := range u.lane {
 		u.like[u.sh.like(int(t))] = true
 	}
-	t := track.Track{Inner: u.sh.inner()}
+	t := track.Track{WithoutStack: u.sh.inner()}
 	for _, g := range streams {
 		b := grammar.NewBuilder()
 		for old := range g.All() {
@@ -301,7 +301,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	}
 	for _, x := range u.terminals {
 		k := u.sh.skeleton(int(x.old))
-		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
+		t.Signatures = append(t.Signatures, signature.Signature{Call: k.call, Site: k.site, Values: make([]int64, k.width)})
 	}
 	d := &class{ranks: u.c.ranks, totals: u.c.totals, ranked: u.c.ranked, valued: u.c.valued, attached: u.c.attached, split: true}
 	d.setShape(&t)
@@ -318,7 +318,7 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 	next := uint32(len(u.terminals))
 	l := u.lane[old]
 	if l == nil {
-		return once.Get(u.number, old, func() uint32 { return u.add(plainTerminal{old: old}, next) })
+		return once.GetOrMake(u.number, old, func() uint32 { return u.add(plainTerminal{old: old}, next) })
 	}
 	if l.calls > 0 {
 		step := l.first + int(l.order[l.calls-1])*len(l.at)
@@ -378,7 +378,7 @@ func (u *laneRemover) values(sh *classShape) values {
 	number := make(map[string]uint32)
 	for at, p := range sh.places() {
 		col, id := u.column(&u.terminals[p.terminal], p.value)
-		n, fresh := once.Number(number, id)
+		n, fresh := once.NumberOf(number, id)
 		if fresh {
 			v.cols = append(v.cols, col)
 		}

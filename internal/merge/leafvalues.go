@@ -29,7 +29,7 @@ func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()
 	for i, g := range sh.streams {
-		terminals := grammar.Unfold(g, grammar.UnfoldLimit).Terminal
+		terminals := grammar.Unfold(g, grammar.UnfoldLimit).OriginalTerminal
 		v.first = append(v.first, len(v.leaves))
 		v.leaves = append(v.leaves, terminals...)
 		if v.streams[i] = c.placing(sh, i, 0); v.streams[i] != nil {
@@ -70,10 +70,10 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 		for site, leaves := range bySite {
 			mean, uneven := all[site].Mean(), false
 			for _, x := range leaves {
-				uneven = uneven || x.Count != x.Calls
+				uneven = uneven || x.NumberCount != x.Calls
 			}
 			for _, x := range leaves {
-				if uneven || math.Abs(float64(x.Sum)/float64(x.Count)-mean) > unlikeValue*math.Abs(mean) {
+				if uneven || math.Abs(float64(x.Sum)/float64(x.NumberCount)-mean) > unlikeValue*math.Abs(mean) {
 					list = append(list, x)
 				}
 			}
@@ -110,7 +110,7 @@ func (p *placing) values(courses []course) (list []sections.LeafValue) {
 		}
 		x := sections.LeafValue{Leaf: p.first + leaf, Calls: uint64(calls)}
 		if n := count[at{leaf, 0}]; n != nil {
-			x.Count = uint64(math.Round(n.time))
+			x.NumberCount = uint64(math.Round(n.time))
 			x.Sum = int64(math.Round(above[at{leaf, 0}].time - below[at{leaf, 0}].time))
 			if p.varies || n.calls > calls {
 				x.Calls = uint64(math.Round(n.calls))
@@ -132,7 +132,7 @@ func (v *valuePlaces) ofRanks(out *sections.Class) {
 		bySite[v.site[t]] = append(bySite[v.site[t]], leaf)
 	}
 	sums := make(map[string]map[int][]int64) // by name, by leaf
-	for name, cols := range out.RankedValues {
+	for name, cols := range out.RankAttachedTotals {
 		list, n := make(map[int][]int64), 0
 		for site, leaves := range bySite {
 			if v.c.valued[name][firstSite+2*site] != nil && len(leaves) > 1 {
@@ -193,7 +193,7 @@ func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][
 // columns adds the values of the leaves if they add up to each rank's total at the call site. Otherwise the total has
 // more than the courses.
 func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][]int, sums map[int][]int64) {
-	cols := out.RankedValues[name]
+	cols := out.RankAttachedTotals[name]
 	for site, leaves := range bySite {
 		known := sums[leaves[0]] != nil
 		for rank := 0; known && rank < v.c.ranks.Len(); rank++ {
@@ -209,16 +209,16 @@ func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][
 			continue
 		}
 		for _, leaf := range leaves {
-			x := timing.SiteTotals{Terminal: len(v.site) + leaf, Gap: make([]timing.Step, len(sums[leaf])), Duration: make([]timing.Step, len(sums[leaf]))}
+			x := timing.SiteTotals{FirstTerminal: len(v.site) + leaf, Gap: make([]timing.LogStep, len(sums[leaf])), Duration: make([]timing.LogStep, len(sums[leaf]))}
 			for rank, sum := range sums[leaf] {
 				below, above := parts(sum)
-				x.Gap[rank], x.Duration[rank] = timing.StepOf(below), timing.StepOf(above)
+				x.Gap[rank], x.Duration[rank] = timing.LogStepOf(below), timing.LogStepOf(above)
 			}
 			cols.Sites = append(cols.Sites, x)
 		}
 	}
-	slices.SortFunc(cols.Sites, func(a, b timing.SiteTotals) int { return cmp.Compare(a.Terminal, b.Terminal) })
-	out.RankedValues[name] = cols
+	slices.SortFunc(cols.Sites, func(a, b timing.SiteTotals) int { return cmp.Compare(a.FirstTerminal, b.FirstTerminal) })
+	out.RankAttachedTotals[name] = cols
 }
 
 var errAttached = errors.New("signatures and attached values differ in number")
@@ -288,7 +288,7 @@ func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 // code codes the numbers of all sites.
 func (a *attachments) code(c *wire.Coder, sites int) {
 	names := slices.Sorted(maps.Keys(*a))
-	wire.List(c, &names, 1, func(_ int, name *string) {
+	wire.CodeList(c, &names, 1, func(_ int, name *string) {
 		c.String(name)
 		list := (*a)[*name]
 		if c.Reader != nil {
@@ -296,8 +296,8 @@ func (a *attachments) code(c *wire.Coder, sites int) {
 		}
 		for i := range list {
 			if s := &list[i]; !c.Failed() {
-				if wire.Uints(c, &s.Count); s.Count > 0 {
-					wire.Integers(c, &s.Sum, &s.Min, &s.Max)
+				if wire.CodeUints(c, &s.Count); s.Count > 0 {
+					wire.CodeIntegers(c, &s.Sum, &s.Min, &s.Max)
 				}
 			}
 		}

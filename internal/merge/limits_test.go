@@ -33,7 +33,7 @@ func TestLargeValuesAreRead(t *testing.T) {
 				t.Fatalf("%v", s.Problems)
 			}
 			body := s.appendBody([]byte{plainMessage})
-			back, err := decode(body, &State{})
+			back, err := decode(body, &MergedBlock{})
 			if err != nil {
 				t.Fatalf("%d bytes: %v", len(body), err)
 			}

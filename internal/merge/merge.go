@@ -31,20 +31,20 @@ import (
 //
 // A fault in some rank's track or message leaves out that rank's subtree and is noted in the state's Problems. An error
 // means that this rank can't go on.
-func Merge(t Transport, tr *track.Track) (*State, error) {
+func Merge(t Transport, tr *track.Track) (*MergedBlock, error) {
 	s, _, err := MergeThenGather(t, tr, nil)
 	return s, err
 }
 
 // MergeThenGather is Merge with something to come after it; see Gathering. trouble is why
 // there is no track, if that is so for a reason.
-func MergeThenGather(t Transport, tr *track.Track, trouble error) (*State, *SeriesGathering, error) {
-	g := &SeriesGathering{Own: tr != nil && tr.Log != nil}
+func MergeThenGather(t Transport, tr *track.Track, trouble error) (*MergedBlock, *SeriesGathering, error) {
+	g := &SeriesGathering{HasOwnTimes: tr != nil && tr.TimeLog != nil}
 	s, err := merge(t, tr, trouble, g)
 	return s, g, err
 }
 
-func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *State, err error) {
+func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *MergedBlock, err error) {
 	rank, size := t.Rank(), t.Size()
 	if err = trouble; err == nil {
 		err = attempt(func() (err error) {
@@ -68,13 +68,13 @@ func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *
 		}
 		width := min(step, size-from)
 		msg, err := t.Recv(from)
-		var other *State
+		var other *MergedBlock
 		if err == nil && len(msg) == 0 {
 			err = errEmpty
 		}
 		if err == nil {
 			if msg[0] != 0 {
-				g.Children = append(g.Children, Child{from, width})
+				g.Children = append(g.Children, ChildBlock{from, width})
 			}
 			err = attempt(func() (err error) {
 				other, err = decode(msg[1:], s)
@@ -98,7 +98,7 @@ func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *
 var errEmpty = errors.New("empty message")
 
 // receive joins a state, or what is left of it.
-func (s *State) receive(other *State) (*State, error) {
+func (s *MergedBlock) receive(other *MergedBlock) (*MergedBlock, error) {
 	first, ranks := s.first, s.ranks
 	err := attempt(func() error { return s.join(other) })
 	if err == nil {
@@ -114,9 +114,9 @@ func (s *State) receive(other *State) (*State, error) {
 
 // message is the state on its way to the parent. Whether there are times of calls is written separately, so that it can
 // be read even if the rest cannot.
-func (g *SeriesGathering) message(s *State) []byte {
+func (g *SeriesGathering) message(s *MergedBlock) []byte {
 	msg := []byte{0}
-	if g.Needed() {
+	if g.IsNeeded() {
 		msg[0] = 1
 	}
 	body := []byte(nil)
@@ -154,9 +154,9 @@ func attempt(f func() error) (err error) {
 func Parent(rank int) int { return rank & (rank - 1) }
 
 // Children lists the ranks from which Merge receives at a rank, in order.
-func Children(rank, size int) (list []Child) {
+func Children(rank, size int) (list []ChildBlock) {
 	for step := 1; rank&step == 0 && rank+step < size; step <<= 1 {
-		list = append(list, Child{rank + step, min(step, size-rank-step)})
+		list = append(list, ChildBlock{rank + step, min(step, size-rank-step)})
 	}
 	return list
 }
@@ -164,7 +164,7 @@ func Children(rank, size int) (list []Child) {
 // MergeAll merges the tracks of a world that are at hand in one process. The
 // world has as many ranks as the highest rank among them says, or ranks if that
 // is more; ranks without a track are left out of all classes.
-func MergeAll(tracks []*track.Track, ranks int) (*State, error) {
+func MergeAll(tracks []*track.Track, ranks int) (*MergedBlock, error) {
 	byRank := make(map[int]*track.Track, len(tracks))
 	for _, tr := range tracks {
 		if tr.Rank < 0 {
@@ -177,13 +177,13 @@ func MergeAll(tracks []*track.Track, ranks int) (*State, error) {
 		ranks = max(ranks, tr.Rank+1)
 	}
 	if ranks == 0 {
-		return &State{}, nil
+		return &MergedBlock{}, nil
 	}
 	return block(byRank, 0, ranks, ranks)
 }
 
 // block merges ranks, beginning with first, of a world, as Merge does at rank first.
-func block(byRank map[int]*track.Track, first, ranks, world int) (*State, error) {
+func block(byRank map[int]*track.Track, first, ranks, world int) (*MergedBlock, error) {
 	s, err := leaf(byRank[first], first, world)
 	if err != nil {
 		s = lost(first, 1, err)

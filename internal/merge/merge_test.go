@@ -17,9 +17,9 @@ import (
 )
 
 // throughTree merges tracks as virtual ranks with a transport.
-func throughTree(t require, tracks []*track.Track) *merge.State {
+func throughTree(t require, tracks []*track.Track) *merge.MergedBlock {
 	var wg sync.WaitGroup
-	var root *merge.State
+	var root *merge.MergedBlock
 	for i, tp := range merge.LocalTransports(len(tracks)) {
 		wg.Go(func() {
 			s, err := merge.Merge(tp, tracks[i])
@@ -43,12 +43,12 @@ type require interface {
 	Errorf(string, ...any)
 }
 
-func file(t require, s *merge.State) []byte {
+func file(t require, s *merge.MergedBlock) []byte {
 	c, err := s.Content(map[string]string{trace.MetaCommand: "./app"})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -56,7 +56,7 @@ func file(t require, s *merge.State) []byte {
 }
 
 func readerOf(b []byte) (*trace.Reader, error) {
-	return trace.NewBytes(b, "test")
+	return trace.ReadBytes(b, "test")
 }
 
 // same checks that a trace gives back what each track has.
@@ -76,22 +76,22 @@ func same(t require, b []byte, tracks []*track.Track) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		if k.Streams() != len(tr.Streams) || k.Terminals() != len(tr.Sigs) {
+		if k.Streams() != len(tr.Streams) || k.Terminals() != len(tr.Signatures) {
 			t.Fatalf("rank %d: %d streams, %d terminals", rank, k.Streams(), k.Terminals())
 		}
-		for i, sig := range tr.Sigs {
-			if got := k.Signature(i); !slices.Equal(got, sig.Vals) {
-				t.Fatalf("rank %d: terminal %d: values %v, want %v", rank, i, got, sig.Vals)
+		for i, sig := range tr.Signatures {
+			if got := k.Signature(i); !slices.Equal(got, sig.Values) {
+				t.Fatalf("rank %d: terminal %d: values %v, want %v", rank, i, got, sig.Values)
 			}
 			c, err := k.Terminal(i)
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
-			around, stack := tr.Outer[sig.Site]
-			if stack != (c.Site.Outer != nil) || stack && !samePlace(*c.Site.Outer, tr.Sites[around]) {
-				t.Fatalf("rank %d: terminal %d: called from %v", rank, i, c.Site.Outer)
+			around, stack := tr.CallerSite[sig.Site]
+			if stack != (c.Site.Caller != nil) || stack && !samePlace(*c.Site.Caller, tr.Sites[around]) {
+				t.Fatalf("rank %d: terminal %d: called from %v", rank, i, c.Site.Caller)
 			}
-			if c.Func.ID != sig.Call || !samePlace(c.Site.Alone(), tr.Sites[sig.Site]) {
+			if c.Func.ID != sig.Call || !samePlace(c.Site.WithoutCallers(), tr.Sites[sig.Site]) {
 				t.Fatalf("rank %d: terminal %d: %s at %v", rank, i, c.Name(), c.Site)
 			}
 		}
@@ -100,7 +100,7 @@ func same(t require, b []byte, tracks []*track.Track) {
 			var want []uint32
 			var vals [][]int64
 			for n, sig := range tracktest.Calls(tr, s) {
-				want, vals = append(want, n), append(vals, sig.Vals)
+				want, vals = append(want, n), append(vals, sig.Values)
 			}
 			at := 0
 			for n, got := range k.Signatures(s) {
@@ -124,11 +124,11 @@ func same(t require, b []byte, tracks []*track.Track) {
 		}
 		p, err := k.Process()
 		away := func(a, b int64) int64 { return max(a-b, b-a) }
-		if q := tr.Process; err != nil || away(p.SpanNs, q.SpanNs) > trace.RoundedBy(p.SpanNs, r.Ranks())+1 ||
+		if q := tr.Process; err != nil || away(p.SpanNs, q.SpanNs) > trace.RoundingError(p.SpanNs, r.Ranks())+1 ||
 			away(p.StartNs+p.SpanNs, q.StartNs+q.SpanNs) > 5e5 {
 			t.Fatalf("rank %d: process %+v, want times %+v, error %v", rank, p, q, err)
 		}
-		if q := tr.Process; p.Host != q.Host || p.PID != 0 || p.End != q.End || p.Threads != q.Threads || p.Lost != q.Lost {
+		if q := tr.Process; p.Host != q.Host || p.PID != 0 || p.End != q.End || p.Threads != q.Threads || p.LostCalls != q.LostCalls {
 			t.Fatalf("rank %d: process %+v, want %+v, error %v", rank, p, q, err)
 		}
 	}
@@ -244,9 +244,9 @@ func TestClassesAndSize(t *testing.T) {
 			}
 			sum := 0
 			for _, sec := range r.Sections() {
-				t.Logf("%s on %d ranks: %-10s %6d of %6d", tc.name, ranks, sec.Name, sec.Stored, sec.Raw)
+				t.Logf("%s on %d ranks: %-10s %6d of %6d", tc.name, ranks, sec.Name, sec.StoredBytes, sec.RawBytes)
 				if sec.Name != "process" && sec.Name != "times" && sec.Name != "totals" {
-					sum += int(sec.Stored)
+					sum += int(sec.StoredBytes)
 				}
 			}
 			return sum

@@ -22,7 +22,7 @@ const (
 	compressFrom      = 1 << 14 // smaller messages travel faster than they compress
 )
 
-func (s *State) encode() []byte {
+func (s *MergedBlock) encode() []byte {
 	b := s.appendBody([]byte{plainMessage})
 	if len(b) < compressFrom {
 		return b
@@ -34,24 +34,24 @@ func (s *State) encode() []byte {
 	return append(wire.AppendUvarint([]byte{compressedMessage}, uint64(len(b)-1)), frame...)
 }
 
-func (s *State) appendBody(b []byte) []byte {
-	return wire.Append(b, func(c *wire.Coder) { s.code(c, nil) })
+func (s *MergedBlock) appendBody(b []byte) []byte {
+	return wire.AppendCoded(b, func(c *wire.Coder) { s.code(c, nil) })
 }
 
 // code is the body of a message. What the keys of classes say is taken from the state that those read join.
-func (s *State) code(c *wire.Coder, into *State) {
-	wire.Bounded(c, &s.first, model.MaxRanks)
-	wire.Bounded(c, &s.ranks, model.MaxRanks)
-	wire.List(c, &s.Problems, 3, func(_ int, p *Problem) {
-		wire.Bounded(c, &p.Rank, model.MaxRanks)
-		wire.Bounded(c, &p.Ranks, model.MaxRanks)
-		c.String(&p.What)
+func (s *MergedBlock) code(c *wire.Coder, into *MergedBlock) {
+	wire.CodeBounded(c, &s.first, model.MaxRanks)
+	wire.CodeBounded(c, &s.ranks, model.MaxRanks)
+	wire.CodeList(c, &s.Problems, 3, func(_ int, p *Problem) {
+		wire.CodeBounded(c, &p.FirstRank, model.MaxRanks)
+		wire.CodeBounded(c, &p.Ranks, model.MaxRanks)
+		c.String(&p.Text)
 	})
 	n, taken := len(s.classes), 0
 	c.Count(&n, 1)
 	for i := range n {
 		if c.Reader == nil {
-			c.B = s.classes[i].append(c.B)
+			c.Buf = s.classes[i].append(c.Buf)
 			continue
 		}
 		x := decodeClass(c.Reader, s, into)
@@ -61,29 +61,29 @@ func (s *State) code(c *wire.Coder, into *State) {
 		taken += x.ranks.Len()
 		s.add(x)
 	}
-	c.Refuse(taken > s.ranks, "%d ranks in classes, %d in all", taken, s.ranks)
+	c.RefuseIf(taken > s.ranks, "%d ranks in classes, %d in all", taken, s.ranks)
 	if c.Reader != nil {
 		s.strings, s.sites = make(map[uint64]string), make(map[uint64]model.Site)
 	}
-	wire.Map(c, s.strings, 9, func(h *uint64, text *string) {
+	wire.CodeMap(c, s.strings, 9, func(h *uint64, text *string) {
 		c.Uint64(h)
 		c.String(text)
 	})
-	wire.Map(c, s.sites, 11, func(h *uint64, site *model.Site) {
+	wire.CodeMap(c, s.sites, 11, func(h *uint64, site *model.Site) {
 		c.Uint64(h)
 		c.String(&site.Module)
 		c.String(&site.BuildID)
-		wire.Uints(c, &site.Offset)
+		wire.CodeUints(c, &site.Offset)
 	})
 	outer := s.outer
 	if c.Reader != nil {
 		outer = make(map[uint64]uint64)
 	}
-	if wire.Map(c, outer, 16, func(inner, h *uint64) { c.Uint64(inner, h) }); len(outer) > 0 {
+	if wire.CodeMap(c, outer, 16, func(inner, h *uint64) { c.Uint64(inner, h) }); len(outer) > 0 {
 		s.outer = outer
 	}
 	if c.Reader == nil {
-		c.B = s.handovers.append(s.allocs.append(s.processes.AppendBinary(c.B)))
+		c.Buf = s.handovers.append(s.allocs.append(s.processes.AppendBinary(c.Buf)))
 	} else {
 		s.processes = sections.DecodeProcesses(c.Reader, s.ranks)
 		s.allocs = decodeAllocs(c.Reader, s.first, s.ranks)
@@ -106,7 +106,7 @@ func (c *class) append(b []byte) []byte {
 	for i := range c.steps {
 		b = c.steps[i].AppendRuns(b)
 	}
-	return wire.Append(b, func(x *wire.Coder) { c.codeFurther(x, bounds{}) })
+	return wire.AppendCoded(b, func(x *wire.Coder) { c.codeFurther(x, bounds{}) })
 }
 
 // What a class read has by its shape.
@@ -123,7 +123,7 @@ func (c *class) codeFurther(x *wire.Coder, n bounds) {
 
 // decode reads a message. What the keys of classes say is taken from the state that it
 // joins, if that has the same ones.
-func decode(msg []byte, into *State) (*State, error) {
+func decode(msg []byte, into *MergedBlock) (*MergedBlock, error) {
 	r := wire.NewReader(msg, "merge message")
 	switch codec := r.Byte(); codec {
 	case plainMessage:
@@ -132,7 +132,7 @@ func decode(msg []byte, into *State) (*State, error) {
 		if r.Err() != nil {
 			return nil, r.Err()
 		}
-		raw, err := wire.Expand(r.Remaining(), size)
+		raw, err := wire.Decompress(r.Remaining(), size)
 		if err != nil {
 			return nil, fmt.Errorf("merge message: %w", err)
 		}
@@ -140,12 +140,12 @@ func decode(msg []byte, into *State) (*State, error) {
 	default:
 		r.Fail("unknown codec %d", codec)
 	}
-	s := new(State)
+	s := new(MergedBlock)
 	s.code(&wire.Coder{Reader: r}, into)
-	return s, r.Done()
+	return s, r.Finish()
 }
 
-func decodeClass(r *wire.Reader, s, into *State) *class {
+func decodeClass(r *wire.Reader, s, into *MergedBlock) *class {
 	c := &class{split: r.Byte() != 0, key: r.String()}
 	n := r.Int(s.ranks)
 	if r.Err() != nil {
@@ -156,7 +156,7 @@ func decodeClass(r *wire.Reader, s, into *State) *class {
 		return nil
 	}
 	shape, err := into.shapeOf(c.key)
-	if err == nil && (shape.repeats > r.Rest() || shape.steps > r.Rest()) {
+	if err == nil && (shape.repeats > r.RemainingLen() || shape.steps > r.RemainingLen()) {
 		err = errors.New("class with more columns than the message holds")
 	}
 	if r.Check(err); err != nil {

@@ -167,8 +167,8 @@ func (c *class) codeOwn(x *wire.Coder, n bounds) {
 	} else if c.own.of != nil {
 		kind = someOwn
 	}
-	wire.Byte(x, &kind)
-	if x.Reader != nil && (kind > someOwn || kind == someOwn && ranks > x.Reader.Rest()) {
+	wire.CodeByte(x, &kind)
+	if x.Reader != nil && (kind > someOwn || kind == someOwn && ranks > x.Reader.RemainingLen()) {
 		x.Reader.Fail("courses of %d ranks of kind %d", ranks, kind)
 	}
 	if c.own.lost = kind == lostOwn; kind != someOwn || x.Failed() {

@@ -31,17 +31,17 @@ func (c *class) placing(sh *classShape, stream, member int) *placing {
 	}
 	// That the ranks' counts differ changes nothing but which call is in which phase.
 	g := c.repeated(sh.streams[:stream+1], member)[stream]
-	if g.Symbols() > maxPlaced {
+	if g.SymbolCount() > maxPlaced {
 		return nil
 	}
 	tree := grammar.Unfold(g, grammar.UnfoldLimit)
 	_, site := c.alone()
 	p := &placing{tree: tree, arrivals: tree.Arrivals(g), site: site, ranks: float64(c.ranks.Len()), byTerminal: make(map[int][]int)}
-	for leaf, t := range tree.Terminal {
+	for leaf, t := range tree.OriginalTerminal {
 		p.byTerminal[int(t)] = append(p.byTerminal[int(t)], leaf)
 	}
 	for i := range c.counts {
-		_, same := c.counts[i].Same()
+		_, same := c.counts[i].Uniform()
 		p.varies = p.varies || !same
 	}
 	return p
@@ -49,7 +49,7 @@ func (c *class) placing(sh *classShape, stream, member int) *placing {
 
 // placed returns the leaves whose times are not those of their terminal, and those whose first calls took far longer than the rest. mixed are the terminals whose calls may take
 // different and not negligible times at single places that are not known.
-func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.LeafTimes, firsts []sections.First, mixed []int) {
+func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.LeafTimes, firsts []sections.FirstTimes, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
 	p := c.placing(sh, 0, 0)
@@ -61,7 +61,7 @@ func (c *class) placed(sh *classShape, times sections.Terminals) (list []section
 				firsts = append(firsts, p.firsts(list)...)
 			}
 		}
-		slices.SortFunc(firsts, func(a, b sections.First) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(firsts, func(a, b sections.FirstTimes) int { return a.Leaf - b.Leaf })
 		slices.SortFunc(p.out, func(a, b sections.LeafTimes) int { return a.Leaf - b.Leaf })
 		list = p.out
 	}
@@ -141,9 +141,9 @@ func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several
 		}
 		several = several || len(list) > 1
 		for i := range list {
-			from := track.First
-			if list[i].From != grammar.UnfoldStart {
-				from = p.site[list[i].From]
+			from := track.NoPreviousTerminal
+			if list[i].PreviousTerminal != grammar.BeforeFirst {
+				from = p.site[list[i].PreviousTerminal]
 			}
 			ways[from] = append(ways[from], &list[i])
 		}
@@ -173,7 +173,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		if g == nil || d == nil || g.calls == 0 {
 			continue
 		}
-		x := sections.LeafTimes{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
+		x := sections.LeafTimes{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), EntryGap: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
 		var entries []float64 // means of calls that enter at least that number of loops
 		others := g
@@ -184,12 +184,12 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 			}
 			entries = append(entries, e.mean())
 			if miss := math.Abs(e.mean()-others.mean()) * e.calls; miss > little*p.total && miss > unlike*g.time {
-				x.Entry, x.Outer = entries[0], entries[1:]
+				x.EntryGap, x.OuterEntryGaps = entries[0], entries[1:]
 				off += miss
 			}
 			others = e
 		}
-		if off > unlike*(gap+duration)*g.calls || x.Entry == x.Entry {
+		if off > unlike*(gap+duration)*g.calls || x.EntryGap == x.EntryGap {
 			away += off
 			own = append(own, x)
 		}
@@ -206,7 +206,7 @@ type at struct{ leaf, loops int }
 // deal shares out the phases of a course to the leaves that calls of it arrive at, to those that enter loops apart if that is asked for;
 // false if these are other calls, or it takes too long.
 func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*callShare, apart bool) bool {
-	all := timing.TotalPhase(phases)
+	all := timing.SumPhases(phases)
 	counts := make([]uint64, len(ways))
 	calls := uint64(0)
 	for i, w := range ways {
@@ -219,10 +219,10 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 	add := func(i int, part, time float64) {
 		most := 0
 		if apart {
-			most = ways[i].Loops
+			most = ways[i].LoopsEntered
 		}
 		for loops := range most + 1 {
-			s := once.Get(sums, at{ways[i].Leaf, loops}, func() *callShare { return new(callShare) })
+			s := once.GetOrMake(sums, at{ways[i].Leaf, loops}, func() *callShare { return new(callShare) })
 			s.calls += part
 			s.time += time
 		}

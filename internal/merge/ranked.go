@@ -13,7 +13,7 @@ import (
 // ranked is what each rank of a class spent, or the sums of the values attached to its calls, in steps of a percent:
 // lists over the ranks in order, nil for those not kept. The first are the gaps and durations of all calls, then follow
 // those of each place.
-type ranked [][]timing.Step
+type ranked [][]timing.LogStep
 
 // Indices in ranked.
 const (
@@ -39,16 +39,16 @@ func (c *class) rankwise() ranked {
 // rankedOf is what a single rank spent at its call sites.
 func rankedOf(sites int, of func(site int) (gap, duration uint64)) ranked {
 	list := make(ranked, firstSite, firstSite+2*sites)
-	steps := make([]timing.Step, firstSite+2*sites)
+	steps := make([]timing.LogStep, firstSite+2*sites)
 	var all [2]uint64
 	for i := range sites {
 		gap, duration := of(i)
 		all[0], all[1] = all[0]+gap, all[1]+duration
 		at := firstSite + 2*i
-		steps[at], steps[at+1] = timing.StepOf(gap), timing.StepOf(duration)
+		steps[at], steps[at+1] = timing.LogStepOf(gap), timing.LogStepOf(duration)
 		list = append(list, steps[at:at+1:at+1], steps[at+1:at+2:at+2])
 	}
-	steps[allGaps], steps[allDurations] = timing.StepOf(all[0]), timing.StepOf(all[1])
+	steps[allGaps], steps[allDurations] = timing.LogStepOf(all[0]), timing.LogStepOf(all[1])
 	list[allGaps], list[allDurations] = steps[:1:1], steps[1:2:2]
 	return list
 }
@@ -100,7 +100,7 @@ func (r ranked) of(members []int) ranked {
 		if steps == nil {
 			continue
 		}
-		out[i] = make([]timing.Step, len(members))
+		out[i] = make([]timing.LogStep, len(members))
 		for at, m := range members {
 			out[i][at] = steps[m]
 		}
@@ -121,23 +121,23 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 			continue
 		}
 		if c.Reader != nil {
-			if ranks > c.Reader.Rest() {
-				c.Reader.Fail("times of %d ranks in %d bytes", ranks, c.Reader.Rest())
+			if ranks > c.Reader.RemainingLen() {
+				c.Reader.Fail("times of %d ranks in %d bytes", ranks, c.Reader.RemainingLen())
 				return nil
 			}
-			r[i] = make([]timing.Step, ranks)
+			r[i] = make([]timing.LogStep, ranks)
 		}
 		last := int64(0)
 		for k, s := range r[i] {
 			step := int64(s)
-			if wire.Relative(c, &step, last); step < 0 || step > timing.MaxStep {
-				c.Refuse(true, "time of step %d", step)
+			if wire.CodeRelative(c, &step, last); step < 0 || step > timing.MaxLogStep {
+				c.RefuseIf(true, "time of step %d", step)
 				return nil
 			}
-			last, r[i][k] = step, timing.Step(step)
+			last, r[i][k] = step, timing.LogStep(step)
 		}
 	}
-	c.Refuse(r[allGaps] == nil || r[allDurations] == nil, "ranks without totals")
+	c.RefuseIf(r[allGaps] == nil || r[allDurations] == nil, "ranks without totals")
 	return r
 }
 
@@ -152,7 +152,7 @@ func (r ranked) columns(sh *classShape) timing.TotalColumns {
 		at := firstSite + 2*next
 		next++
 		if gap, duration := r[at], r[at+1]; gap != nil || duration != nil {
-			out.Sites = append(out.Sites, timing.SiteTotals{Terminal: t, Gap: gap, Duration: duration})
+			out.Sites = append(out.Sites, timing.SiteTotals{FirstTerminal: t, Gap: gap, Duration: duration})
 		}
 	}
 	return out
@@ -236,7 +236,7 @@ func (u *united) gathered(from func(*class) ranked) ranked {
 		if slices.ContainsFunc(of, func(r ranked) bool { return r[i] == nil }) {
 			continue
 		}
-		out[i] = make([]timing.Step, len(u.members))
+		out[i] = make([]timing.LogStep, len(u.members))
 		for at, m := range u.members {
 			out[i][at] = of[m.part][i][m.at]
 		}
@@ -269,7 +269,7 @@ func parts(sum int64) (below, above uint64) {
 func noValues(sites, ranks int) ranked {
 	r := make(ranked, firstSite+2*sites)
 	for i := range r {
-		r[i] = make([]timing.Step, ranks)
+		r[i] = make([]timing.LogStep, ranks)
 	}
 	return r
 }
@@ -323,11 +323,11 @@ func (c *class) rankColumns(out *sections.Class, sh *classShape) {
 	if c.ranks.Len() == 1 || c.ranked == nil {
 		return
 	}
-	out.Ranked = c.ranked.columns(sh)
+	out.RankTotals = c.ranked.columns(sh)
 	for name, r := range c.valued {
-		if out.RankedValues == nil {
-			out.RankedValues = make(map[string]timing.TotalColumns)
+		if out.RankAttachedTotals == nil {
+			out.RankAttachedTotals = make(map[string]timing.TotalColumns)
 		}
-		out.RankedValues[name] = r.columns(sh)
+		out.RankAttachedTotals[name] = r.columns(sh)
 	}
 }

@@ -18,7 +18,7 @@ func keepTimes(tracks []*track.Track, of spent) {
 	for _, tr := range tracks {
 		for i := range tr.Times {
 			n := tr.Times[i].Duration.Count
-			gap, duration := of(tr.Rank, tr.Sites[tr.Sigs[i].Site].Offset, i)
+			gap, duration := of(tr.Rank, tr.Sites[tr.Signatures[i].Site].Offset, i)
 			tr.Times[i] = track.Times{}
 			for range n {
 				tr.Times[i].Gap.Add(gap)
@@ -93,8 +93,8 @@ func sameTotals(t *testing.T, name string, k *trace.Rank, tr *track.Track) {
 	}
 	of := make(map[place]*track.Times)
 	var all track.Times
-	for i := range tr.Sigs {
-		p := place{tr.Sigs[i].Call, tr.Sites[tr.Sigs[i].Site].Offset}
+	for i := range tr.Signatures {
+		p := place{tr.Signatures[i].Call, tr.Sites[tr.Signatures[i].Site].Offset}
 		if of[p] == nil {
 			of[p] = new(track.Times)
 		}
@@ -103,12 +103,12 @@ func sameTotals(t *testing.T, name string, k *trace.Rank, tr *track.Track) {
 			to.Duration.Merge(tr.Times[i].Duration)
 		}
 	}
-	check := func(what string, total, part trace.Total, truth model.Stat) {
-		if math.Abs(part.Ns-float64(truth.Sum)) > part.Within+1 {
-			t.Errorf("%s, rank %d, %s: %.0f ± %.0f, truth %d", name, tr.Rank, what, part.Ns, part.Within, truth.Sum)
+	check := func(what string, total, part trace.BoundedTime, truth model.Stat) {
+		if math.Abs(part.Ns-float64(truth.Sum)) > part.ErrorBound+1 {
+			t.Errorf("%s, rank %d, %s: %.0f ± %.0f, truth %d", name, tr.Rank, what, part.Ns, part.ErrorBound, truth.Sum)
 		}
-		if part.Within > max(0.0102*part.Ns, 0.0102*total.Ns, 10) && (part == total || part.Ns > 0.25*(got.Gap.Ns+got.Duration.Ns)) {
-			t.Errorf("%s, rank %d, %s: known to %.0f of %.0f only, in all %.0f", name, tr.Rank, what, part.Within, part.Ns, total.Ns)
+		if part.ErrorBound > max(0.0102*part.Ns, 0.0102*total.Ns, 10) && (part == total || part.Ns > 0.25*(got.Gap.Ns+got.Duration.Ns)) {
+			t.Errorf("%s, rank %d, %s: known to %.0f of %.0f only, in all %.0f", name, tr.Rank, what, part.ErrorBound, part.Ns, total.Ns)
 		}
 	}
 	check("all gaps", got.Gap, got.Gap, all.Gap)
@@ -117,7 +117,7 @@ func sameTotals(t *testing.T, name string, k *trace.Rank, tr *track.Track) {
 		t.Errorf("%s, rank %d: %d sites, want %d", name, tr.Rank, len(got.Sites), len(of))
 	}
 	for _, s := range got.Sites {
-		c, err := k.Terminal(s.Terminal)
+		c, err := k.Terminal(s.FirstTerminal)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,15 +148,15 @@ func TestRankValues(t *testing.T) {
 				if value == "balance" && tr.Rank%5 == 3 {
 					continue
 				}
-				list := make([]model.ValueStat, len(tr.Sigs))
+				list := make([]model.ValueStat, len(tr.Signatures))
 				for i := range list {
-					v := int64(1e6 * (tr.Rank + 1) * (1 + int(tr.Sigs[i].Call)%3))
-					if value == "balance" && (tr.Rank+int(tr.Sigs[i].Call))%2 == 0 {
+					v := int64(1e6 * (tr.Rank + 1) * (1 + int(tr.Signatures[i].Call)%3))
+					if value == "balance" && (tr.Rank+int(tr.Signatures[i].Call))%2 == 0 {
 						v = -v
 					}
 					for range tr.Times[i].Duration.Count {
 						list[i].Add(v)
-						want[key{tr.Rank, value, tr.Sigs[i].Call, tr.Sites[tr.Sigs[i].Site].Offset}] += float64(v)
+						want[key{tr.Rank, value, tr.Signatures[i].Call, tr.Sites[tr.Signatures[i].Site].Offset}] += float64(v)
 						want[key{tr.Rank, value, 0, 0}] += float64(v)
 					}
 				}
@@ -176,7 +176,7 @@ func TestRankValues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := k.ValueTotals()
+			got, err := k.AttachedTotals()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,18 +184,18 @@ func TestRankValues(t *testing.T) {
 				// The parts above and below zero are known to a percent.
 				slack := 0.0102 * math.Abs(v.Sum)
 				if value == "balance" {
-					slack = v.Within
+					slack = v.ErrorBound
 				}
 				if w := want[key{rank, value, 0, 0}]; !v.Known() || math.Abs(v.Sum-w) > slack {
-					t.Errorf("%s, rank %d, %s: %+v, want %.0f", name, rank, value, v.ValueTotal, w)
+					t.Errorf("%s, rank %d, %s: %+v, want %.0f", name, rank, value, v.AttachedSum, w)
 				}
 				for _, s := range v.Sites {
-					c, err := k.Terminal(s.Terminal)
+					c, err := k.Terminal(s.FirstTerminal)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if w := want[key{rank, value, c.Func.ID, c.Site.Offset}]; s.Known() && math.Abs(s.Sum-w) > s.Within+1 {
-						t.Errorf("%s, rank %d, %s of %s: %+v, want %.0f", name, rank, value, c.Name(), s.ValueTotal, w)
+					if w := want[key{rank, value, c.Func.ID, c.Site.Offset}]; s.Known() && math.Abs(s.Sum-w) > s.ErrorBound+1 {
+						t.Errorf("%s, rank %d, %s of %s: %+v, want %.0f", name, rank, value, c.Name(), s.AttachedSum, w)
 					} else if s.Known() {
 						known++
 					}

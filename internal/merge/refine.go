@@ -28,7 +28,7 @@ const (
 )
 
 // refine joins classes whose ranks make the same calls in the same order.
-func (s *State) refine() {
+func (s *MergedBlock) refine() {
 	if len(s.classes) < 2 || !s.mayRefine() {
 		return
 	}
@@ -97,7 +97,7 @@ func (s *State) refine() {
 }
 
 // mayRefine reports whether there is any chance, without a look at the calls.
-func (s *State) mayRefine() bool {
+func (s *MergedBlock) mayRefine() bool {
 	for _, c := range s.classes {
 		if c.split {
 			return true
@@ -107,7 +107,7 @@ func (s *State) mayRefine() bool {
 }
 
 // tries reports whether the block is one in which to try.
-func (s *State) tries() bool {
+func (s *MergedBlock) tries() bool {
 	level := bits.TrailingZeros(uint(s.ranks))
 	return s.ranks == 1<<level && level >= minLevel && level%everyLevel == 0
 }
@@ -117,7 +117,7 @@ func (s *State) tries() bool {
 //
 // Only fitting forms to the columns of all shows how long the file gets. It takes ten times
 // the time of the rest of refining, so it is left for what a look at the bytes leaves open.
-func (s *State) asOne(list []*class) (*united, bool) {
+func (s *MergedBlock) asOne(list []*class) (*united, bool) {
 	u := unite(list)
 	if u == nil {
 		return nil, false
@@ -158,7 +158,7 @@ func (c *class) rawSize() int {
 	}
 	for _, cols := range [][]column.Column{c.counts, c.values.cols, c.steps} {
 		for i := range cols {
-			if _, same := cols[i].Same(); !same {
+			if _, same := cols[i].Uniform(); !same {
 				b = cols[i].AppendRuns(b[:0])
 				n += len(b)
 			}
@@ -169,8 +169,8 @@ func (c *class) rawSize() int {
 
 // fileSize is what the classes take in a file of their own; their messages
 // would say little about that.
-func (s *State) fileSize(ranks int, list ...*class) int {
-	c := sections.Content{Ranks: ranks, Sites: s.sites, Outer: s.outer}
+func (s *MergedBlock) fileSize(ranks int, list ...*class) int {
+	c := sections.Content{Ranks: ranks, Sites: s.sites, CallerSites: s.outer}
 	c.Processes.AppendNone(ranks)
 	for _, k := range list {
 		out, err := k.inFile()
@@ -179,7 +179,7 @@ func (s *State) fileSize(ranks int, list ...*class) int {
 		}
 		c.Classes = append(c.Classes, out)
 	}
-	n, err := sections.Estimate(&c)
+	n, err := sections.EstimateCallBytes(&c)
 	if err != nil {
 		return math.MaxInt
 	}

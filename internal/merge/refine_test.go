@@ -70,7 +70,7 @@ func TestRefineRandom(t *testing.T) {
 // sameCalls checks every call of every rank, however terminals are numbered.
 func sameCalls(t *testing.T, b []byte, tracks []*track.Track) {
 	t.Helper()
-	r, err := trace.NewBytes(b, "test")
+	r, err := trace.ReadBytes(b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func sameCalls(t *testing.T, b []byte, tracks []*track.Track) {
 				t.Fatal(err)
 			}
 			want, ok := next()
-			if !ok || !slices.Equal(k.Signature(c.Terminal), tr.Sigs[want].Vals) {
+			if !ok || !slices.Equal(k.Signature(c.Terminal), tr.Signatures[want].Values) {
 				t.Fatalf("rank %d: call %d: %v", rank, c.Index, k.Signature(c.Terminal))
 			}
 			calls++

@@ -44,7 +44,7 @@ const maxParts = 4096
 func (c *class) parts() []subclass {
 	var vals [][]int64
 	for i := range c.counts {
-		if _, ok := c.counts[i].Same(); !ok {
+		if _, ok := c.counts[i].Uniform(); !ok {
 			vals = append(vals, c.counts[i].Values())
 		}
 	}
@@ -72,7 +72,7 @@ func (c *class) parts() []subclass {
 // even reports whether all members repeat everything equally often.
 func (c *class) even() bool {
 	for i := range c.counts {
-		if _, ok := c.counts[i].Same(); !ok {
+		if _, ok := c.counts[i].Uniform(); !ok {
 			return false
 		}
 	}

@@ -37,11 +37,11 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		tracks := tracktest.RunAll(ranks, program)
 		for i, tr := range tracks {
 			if i%3 != 1 {
-				tracktest.Timed(tr, timing.Lossless, func(n int) (gap, duration uint64) { return uint64(n), uint64(100 + i) })
+				tracktest.Timed(tr, timing.ModeLossless, func(n int) (gap, duration uint64) { return uint64(n), uint64(100 + i) })
 			}
 		}
 		pieces := make([]bytes.Buffer, ranks)
-		var root *merge.State
+		var root *merge.MergedBlock
 		var wg sync.WaitGroup
 		for i, tp := range merge.LocalTransports(ranks) {
 			wg.Go(func() {
@@ -52,12 +52,12 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 				}
 				below := false
 				for r := i; r < ranks && merge.Parent(r) >= i || r == i; r++ {
-					below = below || tracks[r].Log != nil
+					below = below || tracks[r].TimeLog != nil
 				}
-				if g.Needed() != below {
-					t.Errorf("rank %d: times in its block %v, told %v", i, below, g.Needed())
+				if g.IsNeeded() != below {
+					t.Errorf("rank %d: times in its block %v, told %v", i, below, g.IsNeeded())
 				}
-				n, err := merge.WriteSeries(tracks[i], &pieces[i])
+				n, err := merge.WriteCallTimes(tracks[i], &pieces[i])
 				if err != nil || n != int64(pieces[i].Len()) {
 					t.Errorf("rank %d: %d bytes of %d, error %v", i, n, pieces[i].Len(), err)
 				}
@@ -82,7 +82,7 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		}
 		series.Data = bytes.NewReader(all.Bytes())
 		c.Series = series
-		b, err := sections.Encode(c)
+		b, err := sections.EncodeFile(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for c, err := range k.Timed(0) {
+			for c, err := range k.TimedCalls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -45,7 +45,7 @@ func (s *classShape) finish() {
 func (s *classShape) namesFiles() bool {
 	return slices.ContainsFunc(s.kinds, func(k skeleton) bool {
 		call, ok := mpi.ByID(k.call)
-		return ok && (call.Has(mpi.Posix) || call.Files() || call.Index("filename") >= 0)
+		return ok && (call.Has(mpi.AttrPosix) || call.UsesOpenFile() || call.Index("filename") >= 0)
 	})
 }
 
@@ -108,7 +108,7 @@ func key(tr *track.Track) (string, *classShape, []int64) {
 
 // append writes the key of a shape.
 func (s *classShape) append(b []byte) []byte {
-	b = s.skeletons.append(wire.Append(b, func(c *wire.Coder) { grammar.CodeAll(c, &s.streams) }))
+	b = s.skeletons.append(wire.AppendCoded(b, func(c *wire.Coder) { grammar.CodeCountedGrammars(c, &s.streams) }))
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
 	for i := range s.lanes {
 		b = s.lanes[i].append(b)
@@ -133,7 +133,7 @@ func (s *classShape) decodeLane(r *wire.Reader) laneShape {
 		l.values = append(l.values, r.Int(1<<30))
 	}
 	l.kinds = r.Int(1 << 30)
-	if l.steps = grammar.Read(r); r.Err() == nil && l.kinds > len(l.steps.Terminals()) { // each occurs
+	if l.steps = grammar.ReadGrammar(r); r.Err() == nil && l.kinds > len(l.steps.Terminals()) { // each occurs
 		r.Fail("lane of %d kinds of steps, %d occur", l.kinds, len(l.steps.Terminals()))
 	}
 	return l
@@ -183,7 +183,7 @@ func (c *class) parse() (*classShape, error) {
 }
 
 // shapeOf returns what a key says, from the class that has it if there is one.
-func (s *State) shapeOf(key string) (*classShape, error) {
+func (s *MergedBlock) shapeOf(key string) (*classShape, error) {
 	if c := s.index[key]; c != nil {
 		return c.shape(), nil
 	}
@@ -193,7 +193,7 @@ func (s *State) shapeOf(key string) (*classShape, error) {
 func decodeKey(key string) (*classShape, error) {
 	s := &classShape{}
 	r := wire.NewReader([]byte(key), "class key")
-	if grammar.CodeAll(&wire.Coder{Reader: r}, &s.streams); r.Err() != nil {
+	if grammar.CodeCountedGrammars(&wire.Coder{Reader: r}, &s.streams); r.Err() != nil {
 		return nil, r.Err()
 	}
 	s.repeats = grammar.CountRepeated(s.streams)
@@ -211,7 +211,7 @@ func decodeKey(key string) (*classShape, error) {
 		s.steps += l.kinds * len(l.values)
 		s.repeats += grammar.CountRepeated([]*grammar.Grammar{l.steps})
 	}
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		return nil, err
 	}
 	if err := s.check(); err != nil {
@@ -258,7 +258,7 @@ func (s *skeletons) findSites() {
 	first := make(map[skeleton]int)
 	for n, k := range s.kinds {
 		k.site = k.inner
-		s.site[n] = once.Get(first, k, func() int { return s.first[n] })
+		s.site[n] = once.GetOrMake(first, k, func() int { return s.first[n] })
 	}
 	s.known = nil
 }
@@ -292,9 +292,9 @@ func skeletonsOf(tr *track.Track) skeletons {
 	s := skeletons{of: make([]uint32, 0, calls.Len())}
 	for i := range calls.Len() {
 		var k skeleton
-		k.call, k.site, k.width = calls.Skeleton(i)
-		if k.inner = k.site; len(tr.Inner) > 0 {
-			if inner, ok := tr.Inner[k.site]; ok {
+		k.call, k.site, k.width = calls.DescribeCall(i)
+		if k.inner = k.site; len(tr.WithoutStack) > 0 {
+			if inner, ok := tr.WithoutStack[k.site]; ok {
 				k.inner = inner
 			}
 		}

@@ -24,8 +24,8 @@ func TestSkeletons(t *testing.T) {
 		list = slices.Repeat(list, rapid.IntRange(1, 3).Draw(t, "laps"))
 		r := wire.NewReader(listed(list).append(nil), "skeletons")
 		got := decodeSkeletons(r, len(list))
-		if r.Done() != nil || got.terminals() != len(list) {
-			t.Fatal(r.Done())
+		if r.Finish() != nil || got.terminals() != len(list) {
+			t.Fatal(r.Finish())
 		}
 		for i, k := range list {
 			if *got.skeleton(i) != k || got.like(i) != slices.Index(list, k) {

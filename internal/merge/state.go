@@ -15,8 +15,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A State is what is known of a contiguous block of ranks.
-type State struct {
+// A MergedBlock is what is known of a contiguous block of ranks.
+type MergedBlock struct {
 	first, ranks int
 	classes      []*class
 	index        map[string]*class // by key
@@ -34,8 +34,8 @@ type State struct {
 
 // A Problem is why a block of ranks is missing.
 type Problem struct {
-	Rank, Ranks int
-	What        string
+	FirstRank, Ranks int
+	Text             string
 }
 
 // A class is ranks with equal grammars and skeletons.
@@ -63,8 +63,8 @@ type class struct {
 }
 
 // lost is the state of ranks whose tracks can't be had.
-func lost(first, ranks int, err error) *State {
-	s := &State{first: first, ranks: ranks, Problems: []Problem{{first, ranks, err.Error()}}}
+func lost(first, ranks int, err error) *MergedBlock {
+	s := &MergedBlock{first: first, ranks: ranks, Problems: []Problem{{first, ranks, err.Error()}}}
 	s.processes.AppendNone(ranks)
 	return s
 }
@@ -72,16 +72,16 @@ func lost(first, ranks int, err error) *State {
 var errTimes = errors.New("signatures and times differ in number")
 
 // leaf is the state of one rank of a world.
-func leaf(tr *track.Track, rank, world int) (*State, error) {
+func leaf(tr *track.Track, rank, world int) (*MergedBlock, error) {
 	if tr == nil {
-		s := &State{first: rank, ranks: 1}
+		s := &MergedBlock{first: rank, ranks: 1}
 		s.processes.Append(model.Process{})
 		return s, nil
 	}
 	if tr.Rank != rank {
 		return nil, fmt.Errorf("track of rank %d at rank %d", tr.Rank, rank)
 	}
-	if tr.Calls == nil && len(tr.Sigs) != len(tr.Times) {
+	if tr.Calls == nil && len(tr.Signatures) != len(tr.Times) {
 		return nil, errTimes
 	}
 	calls := uint64(0)
@@ -116,9 +116,9 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if err := sh.checkLanes(streams, orders); err != nil {
 		return nil, err
 	}
-	c := &class{key: k, decoded: sh, ranks: column.FromValues(int64(rank))}
+	c := &class{key: k, decoded: sh, ranks: column.ColumnOf(int64(rank))}
 	for _, n := range counts {
-		c.counts = append(c.counts, column.FromValues(n))
+		c.counts = append(c.counts, column.ColumnOf(n))
 	}
 	var err error
 	if c.values, err = single(tr, sh); err != nil {
@@ -126,13 +126,13 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	}
 	c.leafSteps(tr)
 	inside := c.leafTimes(tr, rank)
-	tr.Distinct().Release()
+	tr.Distinct().ReleaseAll()
 	c.leafHists(tr)
 	c.leafCourses(tr)
 	if err := c.leafAttached(tr); err != nil {
 		return nil, err
 	}
-	s := &State{first: rank, ranks: 1, keepsLanes: tr.Log != nil, strings: maps.Clone(tr.Strings), sites: make(map[uint64]model.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
+	s := &MergedBlock{first: rank, ranks: 1, keepsLanes: tr.TimeLog != nil, strings: maps.Clone(tr.Strings), sites: make(map[uint64]model.Site, len(tr.Sites)), outer: maps.Clone(tr.CallerSite)}
 	for h, site := range tr.Sites {
 		s.sites[h] = model.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
@@ -143,7 +143,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		p.Folder = ""
 	}
 	s.processes.Append(sections.RoundProcess(model.Process{
-		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads, Folder: string(signature.FileTemplate([]byte(p.Folder), rank)),
+		Host: p.Host, PID: p.PID, End: p.End, LostCalls: p.LostCalls, Threads: p.Threads, Folder: string(signature.FileTemplate([]byte(p.Folder), rank)),
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}, world))
 	return s, nil
@@ -151,12 +151,12 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 
 func asides(list []track.Aside) (out []model.Aside) {
 	for _, a := range list {
-		out = append(out, model.Aside{Call: a.Call, Ns: a.Ns, Off: a.Off})
+		out = append(out, model.Aside{BeforeCall: a.BeforeCall, Ns: a.Ns, TracingOff: a.TracingOff})
 	}
 	return out
 }
 
-func (s *State) add(c *class) {
+func (s *MergedBlock) add(c *class) {
 	if s.index == nil {
 		s.index = make(map[string]*class)
 	}
@@ -165,7 +165,7 @@ func (s *State) add(c *class) {
 }
 
 // join adds a state of the ranks that directly follow those of s. s is unchanged if that fails.
-func (s *State) join(o *State) error {
+func (s *MergedBlock) join(o *MergedBlock) error {
 	if o.first != s.first+s.ranks {
 		return fmt.Errorf("ranks from %d can't follow rank %d", o.first, s.first+s.ranks-1)
 	}
@@ -256,14 +256,14 @@ func union[V any](a, b map[uint64]V) map[uint64]V {
 }
 
 // Ranks returns the number of ranks of the block.
-func (s *State) Ranks() int { return s.ranks }
+func (s *MergedBlock) Ranks() int { return s.ranks }
 
 // Classes returns the number of classes.
-func (s *State) Classes() int { return len(s.classes) }
+func (s *MergedBlock) Classes() int { return len(s.classes) }
 
 // Content returns the state as the content of a trace. meta describes the run; problems are added to it. It has those
 // lanes that make it shortest.
-func (s *State) Content(meta map[string]string) (*sections.Content, error) {
+func (s *MergedBlock) Content(meta map[string]string) (*sections.Content, error) {
 	c, err := s.contentOf(s.shortest())
 	if err != nil {
 		return nil, err
@@ -272,18 +272,18 @@ func (s *State) Content(meta map[string]string) (*sections.Content, error) {
 	if c.Meta == nil {
 		c.Meta = make(map[string]string)
 	}
-	s.processes.FoldersTo(c.Meta)
+	s.processes.WriteFolders(c.Meta)
 	for i, p := range s.Problems {
 		c.Meta[fmt.Sprintf("%s.%d", model.MetaProblem, i)] =
-			fmt.Sprintf("ranks %d to %d: %s", p.Rank, p.Rank+p.Ranks-1, p.What)
+			fmt.Sprintf("ranks %d to %d: %s", p.FirstRank, p.FirstRank+p.Ranks-1, p.Text)
 	}
 	return c, nil
 }
 
 // contentOf is what a trace holds of the state with these classes.
-func (s *State) contentOf(list []*class) (*sections.Content, error) {
+func (s *MergedBlock) contentOf(list []*class) (*sections.Content, error) {
 	c := &sections.Content{
-		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Allocs: s.allocs.inFile(), Handovers: s.handovers.inFile(),
+		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, CallerSites: s.outer, Processes: s.processes, Allocs: s.allocs.inFile(), Handovers: s.handovers.inFile(),
 	}
 	for _, cl := range list {
 		out, err := cl.inFile()
@@ -303,7 +303,7 @@ func (c *class) inFile() (sections.Class, error) {
 	out := sections.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	out.LeafTimes, out.Firsts, out.Mixed = c.placed(shape, out.Terminals)
+	out.LeafTimes, out.FirstTimes, out.SharedTimes = c.placed(shape, out.Terminals)
 	c.rankColumns(&out, shape)
 	c.placeValues(&out, shape)
 	return out, nil
@@ -339,7 +339,7 @@ func (t *fileTerminals) Len() int { return t.sh.terminals() }
 
 func (t *fileTerminals) Describe(n int, to *sections.Terminal) {
 	k := t.sh.skeleton(n)
-	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.room, &t.sh.valueLayout, n, k.width)}
+	*to = sections.Terminal{Call: k.call, Site: k.site, Values: t.c.values.of(to.Values[:0], &t.room, &t.sh.valueLayout, n, k.width)}
 }
 
 // Times returns those of a terminal. A class that is not finished has none.

@@ -21,8 +21,8 @@ func (s *summary) merge(o *summary) {
 
 // part is the share of num in den calls; left loses it.
 func (s *summary) part(num, den uint64, left *summary) summary {
-	p := summary{s.duration.Part(num, den), s.gap.Part(num, den)}
-	left.duration, left.gap = left.duration.Minus(p.duration), left.gap.Minus(p.gap)
+	p := summary{s.duration.Fraction(num, den), s.gap.Fraction(num, den)}
+	left.duration, left.gap = left.duration.WithoutPart(p.duration), left.gap.WithoutPart(p.gap)
 	return p
 }
 
@@ -34,7 +34,7 @@ func summariesOf(s *skeletons) (of []int32, n int) {
 	}
 	of = make([]int32, len(s.of))
 	for i, k := range s.of {
-		if first := s.first[k]; first != i && members[k] >= sections.MinPool {
+		if first := s.first[k]; first != i && members[k] >= sections.MinPoolSize {
 			of[i] = of[first]
 			continue
 		}
@@ -94,7 +94,7 @@ func (c *class) unpool(times []summary, like []int, calls []uint64) {
 		now[first] = append(now[first], n)
 	}
 	for first, list := range now {
-		if before[first] < sections.MinPool || len(list) >= sections.MinPool {
+		if before[first] < sections.MinPoolSize || len(list) >= sections.MinPoolSize {
 			continue
 		}
 		var whole summary
@@ -155,7 +155,7 @@ func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 	for i := range of {
 		t := calls.Times(i)
 		inside += int64(t.Duration.Sum)
-		c.times[sh.summary[i]].merge(&summary{t.Duration.At(rank), t.Gap.At(rank)})
+		c.times[sh.summary[i]].merge(&summary{t.Duration.OfRank(rank), t.Gap.OfRank(rank)})
 		sums[of[i]].duration += t.Duration.Sum
 		sums[of[i]].gap += t.Gap.Sum
 	}
@@ -187,19 +187,19 @@ func (c *class) codeTimes(x *wire.Coder, n bounds) {
 //	       squares-least (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
 func codeStat(c *wire.Coder, s *model.Stat) {
 	span, more := s.Max-s.Min, s.Sum-leastSum(s.Count, s.Min, s.Max)
-	wire.Uints(c, &s.Count, &s.Min, &span, &more)
+	wire.CodeUints(c, &s.Count, &s.Min, &span, &more)
 	s.Max = s.Min + span
 	s.Sum = leastSum(s.Count, s.Min, s.Max) + more
 	least := leastSquares(s)
 	lo, borrow := bits.Sub64(s.Squares.Lo, least.Lo, 0)
 	rest, _ := bits.Sub64(s.Squares.Hi, least.Hi, borrow)
 	hi, rank := int64(rest), int64(s.MaxRank)
-	wire.Integers(c, &hi)
-	wire.Uints(c, &lo)
-	s.Squares = least.Plus(model.Wide{Hi: uint64(hi), Lo: lo})
-	wire.Bounded(c, &s.MinRank, model.MaxRanks)
-	wire.Relative(c, &rank, int64(s.MinRank))
-	c.Refuse(rank < 0 || rank > model.MaxRanks, "a rank that isn't there")
+	wire.CodeIntegers(c, &hi)
+	wire.CodeUints(c, &lo)
+	s.Squares = least.Plus(model.Uint128{Hi: uint64(hi), Lo: lo})
+	wire.CodeBounded(c, &s.MinRank, model.MaxRanks)
+	wire.CodeRelative(c, &rank, int64(s.MinRank))
+	c.RefuseIf(rank < 0 || rank > model.MaxRanks, "a rank that isn't there")
 	s.MaxRank = int32(rank)
 }
 
@@ -212,7 +212,7 @@ func leastSum(n, least, most uint64) uint64 {
 }
 
 // leastSquares is the least possible sum of squares: those of the extremes, with all others equal.
-func leastSquares(s *model.Stat) model.Wide {
+func leastSquares(s *model.Stat) model.Uint128 {
 	if s.Count < 2 {
 		return squareOver(s.Sum, s.Count)
 	}
@@ -221,14 +221,14 @@ func leastSquares(s *model.Stat) model.Wide {
 }
 
 // squareOver is v²/n, rounded down; 0 for n = 0.
-func squareOver(v, n uint64) model.Wide {
+func squareOver(v, n uint64) model.Uint128 {
 	if n == 0 {
-		return model.Wide{}
+		return model.Uint128{}
 	}
 	hi, lo := bits.Mul64(v, v)
 	q, rest := hi/n, hi%n
 	lo, _ = bits.Div64(rest, lo, n)
-	return model.Wide{Hi: q, Lo: lo}
+	return model.Uint128{Hi: q, Lo: lo}
 }
 
 // A spread has the form of a summary whose samples are totals of ranks.
@@ -237,7 +237,7 @@ func codeSpread(c *wire.Coder, s *model.Spread) {
 		Count: uint64(s.Ranks), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
 	}
 	codeStat(c, &x)
-	c.Refuse(x.Count > model.MaxRanks, "a spread of too many ranks")
+	c.RefuseIf(x.Count > model.MaxRanks, "a spread of too many ranks")
 	*s = model.Spread{
 		Ranks: int(x.Count), Sum: x.Sum, Min: x.Min, Max: x.Max, Squares: x.Squares, MinRank: x.MinRank, MaxRank: x.MaxRank,
 	}

@@ -18,17 +18,17 @@ func TestStatMessage(t *testing.T) {
 			for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 1<<50), 0, 5).Draw(t, "times") {
 				s.Add(v)
 			}
-			s = s.At(rapid.IntRange(0, 1000).Draw(t, "rank"))
+			s = s.OfRank(rapid.IntRange(0, 1000).Draw(t, "rank"))
 		} else {
 			u := rapid.Uint64()
 			s = model.Stat{
 				Count: u.Draw(t, "count"), Sum: u.Draw(t, "sum"), Min: u.Draw(t, "min"), Max: u.Draw(t, "max"),
-				Squares: model.Wide{Hi: u.Draw(t, "hi"), Lo: u.Draw(t, "lo")},
+				Squares: model.Uint128{Hi: u.Draw(t, "hi"), Lo: u.Draw(t, "lo")},
 				MinRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "least"), MaxRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "most"),
 			}
 		}
 		var got model.Stat
-		err := wire.Read(wire.Append(nil, func(c *wire.Coder) { codeStat(c, &s) }), "stat", func(c *wire.Coder) { codeStat(c, &got) })
+		err := wire.DecodeAll(wire.AppendCoded(nil, func(c *wire.Coder) { codeStat(c, &s) }), "stat", func(c *wire.Coder) { codeStat(c, &got) })
 		if err != nil || got != s {
 			t.Fatalf("%+v became %+v: %v", s, got, err)
 		}

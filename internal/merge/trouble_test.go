@@ -24,10 +24,10 @@ type garbler struct {
 
 func (g garbler) Send(to int, msg []byte) error { return g.Transport.Send(to, g.change(msg)) }
 
-func run(t *testing.T, tracks []*track.Track, wrap func(rank int, tp Transport) Transport) *State {
+func run(t *testing.T, tracks []*track.Track, wrap func(rank int, tp Transport) Transport) *MergedBlock {
 	t.Helper()
 	var wg sync.WaitGroup
-	var root *State
+	var root *MergedBlock
 	for i, tp := range LocalTransports(len(tracks)) {
 		wg.Go(func() {
 			s, err := Merge(wrap(i, tp), tracks[i])
@@ -60,7 +60,7 @@ func TestDamagedMessage(t *testing.T) {
 				}
 				return tp
 			})
-			if len(s.Problems) != 1 || s.Problems[0].Rank != 6 || s.Problems[0].Ranks != 2 {
+			if len(s.Problems) != 1 || s.Problems[0].FirstRank != 6 || s.Problems[0].Ranks != 2 {
 				t.Fatalf("problems %v", s.Problems)
 			}
 			missing(t, s, 8, 6, 7)
@@ -99,17 +99,17 @@ func TestBadTrack(t *testing.T) {
 }
 
 // missing checks that a trace of a state lacks just the given ranks.
-func missing(t *testing.T, s *State, size int, want ...int) {
+func missing(t *testing.T, s *MergedBlock, size int, want ...int) {
 	t.Helper()
 	c, err := s.Content(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewBytes(b, "test")
+	r, err := trace.ReadBytes(b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestLargeMessage(t *testing.T) {
 	if msg[0] != compressedMessage {
 		t.Fatalf("message of %d bytes is not compressed", len(msg))
 	}
-	back, err := decode(msg, &State{})
+	back, err := decode(msg, &MergedBlock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +193,11 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Add(lost(3, 2, errOrder).encode())
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		s, err := decode(msg, &State{})
+		s, err := decode(msg, &MergedBlock{})
 		if err != nil {
 			return
 		}
-		again, err := decode(s.encode(), &State{})
+		again, err := decode(s.encode(), &MergedBlock{})
 		if err != nil {
 			t.Fatalf("what was decoded can't be sent on: %v", err)
 		}
@@ -211,7 +211,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		if s.ranks < 100 { // whatever it says, that is no reason to end the program
 			if c, err := s.Content(nil); err == nil {
-				sections.Encode(c)
+				sections.EncodeFile(c)
 			}
 			for _, c := range s.classes {
 				long := func(p subclass) bool {

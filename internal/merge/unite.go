@@ -35,13 +35,13 @@ func unite(list []*class) *united {
 	u.class = &class{split: true}
 	j := u.class
 	u.ranks(j)
-	t := track.Track{Inner: u.list[0].inner()}
+	t := track.Track{WithoutStack: u.list[0].inner()}
 	for _, b := range u.streams {
 		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
 	}
 	for _, from := range u.from[0] {
 		k := u.list[0].skeleton(int(from))
-		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
+		t.Signatures = append(t.Signatures, signature.Signature{Call: k.call, Site: k.site, Values: make([]int64, k.width)})
 	}
 	j.setShape(&t)
 	j.values = u.values(j.decoded)
@@ -211,9 +211,9 @@ func (u *united) values(sh *classShape) values {
 // column puts columns of all parts together, those of their members.
 func (u *united) column(from []uint32) column.Column {
 	of := func(k int) *column.Column { return &u.list[k].class.values.columns()[from[k]] }
-	first, same := of(0).Same()
+	first, same := of(0).Uniform()
 	for k := 1; same && k < len(from); k++ {
-		v, ok := of(k).Same()
+		v, ok := of(k).Uniform()
 		same = ok && v == first
 	}
 	if same {
@@ -231,7 +231,7 @@ func (u *united) column(from []uint32) column.Column {
 	known := make(map[*column.Column]*column.Reader)
 	for k := range readers {
 		x := of(k)
-		readers[k] = once.Get(known, x, x.Reader)
+		readers[k] = once.GetOrMake(known, x, x.Reader)
 	}
 	for _, m := range u.members {
 		c.Append(readers[m.part].At(m.at))

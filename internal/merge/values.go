@@ -49,7 +49,7 @@ func layoutOf(s *skeletons) valueLayout {
 	kin := make([]int, len(s.kinds)) // by kind
 	var members, next []int          // by number of a kin
 	for k := range s.kinds {
-		n, fresh := once.Number(number, s.kinds[k].kin())
+		n, fresh := once.NumberOf(number, s.kinds[k].kin())
 		if fresh {
 			members, next = append(members, 0), append(next, s.kinds[k].width)
 		}
@@ -85,10 +85,10 @@ func single(tr *track.Track, sh *classShape) (values, error) {
 	calls := tr.Distinct()
 	var sig signature.Signature
 	for i := range calls.Len() {
-		if err := calls.At(i, &sig); err != nil {
+		if err := calls.Fill(i, &sig); err != nil {
 			return values{}, err
 		}
-		for k, x := range sig.Vals {
+		for k, x := range sig.Values {
 			n, _ := known.Number(x)
 			v.nums.set(sh.at(i, k), n)
 		}
@@ -126,7 +126,7 @@ func (v *values) join(o *values) {
 		n, ok := rest[[2]uint32{a, b}]
 		if !ok {
 			n = uint32(len(cols))
-			cols = append(cols, column.Join(&v.cols[a], &o.cols[b]))
+			cols = append(cols, column.JoinColumns(&v.cols[a], &o.cols[b]))
 			if usual[a].other == none {
 				usual[a] = pair{b, n}
 			} else {
@@ -172,7 +172,7 @@ func (v *values) append(b []byte) []byte {
 	type pattern struct{ of, uses int }
 	patterns := make(map[string]pattern)
 	for i := range v.cols {
-		if x, ok := v.cols[i].Same(); ok {
+		if x, ok := v.cols[i].Uniform(); ok {
 			b = wire.AppendVarint(append(b, constant), x)
 			continue
 		}
@@ -188,7 +188,7 @@ func (v *values) append(b []byte) []byte {
 		}
 		b = v.cols[i].AppendRuns(append(b, varies))
 	}
-	nums := column.FromFunc(v.nums.n, v.nums.at)
+	nums := column.ColumnOfFunc(v.nums.n, v.nums.at)
 	b = nums.AppendRuns(b)
 	zeros := max(0, v.nums.n/maxPerByte+1-(len(b)-begin))
 	return append(wire.AppendUvarint(b, uint64(zeros)), make([]byte, zeros)...)
@@ -206,8 +206,8 @@ const (
 // decodeValues reads width values of n ranks.
 func decodeValues(r *wire.Reader, width, n int) values {
 	var v values
-	if width > maxValues || width > r.Rest()*maxPerByte {
-		r.Fail("%d values in %d bytes", width, r.Rest())
+	if width > maxValues || width > r.RemainingLen()*maxPerByte {
+		r.Fail("%d values in %d bytes", width, r.RemainingLen())
 		return v
 	}
 	v.cols = make([]column.Column, r.Count(2))
@@ -227,7 +227,7 @@ func decodeValues(r *wire.Reader, width, n int) values {
 			}
 			if r.Err() == nil {
 				uses[of]++
-				v.cols[i] = column.DecodeLike(r, &v.cols[of])
+				v.cols[i] = column.DecodeScaled(r, &v.cols[of])
 			}
 		default:
 			r.Fail("column of unknown form %d", tag)

@@ -22,7 +22,7 @@ func TestLanesOfSome(t *testing.T) {
 		t.Errorf("%d classes", s.Classes())
 	}
 	b := file(t, s)
-	r, err := trace.NewBytes(b, "test")
+	r, err := trace.ReadBytes(b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 // Package once finds what a map has under a key, which is made when the key first comes.
 package once
 
-// Get returns what a map has under a key; what it lacks is made.
-func Get[K comparable, V any](m map[K]V, key K, made func() V) V {
+// GetOrMake returns what a map has under a key; what it lacks is made.
+func GetOrMake[K comparable, V any](m map[K]V, key K, made func() V) V {
 	v, ok := m[key]
 	if !ok {
 		v = made()
@@ -11,8 +11,8 @@ func Get[K comparable, V any](m map[K]V, key K, made func() V) V {
 	return v
 }
 
-// Number returns the number of a key, from 0 on in the order in which keys first come, and whether this is the first time.
-func Number[K comparable, N ~int | ~int32 | ~uint32 | ~int64 | ~uint64](m map[K]N, key K) (n N, first bool) {
+// NumberOf returns the number of a key, from 0 on in the order in which keys first come, and whether this is the first time.
+func NumberOf[K comparable, N ~int | ~int32 | ~uint32 | ~int64 | ~uint64](m map[K]N, key K) (n N, first bool) {
 	n, known := m[key]
 	if !known {
 		n = N(len(m))
@@ -21,9 +21,9 @@ func Number[K comparable, N ~int | ~int32 | ~uint32 | ~int64 | ~uint64](m map[K]
 	return n, !known
 }
 
-// GetListed is as Of, and appends to a list what it makes.
-func GetListed[K comparable, V any](m map[K]V, key K, list *[]V, made func() V) V {
-	return Get(m, key, func() V {
+// GetOrAppend is as Of, and appends to a list what it makes.
+func GetOrAppend[K comparable, V any](m map[K]V, key K, list *[]V, made func() V) V {
+	return GetOrMake(m, key, func() V {
 		v := made()
 		*list = append(*list, v)
 		return v

@@ -12,17 +12,17 @@ func TestOnce(t *testing.T) {
 	squares, made := make(map[int]int), []int(nil)
 	numbers := make(map[string]uint32)
 	for _, x := range []int{3, 0, 3, 0, 5} {
-		if got := once.GetListed(squares, x, &made, func() int { return x * x }); got != x*x {
+		if got := once.GetOrAppend(squares, x, &made, func() int { return x * x }); got != x*x {
 			t.Errorf("%d of %d", got, x)
 		}
-		once.Get(squares, x, func() int { t.Errorf("%d is made again", x); return 0 })
+		once.GetOrMake(squares, x, func() int { t.Errorf("%d is made again", x); return 0 })
 	}
 	if !slices.Equal(made, []int{9, 0, 25}) {
 		t.Errorf("made: %d", made)
 	}
 	var got []uint32
 	for _, x := range []string{"b", "a", "b", "c"} {
-		n, first := once.Number(numbers, x)
+		n, first := once.NumberOf(numbers, x)
 		if first != !slices.Contains(got, n) {
 			t.Errorf("%s: %d for the first time: %v", x, n, first)
 		}

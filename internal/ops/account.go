@@ -10,56 +10,56 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An Account determines what single calls of one rank do, in any order. Only one goroutine may use it.
-type Account struct {
+// An CallInterpreter determines what single calls of one rank do, in any order. Only one goroutine may use it.
+type CallInterpreter struct {
 	k      *trace.Rank
 	x      *handles.Rank
-	moves  *Member
+	moves  *MemberAmounts
 	blocks bool // include the blocks of each member of a collective
 	around bool // and whom a member has for neighbours
 }
 
-// Account returns the account of a rank, which must have a track.
-func (s *Source) Account(k *trace.Rank) (*Account, error) {
-	x, err := handles.Of(s.Reader).Rank(k)
+// Interpreter returns the account of a rank, which must have a track.
+func (s *Source) Interpreter(k *trace.Rank) (*CallInterpreter, error) {
+	x, err := handles.TableOf(s.Reader).Rank(k)
 	if err != nil {
 		return nil, err
 	}
 	class := s.classes[k.Class()]
 	if class == nil {
-		if class, err = ClassOf(s.Reader, k.Class()); err != nil {
+		if class, err = NewClassAmounts(s.Reader, k.Class()); err != nil {
 			return nil, err
 		}
 		if len(class.x.Ranks()) > 1 {
 			s.classes[k.Class()] = class
 		}
 	}
-	a := &Account{k: k, x: x, blocks: s.o.PerMember, around: s.o.PerMember || s.o.Messages}
+	a := &CallInterpreter{k: k, x: x, blocks: s.o.PerMember, around: s.o.PerMember || s.o.Messages}
 	a.moves, err = class.Member(k, x)
 	return a, err
 }
 
 // Handles returns the meaning of the rank's handles.
-func (a *Account) Handles() *handles.Rank { return a.x }
+func (a *CallInterpreter) Handles() *handles.Rank { return a.x }
 
 // Err returns the first error: a damaged trace may have terminals that can't be read.
-func (a *Account) Err() error { return a.moves.w.err }
+func (a *CallInterpreter) Err() error { return a.moves.w.err }
 
-// At appends the acts of a call at a position of a stream: messages, collectives and one-sided transfers that it makes,
+// ActsOf appends the acts of a call at a position of a stream: messages, collectives and one-sided transfers that it makes,
 // begins or starts, and receives that it posts. Acts have no numbers, and completions are not among them. unknown counts
 // operations whose partners the trace doesn't have.
-func (a *Account) At(list []Act, c *trace.Call, stream int, index uint64) (acts []Act, unknown int) {
+func (a *CallInterpreter) ActsOf(list []Act, c *trace.Call, stream int, index uint64) (acts []Act, unknown int) {
 	switch {
-	case c.Return != 0 || c.Func.Has(trace.Persistent):
+	case c.Return != 0 || c.Func.Has(trace.AttrPersistent):
 		return list, 0
-	case !c.Func.Has(trace.Starts):
-		return a.does(list, c, stream, index, c.Func.Has(trace.Nonblocking))
+	case !c.Func.Has(trace.AttrStarts):
+		return a.does(list, c, stream, index, c.Func.Has(trace.AttrNonblocking))
 	}
-	for _, v := range Requests(c) {
+	for _, v := range RequestsOf(c) {
 		if v.Form == trace.RequestNull {
 			continue
 		}
-		m, ok := a.x.Request(v.ID, stream, index)
+		m, ok := a.x.RequestCreation(v.ID, stream, index)
 		if !ok || v.Form != trace.RequestPersistent {
 			unknown++
 			continue
@@ -72,25 +72,25 @@ func (a *Account) At(list []Act, c *trace.Call, stream int, index uint64) (acts 
 }
 
 // does appends the acts of a call, or of starting the persistent request that it makes.
-func (a *Account) does(list []Act, c *trace.Call, stream int, index uint64, begins bool) (acts []Act, unknown int) {
+func (a *CallInterpreter) does(list []Act, c *trace.Call, stream int, index uint64, begins bool) (acts []Act, unknown int) {
 	out, in := a.transfers(c, stream, index)
-	kind := func(whole, beginning Kind) Kind {
+	kind := func(whole, beginning ActKind) ActKind {
 		if begins {
 			return beginning
 		}
 		return whole
 	}
-	m := meaning.Of(c.Name())
-	sent := Collective
+	m := meaning.DataMovementOf(c.Name())
+	sent := ActCollective
 	switch {
-	case !out.is && !in.is || m != nil && m.Pattern == meaning.File:
+	case !out.is && !in.is || m != nil && m.Pattern == meaning.PatternFile:
 		return list, 0
 	case m == nil || m.Pattern.Collective():
-		sent = kind(Collective, CollectiveBegin)
-	case m.Pattern == meaning.OneSided:
+		sent = kind(ActCollective, ActCollectiveBegin)
+	case m.Pattern == meaning.PatternOneSided:
 		sent = transferKind(m)
 	default:
-		sent = kind(Send, SendBegin)
+		sent = kind(ActSend, ActSendBegin)
 	}
 	if out.op.Comm == nil {
 		return list, 1
@@ -98,32 +98,32 @@ func (a *Account) does(list []Act, c *trace.Call, stream int, index uint64, begi
 	if out.is {
 		list = append(list, Act{sent, out.operation(c)})
 	}
-	if a := (Act{kind(Recv, RecvBegin), in.operation(c)}); in.is && (begins || a.took(in.told(c))) {
+	if a := (Act{kind(ActRecv, ActRecvBegin), in.operation(c)}); in.is && (begins || a.took(in.told(c))) {
 		list = append(list, a)
 	}
 	return list, 0
 }
 
 // transferKind says what a one-sided transfer is.
-func transferKind(m *meaning.Call) Kind {
+func transferKind(m *meaning.DataMovement) ActKind {
 	switch {
 	case m.Index("op") >= 0 || m.Out != nil && m.In != nil:
-		return Atomic
+		return ActAtomic
 	case m.Out != nil:
-		return Put
+		return ActPut
 	}
-	return Get
+	return ActGet
 }
 
-// Requests yields the requests that a call is given, numbered.
-func Requests(c *trace.Call) iter.Seq2[int, *trace.Value] {
+// RequestsOf yields the requests that a call is given, numbered.
+func RequestsOf(c *trace.Call) iter.Seq2[int, *trace.Value] {
 	return func(yield func(int, *trace.Value) bool) {
 		for i := range c.Params {
 			p := &c.Params[i]
-			if p.Def.Type != trace.Request || p.In.Type == trace.None {
+			if p.Def.Type != trace.TypeRequest || p.In.Type == trace.TypeNone {
 				continue
 			}
-			if p.In.Type != trace.Array {
+			if p.In.Type != trace.TypeArray {
 				yield(0, &p.In)
 				return
 			}
@@ -139,43 +139,43 @@ func Requests(c *trace.Call) iter.Seq2[int, *trace.Value] {
 
 // transfers returns what the call at a position moves; for one that makes a persistent request, what moves whenever
 // that is started.
-func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
-	m := meaning.Of(c.Name())
-	base := Operation{Function: c.Func, Root: NoRoot, Peer: -1}
+func (a *CallInterpreter) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
+	m := meaning.DataMovementOf(c.Name())
+	base := Operation{StartedBy: c.Func, Root: NoRoot, Peer: -1}
 	if v := input(c, "comm"); v != nil {
 		base.Comm = a.x.Comm(v, stream, index)
-	} else if m != nil && m.Pattern == meaning.OneSided {
+	} else if m != nil && m.Pattern == meaning.PatternOneSided {
 		base.Comm = a.x.CommOf(c, stream, index)
 	}
 	out, in = transfer{op: base, tag: -1, status: -1}, transfer{op: base, tag: -1, status: output(c, "status")}
 	switch {
 	case m == nil:
-		out.is = c.Func.Has(trace.Collective)
-	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
+		out.is = c.Func.Has(trace.AttrCollective)
+	case m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive:
 		out.message(c, m.Out)
 		in.message(c, m.In)
-	case m.Pattern == meaning.OneSided:
+	case m.Pattern == meaning.PatternOneSided:
 		out.is = number(c, "target_rank") != mpi.ProcNull
 		out.op.Peer = int(number(c, "target_rank"))
 	default:
 		out.is = true
 	}
 	if m == nil {
-		out.op.Shares = &Transfers{}
+		out.op.PerMember = &Transfers{}
 		return out, in
 	}
 	moved := a.moves.Amounts(c.Terminal, stream, index, a.blocks)
-	out.op.Sent, in.op.Received = moved.Out.Bytes, moved.In.Bytes
-	if m.Pattern != meaning.ToPeer {
-		out.op.Received = moved.In.Bytes
+	out.op.SentBytes, in.op.ReceivedBytes = moved.Out.TotalBytes, moved.In.TotalBytes
+	if m.Pattern != meaning.PatternToPeer {
+		out.op.ReceivedBytes = moved.In.TotalBytes
 	}
 	if m.Rooted {
 		out.op.Root = rootOf(c, base.Comm)
 	}
 	if a.blocks {
-		out.op.Shares, in.op.Shares = &moved, &moved
+		out.op.PerMember, in.op.PerMember = &moved, &moved
 	}
-	if a.around && m.Pattern == meaning.Neighbors {
+	if a.around && m.Pattern == meaning.PatternNeighbors {
 		if n, ok := a.x.Neighbours(c.Param("comm").In.Num, stream, index); ok {
 			out.op.Neighbours = &n
 		}
@@ -183,7 +183,7 @@ func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in tr
 	return out, in
 }
 
-func (x *transfer) message(c *trace.Call, side *meaning.Side) {
+func (x *transfer) message(c *trace.Call, side *meaning.DataSide) {
 	if side == nil {
 		return
 	}
@@ -203,7 +203,7 @@ func rootOf(c *trace.Call, comm *handles.Comm) int {
 	root := number(c, "root")
 	if comm != nil && comm.RemoteSize > 0 {
 		switch root {
-		case mpi.RootHere:
+		case mpi.MPIRoot:
 			return RootSelf
 		case mpi.ProcNull:
 			return RootThisSide

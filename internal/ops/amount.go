@@ -10,7 +10,7 @@ import (
 // A call is a terminal with the positions of relevant values in its signature; -1: missing.
 type call struct {
 	terminal int
-	means    *meaning.Call // nil if it starts requests, no more
+	means    *meaning.DataMovement // nil if it starts requests, no more
 
 	out, in             operands
 	root, comm, inPlace int
@@ -28,9 +28,9 @@ type operands struct {
 
 // compile takes a terminal apart; nil if it moves nothing.
 func compile(k *trace.Rank, terminal int) (*call, error) {
-	c := k.Called(terminal)
-	m := meaning.Of(c.Name())
-	starts := c.Func.Has(trace.Starts)
+	c := k.CallWithoutParams(terminal)
+	m := meaning.DataMovementOf(c.Name())
+	starts := c.Func.Has(trace.AttrStarts)
 	if m == nil && !starts {
 		return nil, nil
 	}
@@ -42,7 +42,7 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 	for i := range c.Func.Params {
 		def := &c.Func.Params[i]
 		for _, pos := range []int{at.Params[i].In, at.Params[i].Out} {
-			if pos >= 0 && (def.Dims > 0 || def.Type == trace.Status) {
+			if pos >= 0 && (def.Dims > 0 || def.Type == trace.TypeStatus) {
 				p.shape = append(p.shape, pos)
 			}
 		}
@@ -58,24 +58,24 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 	}
 	p.comm, p.root, p.inPlace, p.status, p.partitions, p.starts = find("comm"), -1, -1, -1, -1, -1
 	if m != nil {
-		side := func(x *meaning.Side) operands {
+		side := func(x *meaning.DataSide) operands {
 			if x == nil {
 				return operands{count: -1, datatype: -1, peer: -1}
 			}
-			if x.Parts != "" {
-				p.partitions = find(x.Parts)
+			if x.Partitions != "" {
+				p.partitions = find(x.Partitions)
 			}
 			if x.InPlace {
 				p.inPlace = find(x.Buffer)
 			}
-			return operands{find(x.Count), find(x.Type), find(x.Peer), m.Array(x.Type)}
+			return operands{find(x.Count), find(x.Type), find(x.Peer), m.IsArrayParam(x.Type)}
 		}
 		p.out, p.in = side(m.Out), side(m.In)
 		if m.Rooted {
 			p.root = find("root")
 		}
 		for i := range c.Func.Params {
-			if c.Func.Params[i].Type == trace.Status && c.Func.Params[i].Dims == 0 && m.In != nil {
+			if c.Func.Params[i].Type == trace.TypeStatus && c.Func.Params[i].Dims == 0 && m.In != nil {
 				p.status = at.Params[i].Out
 			}
 		}
@@ -108,7 +108,7 @@ type view struct {
 // values gives the values of a terminal's signature.
 func (v *view) values(terminal int) values {
 	return func(at int) int64 {
-		if n, ok := v.w.c.x.Same(terminal, at); ok {
+		if n, ok := v.w.c.x.Uniform(terminal, at); ok {
 			return n
 		}
 		v.varies = true
@@ -122,13 +122,13 @@ type commSize struct{ handle, size, remote int64 }
 
 func (v *view) comm(handle int64) commSize {
 	switch handle {
-	case mpi.CommWorld:
-		return commSize{mpi.CommWorld, int64(v.w.c.r.Ranks()), 0}
-	case mpi.CommSelf:
-		return commSize{mpi.CommSelf, 1, 0}
+	case mpi.HandleCommWorld:
+		return commSize{mpi.HandleCommWorld, int64(v.w.c.r.Ranks()), 0}
+	case mpi.HandleCommSelf:
+		return commSize{mpi.HandleCommSelf, 1, 0}
 	}
 	v.askedHandle = true
-	if m, ok := v.w.meanings().Maker(handle, v.stream, v.index); ok && m.Call.NewComm != nil {
+	if m, ok := v.w.meanings().CommCreation(handle, v.stream, v.index); ok && m.Call.NewComm != nil {
 		return commSize{handle, m.Call.NewComm.Size, m.Call.NewComm.RemoteSize}
 	}
 	return commSize{handle: handle}
@@ -138,12 +138,12 @@ func (v *view) comm(handle int64) commSize {
 func (v *view) rank(g commSize) int64 {
 	v.askedRank = true
 	switch g.handle {
-	case mpi.CommWorld:
+	case mpi.HandleCommWorld:
 		return int64(v.w.c.x.Ranks()[v.w.member])
-	case mpi.CommSelf:
+	case mpi.HandleCommSelf:
 		return 0
 	}
-	if m, ok := v.w.objects().Maker(g.handle, v.stream, v.index); ok && m.Call.NewComm != nil {
+	if m, ok := v.w.objects().CommCreation(g.handle, v.stream, v.index); ok && m.Call.NewComm != nil {
 		return m.Call.NewComm.Rank
 	}
 	return -1
@@ -153,7 +153,7 @@ func (v *view) rank(g commSize) int64 {
 func (v *view) neighbours(handle int64) (in, out uint64) {
 	v.askedHandle, v.askedRank = true, true
 	n, _ := v.w.objects().Neighbours(handle, v.stream, v.index)
-	return uint64(len(n.In)), uint64(len(n.Out))
+	return uint64(len(n.Sources)), uint64(len(n.Destinations))
 }
 
 func (v *view) size(handle int64) (n uint64, known bool) {
@@ -171,7 +171,7 @@ type values func(at int) int64
 // amount is what one call moves.
 func (c *call) amount(get values, v *view) Amount {
 	switch {
-	case c.means != nil && c.means.Later || get(0) != 0: // takes effect later; failed, or never returned
+	case c.means != nil && c.means.TakesEffectAtStart || get(0) != 0: // takes effect later; failed, or never returned
 		return Amount{}
 	case c.starts >= 0:
 		return c.started(get, v)
@@ -185,7 +185,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 		if id < 0 || id&1 == 0 { // none, or not persistent
 			return
 		}
-		m, ok := v.w.meanings().Request(id>>1, v.stream, v.index)
+		m, ok := v.w.meanings().RequestCreation(id>>1, v.stream, v.index)
 		if !ok {
 			return
 		}
@@ -197,7 +197,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 		there.stream, there.index = m.Stream, m.Index
 		get := there.values(m.Call.Terminal)
 		if get(0) == 0 {
-			a.Add(p.byRule(get, &there), 1)
+			a.AddTimes(p.byRule(get, &there), 1)
 		}
 		v.varies, v.askedRank = v.varies || there.varies, v.askedRank || there.askedRank
 	}
@@ -214,15 +214,15 @@ func (c *call) started(get values, v *view) (a Amount) {
 // byRule is what a call moves by its rule.
 func (c *call) byRule(get values, v *view) Amount {
 	a := c.shares(get, v)
-	return Amount{a.Out.Bytes, a.In.Bytes}
+	return Amount{a.Out.TotalBytes, a.In.TotalBytes}
 }
 
 // A Transfer is what a call moves in one direction.
 type Transfer struct {
-	Bytes     uint64   // in all
-	PerMember uint64   // per member or neighbor, if all blocks have one size
-	ByMember  []uint64 // by member or neighbor, if sizes differ
-	Unsized   bool     // the size of a datatype isn't known or is impossible; its blocks count 0 bytes
+	TotalBytes   uint64   // in all
+	PerMember    uint64   // per member or neighbor, if all blocks have one size
+	ByMember     []uint64 // by member or neighbor, if sizes differ
+	UnknownSizes bool     // the size of a datatype isn't known or is impossible; its blocks count 0 bytes
 }
 
 // maxBytes is more than any message has, and keeps sums from wrapping around early.
@@ -234,20 +234,20 @@ func (s *Transfer) add(count int64, size uint64, known bool) uint64 {
 	case count <= 0:
 		return 0
 	case !known || size > 0 && uint64(count) > maxBytes/size:
-		s.Unsized = true
+		s.UnknownSizes = true
 		return 0
 	}
-	s.Bytes += uint64(count) * size
+	s.TotalBytes += uint64(count) * size
 	return uint64(count) * size
 }
 
 // repeat multiplies the share by n.
 func (s *Transfer) repeat(n int64) {
-	if n < 0 || s.Bytes > 0 && uint64(n) > maxBytes/s.Bytes {
-		s.Bytes, s.PerMember, s.Unsized = 0, 0, true
+	if n < 0 || s.TotalBytes > 0 && uint64(n) > maxBytes/s.TotalBytes {
+		s.TotalBytes, s.PerMember, s.UnknownSizes = 0, 0, true
 		return
 	}
-	s.Bytes *= uint64(n)
+	s.TotalBytes *= uint64(n)
 	s.PerMember *= uint64(n)
 }
 
@@ -256,7 +256,7 @@ type Transfers struct{ Out, In Transfer }
 
 // shares computes what a call moves, with the blocks of each member if v.blocks is set.
 func (c *call) shares(get values, v *view) (a Transfers) {
-	comm := commSize{mpi.CommSelf, 1, 0}
+	comm := commSize{mpi.HandleCommSelf, 1, 0}
 	if c.comm >= 0 {
 		comm = v.comm(get(c.comm))
 	}
@@ -266,12 +266,12 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 		isRoot = root == v.rank(comm)
 		isOther = !isRoot
 		if comm.remote > 0 { // between two groups
-			isRoot = root == mpi.RootHere
+			isRoot = root == mpi.MPIRoot
 			isOther = !isRoot && root != mpi.ProcNull
 		}
 	}
 	between := comm.remote > 0
-	has := func(x *meaning.Side) bool {
+	has := func(x *meaning.DataSide) bool {
 		switch {
 		case x == nil:
 			return false
@@ -285,7 +285,7 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 		return true
 	}
 	out, in := c.means.Out, c.means.In
-	replaced := c.inPlace >= 0 && signature.SegClass(get(c.inPlace)) == signature.SegSpecial && get(c.inPlace+1) == trace.SpecialInPlace
+	replaced := c.inPlace >= 0 && signature.SegClassOf(get(c.inPlace)) == signature.SegSpecial && get(c.inPlace+1) == trace.SpecialInPlace
 	if has(out) {
 		if replaced && out.InPlace {
 			a.Out = c.instead(get, v, comm, in, c.in)
@@ -302,7 +302,7 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 		if c.status >= 0 {
 			if form := trace.StatusForm(get(c.status)); form == trace.StatusFilled || form == trace.StatusIgnored {
 				if n := get(c.status + signature.StatusCount); n >= 0 {
-					a.In.Bytes = uint64(n)
+					a.In.TotalBytes = uint64(n)
 				}
 			}
 		}
@@ -326,17 +326,17 @@ const (
 	ownBlock        // the element of the array for this process
 )
 
-func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
+func blocksOf(m *meaning.DataMovement, x *meaning.DataSide) blocks {
 	switch {
-	case x.Own:
+	case x.OwnElement:
 		return ownBlock
-	case m.Array(x.Count):
+	case m.IsArrayParam(x.Count):
 		return array
-	case x.Of == "":
+	case x.Comm == "":
 		return oneBlock
-	case x.Times == mpi.InDegree:
+	case x.Multiplicity == mpi.PropertyInDegree:
 		return sources
-	case x.Times == mpi.OutDegree:
+	case x.Multiplicity == mpi.PropertyOutDegree:
 		return targets
 	}
 	return members
@@ -344,7 +344,7 @@ func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 
 // instead is what this process has to do with in place of a buffer of its own, by the other
 // side: all of it where parts go from all to all, else its own block.
-func (c *call) instead(get values, v *view, comm commSize, x *meaning.Side, o operands) Transfer {
+func (c *call) instead(get values, v *view, comm commSize, x *meaning.DataSide, o operands) Transfer {
 	n := blocksOf(c.means, x)
 	switch {
 	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != oneBlock:
@@ -359,7 +359,7 @@ func (c *call) instead(get values, v *view, comm commSize, x *meaning.Side, o op
 // share returns the amount of one direction.
 func (c *call) share(get values, v *view, comm commSize, times blocks, o operands) (s Transfer) {
 	if o.datatype < 0 {
-		s.Unsized = true
+		s.UnknownSizes = true
 		return s
 	}
 	if o.peer >= 0 && get(o.peer) == mpi.ProcNull {
@@ -408,6 +408,6 @@ func (c *call) share(get values, v *view, comm commSize, times blocks, o operand
 	case targets:
 		_, n = v.neighbours(get(c.comm))
 	}
-	s.Bytes *= n
+	s.TotalBytes *= n
 	return s
 }

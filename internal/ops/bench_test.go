@@ -23,7 +23,7 @@ func BenchmarkSource(b *testing.B) {
 	b.ReportAllocs()
 	calls := uint64(0)
 	for b.Loop() {
-		s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true, Messages: true})
+		s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true, Messages: true})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -16,20 +16,20 @@ type Amount struct {
 	In  uint64 `json:"bytes_in"`
 }
 
-// Add adds b, n times.
-func (a *Amount) Add(b Amount, n uint64) {
+// AddTimes adds b, n times.
+func (a *Amount) AddTimes(b Amount, n uint64) {
 	a.Out += b.Out * n
 	a.In += b.In * n
 }
 
-// SameMoves is a number of calls that move the same.
-type SameMoves struct {
-	Each  Amount
-	Calls uint64
+// EqualAmounts is a number of calls that move the same.
+type EqualAmounts struct {
+	PerCall Amount
+	Calls   uint64
 }
 
-// A Class computes the amounts of the ranks of one class.
-type Class struct {
+// A ClassAmounts computes the amounts of the ranks of one class.
+type ClassAmounts struct {
 	r     *trace.Reader
 	first *trace.Rank
 	x     *trace.Columns
@@ -41,17 +41,17 @@ type Class struct {
 	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
 	counts   []uint64
 	totals   []Amount
-	moved    [][]SameMoves
+	moved    [][]EqualAmounts
 
 	// Whether handles mean the same on all ranks, which is found when first needed;
 	// then what they mean on the first is good for all.
 	handles func() (bool, error)
 	shared  *handles.Rank
-	pieces  map[int][][]handles.Piece // by terminal and stream
+	pieces  map[int][][]handles.OccurrenceGroup // by terminal and stream
 }
 
-// ClassOf prepares a class.
-func ClassOf(r *trace.Reader, class int) (*Class, error) {
+// NewClassAmounts prepares a class.
+func NewClassAmounts(r *trace.Reader, class int) (*ClassAmounts, error) {
 	x, err := r.Columns(class)
 	if err != nil {
 		return nil, err
@@ -61,13 +61,13 @@ func ClassOf(r *trace.Reader, class int) (*Class, error) {
 		return nil, err
 	}
 	n := k.Terminals()
-	c := &Class{r: r, first: k, x: x, calls: make([]*call, n), seen: make([]bool, n), odd: make(map[int]bool), pieces: make(map[int][][]handles.Piece)}
+	c := &ClassAmounts{r: r, first: k, x: x, calls: make([]*call, n), seen: make([]bool, n), odd: make(map[int]bool), pieces: make(map[int][][]handles.OccurrenceGroup)}
 	c.handles = sync.OnceValues(c.sameHandles)
 	return c, nil
 }
 
 // call takes a terminal apart, or did so before; nil if it moves nothing.
-func (c *Class) call(t int) (*call, error) {
+func (c *ClassAmounts) call(t int) (*call, error) {
 	if c.seen[t] {
 		return c.calls[t], nil
 	}
@@ -79,7 +79,7 @@ func (c *Class) call(t int) (*call, error) {
 		return nil, nil
 	}
 	for _, at := range p.shape {
-		if _, ok := c.x.Same(t, at); !ok && !c.x.AllSame(t) {
+		if _, ok := c.x.Uniform(t, at); !ok && !c.x.AllUniform(t) {
 			c.odd[t] = true
 		}
 	}
@@ -87,7 +87,7 @@ func (c *Class) call(t int) (*call, error) {
 }
 
 // all takes all terminals apart, for sums over them.
-func (c *Class) all() error {
+func (c *ClassAmounts) all() error {
 	if c.totals != nil {
 		return nil
 	}
@@ -97,23 +97,23 @@ func (c *Class) all() error {
 		}
 	}
 	n := len(c.calls)
-	c.constant, c.amounts, c.totals, c.moved = make([]bool, n), make([]Amount, n), make([]Amount, n), make([][]SameMoves, n)
+	c.constant, c.amounts, c.totals, c.moved = make([]bool, n), make([]Amount, n), make([]Amount, n), make([][]EqualAmounts, n)
 	return nil
 }
 
 // sameHandles reports whether handles provably have the same meaning on all ranks, by the values of the calls that make
 // them. The own rank in a communicator does not count: see view.rank.
-func (c *Class) sameHandles() (bool, error) {
+func (c *ClassAmounts) sameHandles() (bool, error) {
 	for t := range c.calls {
-		called := c.first.Called(t)
-		if f := called.Func; !f.Has(trace.CreatesComm) && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) || c.x.AllSame(t) {
+		called := c.first.CallWithoutParams(t)
+		if f := called.Func; !f.Has(trace.AttrCreatesComm) && !f.Has(trace.AttrCreatesType) && !f.Has(trace.AttrPersistent) || c.x.AllUniform(t) {
 			continue
 		}
 		made, err := c.first.Terminal(t)
 		if err != nil {
 			return false, err
 		}
-		if f := made.Func; made.NewComm == nil && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) {
+		if f := made.Func; made.NewComm == nil && !f.Has(trace.AttrCreatesType) && !f.Has(trace.AttrPersistent) {
 			continue
 		}
 		if _, err := c.call(t); err != nil || c.odd[t] {
@@ -133,14 +133,14 @@ func (c *Class) sameHandles() (bool, error) {
 		}
 		switch {
 		case made.NewType != nil:
-			matters = append(matters, at.Made+trace.NewTypeSize)
+			matters = append(matters, at.MadeValues+trace.NewTypeSize)
 		case made.NewComm != nil:
-			matters = append(matters, at.Made+trace.NewCommSize, at.Made+trace.NewCommRemoteSize)
+			matters = append(matters, at.MadeValues+trace.NewCommSize, at.MadeValues+trace.NewCommRemoteSize)
 		default:
 			return false, nil
 		}
 		for _, at := range matters {
-			if _, ok := c.x.Same(t, at); !ok {
+			if _, ok := c.x.Uniform(t, at); !ok {
 				return false, nil
 			}
 		}
@@ -148,10 +148,10 @@ func (c *Class) sameHandles() (bool, error) {
 	return true, nil
 }
 
-// Each calls f with the amounts of each rank of the class in turn: how often it
+// EachRank calls f with the amounts of each rank of the class in turn: how often it
 // made each distinct call, and what these calls moved, all of them together.
 // The slices are good until f returns.
-func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error) error {
+func (c *ClassAmounts) EachRank(f func(member int, counts []uint64, totals []Amount) error) error {
 	if err := c.all(); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error)
 			if err := c.rank(member); err != nil {
 				return err
 			}
-			if same = member == 0 && !c.x.Varies(); same {
+			if same = member == 0 && !c.x.CountsVary(); same {
 				for t, p := range c.calls {
 					same = same && (p == nil || c.constant[t])
 				}
@@ -174,8 +174,8 @@ func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error)
 	return nil
 }
 
-// Rank returns the amounts of one rank, as Each does.
-func (c *Class) Rank(number int) (counts []uint64, totals []Amount, err error) {
+// RankAmounts returns the amounts of one rank, as Each does.
+func (c *ClassAmounts) RankAmounts(number int) (counts []uint64, totals []Amount, err error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), number)
 	if !ok {
 		return nil, nil, fmt.Errorf("ops: rank %d is of another class", number)
@@ -190,9 +190,9 @@ func (c *Class) Rank(number int) (counts []uint64, totals []Amount, err error) {
 }
 
 // rank computes counts and totals of a rank.
-func (c *Class) rank(member int) error {
+func (c *ClassAmounts) rank(member int) error {
 	w := &evaluator{c: c, member: member}
-	if member == 0 || c.x.Varies() {
+	if member == 0 || c.x.CountsVary() {
 		k, err := w.rank()
 		if err != nil {
 			return err
@@ -206,9 +206,9 @@ func (c *Class) rank(member int) error {
 	}
 	for t := range c.calls {
 		if c.calls[t] == nil || member > 0 && c.constant[t] {
-			if member == 0 || c.x.Varies() {
+			if member == 0 || c.x.CountsVary() {
 				c.move(t, nil)
-				c.move(t, &SameMoves{c.amounts[t], c.counts[t]})
+				c.move(t, &EqualAmounts{c.amounts[t], c.counts[t]})
 			}
 			continue
 		}
@@ -220,21 +220,21 @@ func (c *Class) rank(member int) error {
 }
 
 // move adds calls of a terminal to those of the rank; nil begins anew.
-func (c *Class) move(t int, m *SameMoves) {
+func (c *ClassAmounts) move(t int, m *EqualAmounts) {
 	if m == nil {
 		c.totals[t], c.moved[t] = Amount{}, c.moved[t][:0]
 		return
 	}
-	c.totals[t].Add(m.Each, m.Calls)
+	c.totals[t].AddTimes(m.PerCall, m.Calls)
 	c.moved[t] = append(c.moved[t], *m)
 }
 
-// CallAmounts returns what the single calls of a terminal move on the rank that Each is at.
-func (c *Class) CallAmounts(t int) []SameMoves { return c.moved[t] }
+// SingleCallAmounts returns what the single calls of a terminal move on the rank that Each is at.
+func (c *ClassAmounts) SingleCallAmounts(t int) []EqualAmounts { return c.moved[t] }
 
 // An evaluator looks at the signatures of one rank.
 type evaluator struct {
-	c      *Class
+	c      *ClassAmounts
 	member int
 	odd    map[int]*call // taken apart anew
 	k      *trace.Rank
@@ -261,7 +261,7 @@ func (w *evaluator) objects() *handles.Rank {
 	if w.x == nil && w.err == nil {
 		var k *trace.Rank
 		if k, w.err = w.rank(); w.err == nil {
-			w.x, w.err = handles.Of(w.c.r).Rank(k)
+			w.x, w.err = handles.TableOf(w.c.r).Rank(k)
 		}
 	}
 	if w.x == nil {
@@ -279,7 +279,7 @@ func (w *evaluator) meanings() *handles.Rank {
 }
 
 // piecesOf splits the calls of a terminal by what the handles mean, by stream.
-func (w *evaluator) piecesOf(t int) ([][]handles.Piece, error) {
+func (w *evaluator) piecesOf(t int) ([][]handles.OccurrenceGroup, error) {
 	c := w.c
 	if list := c.pieces[t]; list != nil && c.shared != nil {
 		return list, nil
@@ -296,15 +296,15 @@ func (w *evaluator) piecesOf(t int) ([][]handles.Piece, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	var list [][]handles.Piece
+	var list [][]handles.OccurrenceGroup
 	for stream := range k.Streams() {
-		list = append(list, x.Pieces(stream, made))
+		list = append(list, x.GroupOccurrences(stream, made))
 	}
 	if w.member == 0 {
 		c.pieces[t] = list
 		if same, err := c.handles(); err != nil {
 			return nil, err
-		} else if same && !c.x.Varies() {
+		} else if same && !c.x.CountsVary() {
 			c.shared = x
 		}
 	}
@@ -367,9 +367,9 @@ func (w *evaluator) total(t int) error {
 		pieces := 0
 		for stream := range list {
 			for _, p := range list[stream] {
-				at := view{stream: stream, index: p.At}
+				at := view{stream: stream, index: p.Position}
 				b := w.amount(t, &at)
-				c.move(t, &SameMoves{b, p.Count})
+				c.move(t, &EqualAmounts{b, p.Count})
 				v.varies, v.askedRank = v.varies || at.varies, v.askedRank || at.askedRank
 				always = always && (pieces == 0 || a == b)
 				a = b
@@ -377,7 +377,7 @@ func (w *evaluator) total(t int) error {
 			}
 		}
 	} else {
-		c.move(t, &SameMoves{a, c.counts[t]})
+		c.move(t, &EqualAmounts{a, c.counts[t]})
 	}
 	if w.member > 0 {
 		return nil
@@ -394,22 +394,22 @@ func (w *evaluator) total(t int) error {
 	return nil
 }
 
-// A Member computes what single calls of one rank of a class move. It is not safe for use
+// A MemberAmounts computes what single calls of one rank of a class move. It is not safe for use
 // by several goroutines at once.
-type Member struct{ w *evaluator }
+type MemberAmounts struct{ w *evaluator }
 
 // Member returns an evaluator of a rank's calls; x resolves its handles.
-func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
+func (c *ClassAmounts) Member(k *trace.Rank, x *handles.Rank) (*MemberAmounts, error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
 	if !ok {
 		return nil, fmt.Errorf("ops: rank %d is of another class", k.Number())
 	}
-	return &Member{&evaluator{c: c, member: member, k: k, x: x}}, nil
+	return &MemberAmounts{&evaluator{c: c, member: member, k: k, x: x}}, nil
 }
 
 // Amounts returns what a call of a terminal moves at its position, on request with the blocks of each member. For a call
 // that makes a persistent request that is what moves whenever it is started.
-func (m *Member) Amounts(terminal, stream int, index uint64, blocks bool) Transfers {
+func (m *MemberAmounts) Amounts(terminal, stream int, index uint64, blocks bool) Transfers {
 	p := m.w.call(terminal)
 	if p == nil || p.means == nil {
 		return Transfers{}

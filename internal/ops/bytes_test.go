@@ -23,9 +23,9 @@ const (
 )
 
 // moved adds up what Member says of each call, and of what made the requests that one starts.
-func moved(t *testing.T, r *trace.Reader, c *ops.Class, k *trace.Rank) map[int]ops.Amount {
+func moved(t *testing.T, r *trace.Reader, c *ops.ClassAmounts, k *trace.Rank) map[int]ops.Amount {
 	t.Helper()
-	x, err := handles.Of(r).Rank(k)
+	x, err := handles.TableOf(r).Rank(k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,26 +39,26 @@ func moved(t *testing.T, r *trace.Reader, c *ops.Class, k *trace.Rank) map[int]o
 			if err != nil {
 				t.Fatal(err)
 			}
-			list := []handles.Making{{Call: c, Stream: stream, Index: c.Index}}
-			if c.Func.Has(trace.Persistent) {
+			list := []handles.Creation{{Call: c, Stream: stream, Index: c.Index}}
+			if c.Func.Has(trace.AttrPersistent) {
 				continue
 			}
-			if c.Func.Has(trace.Starts) {
+			if c.Func.Has(trace.AttrStarts) {
 				list = list[:0]
 				for _, v := range append(c.Params[0].In.Elems, c.Params[len(c.Params)-1].In.Elems...) {
-					if made, ok := x.Request(v.ID, stream, c.Index); ok {
+					if made, ok := x.RequestCreation(v.ID, stream, c.Index); ok {
 						list = append(list, made)
 					}
 				}
-				if made, ok := x.Request(c.Params[0].In.ID, stream, c.Index); ok && c.Name() == "MPI_Start" {
+				if made, ok := x.RequestCreation(c.Params[0].In.ID, stream, c.Index); ok && c.Name() == "MPI_Start" {
 					list = append(list, made)
 				}
 			}
 			for _, of := range list {
 				s := m.Amounts(of.Call.Terminal, of.Stream, of.Index, false)
-				if a := (ops.Amount{Out: s.Out.Bytes, In: s.In.Bytes}); a != (ops.Amount{}) {
+				if a := (ops.Amount{Out: s.Out.TotalBytes, In: s.In.TotalBytes}); a != (ops.Amount{}) {
 					sum := sums[c.Terminal]
-					sum.Add(a, 1)
+					sum.AddTimes(a, 1)
 					sums[c.Terminal] = sum
 				}
 			}
@@ -151,15 +151,15 @@ func TestDistributedGraph(t *testing.T) {
 		r.End()
 	})
 	for class := range r.Classes() {
-		c, err := ops.ClassOf(r, class)
+		c, err := ops.NewClassAmounts(r, class)
 		if err != nil {
 			t.Fatal(err)
 		}
 		members := r.Members(class)
-		if err := c.Each(func(member int, _ []uint64, totals []ops.Amount) error {
+		if err := c.EachRank(func(member int, _ []uint64, totals []ops.Amount) error {
 			var sum ops.Amount
 			for _, a := range totals {
-				sum.Add(a, 1)
+				sum.AddTimes(a, 1)
 			}
 			rank := uint64(members[member])
 			if want := (ops.Amount{Out: 8 * (n - 1 - rank), In: 8 * rank}); sum != want {
@@ -189,13 +189,13 @@ func TestAgainstExpansion(t *testing.T) {
 		for _, ranks := range []int{2, 5, 16} {
 			r := mergetest.Run(t, ranks, program)
 			for class := range r.Classes() {
-				c, err := ops.ClassOf(r, class)
+				c, err := ops.NewClassAmounts(r, class)
 				if err != nil {
 					t.Fatal(err)
 				}
 				members := r.Members(class)
 				seen := 0
-				err = c.Each(func(member int, counts []uint64, totals []ops.Amount) error {
+				err = c.EachRank(func(member int, counts []uint64, totals []ops.Amount) error {
 					seen++
 					k, err := r.Rank(members[member])
 					if err != nil {
@@ -243,7 +243,7 @@ func TestAmounts(t *testing.T) {
 	r := mergetest.Run(t, 4, rooted)
 	sum := make(map[string]ops.Amount)
 	for class := range r.Classes() {
-		c, err := ops.ClassOf(r, class)
+		c, err := ops.NewClassAmounts(r, class)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,14 +251,14 @@ func TestAmounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.Each(func(_ int, _ []uint64, totals []ops.Amount) error {
+		err = c.EachRank(func(_ int, _ []uint64, totals []ops.Amount) error {
 			for i, a := range totals {
 				call, err := k.Terminal(i)
 				if err != nil {
 					return err
 				}
 				s := sum[call.Name()]
-				s.Add(a, 1)
+				s.AddTimes(a, 1)
 				if sum[call.Name()] = s; s == (ops.Amount{}) {
 					delete(sum, call.Name())
 				}

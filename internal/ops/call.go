@@ -31,68 +31,68 @@ import (
 // trace's Call only until its Enter has, then they may be those of the next call of its kind.
 type Call struct {
 	*trace.Call
-	Start, End int64             // ns since the first call of any rank
-	TimeKind   trace.SampleKind  // how well these are known
-	Timing     trace.Timing      // the call's, and of what came before it
-	Acts       []Act             // in the order in which they happened
-	Meeting    Meeting           // of a collective call; also where it failed, or never returned
-	Place      int               // the call site, as Source.Places has it
-	Values     []trace.CallValue // what was attached to it, if Options ask for that
+	Start, End int64                 // ns since the first call of any rank
+	TimeKind   trace.SampleKind      // how well these are known
+	Timing     trace.Timing          // the call's, and of what came before it
+	Acts       []Act                 // in the order in which they happened
+	Meeting    Meeting               // of a collective call; also where it failed, or never returned
+	Place      int                   // the call site, as Source.Places has it
+	Values     []trace.AttachedValue // what was attached to it, if Options ask for that
 }
 
 // An Act is one thing that a call did.
 type Act struct {
-	Kind Kind
+	Kind ActKind
 	Operation
 }
 
-// A Kind says what an act is.
-type Kind uint8
+// A ActKind says what an act is.
+type ActKind uint8
 
 // The kinds of acts. If one call begins an operation and another completes it, or none does, both acts have the
 // operation's ID.
 const (
-	Send      Kind = iota // a message, by a call that returns when the buffer is free
-	SendBegin             // a message; SendEnd follows when the buffer may be reused
-	SendEnd
-	Recv
-	RecvBegin // a receive is posted; Peer, Tag and Received are what it asks for
-	RecvEnd
-	Tested    // an operation was asked for, and had not completed
-	Cancelled // an operation ended without its message
-	Collective
-	CollectiveBegin
-	CollectiveEnd
-	CommMade
-	CommFreed
-	WindowMade
-	WindowFreed
-	Put
-	Get
-	Atomic       // a one-sided transfer that combines, both ways if Received is not 0
-	TransferEnd  // of a Put, Get or Atomic, in a call that synchronises the window
-	TransferDone // of one that has a request
-	Fence
-	Lock   // of Peer's memory, or of all members' if that is AllMembers
-	Unlock // the same
-	Post   // memory is opened to Group, Start: that of Group is asked for; Complete ends the latter, Posted the former
-	Start
-	Complete
-	Posted
-	FileOpened
-	FileClosed
-	FileSought
-	FileDeleted
-	FileViewed // by another view; Call says how
-	FileSynced
-	Read      // Received is what the status says, Wanted what was asked for
-	ReadBegin // by a call that returns before it is done
-	ReadEnd
-	Write
-	WriteBegin
-	WriteEnd
-	Probed  // a message is there that the next receive of its kind gets, or that is taken for one; with Messages and Finer
-	Awaited // an operation that a call waits for which never returned
+	ActSend      ActKind = iota // a message, by a call that returns when the buffer is free
+	ActSendBegin                // a message; SendEnd follows when the buffer may be reused
+	ActSendEnd
+	ActRecv
+	ActRecvBegin // a receive is posted; Peer, Tag and Received are what it asks for
+	ActRecvEnd
+	ActTested    // an operation was asked for, and had not completed
+	ActCancelled // an operation ended without its message
+	ActCollective
+	ActCollectiveBegin
+	ActCollectiveEnd
+	ActCommMade
+	ActCommFreed
+	ActWindowMade
+	ActWindowFreed
+	ActPut
+	ActGet
+	ActAtomic       // a one-sided transfer that combines, both ways if Received is not 0
+	ActTransferEnd  // of a Put, Get or Atomic, in a call that synchronises the window
+	ActTransferDone // of one that has a request
+	ActFence
+	ActLock   // of Peer's memory, or of all members' if that is AllMembers
+	ActUnlock // the same
+	ActPost   // memory is opened to Group, Start: that of Group is asked for; Complete ends the latter, Posted the former
+	ActStart
+	ActComplete
+	ActWait
+	ActFileOpened
+	ActFileClosed
+	ActFileSought
+	ActFileDeleted
+	ActFileViewed // by another view; Call says how
+	ActFileSynced
+	ActRead      // Received is what the status says, Wanted what was asked for
+	ActReadBegin // by a call that returns before it is done
+	ActReadEnd
+	ActWrite
+	ActWriteBegin
+	ActWriteEnd
+	ActProbed         // a message is there that the next receive of its kind gets, or that is taken for one; with Messages and Finer
+	ActNeverCompleted // an operation that a call waits for which never returned
 )
 
 // AllMembers in place of a Peer means all members of the communicator.
@@ -107,22 +107,22 @@ const (
 
 // An Operation is what is known of a message, a collective, or another transfer.
 type Operation struct {
-	ID             uint64          // numbers the operations of the rank that have a request, from 1; else 0
-	Function       *trace.Function // that began it, or that made the persistent request
-	Comm           *handles.Comm
-	Peer           int   // rank in Comm, or in the remote group of an intercommunicator
-	Tag            int64 // of a message
-	Root           int   // of a collective
-	Sent, Received uint64
-	Message        uint64                 // numbers a message, the same at both ends, if Options ask for that
-	ChannelIndex   uint64                 // of its channel, from 1; 0 where Message is
-	Wanted         uint64                 // of a file operation: bytes asked for
-	Shares         *Transfers             // what it moves to and from each member, if Options ask for that
-	Neighbours     *handles.Neighbourhood // of a collective along a topology, with Shares or Messages; nil: not known
-	Window         *Window
-	Group          []int // of Post, Start, Complete and Posted: ranks of the world
-	File           *File
-	Call           *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
+	ID                       uint64          // numbers the operations of the rank that have a request, from 1; else 0
+	StartedBy                *trace.Function // that began it, or that made the persistent request
+	Comm                     *handles.Comm
+	Peer                     int   // rank in Comm, or in the remote group of an intercommunicator
+	Tag                      int64 // of a message
+	Root                     int   // of a collective
+	SentBytes, ReceivedBytes uint64
+	Message                  uint64                 // numbers a message, the same at both ends, if Options ask for that
+	ChannelIndex             uint64                 // of its channel, from 1; 0 where Message is
+	RequestedBytes           uint64                 // of a file operation: bytes asked for
+	PerMember                *Transfers             // what it moves to and from each member, if Options ask for that
+	Neighbours               *handles.Neighbourhood // of a collective along a topology, with Shares or Messages; nil: not known
+	Window                   *Window
+	Group                    []int // of Post, Start, Complete and Posted: ranks of the world
+	File                     *File
+	Call                     *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
 }
 
 // Exclusive reports whether a Lock is for the rank alone.
@@ -132,7 +132,7 @@ func (o *Operation) Exclusive() bool {
 }
 
 // World is Peer as a rank of the world; -1 if unknown.
-func (o *Operation) World() int { return o.Comm.Peer(o.Peer) }
+func (o *Operation) World() int { return o.Comm.PeerWorldRank(o.Peer) }
 
 // A Window is memory that ranks open to each other. They share the Window.
 type Window struct {
@@ -171,24 +171,24 @@ type Sink interface {
 	End(k *trace.Rank) error
 }
 
-// NoSink is for Sinks that have nothing to do in some of these.
-type NoSink struct{}
+// NopSink is for Sinks that have nothing to do in some of these.
+type NopSink struct{}
 
-func (NoSink) Begin(*trace.Rank) error { return nil }
-func (NoSink) Leave(*Call) error       { return nil }
-func (NoSink) End(*trace.Rank) error   { return nil }
+func (NopSink) Begin(*trace.Rank) error { return nil }
+func (NopSink) Leave(*Call) error       { return nil }
+func (NopSink) End(*trace.Rank) error   { return nil }
 
 var kindNames = [...]string{
-	Send: "send", SendBegin: "send begin", SendEnd: "send end", Recv: "receive", RecvBegin: "receive begin", RecvEnd: "receive end",
-	Tested: "tested", Cancelled: "cancelled", Collective: "collective", CollectiveBegin: "collective begin", CollectiveEnd: "collective end",
-	CommMade: "communicator made", CommFreed: "communicator freed", WindowMade: "window made", WindowFreed: "window freed",
-	Put: "put", Get: "get", Atomic: "atomic", TransferEnd: "transfer end", TransferDone: "transfer done", Fence: "fence",
-	Lock: "lock", Unlock: "unlock", FileOpened: "file opened", FileClosed: "file closed", FileSought: "seek", FileDeleted: "file deleted",
-	Read: "read", ReadBegin: "read begin", ReadEnd: "read end", Write: "write", WriteBegin: "write begin", WriteEnd: "write end",
-	Probed: "probed", Awaited: "awaited", Post: "post", Start: "start", Complete: "complete", Posted: "posted", FileViewed: "view", FileSynced: "sync",
+	ActSend: "send", ActSendBegin: "send begin", ActSendEnd: "send end", ActRecv: "receive", ActRecvBegin: "receive begin", ActRecvEnd: "receive end",
+	ActTested: "tested", ActCancelled: "cancelled", ActCollective: "collective", ActCollectiveBegin: "collective begin", ActCollectiveEnd: "collective end",
+	ActCommMade: "communicator made", ActCommFreed: "communicator freed", ActWindowMade: "window made", ActWindowFreed: "window freed",
+	ActPut: "put", ActGet: "get", ActAtomic: "atomic", ActTransferEnd: "transfer end", ActTransferDone: "transfer done", ActFence: "fence",
+	ActLock: "lock", ActUnlock: "unlock", ActFileOpened: "file opened", ActFileClosed: "file closed", ActFileSought: "seek", ActFileDeleted: "file deleted",
+	ActRead: "read", ActReadBegin: "read begin", ActReadEnd: "read end", ActWrite: "write", ActWriteBegin: "write begin", ActWriteEnd: "write end",
+	ActProbed: "probed", ActNeverCompleted: "awaited", ActPost: "post", ActStart: "start", ActComplete: "complete", ActWait: "posted", ActFileViewed: "view", ActFileSynced: "sync",
 }
 
-func (k Kind) String() string { return kindNames[k] }
+func (k ActKind) String() string { return kindNames[k] }
 
 // Losses counts what an export does not say, by name.
 type Losses map[string]uint64

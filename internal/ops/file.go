@@ -16,7 +16,7 @@ func opensFile(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	f := p.s.file(comm, p.ordinal(comm), name.Text)
 	p.files[handle.Out.Num] = f
-	c.add(FileOpened, &Operation{Function: c.Func, Comm: comm, File: f, Call: c.Call})
+	c.add(ActFileOpened, &Operation{StartedBy: c.Func, Comm: comm, File: f, Call: c.Call})
 }
 
 // file begins what is known of an operation on the file that a call passes.
@@ -29,12 +29,12 @@ func (p *process) file(c *Call) (op Operation, ok bool) {
 		p.lose(lostFile, 1)
 		return op, false
 	}
-	return Operation{Function: c.Func, Comm: f.Comm, File: f, Call: c.Call}, true
+	return Operation{StartedBy: c.Func, Comm: f.Comm, File: f, Call: c.Call}, true
 }
 
 func closesFile(p *process, _ *thread, _ *plan, c *Call) {
 	if op, ok := p.file(c); ok {
-		c.add(FileClosed, &op)
+		c.add(ActFileClosed, &op)
 		delete(p.files, number(c.Call, "fh"))
 	}
 }
@@ -44,25 +44,25 @@ func seeks(p *process, _ *thread, _ *plan, c *Call) {
 		own := *c.Call // the walk's own may be the next seek when this one is left
 		own.Params = slices.Clone(own.Params)
 		op.Call = &own
-		c.add(FileSought, &op)
+		c.add(ActFileSought, &op)
 	}
 }
 
 func views(p *process, _ *thread, _ *plan, c *Call) {
 	if op, ok := p.file(c); ok && p.s.o.FineSync {
-		c.add(FileViewed, &op)
+		c.add(ActFileViewed, &op)
 	}
 }
 
 func syncs(p *process, _ *thread, _ *plan, c *Call) {
 	if op, ok := p.file(c); ok && p.s.o.FineSync {
-		c.add(FileSynced, &op)
+		c.add(ActFileSynced, &op)
 	}
 }
 
 func deletesFile(p *process, _ *thread, _ *plan, c *Call) {
 	if name := input(c.Call, "filename"); name != nil {
-		c.add(FileDeleted, &Operation{Function: c.Func, File: &File{Number: -1, Name: name.Text}})
+		c.add(ActFileDeleted, &Operation{StartedBy: c.Func, File: &File{Number: -1, Name: name.Text}})
 	}
 }
 
@@ -73,24 +73,24 @@ func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
 	if !ok {
 		return
 	}
-	op.Sent, op.Received = q.out.op.Sent, q.out.op.Received
-	kind := Write
-	if meaning.Of(c.Func.Name).In != nil {
-		kind = Read
+	op.SentBytes, op.ReceivedBytes = q.out.op.SentBytes, q.out.op.ReceivedBytes
+	kind := ActWrite
+	if meaning.DataMovementOf(c.Func.Name).In != nil {
+		kind = ActRead
 	}
 	split := strings.HasSuffix(BaseName(c.Func), "_begin")
 	op.ID = p.nextID()
 	if d := input(c.Call, "datatype"); d != nil {
 		size, _ := p.x.TypeSize(d.Num, c.Stream, c.Index)
-		op.Wanted = uint64(max(0, number(c.Call, "count")) * max(0, size))
+		op.RequestedBytes = uint64(max(0, number(c.Call, "count")) * max(0, size))
 	}
 	switch {
 	case q.request >= 0 || split:
 		kind++ // its beginning
-	case kind == Read:
-		op.Received = transferred(op.Received, scalarStatus(c.Call))
+	case kind == ActRead:
+		op.ReceivedBytes = transferred(op.ReceivedBytes, scalarStatus(c.Call))
 	default:
-		op.Sent = transferred(op.Sent, scalarStatus(c.Call))
+		op.SentBytes = transferred(op.SentBytes, scalarStatus(c.Call))
 	}
 	op.Call = nil
 	c.add(kind, &op)

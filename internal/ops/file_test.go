@@ -11,7 +11,7 @@ import (
 
 // sought takes down where seeks go, once they are left.
 type sought struct {
-	ops.NoSink
+	ops.NopSink
 	at []int64
 }
 
@@ -19,7 +19,7 @@ func (s *sought) Enter(*ops.Call) error { return nil }
 
 func (s *sought) Leave(c *ops.Call) error {
 	for i := range c.Acts {
-		if a := &c.Acts[i]; a.Kind == ops.FileSought {
+		if a := &c.Acts[i]; a.Kind == ops.ActFileSought {
 			s.at = append(s.at, a.Call.Param("offset").In.Num)
 		}
 	}
@@ -35,7 +35,7 @@ func TestSeeks(t *testing.T) {
 			r.LaneOn(0, "MPI_File_seek", 2, []int{2}, 0, trace.FirstLocal, 8*i, 600)
 		}
 	})
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
+	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime})
 	if err != nil {
 		t.Fatal(err)
 	}

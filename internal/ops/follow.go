@@ -33,8 +33,8 @@ func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	return f, nil
 }
 
-// Until passes on the calls that began before a time.
-func (f *Follower) Until(ns int64) error {
+// AdvanceTo passes on the calls that began before a time.
+func (f *Follower) AdvanceTo(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {
 			return err
@@ -44,9 +44,9 @@ func (f *Follower) Until(ns int64) error {
 	return nil
 }
 
-// End passes on the rest.
-func (f *Follower) End() error {
-	if err := f.Until(ToEnd); err != nil {
+// Finish passes on the rest.
+func (f *Follower) Finish() error {
+	if err := f.AdvanceTo(MaxTime); err != nil {
 		return err
 	}
 	if err := f.p.finish(f.sink); err != nil {

@@ -30,7 +30,7 @@ func makesGroup(p *process, _ *thread, _ *plan, c *Call) {
 		name = "group"
 	}
 	out := c.Param(name)
-	if out == nil || out.Out.Type != trace.Handle {
+	if out == nil || out.Out.Type != trace.TypeHandle {
 		return
 	}
 	list, ok := p.groupOf(base, c)
@@ -60,7 +60,7 @@ func (p *process) groupOf(base string, c *Call) (list []int, ok bool) {
 			comm = f.Comm
 		}
 	default:
-		return handles.GroupOf(handles.ArgumentsOf(c.Call), func(name string) ([]int, bool) { return p.group(c, name) })
+		return handles.DeriveGroup(handles.ArgumentsOf(c.Call), func(name string) ([]int, bool) { return p.group(c, name) })
 	}
 	if comm == nil {
 		return nil, false
@@ -77,9 +77,9 @@ func opensToGroup(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	list, ok := p.group(c, "group")
-	kind, epoch := Start, &w.started
+	kind, epoch := ActStart, &w.started
 	if BaseName(c.Func) == "Win_post" {
-		kind, epoch = Post, &w.posted
+		kind, epoch = ActPost, &w.posted
 	}
 	*epoch = nil
 	if !p.s.o.FineSync || !ok || slices.Contains(list, -1) {
@@ -101,7 +101,7 @@ func completesGroup(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	w.complete(c, AllMembers)
 	if op.Group = w.started; op.Group != nil {
-		c.add(Complete, &op)
+		c.add(ActComplete, &op)
 	}
 	w.started = nil
 }
@@ -113,7 +113,7 @@ func waitsForGroup(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	if op.Group = w.posted; op.Group != nil {
-		c.add(Posted, &op)
+		c.add(ActWait, &op)
 	} else {
 		p.lose(lostGroup, 1)
 	}

@@ -39,13 +39,13 @@ func TestIdle(t *testing.T) {
 	}
 	all, losses := told(t, r, everything)
 	o, calls := everything, uint64(0)
-	o.Idle, o.Progress = idle, func(n uint64) { calls += n }
+	o.IsIdle, o.Progress = idle, func(n uint64) { calls += n }
 	some, fewer := told(t, r, o)
 	if diff := cmp.Diff(all.acts, some.acts) + cmp.Diff(all.sent, some.sent) + cmp.Diff(losses, fewer); diff != "" {
 		t.Error(diff)
 	}
-	if all.acts[ops.SendEnd] != 8 {
-		t.Errorf("%d sends", all.acts[ops.SendEnd])
+	if all.acts[ops.ActSendEnd] != 8 {
+		t.Errorf("%d sends", all.acts[ops.ActSendEnd])
 	}
 	// Of the long stretches about 64 each.
 	if calls < 2*64*4 || calls > 2*100*4 {

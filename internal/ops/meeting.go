@@ -9,11 +9,11 @@ import (
 // A Meeting is a rank's part in a collective call. All members of a communicator make the same collective calls in
 // the same order, and so do all members that share a window or a file. Failed calls count, too.
 type Meeting struct {
-	Comm   *handles.Comm // nil: not all members have to make the call, or it isn't known who they are
-	Window *Window       // that the members share; nil: the call is on the communicator itself
-	File   *File
-	Self   int    // the rank's own number in Comm, -1: not known
-	Nth    uint64 // earlier calls of the rank in the same circle
+	Comm    *handles.Comm // nil: not all members have to make the call, or it isn't known who they are
+	Window  *Window       // that the members share; nil: the call is on the communicator itself
+	File    *File
+	OwnRank int    // the rank's own number in Comm, -1: not known
+	Ordinal uint64 // earlier calls of the rank in the same circle
 }
 
 // A CallOrder identifies the processes that make collective calls in one order, and on what.
@@ -36,7 +36,7 @@ func (m *Meeting) CallOrder() CallOrder {
 // meetsOn returns the parameter that identifies who must make a call: a communicator, window or file. It returns -1
 // if the call isn't collective, or only some members make it, which then pass a tag.
 func meetsOn(c *trace.Call) int {
-	if !c.Func.Has(trace.Collective) {
+	if !c.Func.Has(trace.AttrCollective) {
 		return -1
 	}
 	on := -1
@@ -45,7 +45,7 @@ func meetsOn(c *trace.Call) int {
 		case mpi.KindTag:
 			return -1
 		case mpi.KindComm, mpi.KindWin, mpi.KindFile:
-			if on < 0 && p.In.Type == trace.Handle {
+			if on < 0 && p.In.Type == trace.TypeHandle {
 				on = i
 			}
 		}
@@ -53,9 +53,9 @@ func meetsOn(c *trace.Call) int {
 	return on
 }
 
-// Members returns the communicator whose members must all make the call at a position; nil if it is not collective, or
+// CommOfAll returns the communicator whose members must all make the call at a position; nil if it is not collective, or
 // unknown.
-func (a *Account) Members(c *trace.Call, stream int, index uint64) *handles.Comm {
+func (a *CallInterpreter) CommOfAll(c *trace.Call, stream int, index uint64) *handles.Comm {
 	if meetsOn(c) < 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (p *process) meets(q *plan, c *Call) {
 	if m.Comm != p.own.of {
 		p.own.of, p.own.rank = m.Comm, m.Comm.RankOf(p.k.Number())
 	}
-	m.Self = p.own.rank
+	m.OwnRank = p.own.rank
 	n := q.count
 	if n == nil {
 		if n = p.met[m.CallOrder()]; n == nil {
@@ -95,20 +95,20 @@ func (p *process) meets(q *plan, c *Call) {
 			q.count = n
 		}
 	}
-	m.Nth = *n
+	m.Ordinal = *n
 	*n++
 }
 
-// CallsOn finds a rank's calls in which all members of a communicator take part, in the only stream that it has; nil if it has several,
+// CollectiveCallsOn finds a rank's calls in which all members of a communicator take part, in the only stream that it has; nil if it has several,
 // or if a distinct call is on that communicator at times and on another one at others.
-func CallsOn(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurrences, error) {
+func CollectiveCallsOn(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurrences, error) {
 	if k.Streams() != 1 {
 		return nil, nil
 	}
 	wanted := make([]bool, k.Terminals())
 	for t := range wanted {
-		called := k.Called(t)
-		if !called.Func.Has(trace.Collective) {
+		called := k.CallWithoutParams(t)
+		if !called.Func.Has(trace.AttrCollective) {
 			continue
 		}
 		c, err := k.Terminal(t)
@@ -118,8 +118,8 @@ func CallsOn(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurre
 		if on := meetsOn(c); on < 0 || c.Params[on].Kind() != mpi.KindComm {
 			continue
 		}
-		for i, piece := range x.Pieces(0, c) {
-			is := x.CommOf(c, 0, piece.At) == comm
+		for i, piece := range x.GroupOccurrences(0, c) {
+			is := x.CommOf(c, 0, piece.Position) == comm
 			if i > 0 && is != wanted[t] {
 				return nil, nil
 			}
@@ -135,9 +135,9 @@ func collective(p *process, _ *thread, q *plan, c *Call) {
 	if !p.known(&op) {
 		return
 	}
-	kind := Collective
+	kind := ActCollective
 	if q.request >= 0 {
-		kind, op.ID = CollectiveBegin, p.nextID()
+		kind, op.ID = ActCollectiveBegin, p.nextID()
 	}
 	c.add(kind, &op)
 }
@@ -146,17 +146,17 @@ func collective(p *process, _ *thread, q *plan, c *Call) {
 func makesComm(p *process, _ *thread, _ *plan, c *Call) {
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.Kind() != mpi.KindComm || q.Out.Type != trace.Handle || c.NewComm == nil {
+		if q.Kind() != mpi.KindComm || q.Out.Type != trace.TypeHandle || c.NewComm == nil {
 			continue
 		}
 		if comm := p.x.Comm(&q.Out, c.Stream, c.Index); comm != nil {
-			c.add(CommMade, &Operation{Function: c.Func, Comm: comm})
+			c.add(ActCommMade, &Operation{StartedBy: c.Func, Comm: comm})
 		}
 	}
 }
 
 func freesComm(p *process, _ *thread, _ *plan, c *Call) {
 	if comm := p.comm(c); comm != nil {
-		c.add(CommFreed, &Operation{Function: c.Func, Comm: comm})
+		c.add(ActCommFreed, &Operation{StartedBy: c.Func, Comm: comm})
 	}
 }

@@ -12,10 +12,10 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	begins := q.request >= 0
 	if q.out.is {
 		op := q.out.operation(c.Call)
-		if kind := Send; p.known(&op) {
+		if kind := ActSend; p.known(&op) {
 			p.number(&op, p.k.Number(), op.World(), false)
 			if begins {
-				kind, op.ID = SendBegin, p.nextID()
+				kind, op.ID = ActSendBegin, p.nextID()
 			}
 			c.add(kind, &op)
 		}
@@ -34,32 +34,32 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	if begins {
 		op.ID = p.nextID()
 		p.posted(&op)
-		c.add(RecvBegin, &op)
+		c.add(ActRecvBegin, &op)
 		return
 	}
 	if p.received(&op, q.in.told(c.Call)) {
-		c.add(Recv, &op)
+		c.add(ActRecv, &op)
 	}
 }
 
-// A Receive is which message a call asks for, of those that it receives or looks for.
-type Receive struct {
+// A ReceiveSelection is which message a call asks for, of those that it receives or looks for.
+type ReceiveSelection struct {
 	Source, Tag *trace.Param // of the call
 	Wildcard    bool         // messages of several ranks or tags would do
 }
 
-// Receives returns which message a call asks for; false if it asks for none, or has one at hand by a handle.
-func Receives(c *trace.Call) (r Receive, ok bool) {
+// ReceiveSelectionOf returns which message a call asks for; false if it asks for none, or has one at hand by a handle.
+func ReceiveSelectionOf(c *trace.Call) (r ReceiveSelection, ok bool) {
 	def, _ := mpi.ByID(c.Func.ID)
-	w := meaning.WaitingOf(def)
+	w := meaning.WaitBehaviourOf(def)
 	if w.Source == "" || w.Tag == "" {
 		return r, false
 	}
 	r.Source, r.Tag = c.Param(w.Source), c.Param(w.Tag)
-	if r.Source == nil || r.Tag == nil || r.Source.In.Type != trace.Int || r.Tag.In.Type != trace.Int {
+	if r.Source == nil || r.Tag == nil || r.Source.In.Type != trace.TypeInt || r.Tag.In.Type != trace.TypeInt {
 		return r, false
 	}
-	r.Wildcard = meaning.Wild(r.Source.In.Num, r.Tag.In.Num)
+	r.Wildcard = meaning.IsWildcard(r.Source.In.Num, r.Tag.In.Num)
 	return r, true
 }
 
@@ -72,11 +72,11 @@ type matched struct {
 // probes is what a probe does that waits for a message, or takes it out of the others' reach.
 func probes(p *process, _ *thread, _ *plan, c *Call) {
 	m := c.Param("message")
-	takes := m != nil && m.Out.Type == trace.Handle
+	takes := m != nil && m.Out.Type == trace.TypeHandle
 	if m != nil && !takes {
 		return
 	}
-	op := Operation{Function: c.Func, Comm: p.comm(c), Peer: -1, Root: NoRoot}
+	op := Operation{StartedBy: c.Func, Comm: p.comm(c), Peer: -1, Root: NoRoot}
 	known := false
 	if s := scalarStatus(c.Call); s != nil && op.Comm != nil {
 		found := *s
@@ -90,10 +90,10 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 		} else {
 			by := op.Channel(from, to)
 			op.ChannelIndex = *p.got.of(by) + 1 // the next receive gets it
-			op.Message = by.Number(op.ChannelIndex)
+			op.Message = by.HashMessage(op.ChannelIndex)
 		}
 		if p.s.o.FineSync {
-			c.add(Probed, &op)
+			c.add(ActProbed, &op)
 		}
 	}
 	if takes {
@@ -111,7 +111,7 @@ func (op *Operation) took(s *trace.StatusValue) bool {
 	}
 	op.Peer, op.Tag = int(s.Source), s.Tag
 	if s.Count >= 0 {
-		op.Received = uint64(s.Count)
+		op.ReceivedBytes = uint64(s.Count)
 	}
 	return true
 }
@@ -167,7 +167,9 @@ type Channel struct {
 }
 
 // Channel returns that of a message.
-func (o *Operation) Channel(from, to int) Channel { return Channel{o.Comm.Channel(), from, to, o.Tag} }
+func (o *Operation) Channel(from, to int) Channel {
+	return Channel{o.Comm.ChannelKey(), from, to, o.Tag}
+}
 
 // number gives a message the number that it has at its other end: the n-th that is sent on a
 // channel is the n-th that is received there, in the order in which receives were posted.
@@ -184,7 +186,7 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	n := counts.of(by)
 	*n++
 	op.ChannelIndex = *n
-	op.Message = by.Number(op.ChannelIndex)
+	op.Message = by.HashMessage(op.ChannelIndex)
 }
 
 // counts are how many messages there were on each channel.
@@ -210,9 +212,9 @@ func (x *counts) of(by Channel) *uint64 {
 	return last.n
 }
 
-// Number numbers the n-th message among those of all channels, so that two have the same number by a chance of the
+// HashMessage numbers the n-th message among those of all channels, so that two have the same number by a chance of the
 // square of how many there are to 2⁶⁴.
-func (c Channel) Number(n uint64) uint64 {
+func (c Channel) HashMessage(n uint64) uint64 {
 	h := uint64(0)
 	for _, v := range [...]uint64{n, uint64(c.Comm), uint64(c.From), uint64(c.To), uint64(c.Tag)} {
 		h ^= v

@@ -30,7 +30,7 @@ func makesWindow(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	w := p.s.window(comm, p.ordinal(comm), c.Name())
 	p.windows[win.Out.Num] = &openWindow{Window: w}
-	c.add(WindowMade, &Operation{Function: c.Func, Comm: comm, Window: w})
+	c.add(ActWindowMade, &Operation{StartedBy: c.Func, Comm: comm, Window: w})
 }
 
 func namesWindow(p *process, _ *thread, _ *plan, c *Call) {
@@ -53,7 +53,7 @@ func (p *process) window(c *Call) (*openWindow, Operation) {
 		p.lose(lostWindow, 1)
 		return nil, Operation{}
 	}
-	op := Operation{Function: c.Func, Comm: w.Comm, Window: w.Window, Peer: AllMembers, Root: NoRoot, Call: c.Call}
+	op := Operation{StartedBy: c.Func, Comm: w.Comm, Window: w.Window, Peer: AllMembers, Root: NoRoot, Call: c.Call}
 	if v := input(c.Call, "rank"); v != nil {
 		op.Peer = int(v.Num)
 	}
@@ -66,7 +66,7 @@ func freesWindow(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	w.complete(c, AllMembers)
-	c.add(WindowFreed, &op)
+	c.add(ActWindowFreed, &op)
 
 }
 
@@ -78,9 +78,9 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 	if w == nil {
 		return
 	}
-	op.Peer, op.Sent, op.Received, op.Call = q.out.op.Peer, q.out.op.Sent, q.out.op.Received, nil
+	op.Peer, op.SentBytes, op.ReceivedBytes, op.Call = q.out.op.Peer, q.out.op.SentBytes, q.out.op.ReceivedBytes, nil
 	op.ID = p.nextID()
-	kind := transferKind(meaning.Of(c.Name()))
+	kind := transferKind(meaning.DataMovementOf(c.Name()))
 	c.add(kind, &op)
 	if q.request < 0 {
 		w.transfers = append(w.transfers, op)
@@ -95,7 +95,7 @@ func (w *openWindow) complete(c *Call, peer int) {
 			rest = append(rest, op)
 			continue
 		}
-		c.add(TransferEnd, &op)
+		c.add(ActTransferEnd, &op)
 	}
 	w.transfers = rest
 }
@@ -103,7 +103,7 @@ func (w *openWindow) complete(c *Call, peer int) {
 func fence(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
 		w.complete(c, AllMembers)
-		c.add(Fence, &op)
+		c.add(ActFence, &op)
 	}
 }
 
@@ -115,13 +115,13 @@ func flushes(p *process, _ *thread, _ *plan, c *Call) {
 
 func locks(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
-		c.add(Lock, &op)
+		c.add(ActLock, &op)
 	}
 }
 
 func unlocks(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
 		w.complete(c, op.Peer)
-		c.add(Unlock, &op)
+		c.add(ActUnlock, &op)
 	}
 }

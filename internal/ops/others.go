@@ -9,10 +9,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// OtherRanks finds the distinct calls of a rank that involve another rank. Collective calls on a communicator of one
+// RemoteCalls finds the distinct calls of a rank that involve another rank. Collective calls on a communicator of one
 // process, messages to the rank itself or to MPI_PROC_NULL, and access to a file that only the rank opened do not.
 // Unknown calls do.
-type OtherRanks struct {
+type RemoteCalls struct {
 	r    *trace.Reader
 	k    *trace.Rank
 	none bool
@@ -28,26 +28,26 @@ func SingleRank(r *trace.Reader) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p := procs.At(0); p.OffNs() > 0 {
+	if p := procs.At(0); p.TracingOffNs() > 0 {
 		return false, nil // it may have met one meanwhile
 	}
-	comms, err := handles.Of(r).Comms()
+	comms, err := handles.TableOf(r).Comms()
 	return err == nil && !slices.ContainsFunc(comms.List(), func(c *handles.Comm) bool { return c.RemoteSize > 0 }), err
 }
 
-// OtherRanksOf returns those of a rank's calls. none is what NoOthers says of the trace.
-func OtherRanksOf(r *trace.Reader, k *trace.Rank, none bool) *OtherRanks {
-	return &OtherRanks{r: r, k: k, none: none}
+// RemoteCallsOf returns those of a rank's calls. none is what NoOthers says of the trace.
+func RemoteCallsOf(r *trace.Reader, k *trace.Rank, none bool) *RemoteCalls {
+	return &RemoteCalls{r: r, k: k, none: none}
 }
 
-// Involved reports whether some occurrence of a distinct call involves another rank, judged by the call's parameters without
+// InvolvesOthers reports whether some occurrence of a distinct call involves another rank, judged by the call's parameters without
 // its requests.
-func (o *OtherRanks) Involved(terminal int) (bool, error) {
+func (o *RemoteCalls) InvolvesOthers(terminal int) (bool, error) {
 	if o.none {
 		return false, nil
 	}
 	// What a lane changes from call to call lies between two, which mostly are the same.
-	least, most, err := o.k.Extremes(terminal)
+	least, most, err := o.k.BoundingCalls(terminal)
 	if err != nil {
 		return false, err
 	}
@@ -59,21 +59,21 @@ func (o *OtherRanks) Involved(terminal int) (bool, error) {
 }
 
 // in reports it of all occurrences with the values of a call.
-func (o *OtherRanks) in(c *trace.Call, terminal int) (bool, error) {
-	if m := meaning.Of(c.Name()); m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) {
+func (o *RemoteCalls) in(c *trace.Call, terminal int) (bool, error) {
+	if m := meaning.DataMovementOf(c.Name()); m != nil && m.Pattern == meaning.PatternFile && !c.Func.Has(trace.AttrCollective) {
 		return false, nil
 	}
 	if OnlyProcNull(c) {
 		return false, nil
 	}
 	peers := peers(c)
-	if p := c.Param("comm"); p != nil && p.In.Type == trace.Handle && p.In.Num == mpi.CommWorld && o.r.Ranks() > 1 {
+	if p := c.Param("comm"); p != nil && p.In.Type == trace.TypeHandle && p.In.Num == mpi.HandleCommWorld && o.r.Ranks() > 1 {
 		// Most calls are such, and need no view.
 		return !o.toItself(peers, func(n int) int { return n }), nil
 	}
 	if o.view == nil {
 		var err error
-		if o.view, err = handles.Of(o.r).CommRank(o.k); err != nil {
+		if o.view, err = handles.TableOf(o.r).CommRank(o.k); err != nil {
 			return false, err
 		}
 	}
@@ -81,8 +81,8 @@ func (o *OtherRanks) in(c *trace.Call, terminal int) (bool, error) {
 		if o.view.Count(stream, terminal) == 0 {
 			continue
 		}
-		for _, piece := range o.view.Pieces(stream, c) {
-			if o.at(c, peers, stream, piece.At) {
+		for _, piece := range o.view.GroupOccurrences(stream, c) {
+			if o.at(c, peers, stream, piece.Position) {
 				return true, nil
 			}
 		}
@@ -99,7 +99,7 @@ func OnlyProcNull(c *trace.Call) bool {
 // peers are the ranks that a call names which is not collective.
 func peers(c *trace.Call) (list []int) {
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == mpi.KindRank && p.In.Type == trace.Int && !c.Func.Has(trace.Collective) {
+		if p := &c.Params[i]; p.Kind() == mpi.KindRank && p.In.Type == trace.TypeInt && !c.Func.Has(trace.AttrCollective) {
 			list = append(list, int(p.In.Num))
 		}
 	}
@@ -107,22 +107,22 @@ func peers(c *trace.Call) (list []int) {
 }
 
 // toItself reports whether the peers are the rank itself or nobody; world gives the rank in the world.
-func (o *OtherRanks) toItself(peers []int, world func(int) int) bool {
+func (o *RemoteCalls) toItself(peers []int, world func(int) int) bool {
 	return len(peers) > 0 && !slices.ContainsFunc(peers, func(n int) bool { return n != mpi.ProcNull && world(n) != o.k.Number() })
 }
 
 // at reports it of a call at a position.
-func (o *OtherRanks) at(c *trace.Call, peers []int, stream int, index uint64) bool {
+func (o *RemoteCalls) at(c *trace.Call, peers []int, stream int, index uint64) bool {
 	comm := o.view.CommOf(c, stream, index)
 	if comm == nil { // as of MPI_Init
 		return o.r.Ranks() > 1
 	}
 	for i := range c.Params { // MPI_Intercomm_create passes two
-		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.In.Type == trace.Handle {
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.In.Type == trace.TypeHandle {
 			if x := o.view.Comm(&p.In, stream, index); x == nil || x.Size+x.RemoteSize > 1 {
-				return !o.toItself(peers, comm.Peer)
+				return !o.toItself(peers, comm.PeerWorldRank)
 			}
 		}
 	}
-	return comm.Size+comm.RemoteSize > 1 && !o.toItself(peers, comm.Peer)
+	return comm.Size+comm.RemoteSize > 1 && !o.toItself(peers, comm.PeerWorldRank)
 }

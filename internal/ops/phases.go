@@ -46,8 +46,8 @@ func PhasesOf(k *trace.Rank, stream int, name string) (*Phases, error) {
 	}, nil
 }
 
-// From returns the first phase that ends after a position; false if none.
-func (p *Phases) From(index uint64) (Span, bool) {
+// FirstEndingAfter returns the first phase that ends after a position; false if none.
+func (p *Phases) FirstEndingAfter(index uint64) (Span, bool) {
 	if index >= p.end {
 		return Span{}, false
 	}
@@ -94,9 +94,9 @@ func (m mark) begins(phase string) bool { return phase != "" && (m.level == phas
 func marksOf(k *trace.Rank) ([]mark, error) {
 	list := make([]mark, k.Terminals())
 	for t := range list {
-		c := k.Called(t)
+		c := k.CallWithoutParams(t)
 		list[t].name = c.Phase
-		if def, ok := mpi.Lookup(c.Name()); !ok || def.Index("level") < 0 || def.Params[def.Index("level")].Kind != mpi.KindLevel {
+		if def, ok := mpi.Lookup(c.Name()); !ok || def.Index("level") < 0 || def.Params[def.Index("level")].Kind != mpi.KindPcontrolLevel {
 			continue
 		}
 		c, err := k.Terminal(t)
@@ -183,7 +183,7 @@ func (w *within) has(index uint64) bool {
 	}
 	if index >= w.at.End {
 		var ok bool
-		if w.at, ok = w.phases.From(index); !ok {
+		if w.at, ok = w.phases.FirstEndingAfter(index); !ok {
 			w.at = Span{First: math.MaxUint64, End: math.MaxUint64}
 		}
 	}

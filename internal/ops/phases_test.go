@@ -90,10 +90,10 @@ func TestPhases(t *testing.T) {
 					last := uint64(0)
 					for s := range x.All() {
 						at := s.First + rand.Uint64N(s.End-s.First)
-						if from, ok := x.From(at); from != s || !ok {
+						if from, ok := x.FirstEndingAfter(at); from != s || !ok {
 							t.Fatalf("seed %d: from %d on %v, %v; want %v", seed, at, from, ok, s)
 						}
-						if from, ok := x.From(last); from != s || !ok {
+						if from, ok := x.FirstEndingAfter(last); from != s || !ok {
 							t.Fatalf("seed %d: from %d on %v, %v; want %v", seed, last, from, ok, s)
 						}
 						if c, err := k.Call(stream, s.First); err != nil || c.Name() != "MPI_Pcontrol" && c.Phase != name || s.First < last || s.End <= s.First {
@@ -105,7 +105,7 @@ func TestPhases(t *testing.T) {
 							got[i] = true
 						}
 					}
-					if from, ok := x.From(last); ok {
+					if from, ok := x.FirstEndingAfter(last); ok {
 						t.Fatalf("seed %d: %v after the last", seed, from)
 					}
 					any = any || slices.Contains(want, true)

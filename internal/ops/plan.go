@@ -13,7 +13,7 @@ import (
 // left is 0, since then a handle may mean something else.
 type plan struct {
 	act     func(p *process, t *thread, q *plan, c *Call)
-	pieces  []handles.Piece
+	pieces  []handles.OccurrenceGroup
 	left    uint64
 	out, in transfer
 	place   int
@@ -47,10 +47,10 @@ func (p *process) act(t *thread, c *Call) {
 	if q.act != nil && c.Return == 0 {
 		q.act(p, t, q, c)
 	} else if c.Return == trace.NeverReturned {
-		if p.s.o.UnderWay {
+		if p.s.o.Unfinished {
 			p.underWay(t, q, c)
 		}
-	} else if c.Func.Has(trace.Completes) && c.Return == mpi.ErrInStatus {
+	} else if c.Func.Has(trace.AttrCompletes) && c.Return == mpi.ErrInStatus {
 		completes(p, t, q, c)
 	}
 	p.keep(t, q, c)
@@ -59,11 +59,11 @@ func (p *process) act(t *thread, c *Call) {
 // prepare makes the plan for calls of a terminal from one on.
 func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	if q.pieces == nil {
-		q.pieces = p.x.Pieces(t.stream, c)
+		q.pieces = p.x.GroupOccurrences(t.stream, c)
 		q.place = p.s.place(c.Site)
 		q.request, q.on = output(c, "request"), meetsOn(c)
 		q.act = rule(c)
-		if c.Func.Has(trace.Completes) {
+		if c.Func.Has(trace.AttrCompletes) {
 			q.completion = completionOf(c)
 		}
 	}
@@ -83,27 +83,27 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 // rule returns the function that passes on the acts of a call; nil if the call has none.
 func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 	f := c.Func
-	m := meaning.Of(f.Name)
+	m := meaning.DataMovementOf(f.Name)
 	switch {
-	case f.Has(trace.Starts):
+	case f.Has(trace.AttrStarts):
 		return starts
-	case f.Has(trace.Completes):
+	case f.Has(trace.AttrCompletes):
 		return completes
-	case f.Has(trace.CreatesWin):
+	case f.Has(trace.AttrCreatesWin):
 		return makesWindow
-	case f.Has(trace.CreatesComm):
+	case f.Has(trace.AttrCreatesComm):
 		return makesComm
-	case m != nil && m.Later:
+	case m != nil && m.TakesEffectAtStart:
 		return nil
-	case HasAttr(f, mpi.Barrier) && !f.Has(trace.Persistent):
+	case HasAttr(f, mpi.AttrBarrier) && !f.Has(trace.AttrPersistent):
 		return collective
 	case m == nil:
 		return rules[BaseName(f)]
-	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
+	case m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive:
 		return messages
-	case m.Pattern == meaning.OneSided:
+	case m.Pattern == meaning.PatternOneSided:
 		return oneSided
-	case m.Pattern == meaning.File:
+	case m.Pattern == meaning.PatternFile:
 		return fileTransfer
 	}
 	return collective
@@ -132,9 +132,9 @@ func HasAttr(f *trace.Function, a mpi.Attr) bool {
 	return def.Has(a)
 }
 
-// Passive reports whether calls of a function synchronise with the memory of ranks that do nothing for it: locks, flushes
+// IsPassiveTarget reports whether calls of a function synchronise with the memory of ranks that do nothing for it: locks, flushes
 // and MPI_Win_sync.
-func Passive(f *trace.Function) bool {
+func IsPassiveTarget(f *trace.Function) bool {
 	base := BaseName(f)
 	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
 }
@@ -142,12 +142,12 @@ func Passive(f *trace.Function) bool {
 // IsLocal reports whether calls wait for no other rank, by what the standard says of their function: they are local, or
 // transfer to or from a file by themselves.
 func IsLocal(c *trace.Call) bool {
-	m := meaning.Of(c.Name())
-	return HasAttr(c.Func, mpi.Local) || m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) || OnlyProcNull(c)
+	m := meaning.DataMovementOf(c.Name())
+	return HasAttr(c.Func, mpi.AttrLocal) || m != nil && m.Pattern == meaning.PatternFile && !c.Func.Has(trace.AttrCollective) || OnlyProcNull(c)
 }
 
-// Abandons reports whether calls of a function free or cancel a request before it has completed.
-func Abandons(f *trace.Function) bool {
+// AbandonsRequest reports whether calls of a function free or cancel a request before it has completed.
+func AbandonsRequest(f *trace.Function) bool {
 	base := BaseName(f)
 	return base == "Cancel" || base == "Request_free"
 }
@@ -162,20 +162,20 @@ func OperationOf(f *trace.Function) meaning.Operation {
 // MPI_Ibcast_c and MPI_Bcast_init.
 func BaseName(f *trace.Function) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(f.Name, "MPI_"), "_c")
-	if f.Has(trace.Persistent) {
+	if f.Has(trace.AttrPersistent) {
 		name = strings.TrimSuffix(name, "_init")
 	}
-	if f.Has(trace.Nonblocking) && strings.HasPrefix(name, "I") && len(name) > 1 {
+	if f.Has(trace.AttrNonblocking) && strings.HasPrefix(name, "I") && len(name) > 1 {
 		name = strings.ToUpper(name[1:2]) + name[2:]
 	}
 	return name
 }
 
-func (c *Call) add(kind Kind, op *Operation) { c.Acts = append(c.Acts, Act{kind, *op}) }
+func (c *Call) add(kind ActKind, op *Operation) { c.Acts = append(c.Acts, Act{kind, *op}) }
 
 // input returns what a call passes for a parameter, nil if nothing.
 func input(c *trace.Call, name string) *trace.Value {
-	if p := c.Param(name); p != nil && p.In.Type != trace.None {
+	if p := c.Param(name); p != nil && p.In.Type != trace.TypeNone {
 		return &p.In
 	}
 	return nil
@@ -191,7 +191,7 @@ func number(c *trace.Call, name string) int64 {
 // output returns which parameter of that name a call gives back, -1 if none.
 func output(c *trace.Call, name string) int {
 	for i := range c.Params {
-		if c.Params[i].Name() == name && c.Params[i].Def.Out {
+		if c.Params[i].Name() == name && c.Params[i].Def.HasOut {
 			return i
 		}
 	}

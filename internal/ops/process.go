@@ -10,7 +10,7 @@ import (
 // A process goes through the calls of one rank.
 type process struct {
 	s *Source
-	*Account
+	*CallInterpreter
 
 	threads  []*thread
 	pending  map[requestKey]*pending // persistent requests, and split collectives on files
@@ -39,10 +39,10 @@ type thread struct {
 	walk   *trace.Walk
 	idle   *idle // nil: no calls are skipped
 	phases *within
-	values *trace.ValueLine // nil: not asked for
-	more   bool             // the walk is at a call that is still to come
-	clock  Ticker           // nil: the walk has times, if there are any
-	begins int64            // that call, by the clock
+	values *trace.ValueCursor // nil: not asked for
+	more   bool               // the walk is at a call that is still to come
+	clock  Ticker             // nil: the walk has times, if there are any
+	begins int64              // that call, by the clock
 	ends   int64
 	gap    int64
 	made   int64 // one-shot requests
@@ -50,17 +50,17 @@ type thread struct {
 	plans  []plan
 	open   []*Call // under way, the innermost last
 	spare  []*Call
-	last   int64          // the last time that was passed on
-	turns  []handles.Turn // of calls that are still to come
+	last   int64                      // the last time that was passed on
+	turns  []handles.ThreadDependency // of calls that are still to come
 }
 
 func (s *Source) process(k *trace.Rank) (*process, error) {
-	a, err := s.Account(k)
+	a, err := s.Interpreter(k)
 	if err != nil {
 		return nil, err
 	}
 	p := &process{
-		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
+		s: s, CallInterpreter: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
 		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[CallOrder]*uint64),
 		sent: counts{all: make(map[Channel]*uint64)}, got: counts{all: make(map[Channel]*uint64)},
 		part: true,
@@ -69,15 +69,15 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := handles.Turns(k)
+	turns, err := handles.ThreadDependencies(k)
 	if err != nil {
 		return nil, err
 	}
 	for stream := range k.Streams() {
 		t := &thread{stream: stream, turns: turns[stream], plans: make([]plan, k.Terminals())}
 		at := uint64(0)
-		if s.o.Starts != nil {
-			at = s.o.Starts(k.Number(), stream)
+		if s.o.StartPosition != nil {
+			at = s.o.StartPosition(k.Number(), stream)
 		}
 		if t.walk, err = s.walk(k, stream, at); err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 			return nil, err
 		}
 		if s.o.Values {
-			if t.values, err = k.ValueLine(stream); err != nil {
+			if t.values, err = k.ValueCursor(stream); err != nil {
 				return nil, err
 			}
 		}
@@ -151,8 +151,8 @@ func (p *process) earliest() (next *thread) {
 // hasTurn reports whether others have made the calls that the next one of a thread came after.
 func (p *process) hasTurn(t *thread) bool {
 	at := t.walk.Call().Index
-	for ; len(t.turns) > 0 && t.turns[0].Index <= at; t.turns = t.turns[1:] {
-		if o := p.threads[t.turns[0].Stream]; o.more && o.walk.Call().Index <= t.turns[0].Call {
+	for ; len(t.turns) > 0 && t.turns[0].LaterCall <= at; t.turns = t.turns[1:] {
+		if o := p.threads[t.turns[0].EarlierStream]; o.more && o.walk.Call().Index <= t.turns[0].EarlierCall {
 			return false
 		}
 	}
@@ -211,7 +211,7 @@ func (p *process) advance(t *thread) (err error) {
 			return err
 		}
 	}
-	if t.more && p.s.o.Starts != nil && p.start(t)+p.s.First > p.s.o.To {
+	if t.more && p.s.o.StartPosition != nil && p.start(t)+p.s.StartNs > p.s.o.ToNs {
 		t.more = false
 	}
 	return t.walk.Err()
@@ -225,7 +225,7 @@ func (p *process) start(t *thread) int64 {
 	case t.clock != nil:
 		return t.begins
 	case p.s.timed():
-		return c.Start - p.s.First
+		return c.Start - p.s.StartNs
 	}
 	return 2 * int64(c.Index)
 }
@@ -235,7 +235,7 @@ func (p *process) end(t *thread) int64 {
 	case t.clock != nil:
 		return t.ends
 	case p.s.timed():
-		return t.walk.Timed().End() - p.s.First
+		return t.walk.Timed().End() - p.s.StartNs
 	}
 	return p.start(t) + 1
 }
@@ -348,12 +348,12 @@ func (x *idle) passes(c *trace.Call) (to uint64, ok bool) {
 
 // idleCalls returns which terminals of a rank are idle; nil if none is.
 func (s *Source) idleCalls(k *trace.Rank) ([]bool, error) {
-	if s.o.Idle == nil {
+	if s.o.IsIdle == nil {
 		return nil, nil
 	}
 	var is []bool
 	for t := range k.Terminals() {
-		idle := s.o.Idle(k.Called(t).Func)
+		idle := s.o.IsIdle(k.CallWithoutParams(t).Func)
 		if idle == nil || k.Lane(t) != nil {
 			continue
 		}

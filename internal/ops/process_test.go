@@ -17,7 +17,7 @@ import (
 // A notebook writes down what it is told, and that each call is left once, after it was entered.
 type notebook struct {
 	t    *testing.T
-	acts map[ops.Kind]int
+	acts map[ops.ActKind]int
 	sent map[[2]int]uint64
 	open map[int]int
 	last map[int]int64
@@ -42,8 +42,8 @@ func (n *notebook) Enter(c *ops.Call) error {
 	n.forward(c.Stream, c.Start)
 	for _, a := range c.Acts {
 		n.acts[a.Kind]++
-		if a.Kind == ops.Send || a.Kind == ops.SendBegin {
-			n.sent[[2]int{c.Rank, a.World()}] += a.Sent
+		if a.Kind == ops.ActSend || a.Kind == ops.ActSendBegin {
+			n.sent[[2]int{c.Rank, a.World()}] += a.SentBytes
 		}
 	}
 	return nil
@@ -64,18 +64,18 @@ func (n *notebook) forward(stream int, ns int64) {
 
 func told(t *testing.T, r *trace.Reader, o ops.Options) (*notebook, ops.Losses) {
 	t.Helper()
-	s, err := ops.New(r, o)
+	s, err := ops.NewSource(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &notebook{t: t, acts: make(map[ops.Kind]int), sent: make(map[[2]int]uint64)}
+	n := &notebook{t: t, acts: make(map[ops.ActKind]int), sent: make(map[[2]int]uint64)}
 	if err := s.Run(n); err != nil {
 		t.Fatal(err)
 	}
 	return n, s.Losses
 }
 
-var everything = ops.Options{From: ops.FromStart, To: ops.ToEnd}
+var everything = ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime}
 
 // Requests that are completed together end one by one; one that nobody completes is counted.
 func TestRequests(t *testing.T) {
@@ -93,8 +93,8 @@ func TestRequests(t *testing.T) {
 		r.End()
 	})
 	n, losses := told(t, r, everything)
-	want := map[ops.Kind]int{
-		ops.RecvBegin: 3*rounds + 3, ops.SendBegin: 3 * rounds, ops.RecvEnd: 3 * rounds, ops.SendEnd: 3 * rounds, ops.Collective: 3 * rounds,
+	want := map[ops.ActKind]int{
+		ops.ActRecvBegin: 3*rounds + 3, ops.ActSendBegin: 3 * rounds, ops.ActRecvEnd: 3 * rounds, ops.ActSendEnd: 3 * rounds, ops.ActCollective: 3 * rounds,
 	}
 	if diff := cmp.Diff(want, n.acts); diff != "" {
 		t.Error(diff)
@@ -112,7 +112,7 @@ func TestRequests(t *testing.T) {
 func TestPersistentBarrier(t *testing.T) {
 	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
 		r.Begin()
-		r.Call("MPI_Barrier_init", 18, mpi.CommWorld, 0, 1)
+		r.Call("MPI_Barrier_init", 18, mpi.HandleCommWorld, 0, 1)
 		for range 3 {
 			r.Call("MPI_Start", 19, 1)
 			r.Call("MPI_Wait", 20, 1, signature.StatusIgnored, 0, 0, 0, 0)
@@ -120,7 +120,7 @@ func TestPersistentBarrier(t *testing.T) {
 		r.End()
 	})
 	n, losses := told(t, r, everything)
-	if diff := cmp.Diff(map[ops.Kind]int{ops.CollectiveBegin: 6, ops.CollectiveEnd: 6}, n.acts); diff != "" || len(losses) > 0 {
+	if diff := cmp.Diff(map[ops.ActKind]int{ops.ActCollectiveBegin: 6, ops.ActCollectiveEnd: 6}, n.acts); diff != "" || len(losses) > 0 {
 		t.Error(diff, losses)
 	}
 }
@@ -129,20 +129,20 @@ func TestPersistentBarrier(t *testing.T) {
 func TestPart(t *testing.T) {
 	r := mergetest.Run(t, 4, tracktest.Stencil(10))
 	whole, _ := told(t, r, everything)
-	first, end, err := r.Extent()
+	first, end, err := r.TimeExtent()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := everything
-	o.Ranks, o.From = []int{1, 2}, (first+end)/2
+	o.Ranks, o.FromNs = []int{1, 2}, (first+end)/2
 	part, losses := told(t, r, o)
 	for kind, n := range part.acts {
 		if n == 0 || n >= whole.acts[kind] {
 			t.Errorf("kind %d: %d of %d acts are in half of the time on half of the ranks", kind, n, whole.acts[kind])
 		}
 	}
-	if part.acts[ops.RecvEnd] == 0 || len(losses) > 0 {
-		t.Errorf("%d receives ended; left out: %v", part.acts[ops.RecvEnd], losses)
+	if part.acts[ops.ActRecvEnd] == 0 || len(losses) > 0 {
+		t.Errorf("%d receives ended; left out: %v", part.acts[ops.ActRecvEnd], losses)
 	}
 }
 
@@ -155,11 +155,11 @@ func TestPending(t *testing.T) {
 		r.Call("MPI_Init", 1)
 		if r.Rank == 0 {
 			for i := range int64(2) {
-				r.Call("MPI_Send", 2, 0, 0, 8, 0x247, 1, i, mpi.CommWorld)
+				r.Call("MPI_Send", 2, 0, 0, 8, 0x247, 1, i, mpi.HandleCommWorld)
 			}
 		} else {
 			for i := range int64(2) {
-				r.Call("MPI_Irecv", 3, 0, 0, 8, 0x247, 0, i, mpi.CommWorld, 2)
+				r.Call("MPI_Irecv", 3, 0, 0, 8, 0x247, 0, i, mpi.HandleCommWorld, 2)
 			}
 			statuses := append([]int64{2}, append(filled(0, 0, 8, 15), filled(0, 0, 0, mpi.ErrPending)...)...)
 			r.CallOn(0, "MPI_Waitall", 4, append([]int64{mpi.ErrInStatus, 2, 2, 4, 2}, statuses...)...)
@@ -167,15 +167,15 @@ func TestPending(t *testing.T) {
 		}
 		r.Call("MPI_Finalize", 6)
 	})
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
+	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &notebook{t: t, acts: make(map[ops.Kind]int), sent: make(map[[2]int]uint64)}
+	n := &notebook{t: t, acts: make(map[ops.ActKind]int), sent: make(map[[2]int]uint64)}
 	if err := s.Run(n); err != nil {
 		t.Fatal(err)
 	}
-	if n.acts[ops.Tested] != 1 || n.acts[ops.RecvEnd] != 1 {
-		t.Errorf("%d requests tested, %d receives ended, want one each", n.acts[ops.Tested], n.acts[ops.RecvEnd])
+	if n.acts[ops.ActTested] != 1 || n.acts[ops.ActRecvEnd] != 1 {
+		t.Errorf("%d requests tested, %d receives ended, want one each", n.acts[ops.ActTested], n.acts[ops.ActRecvEnd])
 	}
 }

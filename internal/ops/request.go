@@ -111,7 +111,7 @@ func (p *process) keep(t *thread, q *plan, c *Call) {
 	if q.request < 0 {
 		return
 	}
-	if v := &c.Params[q.request].Out; v.Type == trace.Request && v.Form == trace.RequestOnce {
+	if v := &c.Params[q.request].Out; v.Type == trace.TypeRequest && v.Form == trace.RequestOneShot {
 		t.made = v.ID + 1
 		p.hold(requestKey{t.stream, v.ID}, c.Acts)
 	}
@@ -179,20 +179,20 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 		if v.Form != trace.RequestPersistent {
 			return
 		}
-		m, ok := p.x.Request(v.ID, c.Stream, c.Index)
+		m, ok := p.x.RequestCreation(v.ID, c.Stream, c.Index)
 		if !ok {
 			p.lose(lostRequest, 1)
 			return
 		}
 		from := len(c.Acts)
 		out, in := p.transfers(m.Call, m.Stream, m.Index)
-		kind := SendBegin
-		if m.Call.Func.Has(trace.Collective) {
-			kind = CollectiveBegin
+		kind := ActSendBegin
+		if m.Call.Func.Has(trace.AttrCollective) {
+			kind = ActCollectiveBegin
 		}
 		if out.is && p.known(&out.op) {
 			out.op.ID = p.nextID()
-			if kind == SendBegin {
+			if kind == ActSendBegin {
 				p.number(&out.op, p.k.Number(), out.op.World(), false)
 			}
 			c.add(kind, &out.op)
@@ -200,28 +200,28 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 		if in.is && p.known(&in.op) {
 			in.op.ID = p.nextID()
 			p.posted(&in.op)
-			c.add(RecvBegin, &in.op)
+			c.add(ActRecvBegin, &in.op)
 		}
 		p.hold(requestKey{-1, v.ID}, c.Acts[from:])
 	}
-	for _, v := range Requests(c.Call) {
+	for _, v := range RequestsOf(c.Call) {
 		start(v)
 	}
 }
 
 // A completion is what calls of a function that completes requests say, and where.
-type completion struct{ meaning.Completion }
+type completion struct{ meaning.CompletionParams }
 
 func completionOf(c *trace.Call) completion {
 	def, _ := mpi.ByID(c.Func.ID)
-	return completion{meaning.CompletionOf(def, len(c.Params), func(i int) string { return c.Params[i].Name() })}
+	return completion{meaning.CompletionParamsOf(def, len(c.Params), func(i int) string { return c.Params[i].Name() })}
 }
 
 // completes is what calls do that complete requests, or find that they have not completed.
 func completes(p *process, t *thread, q *plan, c *Call) {
 	x := &q.completion
 	if x.found(c.Call) {
-		x.each(c.Call, func(request, status Place) {
+		x.each(c.Call, func(request, status ValuePosition) {
 			if v := request.Value(c.Call, false); !x.Completes {
 				p.forget(t, v)
 			} else {
@@ -230,16 +230,16 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 		})
 		return
 	}
-	for _, v := range Requests(c.Call) {
+	for _, v := range RequestsOf(c.Call) {
 		p.tested(t, c, v)
 	}
 }
 
-// A Place is where a call has a value: the number of a parameter, -1 for none, and which element of an array, or -1.
-type Place struct{ Param, Elem int }
+// A ValuePosition is where a call has a value: the number of a parameter, -1 for none, and which element of an array, or -1.
+type ValuePosition struct{ Param, Elem int }
 
 // Value returns what goes in at a place, or comes out; nil if nothing does.
-func (a Place) Value(c *trace.Call, out bool) *trace.Value {
+func (a ValuePosition) Value(c *trace.Call, out bool) *trace.Value {
 	if a.Param < 0 {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (a Place) Value(c *trace.Call, out bool) *trace.Value {
 	return nil
 }
 
-func (a Place) status(c *trace.Call) *trace.StatusValue {
+func (a ValuePosition) status(c *trace.Call) *trace.StatusValue {
 	if v := a.Value(c, true); v != nil {
 		return v.Status
 	}
@@ -269,26 +269,26 @@ type Completion struct {
 	Request    *trace.Value
 	Status     *trace.StatusValue // nil: not known
 
-	RequestAt, StatusAt Place
+	RequestPosition, StatusPosition ValuePosition
 }
 
-// Completed returns the requests that a call completes, frees or cancels; none if a test finds nothing, or the call
+// RequestsCompleted returns the requests that a call completes, frees or cancels; none if a test finds nothing, or the call
 // fails.
-func Completed(c *trace.Call) []Completion {
-	if !c.Func.Has(trace.Completes) {
+func RequestsCompleted(c *trace.Call) []Completion {
+	if !c.Func.Has(trace.AttrCompletes) {
 		return nil
 	}
-	return CompletedOrNull(c)
+	return RequestsFoundComplete(c)
 }
 
-// CompletedOrNull returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
-func CompletedOrNull(c *trace.Call) (list []Completion) {
+// RequestsFoundComplete returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
+func RequestsFoundComplete(c *trace.Call) (list []Completion) {
 	def, _ := mpi.ByID(c.Func.ID)
-	if !c.Func.Has(trace.Completes) && meaning.WaitingOf(def).Choice == meaning.NoRequest {
+	if !c.Func.Has(trace.AttrCompletes) && meaning.WaitBehaviourOf(def).Choice == meaning.ChooseNoRequest {
 		return nil
 	}
 	if x := completionOf(c); x.found(c) && ended(c) {
-		x.each(c, func(request, status Place) {
+		x.each(c, func(request, status ValuePosition) {
 			if s := status.status(c); !s.Pending() {
 				list = append(list, Completion{max(0, request.Elem), request.Value(c, false), s, request, status})
 			}
@@ -308,7 +308,7 @@ func CompletesAll(c *trace.Call) bool {
 
 // FoundNothing reports whether a call is a test or a probe that finds nothing.
 func FoundNothing(c *trace.Call) bool {
-	if def, _ := mpi.ByID(c.Func.ID); !def.Has(mpi.Polls) || !ended(c) {
+	if def, _ := mpi.ByID(c.Func.ID); !def.Has(mpi.AttrPolls) || !ended(c) {
 		return false
 	}
 	x := completionOf(c)
@@ -316,33 +316,33 @@ func FoundNothing(c *trace.Call) bool {
 }
 
 // each visits the requests that a call completes which finds something, with what it says of each.
-func (x *completion) each(c *trace.Call, visit func(request, status Place)) {
-	if x.Request >= 0 && c.Params[x.Request].In.Type != trace.None {
-		visit(Place{x.Request, -1}, Place{x.Status, -1})
+func (x *completion) each(c *trace.Call, visit func(request, status ValuePosition)) {
+	if x.Request >= 0 && c.Params[x.Request].In.Type != trace.TypeNone {
+		visit(ValuePosition{x.Request, -1}, ValuePosition{x.Status, -1})
 		return
 	}
 	if x.Requests < 0 {
 		return
 	}
 	list := c.Params[x.Requests].In.Elems
-	one := func(n int64, status Place) {
+	one := func(n int64, status ValuePosition) {
 		if n >= 0 && n < int64(len(list)) {
-			visit(Place{x.Requests, int(n)}, status)
+			visit(ValuePosition{x.Requests, int(n)}, status)
 		}
 	}
 	switch {
 	case x.Index >= 0:
-		if at := &c.Params[x.Index].Out; at.Type == trace.Int {
-			one(at.Num, Place{x.Status, -1})
+		if at := &c.Params[x.Index].Out; at.Type == trace.TypeInt {
+			one(at.Num, ValuePosition{x.Status, -1})
 		}
 	case x.Indices >= 0:
 		some := c.Params[x.Indices].Out.Elems
 		for i := range some {
-			one(some[i].Num, Place{x.Statuses, i})
+			one(some[i].Num, ValuePosition{x.Statuses, i})
 		}
 	default:
 		for i := range list {
-			one(int64(i), Place{x.Statuses, i})
+			one(int64(i), ValuePosition{x.Statuses, i})
 		}
 	}
 }
@@ -386,7 +386,7 @@ func (p *process) forget(t *thread, v *trace.Value) {
 func (p *process) tested(t *thread, c *Call, v *trace.Value) {
 	if x, _ := p.find(t, v); x != nil {
 		for i := range x.n {
-			c.add(Tested, &x.acts[i].Operation)
+			c.add(ActTested, &x.acts[i].Operation)
 		}
 	}
 }
@@ -416,26 +416,26 @@ func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusV
 func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
 	op := &a.Operation // nobody asks for it any more
 	if s != nil && s.Cancelled {
-		c.add(Cancelled, op)
+		c.add(ActCancelled, op)
 		return
 	}
 	switch a.Kind {
-	case SendBegin:
-		c.add(SendEnd, op)
-	case RecvBegin:
+	case ActSendBegin:
+		c.add(ActSendEnd, op)
+	case ActRecvBegin:
 		if p.received(op, s) {
-			c.add(RecvEnd, op)
+			c.add(ActRecvEnd, op)
 		}
-	case CollectiveBegin:
-		c.add(CollectiveEnd, op)
-	case Put, Get, Atomic:
-		c.add(TransferDone, op)
-	case ReadBegin:
-		op.Received = transferred(op.Received, s)
-		c.add(ReadEnd, op)
-	case WriteBegin:
-		op.Sent = transferred(op.Sent, s)
-		c.add(WriteEnd, op)
+	case ActCollectiveBegin:
+		c.add(ActCollectiveEnd, op)
+	case ActPut, ActGet, ActAtomic:
+		c.add(ActTransferDone, op)
+	case ActReadBegin:
+		op.ReceivedBytes = transferred(op.ReceivedBytes, s)
+		c.add(ActReadEnd, op)
+	case ActWriteBegin:
+		op.SentBytes = transferred(op.SentBytes, s)
+		c.add(ActWriteEnd, op)
 	}
 }
 
@@ -450,18 +450,18 @@ func transferred(wanted uint64, s *trace.StatusValue) uint64 {
 // underWay passes on what a call was doing that never returned: the message that it sends, the one that it waits for,
 // as posted, or the operations that it waits for.
 func (p *process) underWay(t *thread, q *plan, c *Call) {
-	if c.Func.Has(trace.Completes) {
+	if c.Func.Has(trace.AttrCompletes) {
 		p.awaits(t, c)
 		return
 	}
-	m := meaning.Of(c.Func.Name)
-	if m == nil || m.Later || q.request >= 0 || m.Pattern != meaning.ToPeer && m.Pattern != meaning.Receive || c.Param("message") != nil {
+	m := meaning.DataMovementOf(c.Func.Name)
+	if m == nil || m.TakesEffectAtStart || q.request >= 0 || m.Pattern != meaning.PatternToPeer && m.Pattern != meaning.PatternReceive || c.Param("message") != nil {
 		return
 	}
 	for _, x := range []struct {
-		kind Kind
+		kind ActKind
 		transfer
-	}{{Send, q.out}, {Recv, q.in}} {
+	}{{ActSend, q.out}, {ActRecv, q.in}} {
 		if op := x.operation(c.Call); x.is && p.known(&op) {
 			c.add(x.kind, &op)
 		}
@@ -470,10 +470,10 @@ func (p *process) underWay(t *thread, q *plan, c *Call) {
 
 // awaits passes on the operations that a call waits for or tests.
 func (p *process) awaits(t *thread, c *Call) {
-	for _, v := range Requests(c.Call) {
+	for _, v := range RequestsOf(c.Call) {
 		if x, _ := p.find(t, v); x != nil {
 			for i := range x.n {
-				c.add(Awaited, &x.acts[i].Operation)
+				c.add(ActNeverCompleted, &x.acts[i].Operation)
 			}
 		}
 	}

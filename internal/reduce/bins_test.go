@@ -18,21 +18,21 @@ func TestBins(t *testing.T) {
 		precision := rapid.IntRange(0, 100).Draw(t, "precision")
 		var list []stats.Bin
 		for _, n := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 2000), 0, 60, rapid.ID).Draw(t, "sizes") {
-			list = append(list, stats.Bin{Low: n * grain, High: n * grain, Count: rapid.Uint64Range(1, 9).Draw(t, "count")})
+			list = append(list, stats.Bin{Min: n * grain, Max: n * grain, Count: rapid.Uint64Range(1, 9).Draw(t, "count")})
 		}
-		slices.SortFunc(list, func(a, b stats.Bin) int { return int(a.Low - b.Low) })
+		slices.SortFunc(list, func(a, b stats.Bin) int { return int(a.Min - b.Min) })
 		f := &sizeFamily{sorted: list, unit: grain}
 		f.merge(precision)
 		counts := make(map[int64]uint64)
 		last := int64(0)
 		for _, x := range list {
-			v := f.value(x.Low)
+			v := f.value(x.Min)
 			if v < last || v%grain != 0 {
-				t.Fatalf("%d became %d, the one before %d", x.Low, v, last)
+				t.Fatalf("%d became %d, the one before %d", x.Min, v, last)
 			}
 			last = v
-			if (x.Low == 0 || precision == 100) && v != x.Low {
-				t.Fatalf("%d became %d", x.Low, v)
+			if (x.Min == 0 || precision == 100) && v != x.Min {
+				t.Fatalf("%d became %d", x.Min, v)
 			}
 			counts[v] += x.Count
 		}
@@ -49,9 +49,9 @@ func TestBins(t *testing.T) {
 
 // TestFullest: what lies around a mean is one bin, wherever windows from the least size on would end.
 func TestFullest(t *testing.T) {
-	list := []stats.Bin{{Low: 90, High: 90, Count: 1}}
+	list := []stats.Bin{{Min: 90, Max: 90, Count: 1}}
 	for n := int64(98); n <= 102; n++ {
-		list = append(list, stats.Bin{Low: n, High: n, Count: 10})
+		list = append(list, stats.Bin{Min: n, Max: n, Count: 10})
 	}
 	want := []trace.Bin{{Low: 98, High: 102, Value: 100, Count: 50}}
 	if got := MergeSizes(list, 95, 1); !slices.Equal(got, want) {

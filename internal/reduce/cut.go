@@ -32,33 +32,33 @@ import (
 // mostCalls bounds the calls of a part, as each of them is looked at.
 const mostCalls = 1 << 30
 
-// A CutTrace is a trace of a part. It is good until Close.
-type CutTrace struct {
-	Content    *sections.Content
-	Calls      uint64 // that are in the part, without those that only stay
-	KeptCalls  uint64 // calls outside that make or free objects
-	Notes      []string
-	Iterations *trace.Call   // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
-	code       *trace.Code   // of the whole trace, nil if it has none
-	from       *trace.Reader // whose sites code numbers
-	close      func()
+// A CutResult is a trace of a part. It is good until Close.
+type CutResult struct {
+	Content       *sections.Content
+	Calls         uint64 // that are in the part, without those that only stay
+	ContextCalls  uint64 // calls outside that make or free objects
+	Notes         []string
+	IterationCall *trace.Call   // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
+	code          *trace.Code   // of the whole trace, nil if it has none
+	from          *trace.Reader // whose sites code numbers
+	close         func()
 }
 
 // Close lets go what the content may still be read from.
-func (p *CutTrace) Close() { p.close() }
+func (p *CutResult) Close() { p.close() }
 
 // Cut cuts a part out of a trace. progress is called after each rank.
-func Cut(r *trace.Reader, w Window, progress func(ranks int)) (*CutTrace, error) {
+func Cut(r *trace.Reader, w Selection, progress func(ranks int)) (*CutResult, error) {
 	return of(r, w, nil, progress)
 }
 
-func of(r *trace.Reader, w Window, ch *ValueChange, progress func(ranks int)) (p *CutTrace, err error) {
-	x := &cutter{r: r, ch: ch, w: w, part: &CutTrace{}}
+func of(r *trace.Reader, w Selection, ch *ValueChange, progress func(ranks int)) (p *CutResult, err error) {
+	x := &cutter{r: r, ch: ch, w: w, part: &CutResult{}}
 	if x.spans, err = x.w.spans(r); err != nil {
 		return nil, err
 	}
 	if w.Loop == MainLoop {
-		x.part.Iterations = x.w.begins
+		x.part.IterationCall = x.w.begins
 	}
 	for _, streams := range x.spans {
 		for _, list := range streams {
@@ -113,10 +113,10 @@ func of(r *trace.Reader, w Window, ch *ValueChange, progress func(ranks int)) (p
 	if x.part.Content, err = to.Content(x.meta(options)); err != nil {
 		return nil, err
 	}
-	if x.part.Content.Thinned, err = r.Thinned(); err != nil {
+	if x.part.Content.MergedSizes, err = r.MergedSizes(); err != nil {
 		return nil, err
 	}
-	x.part.Content.Partners, err = r.Partners()
+	x.part.Content.SyntheticMessages, err = r.SyntheticMessages()
 	return x.part, err
 }
 
@@ -128,22 +128,22 @@ type ValueChange struct {
 	Note   string                          // what was done
 }
 
-// WithChange makes a trace of all calls with other values. Times are means of what is alike then.
-func WithChange(r *trace.Reader, c *ValueChange, progress func(ranks int)) (*CutTrace, error) {
-	return of(r, Window{}, c, progress)
+// ChangeValues makes a trace of all calls with other values. Times are means of what is alike then.
+func ChangeValues(r *trace.Reader, c *ValueChange, progress func(ranks int)) (*CutResult, error) {
+	return of(r, Selection{}, c, progress)
 }
 
 // A cutter cuts one trace.
 type cutter struct {
 	r     *trace.Reader
 	ch    *ValueChange // nil: none
-	w     Window
+	w     Selection
 	spans [][][]ops.Span // by rank and stream
 	kept  *exemplar      // nil: times are the trace's
 	timed bool
 	zero  int64 // where the run's time line begins
 	base  int64 // ns since 1970, there
-	part  *CutTrace
+	part  *CutResult
 }
 
 // origin returns where the time line begins, and when that was.
@@ -151,10 +151,10 @@ func origin(r *trace.Reader) (zero, base int64, err error) {
 	if !r.HasTimes() {
 		return 0, 0, nil
 	}
-	if zero, _, err = r.Extent(); err != nil {
+	if zero, _, err = r.TimeExtent(); err != nil {
 		return 0, 0, err
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return 0, 0, err
 		}
@@ -171,7 +171,7 @@ func origin(r *trace.Reader) (zero, base int64, err error) {
 // timing says what is kept of times: those of single calls only if the trace has them.
 func (x *cutter) timing() (timing.Options, error) {
 	if !x.r.HasTimes() {
-		return timing.Options{Mode: timing.None}, nil
+		return timing.Options{Mode: timing.ModeNone}, nil
 	}
 	x.timed = true
 	kind, err := x.r.TimeKind()
@@ -179,17 +179,17 @@ func (x *cutter) timing() (timing.Options, error) {
 		return timing.Options{}, err
 	}
 	if x.ch != nil {
-		return timing.Options{Mode: timing.Stats}, nil
+		return timing.Options{Mode: timing.ModeStats}, nil
 	}
-	if kind.Own() {
-		return timing.Options{Mode: timing.Lossless}, nil
+	if kind.OfTheCallItself() {
+		return timing.Options{Mode: timing.ModeLossless}, nil
 	}
 	if x.kept != nil {
 		x.part.Notes = append(x.part.Notes, "times of calls are within 2 %: at the end of the run ranks kept those of this iteration")
-		return timing.Options{Mode: timing.Lossless}, nil
+		return timing.Options{Mode: timing.ModeLossless}, nil
 	}
 	x.part.Notes = append(x.part.Notes, "times of single calls were not recorded: each is the mean of equal calls over the whole run, and so are extremes")
-	return timing.Options{Mode: timing.Stats}, nil
+	return timing.Options{Mode: timing.ModeStats}, nil
 }
 
 // meta describes the part.
@@ -207,7 +207,7 @@ func (x *cutter) meta(o timing.Options) map[string]string {
 		m[trace.MetaNote+".changed"] = x.ch.Note
 		return m
 	}
-	m[trace.MetaNote+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.KeptCalls)
+	m[trace.MetaNote+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.ContextCalls)
 	for i, n := range x.part.Notes {
 		m[fmt.Sprintf("%s.part.%d", trace.MetaNote, i)] = n
 	}
@@ -224,23 +224,23 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 	if err != nil {
 		return err
 	}
-	tables := track.Handed(handed).Track()
+	tables := track.Sealed(handed).Track()
 	begin, end := int64(0), int64(0)
 	if x.timed {
 		if begin, end, err = x.extent(k); err != nil {
 			return err
 		}
 	}
-	out := trackwriter.New(rank, uint64(begin))
-	out.Whole = x.ch != nil && x.ch.Tracks != nil // which takes calls out, and puts others in
-	out.Flat = x.ch != nil                        // what it does to a call is for all calls of a terminal
+	out := trackwriter.NewWriter(rank, uint64(begin))
+	out.KeepRequestArrays = x.ch != nil && x.ch.Tracks != nil // which takes calls out, and puts others in
+	out.NoLanes = x.ch != nil                                 // what it does to a call is for all calls of a terminal
 	defer out.Close()
-	out.Tables(tables)
+	out.AddTablesOf(tables)
 	c := &rankCutter{cutter: x, k: k, out: out, begin: begin, objects: make([]bool, k.Terminals()), sites: make([]uint64, k.Terminals())}
 	for t := range c.objects {
-		called := k.Called(t)
+		called := k.CallWithoutParams(t)
 		c.objects[t] = concernsObjects(called.Func)
-		c.sites[t] = tables.Sigs[t].Site
+		c.sites[t] = tables.Signatures[t].Site
 	}
 	if c.handovers, err = newHandovers(k); err != nil {
 		return err
@@ -283,8 +283,8 @@ func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 	if begin > end { // nothing of this rank is within
 		at, err := k.Start()
 		at = max(at-x.zero, 0)
-		if x.w.From != nil {
-			at = max(at, *x.w.From)
+		if x.w.FromNs != nil {
+			at = max(at, *x.w.FromNs)
 		}
 		return at, at, err
 	}
@@ -300,10 +300,10 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 			return 0, 0, err
 		}
 		begin = t.Start - x.zero
-		if x.w.From != nil { // what is computed before the first call is within, too, as far as the window goes
-			begin = max(min(begin, *x.w.From), begin-int64(t.Timing.Gap.Ns))
+		if x.w.FromNs != nil { // what is computed before the first call is within, too, as far as the window goes
+			begin = max(min(begin, *x.w.FromNs), begin-int64(t.Timing.Gap.Ns))
 		}
-		if x.w.Loop == MainLoop && x.w.First > 0 {
+		if x.w.Loop == MainLoop && x.w.FirstIteration > 0 {
 			begin -= int64(t.Timing.Gap.Ns)
 		}
 		break
@@ -321,8 +321,8 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 			continue
 		}
 		end = max(end, t.Start-x.zero)
-		if x.w.Until != nil {
-			end = min(end, max(*x.w.Until, begin))
+		if x.w.UntilNs != nil {
+			end = min(end, max(*x.w.UntilNs, begin))
 		}
 		break
 	}
@@ -334,19 +334,19 @@ var fleeting = map[mpi.Kind]bool{mpi.KindMessage: true}
 
 // concernsObjects reports whether a call of a function makes or frees what later calls name.
 func concernsObjects(f *trace.Function) bool {
-	if f.Has(trace.Persistent) || f.Has(trace.CreatesComm) || f.Has(trace.CreatesType) || f.Has(trace.CreatesWin) {
-		return !f.Has(trace.Nonblocking)
+	if f.Has(trace.AttrPersistent) || f.Has(trace.AttrCreatesComm) || f.Has(trace.AttrCreatesType) || f.Has(trace.AttrCreatesWin) {
+		return !f.Has(trace.AttrNonblocking)
 	}
-	if f.Has(trace.Nonblocking) || f.Has(trace.Completes) || f.Has(trace.Starts) {
+	if f.Has(trace.AttrNonblocking) || f.Has(trace.AttrCompletes) || f.Has(trace.AttrStarts) {
 		return false
 	}
 	for i := range f.Params {
 		p := &f.Params[i]
-		if p.Out && (p.Type == trace.Handle || p.Type == trace.Object) && !fleeting[p.Kind] {
+		if p.HasOut && (p.Type == trace.TypeHandle || p.Type == trace.TypeObject) && !fleeting[p.Kind] {
 			return true
 		}
 	}
-	return f.Result == trace.Handle || f.Result == trace.Object
+	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeObject
 }
 
 // A rankCutter cuts one rank.
@@ -363,14 +363,14 @@ type rankCutter struct {
 }
 
 // TakeCode has the part have what another trace knows of the program's code.
-func (p *CutTrace) TakeCode(r *trace.Reader) (err error) {
+func (p *CutResult) TakeCode(r *trace.Reader) (err error) {
 	p.from = r
 	p.code, err = r.Code()
 	return err
 }
 
 // Write writes the part to a file, with what the trace knows of the program's code.
-func (p *CutTrace) Write(path string, overwrite bool) error {
+func (p *CutResult) Write(path string, overwrite bool) error {
 	if err := sections.WriteFile(path, p.Content, overwrite); err != nil || p.code == nil {
 		return err
 	}
@@ -378,10 +378,10 @@ func (p *CutTrace) Write(path string, overwrite bool) error {
 }
 
 // Reader reads the part, without what the trace knows of the program's code.
-func (p *CutTrace) Reader(name string) (*trace.Reader, error) {
-	file, err := sections.Encode(p.Content)
+func (p *CutResult) Reader(name string) (*trace.Reader, error) {
+	file, err := sections.EncodeFile(p.Content)
 	if err != nil {
 		return nil, err
 	}
-	return trace.NewBytes(file, name)
+	return trace.ReadBytes(file, name)
 }

@@ -18,10 +18,10 @@ import (
 )
 
 // part cuts a part out and opens it.
-func part(t *testing.T, r *trace.Reader, w reduce.Window) *trace.Reader {
+func part(t *testing.T, r *trace.Reader, w reduce.Selection) *trace.Reader {
 	t.Helper()
-	if w.End == 0 {
-		w.End = math.MaxUint64
+	if w.EndIteration == 0 {
+		w.EndIteration = math.MaxUint64
 	}
 	p, err := reduce.Cut(r, w, func(int) {})
 	if err != nil {
@@ -94,7 +94,7 @@ func TestPhases(t *testing.T) {
 	unknown, moved := 0, 0
 	for seed := range uint64(60) {
 		r := mergetest.Run(t, 2, marked(seed))
-		p := part(t, r, reduce.Window{Phase: "1"})
+		p := part(t, r, reduce.Selection{Phase: "1"})
 		for n := range 2 {
 			whole, within := calls(t, rank(t, r, n)), calls(t, rank(t, p, n))
 			number := make(map[int64]int64) // of requests in the part
@@ -128,18 +128,18 @@ func TestPhases(t *testing.T) {
 					}
 					for _, x := range []struct{ was, is trace.Value }{{a.In, b.In}, {a.Out, b.Out}} {
 						was, is := x.was.Elems, x.is.Elems
-						if x.was.Type == trace.Request {
+						if x.was.Type == trace.TypeRequest {
 							was, is = []trace.Value{x.was}, []trace.Value{x.is}
 						}
 						for i := range was {
-							if was[i].Form != trace.RequestOnce {
+							if was[i].Form != trace.RequestOneShot {
 								continue
 							}
 							id, here := number[was[i].ID]
 							switch {
 							case !here && is[i].Form == trace.RequestUnknown:
 								unknown++
-							case !here || is[i].Form != trace.RequestOnce || is[i].ID != id:
+							case !here || is[i].Form != trace.RequestOneShot || is[i].ID != id:
 								t.Fatalf("seed %d, rank %d: %s\nin the part: %s: request %d should be %d (%v)", seed, n, c.Text(), got.Text(), was[i].ID, id, here)
 							case is[i].ID != was[i].ID:
 								moved++
@@ -166,7 +166,7 @@ func plain(c *trace.Call) string {
 	x := *c
 	x.Params = nil
 	for _, p := range c.Params {
-		if p.Def.Type != trace.Request {
+		if p.Def.Type != trace.TypeRequest {
 			x.Params = append(x.Params, p)
 		}
 	}
@@ -178,7 +178,7 @@ const rounds = 20
 
 func timed(t *testing.T, mode timing.Mode) *trace.Reader {
 	t.Helper()
-	r, err := trace.NewBytes(timedFile(t, mode), "timed")
+	r, err := trace.ReadBytes(timedFile(t, mode), "timed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,13 +207,13 @@ func duration(rank, i int) uint64 { return uint64(1000 + 100*rank + i) }
 
 // Of an iteration that ranks kept the times of, a part has these, within what they are rounded to; they are where they were.
 func TestExemplar(t *testing.T) {
-	all := timed(t, timing.Lossless)
+	all := timed(t, timing.ModeLossless)
 	found, err := when.AnalyseTimes(all)
 	if err != nil || len(found.Exemplars) < 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	path := filepath.Join(t.TempDir(), "means.spoor")
-	if err := os.WriteFile(path, timedFile(t, timing.Stats), 0o644); err != nil {
+	if err := os.WriteFile(path, timedFile(t, timing.ModeStats), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := trace.AddWhen(path, found); err != nil {
@@ -225,11 +225,11 @@ func TestExemplar(t *testing.T) {
 	}
 	defer means.Close()
 	for _, e := range found.Exemplars {
-		w := reduce.Window{Loop: reduce.MainLoop, First: e.Iteration, End: e.Iteration + 1}
+		w := reduce.Selection{Loop: reduce.MainLoop, FirstIteration: e.Iteration, EndIteration: e.Iteration + 1}
 		a, b := part(t, all, w), part(t, means, w)
 		for n := range 3 {
 			var want []trace.TimedCall
-			for c, err := range rank(t, a, n).Timed(0) {
+			for c, err := range rank(t, a, n).TimedCalls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -238,7 +238,7 @@ func TestExemplar(t *testing.T) {
 				want = append(want, c)
 			}
 			i := 0
-			for c, err := range rank(t, b, n).Timed(0) {
+			for c, err := range rank(t, b, n).TimedCalls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -259,12 +259,12 @@ func TestExemplar(t *testing.T) {
 
 // Calls of a loop's rounds are there with their times, where they were, and nothing else.
 func TestRounds(t *testing.T) {
-	r := timed(t, timing.Lossless)
+	r := timed(t, timing.ModeLossless)
 	for _, loop := range []string{reduce.MainLoop, "MPI_Send"} {
-		p := part(t, r, reduce.Window{Loop: loop, First: 5, End: 9})
+		p := part(t, r, reduce.Selection{Loop: loop, FirstIteration: 5, EndIteration: 9})
 		for n := range 3 {
 			var want []trace.TimedCall
-			for c, err := range rank(t, r, n).Timed(0) {
+			for c, err := range rank(t, r, n).TimedCalls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -276,7 +276,7 @@ func TestRounds(t *testing.T) {
 			}
 			i, shift := 0, int64(0)
 			k := rank(t, p, n)
-			for c, err := range k.Timed(0) {
+			for c, err := range k.TimedCalls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -306,7 +306,7 @@ func TestRounds(t *testing.T) {
 			if loop == reduce.MainLoop {
 				span = last.End() - want[0].Start + int64(gap(1+2*5)) // with what is computed before the first
 			}
-			if ns := x.WholeNs(); ns < span-span/1000 || ns > span+span/1000 {
+			if ns := x.WallNs(); ns < span-span/1000 || ns > span+span/1000 {
 				t.Errorf("loop %s, rank %d: its part takes %d ns, want %d", loop, n, ns, span)
 			}
 		}
@@ -315,16 +315,16 @@ func TestRounds(t *testing.T) {
 
 // A window of time has what had not ended when it began, and had begun when it ended, and what was computed between.
 func TestTimes(t *testing.T) {
-	r := timed(t, timing.Lossless)
-	first, _, err := r.Extent()
+	r := timed(t, timing.ModeLossless)
+	first, _, err := r.TimeExtent()
 	if err != nil {
 		t.Fatal(err)
 	}
 	from, until := int64(7000), int64(12_345)
-	p := part(t, r, reduce.Window{From: &from, Until: &until})
+	p := part(t, r, reduce.Selection{FromNs: &from, UntilNs: &until})
 	for n := range 3 {
 		var texts []string
-		for c, err := range rank(t, r, n).Timed(0) {
+		for c, err := range rank(t, r, n).TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -344,12 +344,12 @@ func TestTimes(t *testing.T) {
 
 // A part without calls, or of a loop that isn't there, is refused.
 func TestRefused(t *testing.T) {
-	r := timed(t, timing.Lossless)
+	r := timed(t, timing.ModeLossless)
 	late := int64(1 << 40)
-	for want, w := range map[string]reduce.Window{
-		"no call is within":         {From: &late},
+	for want, w := range map[string]reduce.Selection{
+		"no call is within":         {FromNs: &late},
 		"no rank has such a loop":   {Loop: "MPI_Bcast"},
-		"no call is within: rounds": {Loop: "main", First: 1000, End: 1001},
+		"no call is within: rounds": {Loop: "main", FirstIteration: 1000, EndIteration: 1001},
 	} {
 		want, _, _ = strings.Cut(want, ":")
 		if p, err := reduce.Cut(r, w, func(int) {}); err == nil || !strings.Contains(err.Error(), want) {
@@ -360,9 +360,9 @@ func TestRefused(t *testing.T) {
 
 // Where times are means, so are those of a part; without times, a part has none.
 func TestModes(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.None} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeNone} {
 		r := timed(t, mode)
-		p := part(t, r, reduce.Window{WithoutInit: true})
+		p := part(t, r, reduce.Selection{WithoutInit: true})
 		if got, want := p.HasTimes(), r.HasTimes(); got != want {
 			t.Errorf("%s: times %v, want %v", mode, got, want)
 		}
@@ -394,11 +394,11 @@ func TestLoopOfLoops(t *testing.T) {
 		r.End()
 	})
 	file := mergetest.File(t, tracks, nil)
-	r, err := trace.NewBytes(file, "loops")
+	r, err := trace.ReadBytes(file, "loops")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := part(t, r, reduce.Window{Loop: reduce.MainLoop, First: 5, End: 9})
+	p := part(t, r, reduce.Selection{Loop: reduce.MainLoop, FirstIteration: 5, EndIteration: 9})
 	if calls := rank(t, p, 0).Len(0); calls != 4*12 {
 		t.Errorf("%d calls", calls)
 	}
@@ -418,7 +418,7 @@ func TestCopiedCall(t *testing.T) {
 		r.End()
 	})
 	for _, first := range []uint64{3, 14, rounds - 1} {
-		p := part(t, r, reduce.Window{Loop: reduce.MainLoop, First: first, End: first + 1})
+		p := part(t, r, reduce.Selection{Loop: reduce.MainLoop, FirstIteration: first, EndIteration: first + 1})
 		for n := range 4 {
 			if calls := rank(t, p, n).Len(0); calls != 1 {
 				t.Errorf("rank %d: %d calls in iteration %d", n, calls, first)

@@ -16,15 +16,15 @@ type exemplar struct {
 // exemplar returns that of the iteration which the window is; nil if its times were not kept, or more is within.
 func (x *cutter) exemplar() (*exemplar, error) {
 	w := &x.w
-	if x.ch != nil || w.Loop != MainLoop || w.From != nil || w.Until != nil || w.Phase != "" || w.WithoutInit {
+	if x.ch != nil || w.Loop != MainLoop || w.FromNs != nil || w.UntilNs != nil || w.Phase != "" || w.WithoutInit {
 		return nil, nil
 	}
 	kind, err := x.r.TimeKind()
-	if err != nil || kind.Own() {
+	if err != nil || kind.OfTheCallItself() {
 		return nil, err
 	}
 	known, err := x.r.When()
-	e := when.ExemplarIn(known, w.First, w.End)
+	e := when.ExemplarIn(known, w.FirstIteration, w.EndIteration)
 	if err != nil || e == nil {
 		return nil, err
 	}
@@ -53,18 +53,18 @@ func (x *cutter) exemplar() (*exemplar, error) {
 			ranks++
 		}
 	}
-	out.begin = out.begin/max(1, ranks) + known.BeginNs(w.First)
+	out.begin = out.begin/max(1, ranks) + known.BeginNs(w.FirstIteration)
 	return out, nil
 }
 
 // timings yields the calls of a stream from a position on with their times: those that the ranks kept, if there are such.
 func (x *cutter) timings(k *trace.Rank, stream int, from uint64) iter.Seq2[trace.TimedTerminal, error] {
 	if x.kept == nil {
-		return k.TimingsFrom(stream, from)
+		return k.TimedTerminalsFrom(stream, from)
 	}
 	return func(yield func(trace.TimedTerminal, error) bool) {
 		t, first := x.kept.times[k.Number()], x.spans[k.Number()][stream][0].First
-		at, n := x.kept.begin+t.FromNs, 0
+		at, n := x.kept.begin+t.StartNs, 0
 		for terminal := range k.SequenceFrom(stream, first) {
 			if n == len(t.Gaps) {
 				return
@@ -72,7 +72,7 @@ func (x *cutter) timings(k *trace.Rank, stream int, from uint64) iter.Seq2[trace
 			start := at + t.Gaps[n]
 			at = start + t.Durations[n]
 			index := first + uint64(n)
-			if index >= from && !yield(trace.NewTimed(index, terminal, t.Gaps[n], start, at), nil) {
+			if index >= from && !yield(trace.NewTimedTerminal(index, terminal, t.Gaps[n], start, at), nil) {
 				return
 			}
 			n++

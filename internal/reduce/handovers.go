@@ -31,8 +31,8 @@ func newHandovers(k *trace.Rank) (*handovers, error) {
 			return nil, err
 		}
 		for _, x := range h.lists[stream] {
-			h.wanted[stream] = append(h.wanted[stream], wanted{call: x.Index})
-			h.wanted[x.Stream] = append(h.wanted[x.Stream], wanted{call: x.Made})
+			h.wanted[stream] = append(h.wanted[stream], wanted{call: x.FirstUse})
+			h.wanted[x.MakerStream] = append(h.wanted[x.MakerStream], wanted{call: x.MakerCall})
 		}
 	}
 	for stream, list := range h.wanted {
@@ -70,11 +70,11 @@ func (h *handovers) events() *track.AllocEvents {
 	out := make([][]trace.Handover, len(h.lists))
 	for stream, list := range h.lists {
 		for _, x := range list {
-			index := at(stream, x.Index)
-			if !index.there || h.kept[x.Stream] == 0 {
+			index := at(stream, x.FirstUse)
+			if !index.there || h.kept[x.MakerStream] == 0 {
 				continue
 			}
-			x.Index, x.Made = index.first, at(x.Stream, x.Made).last
+			x.FirstUse, x.MakerCall = index.first, at(x.MakerStream, x.MakerCall).last
 			out[stream] = append(out[stream], x)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 const MainLoop = "main"
 
 // rounds finds the calls of some rounds of a loop. A round is from one call that begins it to before the next.
-func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span, found bool, err error) {
+func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span, found bool, err error) {
 	var x *trace.Rounds
 	if w.Loop == MainLoop {
 		if w.iterations == nil {
@@ -20,20 +20,20 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 				return s, false, err
 			}
 		}
-		x, err = w.iterations.Rounds(k, stream)
+		x, err = w.iterations.IterationsOf(k, stream)
 	} else {
 		x = w.named(k, stream)
 	}
 	if err != nil || x == nil {
 		return s, false, err
 	}
-	if w.First >= x.Count {
+	if w.FirstIteration >= x.Count {
 		return s, true, nil
 	}
 	w.found = true
-	if s = (ops.Span{First: x.Begin(w.First), End: x.Begin(w.End)}); w.begins == nil && !x.Others {
+	if s = (ops.Span{First: x.Begin(w.FirstIteration), End: x.Begin(w.EndIteration)}); w.begins == nil && !x.FromOtherRanks {
 		for t := range k.SequenceFrom(stream, s.First) {
-			w.begins = k.Called(t)
+			w.begins = k.CallWithoutParams(t)
 			break
 		}
 	}
@@ -42,14 +42,14 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 
 // named finds the rounds that begin with calls that a text names: a function, or what a call site is called, or a part of it. nil: there
 // are none.
-func (w *Window) named(k *trace.Rank, stream int) *trace.Rounds {
+func (w *Selection) named(k *trace.Rank, stream int) *trace.Rounds {
 	name, place, both := strings.Cut(w.Loop, "@")
 	x := k.Occurrences(stream, func(t int) bool {
-		c := k.Called(t)
-		if w.Sites != nil {
-			return w.Sites[c.FunctionSite()]
+		c := k.CallWithoutParams(t)
+		if w.IterationSites != nil {
+			return w.IterationSites[c.FunctionSite()]
 		}
-		return c.Name() == name && (!both || w.Place != nil && strings.Contains(w.Place(c.Name(), c.Site), place))
+		return c.Name() == name && (!both || w.SiteNamer != nil && strings.Contains(w.SiteNamer(c.Name(), c.Site), place))
 	})
 	if x.Total() == 0 {
 		return nil

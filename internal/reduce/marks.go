@@ -12,8 +12,8 @@ import (
 // SizeMarks finds the sizes in a rank's calls that replace several original ones, and the synthetic messages.
 type SizeMarks struct {
 	k        *trace.Rank
-	list     []trace.Thinned
-	partners []trace.Partners
+	list     []trace.MergedSizes
+	partners []trace.SyntheticMessages
 	x        *handles.Rank
 	known    map[int][]MergedSize
 }
@@ -24,55 +24,55 @@ type MergedSize struct {
 	Low, High int64
 }
 
-// MarksOf returns those of a rank; nil if the trace has all sizes as they were.
-func MarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
-	list, err := r.Thinned()
+// SizeMarksOf returns those of a rank; nil if the trace has all sizes as they were.
+func SizeMarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
+	list, err := r.MergedSizes()
 	if err != nil {
 		return nil, err
 	}
-	partners, err := r.Partners()
+	partners, err := r.SyntheticMessages()
 	if err != nil || list == nil && partners == nil {
 		return nil, err
 	}
-	x, err := handles.Of(r).Rank(k)
+	x, err := handles.TableOf(r).Rank(k)
 	return &SizeMarks{k, list, partners, x, make(map[int][]MergedSize)}, err
 }
 
 // SyntheticMessage returns which family of drawn messages that of a call is of; nil if it is as it was.
-func (m *SizeMarks) SyntheticMessage(c *trace.Call) *trace.Partners {
+func (m *SizeMarks) SyntheticMessage(c *trace.Call) *trace.SyntheticMessages {
 	if m == nil {
 		return nil
 	}
-	return trace.PartnersOf(m.partners, c)
+	return trace.SyntheticFamilyOf(m.partners, c)
 }
 
-// DrawnText is the note printed after a call with a synthetic message; "" after others.
-func DrawnText(p *trace.Partners) string {
+// SyntheticMessageText is the note printed after a call with a synthetic message; "" after others.
+func SyntheticMessageText(p *trace.SyntheticMessages) string {
 	if p == nil {
 		return ""
 	}
-	text := fmt.Sprintf(" # partner synthetic, of %+d..%+d, bytes of %s..%s", p.Relative.Least.Value, p.Relative.Most.Value,
-		show.Grouped(uint64(p.Sizes.Least.Value)), show.Grouped(uint64(p.Sizes.Most.Value)))
+	text := fmt.Sprintf(" # partner synthetic, of %+d..%+d, bytes of %s..%s", p.RankDistances.Least.Value, p.RankDistances.Most.Value,
+		show.FormatGrouped(uint64(p.Sizes.Least.Value)), show.FormatGrouped(uint64(p.Sizes.Most.Value)))
 	if p.Tags.Least.Value != p.Tags.Most.Value {
 		text += fmt.Sprintf(", tag of %d..%d", p.Tags.Least.Value, p.Tags.Most.Value)
 	}
 	return text
 }
 
-// SizesOf returns the marks of a call.
-func (m *SizeMarks) SizesOf(c *trace.Call) []MergedSize {
+// MergedSizesOf returns the marks of a call.
+func (m *SizeMarks) MergedSizesOf(c *trace.Call) []MergedSize {
 	if m == nil || m.list == nil {
 		return nil
 	}
-	if m.k.Follows(c.Terminal) {
+	if m.k.DependsOnEarlierCalls(c.Terminal) {
 		return m.find(c) // what its statuses say isn't the same in all calls
 	}
-	return once.Get(m.known, c.Terminal, func() []MergedSize { return m.find(c) })
+	return once.GetOrMake(m.known, c.Terminal, func() []MergedSize { return m.find(c) })
 }
 
 func (m *SizeMarks) find(c *trace.Call) (list []MergedSize) {
 	vals := m.k.Signature(c.Terminal) // what is thinned has no lanes
-	p, err := planOf(m.k, c.Terminal, vals, m.x.SizeAlways)
+	p, err := planOf(m.k, c.Terminal, vals, m.x.FixedTypeSize)
 	if err != nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (m *SizeMarks) find(c *trace.Call) (list []MergedSize) {
 		x.Low, x.High = min(x.Low, b.Low/unit), max(x.High, b.High/unit)
 	}
 	for i := range p.slots {
-		if s := &p.slots[i]; c.Func.Params[s.param].Type != trace.Status {
+		if s := &p.slots[i]; c.Func.Params[s.param].Type != trace.TypeStatus {
 			mark(s.param, s.keyIn(vals), vals[s.at], s.unit)
 		}
 	}
@@ -114,7 +114,7 @@ func (m *SizeMarks) bin(k key, size int64) *trace.Bin {
 					return t.Bin(size)
 				}
 			}
-		} else if k == wild && t.Functions == nil || t.Has(k.n) {
+		} else if k == wild && t.Functions == nil || t.HasTag(k.n) {
 			return t.Bin(size)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Ordered drops the order in which requests finished if it differs between ranks and runs. Ranks that poll then are of
+// OrderCompletions drops the order in which requests finished if it differs between ranks and runs. Ranks that poll then are of
 // one class.
 //
 // Invariants:
@@ -24,7 +24,7 @@ import (
 //  3. What ranks spent MUST stay: a call that takes the place of others takes as long as these together.
 //
 // It is the same trace if they finish in the order of their arrays anyway. progress is called after each rank.
-func Ordered(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
+func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 	changed := false
 	ch := &ValueChange{
 		Note:   "requests finish in array order, and tests in vain are left out",
@@ -43,7 +43,7 @@ func Ordered(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 			return nil
 		},
 	}
-	part, err := WithChange(r, ch, progress)
+	part, err := ChangeValues(r, ch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +86,12 @@ type sorter struct {
 
 // sorted changes a track of a trace, if there is anything to change.
 func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
-	x := &sorter{t: t, b: track.Extend(t), calls: make([]*call, len(t.Sigs)), left: make([]uint64, len(t.Sigs))}
-	x.b.Sigs, x.b.Times = nil, nil
-	for i := range t.Sigs {
-		x.b.Number(t.Sigs[i].Call, t.Sigs[i].Site, t.Sigs[i].Vals, "")
+	x := &sorter{t: t, b: track.NewBuilderFrom(t), calls: make([]*call, len(t.Signatures)), left: make([]uint64, len(t.Signatures))}
+	x.b.Signatures, x.b.Times = nil, nil
+	for i := range t.Signatures {
+		x.b.TerminalOf(t.Signatures[i].Call, t.Signatures[i].Site, t.Signatures[i].Values, "")
 	}
-	if len(x.b.Sigs) != len(t.Sigs) {
+	if len(x.b.Signatures) != len(t.Signatures) {
 		return false, nil
 	}
 	k, err := r.Rank(t.Rank)
@@ -107,7 +107,7 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 			return false, w.Err()
 		}
 		if x.calls[n] == nil {
-			if x.calls[n], err = callOf(w.Call(), &t.Sigs[n]); err != nil {
+			if x.calls[n], err = callOf(w.Call(), &t.Signatures[n]); err != nil {
 				return false, err
 			}
 		}
@@ -119,12 +119,12 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 	}
 	for n, s := range t.Times {
 		to := &x.b.Times[n]
-		to.Duration.Merge(track.Scaled(s.Duration, min(s.Duration.Count, x.left[n])))
-		to.Gap.Merge(track.Scaled(s.Gap, min(s.Gap.Count, x.left[n])))
+		to.Duration.Merge(track.ScaleStat(s.Duration, min(s.Duration.Count, x.left[n])))
+		to.Gap.Merge(track.ScaleStat(s.Gap, min(s.Gap.Count, x.left[n])))
 	}
 	out, _, _ := x.b.Finish(x.b.Grammars())
 	*t = *out
-	t.Moved()
+	t.ForgetPlaces()
 	return true, nil
 }
 
@@ -134,21 +134,21 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 	if from.Return != 0 || c.vain {
 		return c, nil
 	}
-	vals := s.Vals
+	vals := s.Values
 	list, err := sections.SpansOf(from.Func, nil, vals)
 	if err != nil {
 		return nil, err
 	}
 	for i := range list {
 		if p := &list[i]; p.Param >= 0 && p.Param < len(from.Func.Params) {
-			if name := from.Func.Params[p.Param].Name; p.Out || c.spans[name].End == 0 && !p.Summed(vals) {
+			if name := from.Func.Params[p.Param].Name; p.IsOutput || c.spans[name].End == 0 && !p.HasSumsLeftOut(vals) {
 				c.spans[name] = *p
 			}
 		}
 	}
 	requests, array := c.spans["array_of_requests"]
-	done := ops.Completed(from)
-	if !array || requests.Out || len(done) == 0 || from.Param("index") == nil && from.Param("outcount") == nil {
+	done := ops.RequestsCompleted(from)
+	if !array || requests.IsOutput || len(done) == 0 || from.Param("index") == nil && from.Param("outcount") == nil {
 		return c, nil
 	}
 	var statuses [][]int64
@@ -160,7 +160,7 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 		statuses = append(statuses, vals[p.First:p.End])
 	}
 	for i, d := range done {
-		if d.Request.Form != trace.RequestOnce {
+		if d.Request.Form != trace.RequestOneShot {
 			return c, nil
 		}
 		f := finished{index: int64(d.ArrayIndex)}
@@ -220,7 +220,7 @@ func (x *sorter) flush() {
 		done = append(done, x.calls[n].done...)
 	}
 	slices.SortFunc(done, func(a, b finished) int { return cmp.Compare(a.index, b.index) })
-	s := &x.t.Sigs[x.row[0]]
+	s := &x.t.Signatures[x.row[0]]
 	each, row := uint64(len(done)), x.row
 	x.row = nil
 	if _, some := first.spans["outcount"]; some {
@@ -229,8 +229,8 @@ func (x *sorter) flush() {
 		for _, f := range done {
 			indices, statuses = append(indices, f.index), append(statuses, f.status...)
 		}
-		if p := first.spans["array_of_statuses"]; s.Vals[p.First] < 0 {
-			statuses = s.Vals[p.First:p.End]
+		if p := first.spans["array_of_statuses"]; s.Values[p.First] < 0 {
+			statuses = s.Values[p.First:p.End]
 		}
 		x.call(s, first, map[string][]int64{"outcount": indices[:1], "array_of_indices": indices, "array_of_statuses": statuses}, each)
 	} else {
@@ -249,10 +249,10 @@ func (x *sorter) call(s *signature.Signature, like *call, with map[string][]int6
 	var vals []int64
 	at := 0
 	for _, name := range slices.SortedFunc(maps.Keys(with), func(a, b string) int { return cmp.Compare(like.spans[a].First, like.spans[b].First) }) {
-		vals = append(append(vals, s.Vals[at:like.spans[name].First]...), with[name]...)
+		vals = append(append(vals, s.Values[at:like.spans[name].First]...), with[name]...)
 		at = like.spans[name].End
 	}
-	n, _ := x.b.Number(s.Call, s.Site, append(vals, s.Vals[at:]...), "")
+	n, _ := x.b.TerminalOf(s.Call, s.Site, append(vals, s.Values[at:]...), "")
 	x.b.Stream(0).Append(n)
 	x.row = append(x.row, n)
 	if !x.t.Timeless {

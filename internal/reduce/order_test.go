@@ -94,7 +94,7 @@ func spent(t *testing.T, r *trace.Reader, rank int) (gap, duration float64, fini
 	if err != nil {
 		t.Fatal(err)
 	}
-	for x, err := range k.Timings(0) {
+	for x, err := range k.TimedTerminals(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func spent(t *testing.T, r *trace.Reader, rank int) (gap, duration float64, fini
 		if err != nil {
 			t.Fatal(err)
 		}
-		if def, _ := mpi.ByID(c.Func.ID); meaning.WaitingOf(def).Completes {
+		if def, _ := mpi.ByID(c.Func.ID); meaning.WaitBehaviourOf(def).Completes {
 			finishing++
 		}
 	}
@@ -123,7 +123,7 @@ func TestOrdered(t *testing.T) {
 				}
 			}
 			before := mergetest.Open(t, tracks, nil)
-			after, err := reduce.Ordered(before, func(int) {})
+			after, err := reduce.OrderCompletions(before, func(int) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestOrdered(t *testing.T) {
 			if before.Classes() != pollers || after.Classes() != 1 || after.Size() > before.Size()*2/3 {
 				t.Errorf("%d classes in %d bytes, were %d in %d", after.Classes(), after.Size(), before.Classes(), before.Size())
 			}
-			for d, err := range diff.Traces(before, after, diff.Options{AnyOrder: true}) {
+			for d, err := range diff.CompareTraces(before, after, diff.Options{AnyOrder: true}) {
 				t.Errorf("%v, %v", d, err)
 			}
 			var sums [2][2]float64
@@ -158,11 +158,11 @@ func TestOrdered(t *testing.T) {
 // TestOrderStays: where the program does something between, other ranks may see the order.
 func TestOrderStays(t *testing.T) {
 	before := mergetest.Run(t, pollers, program("MPI_Waitany", func(r *tracktest.Recorder) { r.Send(14, 1, int64(r.Rank), 9); r.Recv(15, 1, int64(r.Rank), 9) }))
-	after, err := reduce.Ordered(before, func(int) {})
+	after, err := reduce.OrderCompletions(before, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for d, err := range diff.Traces(before, after, diff.Options{}) {
+	for d, err := range diff.CompareTraces(before, after, diff.Options{}) {
 		t.Errorf("%v, %v", fmt.Sprint(d), err)
 	}
 }

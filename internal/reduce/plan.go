@@ -54,7 +54,7 @@ type sizePlan struct {
 // planOf finds the sizes in a terminal's calls; vals are the values of one. sizes returns the size of a datatype, 0 if
 // unknown.
 func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) int64) (*sizePlan, error) {
-	c := k.Called(terminal)
+	c := k.CallWithoutParams(terminal)
 	if c.Return != 0 && c.Return != mpi.ErrInStatus {
 		return &sizePlan{}, nil
 	}
@@ -72,13 +72,13 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 		}
 		return -1
 	}
-	if m := meaning.Of(c.Name()); m != nil && (m.Pattern.Collective() || m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) {
-		function := m.Plain()
-		for _, side := range []*meaning.Side{m.Out, m.In} {
+	if m := meaning.DataMovementOf(c.Name()); m != nil && (m.Pattern.Collective() || m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive) {
+		function := m.BaseForm()
+		for _, side := range []*meaning.DataSide{m.Out, m.In} {
 			if side == nil || side.Count == "" || in(side.Count) < 0 {
 				continue
 			}
-			s := slot{at: in(side.Count), param: index(side.Count), tag: -1, key: key{true, int64(function.ID)}, fixed: side.Parts != ""}
+			s := slot{at: in(side.Count), param: index(side.Count), tag: -1, key: key{true, int64(function.ID)}, fixed: side.Partitions != ""}
 			if !m.Pattern.Collective() {
 				if s.tag = in(side.Tag); s.tag < 0 { // of a message that was matched before
 					s.key = wild
@@ -94,7 +94,7 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 }
 
 // add takes one side of a call: a count, or an array of them.
-func (p *sizePlan) add(m *meaning.Call, side *meaning.Side, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
+func (p *sizePlan) add(m *meaning.DataMovement, side *meaning.DataSide, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
 	for i := range p.slots { // both sides may be one
 		if at := p.slots[i].at; at == s.at && s.tag >= 0 {
 			s.again = true
@@ -108,20 +108,20 @@ func (p *sizePlan) add(m *meaning.Call, side *meaning.Side, s slot, datatype, di
 			return 1
 		case datatype < 0:
 			return 0
-		case !m.Array(side.Type):
+		case !m.IsArrayParam(side.Type):
 			return sizes(vals[datatype])
 		case int64(i) < vals[datatype]:
 			return sizes(vals[datatype+1+i])
 		}
 		return 0
 	}
-	if !m.Array(side.Count) {
+	if !m.IsArrayParam(side.Count) {
 		s.unit = unit(0)
 		p.slots = append(p.slots, s)
 		return
 	}
 	n := int(vals[s.at])
-	if n > 1 && displs >= 0 && vals[displs] == int64(n) && !m.Array(side.Type) {
+	if n > 1 && displs >= 0 && vals[displs] == int64(n) && !m.IsArrayParam(side.Type) {
 		p.spreads = append(p.spreads, spread{s.at, displs, n})
 	}
 	first := s.at + 1
@@ -139,11 +139,11 @@ func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64
 	}
 	told := -1 // the tag in a status that went in
 	take := func(s *signature.Span) {
-		if !s.Filled(vals) {
+		if !s.IsFilledStatus(vals) {
 			return
 		}
 		p.slots = append(p.slots, slot{at: s.First + signature.StatusCount, param: s.Param, unit: 1, told: true, tag: s.First + signature.StatusTag})
-		if !s.Out {
+		if !s.IsOutput {
 			told = s.First + signature.StatusTag
 		}
 	}

@@ -41,7 +41,7 @@ func newRequests(k *trace.Rank, stream int, spans []ops.Span) *requests {
 	r := &requests{k: k, uses: make([][]use, k.Terminals()), looked: make([]bool, k.Terminals()), several: len(spans) > 1}
 	makes := make([]bool, k.Terminals())
 	for t := range makes {
-		makes[t] = k.Called(t).Func.Has(trace.Nonblocking) && r.makesOne(t)
+		makes[t] = k.CallWithoutParams(t).Func.Has(trace.AttrNonblocking) && r.makesOne(t)
 	}
 	r.made = k.Occurrences(stream, func(t int) bool { return makes[t] })
 	now := int64(0)
@@ -65,8 +65,8 @@ func (r *requests) of(terminal int) []use {
 		return r.uses[terminal]
 	}
 	r.looked[terminal] = true
-	c := r.k.Called(terminal)
-	if !slices.ContainsFunc(c.Func.Params, func(p trace.ParamDef) bool { return p.Type == trace.Request }) {
+	c := r.k.CallWithoutParams(terminal)
+	if !slices.ContainsFunc(c.Func.Params, func(p trace.ParamDef) bool { return p.Type == trace.TypeRequest }) {
 		return nil
 	}
 	r.uses[terminal] = usesOf(c.Func, r.k.Signature(terminal))
@@ -80,11 +80,11 @@ func usesOf(f *trace.Function, vals []int64) (list []use) {
 		return nil
 	}
 	for _, s := range spans {
-		if s.Param == signature.ParamMade || s.Param == signature.ParamResult || f.Params[s.Param].Type != trace.Request {
+		if s.Param == signature.ParamMade || s.Param == signature.ParamResult || f.Params[s.Param].Type != trace.TypeRequest {
 			continue
 		}
 		for at := s.First + min(s.Dims, 1); at < s.End; at++ {
-			list = append(list, use{at, s.Out})
+			list = append(list, use{at, s.IsOutput})
 		}
 	}
 	return list
@@ -92,7 +92,7 @@ func usesOf(f *trace.Function, vals []int64) (list []use) {
 
 // moves reports whether a terminal's requests may have other numbers in the part.
 func (r *requests) moves(terminal int) bool {
-	return r.several && (len(r.of(terminal)) > 0 || r.k.Follows(terminal))
+	return r.several && (len(r.of(terminal)) > 0 || r.k.DependsOnEarlierCalls(terminal))
 }
 
 // renumber changes the requests of the call at a position to what they are in the part.
@@ -100,8 +100,8 @@ func (r *requests) renumber(terminal int, at uint64, vals []int64) {
 	before := int64(r.made.Before(at))
 	after := int64(r.made.Before(at + 1))
 	uses := r.of(terminal)
-	if r.k.Follows(terminal) {
-		uses = usesOf(r.k.Called(terminal).Func, vals)
+	if r.k.DependsOnEarlierCalls(terminal) {
+		uses = usesOf(r.k.CallWithoutParams(terminal).Func, vals)
 	}
 	for _, u := range uses {
 		v := vals[u.at]

@@ -39,12 +39,12 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 		if at >= to {
 			break
 		}
-		call := c.k.Called(terminal)
-		number, err := c.out.Call(stream, call.Func.ID, c.sites[terminal], c.values(stream, terminal, at))
+		call := c.k.CallWithoutParams(terminal)
+		number, err := c.out.AddCall(stream, call.Func.ID, c.sites[terminal], c.values(stream, terminal, at))
 		if err != nil {
 			return err
 		}
-		c.part.KeptCalls++
+		c.part.ContextCalls++
 		c.handovers.keep(stream, at)
 		c.note(stream, number, when, when)
 	}
@@ -53,7 +53,7 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 
 // values returns those of the call at a position.
 func (c *rankCutter) values(stream, terminal int, at uint64) []int64 {
-	if c.k.Lane(terminal) == nil && !c.k.Follows(terminal) {
+	if c.k.Lane(terminal) == nil && !c.k.DependsOnEarlierCalls(terminal) {
 		return c.k.Signature(terminal)
 	}
 	for _, vals := range c.k.SignaturesFrom(stream, at) {
@@ -67,14 +67,14 @@ func (c *rankCutter) note(stream int, number uint32, start, end int64) {
 		c.count++
 	}
 	if c.timed {
-		c.out.Time(stream, number, uint64(max(start, 0)), uint64(max(end, start, 0)))
+		c.out.SetTimes(stream, number, uint64(max(start, 0)), uint64(max(end, start, 0)))
 	}
 }
 
 // aside notes time before the thread's next call that was not the program's.
 func (c *rankCutter) aside(stream int, ns int64, off bool) {
 	if stream == 0 && ns > 0 {
-		c.asides = append(c.asides, track.Aside{Call: c.count, Ns: ns, Off: off})
+		c.asides = append(c.asides, track.Aside{BeforeCall: c.count, Ns: ns, TracingOff: off})
 	}
 }
 
@@ -91,11 +91,11 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 		}
 		c.handovers.keep(stream, at)
 		if called[terminal] == nil {
-			called[terminal] = c.k.Called(terminal)
+			called[terminal] = c.k.CallWithoutParams(terminal)
 		}
 		number := known[terminal] - 1
 		moved := r.moves(terminal)
-		if known[terminal] == 0 || !c.out.Again(stream, number) {
+		if known[terminal] == 0 || !c.out.RepeatCall(stream, number) {
 			vals = slices.Clone(vals)
 			if moved {
 				r.renumber(terminal, at, vals)
@@ -103,7 +103,7 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 			if c.ch != nil {
 				c.ch.Values(c.k, terminal, vals)
 			}
-			if number, err = c.out.Call(stream, called[terminal].Func.ID, c.sites[terminal], vals); err != nil {
+			if number, err = c.out.AddCall(stream, called[terminal].Func.ID, c.sites[terminal], vals); err != nil {
 				return 0, err
 			}
 			if !moved && c.k.Lane(terminal) == nil {
@@ -119,12 +119,12 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 			if at == s.First {
 				if again {
 					c.aside(stream, start-last, true)
-					c.out.Away(stream, uint64(max(start-last, 0)))
+					c.out.AddAside(stream, uint64(max(start-last, 0)))
 				}
 			} else {
-				c.aside(stream, int64(t.Timing.Off), true)
-				c.aside(stream, int64(t.Timing.Spoor), false)
-				c.out.Away(stream, t.Timing.Off+t.Timing.Spoor)
+				c.aside(stream, int64(t.Timing.TracingOffNs), true)
+				c.aside(stream, int64(t.Timing.RecorderNs), false)
+				c.out.AddAside(stream, t.Timing.TracingOffNs+t.Timing.RecorderNs)
 			}
 			end = t.End() - c.zero
 			c.note(stream, number, start, end)

@@ -15,7 +15,7 @@ import (
 
 // A sizeFamily is sizes that belong together: what is one before must be one after.
 type sizeFamily struct {
-	sizes  stats.Numbers
+	sizes  stats.NumberDistribution
 	unit   int64  // the least common multiple of units
 	fixed  bool   // must stay as it is
 	stored uint64 // how many of them distinct calls have
@@ -53,8 +53,8 @@ func (s *survey) family(k key) *sizeFamily {
 		s.parent[k] = k
 	}
 	k = s.root(k)
-	return once.Get(s.of, k, func() *sizeFamily {
-		return &sizeFamily{sizes: stats.Numbers{AllExact: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
+	return once.GetOrMake(s.of, k, func() *sizeFamily {
+		return &sizeFamily{sizes: stats.NumberDistribution{KeepAllExact: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
 	})
 }
 
@@ -67,7 +67,7 @@ func (s *survey) join(a, b key) {
 		return
 	}
 	to, from := s.of[a], s.of[b]
-	if to.sizes.Len() < from.sizes.Len() {
+	if to.sizes.BinCount() < from.sizes.BinCount() {
 		a, b, to, from = b, a, from, to
 	}
 	to.sizes.Join(&from.sizes)
@@ -91,7 +91,7 @@ func (f *sizeFamily) commonUnit(unit int64) {
 // surveyOf finds the families.
 func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
 	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*sizeFamily)}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +108,13 @@ func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
 		}
 	}
 	for _, f := range s.of {
-		f.sorted = f.sizes.All()
+		f.sorted = f.sizes.AllBins()
 	}
 	return s, nil
 }
 
 func (s *survey) rank(k *trace.Rank) error {
-	x, err := handles.Of(s.r).Rank(k)
+	x, err := handles.TableOf(s.r).Rank(k)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (s *survey) rank(k *trace.Rank) error {
 		}
 	}
 	take := func(t int, vals []int64, calls uint64) {
-		c := k.Called(t)
+		c := k.CallWithoutParams(t)
 		for i := range plans[t].slots {
 			x := &plans[t].slots[i]
 			key := x.keyIn(vals)
@@ -157,7 +157,7 @@ func (s *survey) rank(k *trace.Rank) error {
 		}
 	}
 	for t := range plans {
-		if plans[t], err = planOf(k, t, k.Signature(t), x.SizeAlways); err != nil {
+		if plans[t], err = planOf(k, t, k.Signature(t), x.FixedTypeSize); err != nil {
 			return err
 		}
 		if len(plans[t].slots) > 0 && k.Lane(t) != nil {

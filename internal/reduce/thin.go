@@ -27,11 +27,11 @@ import (
 
 // Options say how far to go.
 type Options struct {
-	Precision int                                 // percent: sizes may differ by what is missing to 100 and be one
-	Budget    int64                               // bytes: merge only as much as needed for a file of this size, the largest families first; 0: merge all
-	Rounds    func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
-	Partners  PartnerDrawer                       // nil: they stay
-	Ordered   *trace.Reader                       // if not nil: the trace with requests in order, the input of all other steps
+	PrecisionPercent   int                                 // percent: sizes may differ by what is missing to 100 and be one
+	BudgetBytes        int64                               // bytes: merge only as much as needed for a file of this size, the largest families first; 0: merge all
+	NewTripCountDrawer func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
+	PartnerDrawer      PartnerDrawer                       // nil: they stay
+	OrderedTrace       *trace.Reader                       // if not nil: the trace with requests in order, the input of all other steps
 
 	code int64 // bytes that what is known of the program's code takes in the file
 }
@@ -50,8 +50,8 @@ type KeptReason struct {
 	Count uint64
 }
 
-// KeptOf lists what stays by why it does, most first.
-func KeptOf(counts map[string]uint64) (list []KeptReason) {
+// KeptReasons lists what stays by why it does, most first.
+func KeptReasons(counts map[string]uint64) (list []KeptReason) {
 	for why, n := range counts {
 		list = append(list, KeptReason{why, n})
 	}
@@ -66,78 +66,78 @@ type PartnerDrawer interface {
 	Draw(families int) (*trace.Reader, error) // makes this many synthetic, the largest first
 }
 
-// A Result is a thinned trace. It is good until Close.
-type Result struct {
-	*CutTrace
-	Bytes  int64           // of the file
-	Drawer TripCountDrawer // that made trip counts synthetic; nil: none did
-	Larger bool            // partners could be drawn, and are not as the trace would be no smaller
-	// Unmerged says that sizes could be merged, and are not for the same reason.
-	Unmerged bool
+// A ReducedTrace is a thinned trace. It is good until Close.
+type ReducedTrace struct {
+	*CutResult
+	FileBytes             int64           // of the file
+	TripCountDrawer       TripCountDrawer // that made trip counts synthetic; nil: none did
+	PartnersNotWorthwhile bool            // partners could be drawn, and are not as the trace would be no smaller
+	// SizesNotWorthwhile says that sizes could be merged, and are not for the same reason.
+	SizesNotWorthwhile bool
 	// Unchanged says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
 	Unchanged *trace.Reader
 }
 
 // Write writes the trace to a file.
-func (x *Result) Write(path string, overwrite bool) error {
+func (x *ReducedTrace) Write(path string, overwrite bool) error {
 	if x.Unchanged != nil {
 		return x.Unchanged.Copy(path, overwrite)
 	}
-	return x.CutTrace.Write(path, overwrite)
+	return x.CutResult.Write(path, overwrite)
 }
 
 // Close lets go what the trace may still be read from.
-func (x *Result) Close() {
+func (x *ReducedTrace) Close() {
 	if x.Unchanged == nil {
-		x.CutTrace.Close()
+		x.CutResult.Close()
 	}
 }
 
 // same has the result be the trace as it was.
-func (x *Result) same(r *trace.Reader) *Result {
-	x.CutTrace, x.Bytes, x.Unchanged = &CutTrace{Content: &sections.Content{}}, r.Size(), r
+func (x *ReducedTrace) same(r *trace.Reader) *ReducedTrace {
+	x.CutResult, x.FileBytes, x.Unchanged = &CutResult{Content: &sections.Content{}}, r.Size(), r
 	return x
 }
 
 // codeEntry is at most what the file's directory has of the section.
 const codeEntry = 16
 
-// ErrBudget is wrapped by the error that says that a budget can't be kept.
-var ErrBudget = errors.New("too large")
+// ErrOverBudget is wrapped by the error that says that a budget can't be kept.
+var ErrOverBudget = errors.New("too large")
 
-// ErrUndrawn is returned by a Drawer that cannot make trip counts synthetic in the merged tracks.
-var ErrUndrawn = errors.New("trip counts can't be made synthetic")
+// ErrTripCountsKept is returned by a Drawer that cannot make trip counts synthetic in the merged tracks.
+var ErrTripCountsKept = errors.New("trip counts can't be made synthetic")
 
 var errThinned = errors.New("was reduced before; take the trace that it was made of")
 
-// Thin thins a trace. progress is called after each rank.
-func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
-	sizes, failed := r.Thinned()
-	loops, failed2 := r.Drawn()
-	who, failed3 := r.Partners()
+// ReduceTrace thins a trace. progress is called after each rank.
+func ReduceTrace(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace, error) {
+	sizes, failed := r.MergedSizes()
+	loops, failed2 := r.SyntheticLoops()
+	who, failed3 := r.SyntheticMessages()
 	if err := cmp.Or(failed, failed2, failed3); err != nil {
 		return nil, err
 	}
 	if sizes != nil || loops != nil || who != nil {
 		return nil, errThinned
 	}
-	if o.Budget > 0 && r.Size() <= o.Budget {
-		return new(Result).same(r), nil
+	if o.BudgetBytes > 0 && r.Size() <= o.BudgetBytes {
+		return new(ReducedTrace).same(r), nil
 	}
 	for _, s := range r.Sections() {
-		if s.Name == container.Names[container.Code] {
-			o.code = s.Stored + codeEntry
+		if s.Name == container.SectionNames[container.SectionCode] {
+			o.code = s.StoredBytes + codeEntry
 		}
 	}
 	from := r
-	if o.Ordered != nil {
-		from = o.Ordered
+	if o.OrderedTrace != nil {
+		from = o.OrderedTrace
 	}
 	x, err := withPartners(from, o, progress)
 	if err != nil {
 		return nil, err
 	}
-	if x.Bytes >= r.Size() {
+	if x.FileBytes >= r.Size() {
 		x.Close()
 		return x.same(r), nil
 	}
@@ -148,12 +148,12 @@ func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error)
 }
 
 // withPartners makes partners synthetic, too, where that is possible, then thins the rest.
-func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
+func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace, error) {
 	x, err := thinOf(r, o, progress)
-	if o.Partners == nil || err != nil && !(errors.Is(err, ErrBudget) && o.Budget > 0) || err == nil && o.Budget > 0 {
+	if o.PartnerDrawer == nil || err != nil && !(errors.Is(err, ErrOverBudget) && o.BudgetBytes > 0) || err == nil && o.BudgetBytes > 0 {
 		return x, err
 	}
-	families, failed := o.Partners.Families()
+	families, failed := o.PartnerDrawer.Families()
 	if failed != nil || families == 0 {
 		if failed != nil && x != nil {
 			x.Close()
@@ -163,9 +163,9 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result
 	}
 	// drawn thins a trace in which this many families of messages are synthetic.
 	all := o
-	all.Budget = 0
-	drawn := func(n int) (*Result, error) {
-		from, err := o.Partners.Draw(n)
+	all.BudgetBytes = 0
+	drawn := func(n int) (*ReducedTrace, error) {
+		from, err := o.PartnerDrawer.Draw(n)
 		if err != nil {
 			return nil, err
 		}
@@ -182,35 +182,35 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result
 			x.Close()
 		}
 		return nil, failed
-	case o.Budget == 0 && y.Bytes >= x.Bytes:
+	case o.BudgetBytes == 0 && y.FileBytes >= x.FileBytes:
 		y.Close()
-		x.Larger = true
+		x.PartnersNotWorthwhile = true
 		return x, nil
-	case o.Budget == 0:
+	case o.BudgetBytes == 0:
 		x.Close()
 		return y, nil
 	}
 	y.Close()
-	if y.Bytes > o.Budget {
-		return nil, fmt.Errorf("%w: %d bytes with all that can be given up at tolerance %d%%, partners included, and %d were asked for", ErrBudget, y.Bytes, 100-o.Precision, o.Budget)
+	if y.FileBytes > o.BudgetBytes {
+		return nil, fmt.Errorf("%w: %d bytes with all that can be given up at tolerance %d%%, partners included, and %d were asked for", ErrOverBudget, y.FileBytes, 100-o.PrecisionPercent, o.BudgetBytes)
 	}
-	return fewest(families, o.Budget, drawn)
+	return fewest(families, o.BudgetBytes, drawn)
 }
 
 // thinOf does so, of what partners there are.
-func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
+func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace, error) {
 	s, err := surveyOf(r, progress)
 	if err != nil {
 		return nil, err
 	}
 	s.code = o.code
 	var drawer TripCountDrawer
-	if o.Rounds != nil {
-		drawer = o.Rounds(r)
+	if o.NewTripCountDrawer != nil {
+		drawer = o.NewTripCountDrawer(r)
 	}
 	list := s.families()
 	// merge merges the first n families and writes the trace.
-	merge := func(n, precision int, d TripCountDrawer) (*Result, error) {
+	merge := func(n, precision int, d TripCountDrawer) (*ReducedTrace, error) {
 		for i, f := range list {
 			if i < n {
 				f.merge(precision)
@@ -220,77 +220,77 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 		}
 		return s.write(list, precision, d, progress)
 	}
-	try := func(n, precision int) (*Result, error) { return merge(n, precision, nil) }
-	if o.Budget == 0 {
-		x, err := merge(len(list), o.Precision, drawer)
-		if err != nil || x.Content.Thinned == nil {
+	try := func(n, precision int) (*ReducedTrace, error) { return merge(n, precision, nil) }
+	if o.BudgetBytes == 0 {
+		x, err := merge(len(list), o.PrecisionPercent, drawer)
+		if err != nil || x.Content.MergedSizes == nil {
 			return x, err
 		}
 		// Sizes that are nearly alike may take more than those that there were, as these may follow from others.
-		y, err := merge(0, o.Precision, drawer)
+		y, err := merge(0, o.PrecisionPercent, drawer)
 		if err != nil {
 			x.Close()
 			return nil, err
 		}
-		if y.Bytes <= x.Bytes {
-			y.Unmerged = true
+		if y.FileBytes <= x.FileBytes {
+			y.SizesNotWorthwhile = true
 			x, y = y, x
 		}
 		y.Close()
 		return x, nil
 	}
 	best, err := try(0, 100)
-	if err != nil || best.Bytes <= o.Budget {
+	if err != nil || best.FileBytes <= o.BudgetBytes {
 		return best, err
 	}
 	best.Close()
-	if best, err = try(len(list), o.Precision); err != nil {
+	if best, err = try(len(list), o.PrecisionPercent); err != nil {
 		return nil, err
 	}
 	best.Close()
-	if best.Bytes > o.Budget && drawer != nil {
+	if best.FileBytes > o.BudgetBytes && drawer != nil {
 		return s.drawn(list, o, drawer, progress)
 	}
-	if best.Bytes > o.Budget {
+	if best.FileBytes > o.BudgetBytes {
 		return nil, fmt.Errorf("%w: %d bytes with all sizes merged at tolerance %d%%, and %d were asked for; the rest is what calls there are, with whom, and times: see spoor info",
-			ErrBudget, best.Bytes, 100-o.Precision, o.Budget)
+			ErrOverBudget, best.FileBytes, 100-o.PrecisionPercent, o.BudgetBytes)
 	}
-	fits, above := o.Precision, 100
+	fits, above := o.PrecisionPercent, 100
 	for above-fits > 1 {
 		x, err := try(len(list), (fits+above)/2)
 		if err != nil {
 			return nil, err
 		}
 		x.Close()
-		if x.Bytes <= o.Budget {
+		if x.FileBytes <= o.BudgetBytes {
 			fits = (fits + above) / 2
 		} else {
 			above = (fits + above) / 2
 		}
 	}
-	return fewest(len(list), o.Budget, func(n int) (*Result, error) { return try(n, fits) })
+	return fewest(len(list), o.BudgetBytes, func(n int) (*ReducedTrace, error) { return try(n, fits) })
 }
 
 // drawn makes trip counts synthetic, too, as few as possible. All sizes are merged.
-func (s *survey) drawn(list []*sizeFamily, o Options, d TripCountDrawer, progress func(int)) (*Result, error) {
-	all, err := s.write(list, o.Precision, d, progress)
+func (s *survey) drawn(list []*sizeFamily, o Options, d TripCountDrawer, progress func(int)) (*ReducedTrace, error) {
+	all, err := s.write(list, o.PrecisionPercent, d, progress)
 	if err != nil {
 		return nil, err
 	}
 	all.Close()
-	if all.Bytes > o.Budget {
-		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all trip counts synthetic that can be at tolerance %d%%, and %d were asked for", ErrBudget, all.Bytes, 100-o.Precision, o.Budget)
+	if all.FileBytes > o.BudgetBytes {
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all trip counts synthetic that can be at tolerance %d%%, and %d were asked for", ErrOverBudget, all.FileBytes, 100-o.PrecisionPercent, o.BudgetBytes)
 	}
-	return fewest(d.Families(), o.Budget, func(n int) (*Result, error) {
+	return fewest(d.Families(), o.BudgetBytes, func(n int) (*ReducedTrace, error) {
 		d.Limit(n)
-		return s.write(list, o.Precision, d, progress)
+		return s.write(list, o.PrecisionPercent, d, progress)
 	})
 }
 
 // fewest finds the least number of families, of n, whose merging fits into the budget. All n are known to fit.
-func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, error) {
+func fewest(n int, budget int64, try func(n int) (*ReducedTrace, error)) (*ReducedTrace, error) {
 	low := 0 // too few
-	var best *Result
+	var best *ReducedTrace
 	for n > low+1 || best == nil {
 		at := (low + n + 1) / 2
 		if n == low+1 {
@@ -303,7 +303,7 @@ func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, err
 			}
 			return nil, err
 		}
-		if x.Bytes > budget {
+		if x.FileBytes > budget {
 			x.Close()
 			low = at
 			continue
@@ -348,7 +348,7 @@ func (f *sizeFamily) ordered() (list []key) {
 }
 
 // write makes the trace.
-func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, progress func(int)) (*Result, error) {
+func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, progress func(int)) (*ReducedTrace, error) {
 	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
 	var plans map[int]*sizePlan
 	var x *handles.Rank
@@ -359,11 +359,11 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 			var err error
 			if rank == nil || rank.Number() != k.Number() {
 				rank, plans = k, make(map[int]*sizePlan)
-				x, err = handles.Of(s.r).Rank(k)
+				x, err = handles.TableOf(s.r).Rank(k)
 			}
 			p := plans[terminal]
 			if p == nil && err == nil {
-				p, err = planOf(k, terminal, vals, x.SizeAlways)
+				p, err = planOf(k, terminal, vals, x.FixedTypeSize)
 				plans[terminal] = p
 			}
 			if err != nil {
@@ -376,7 +376,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 	if d != nil {
 		ch.Tracks = d.Tracks
 	}
-	part, err := WithChange(s.r, ch, progress)
+	part, err := ChangeValues(s.r, ch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -384,38 +384,38 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 		part.Close()
 		return nil, failed
 	}
-	part.Content.Thinned = thinned(list)
+	part.Content.MergedSizes = thinned(list)
 	if d != nil {
 		if err := d.Content(part.Content); err != nil {
 			part.Close()
-			if errors.Is(err, ErrUndrawn) {
+			if errors.Is(err, ErrTripCountsKept) {
 				d.Limit(0)
 				return s.write(list, precision, d, progress)
 			}
 			return nil, err
 		}
 	}
-	if part.Content.Drawn != nil {
+	if part.Content.SyntheticLoops != nil {
 		part.Content.Meta[trace.MetaNote+".drawn"] = "trip counts of loops are synthetic: calls are not those of the run"
 	}
-	if part.Content.Thinned == nil {
+	if part.Content.MergedSizes == nil {
 		delete(part.Content.Meta, trace.MetaNote+".changed")
 	}
-	file, err := sections.Encode(part.Content)
+	file, err := sections.EncodeFile(part.Content)
 	if err != nil {
 		part.Close()
 		return nil, err
 	}
-	return &Result{CutTrace: part, Bytes: int64(len(file)) + s.code, Drawer: d}, nil
+	return &ReducedTrace{CutResult: part, FileBytes: int64(len(file)) + s.code, TripCountDrawer: d}, nil
 }
 
 // thinned says what was merged.
-func thinned(list []*sizeFamily) (out []trace.Thinned) {
+func thinned(list []*sizeFamily) (out []trace.MergedSizes) {
 	for _, f := range list {
 		if len(f.bins) == 0 {
 			continue
 		}
-		t := trace.Thinned{Precision: f.precision, Kept: f.sizes.Count, Distribution: trace.Distribution{Least: f.sizes.Least, Most: f.sizes.Most, Bins: f.bins}}
+		t := trace.MergedSizes{Precision: f.precision, UnmergedCalls: f.sizes.Count, Distribution: trace.Distribution{Least: f.sizes.Min, Most: f.sizes.Max, Bins: f.bins}}
 		all := false
 		for _, k := range f.ordered() {
 			switch {
@@ -431,7 +431,7 @@ func thinned(list []*sizeFamily) (out []trace.Thinned) {
 			t.Tags = nil
 		}
 		for _, b := range f.bins {
-			t.Kept -= b.Count
+			t.UnmergedCalls -= b.Count
 		}
 		out = append(out, t)
 	}
@@ -448,7 +448,7 @@ func CanMerge(low, high int64, precision int) bool {
 // mean are not split there. A bin's size is a multiple of grain, a whole number of elements for senders and receivers;
 // if none exists, the sizes stay. Size 0 is never merged with others, and single sizes are in no bin.
 func MergeSizes(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
-	for len(list) > 0 && list[0].Low <= 0 {
+	for len(list) > 0 && list[0].Min <= 0 {
 		list = list[1:]
 	}
 	var split func(list []stats.Bin)
@@ -473,7 +473,7 @@ func fullest(list []stats.Bin, precision int) (first, end int) {
 	from := 0
 	for to := range list {
 		count += list[to].Count
-		for !CanMerge(list[from].Low, list[to].Low, precision) {
+		for !CanMerge(list[from].Min, list[to].Min, precision) {
 			count -= list[from].Count
 			from++
 		}
@@ -489,11 +489,11 @@ func merged(list []stats.Bin, grain int64) (b trace.Bin, ok bool) {
 	if len(list) < 2 {
 		return b, false
 	}
-	b.Low, b.High = list[0].Low, list[len(list)-1].Low
+	b.Low, b.High = list[0].Min, list[len(list)-1].Min
 	sum := 0.0
 	for _, x := range list {
 		b.Count += x.Count
-		sum += float64(x.Low-b.Low) * float64(x.Count)
+		sum += float64(x.Min-b.Low) * float64(x.Count)
 	}
 	mean := b.Low + int64(sum/float64(b.Count)+0.5)
 	b.Value = (mean + grain/2) / grain * grain

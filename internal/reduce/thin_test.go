@@ -65,14 +65,14 @@ func uneven(r *tracktest.Recorder) {
 
 func thinned(t *testing.T, r *trace.Reader, o reduce.Options) *trace.Reader {
 	t.Helper()
-	x, err := reduce.Thin(r, o, func(int) {})
+	x, err := reduce.ReduceTrace(r, o, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
 	out, b := mergetest.Written(t, x)
-	if o.Budget > 0 && int64(len(b)) > o.Budget || x.Bytes != int64(len(b)) {
-		t.Fatalf("%d bytes, %d were said, at most %d asked for", len(b), x.Bytes, o.Budget)
+	if o.BudgetBytes > 0 && int64(len(b)) > o.BudgetBytes || x.FileBytes != int64(len(b)) {
+		t.Fatalf("%d bytes, %d were said, at most %d asked for", len(b), x.FileBytes, o.BudgetBytes)
 	}
 	return out
 }
@@ -98,8 +98,8 @@ func TestThin(t *testing.T) {
 	r := mergetest.Run(t, ranks, uneven)
 	for _, precision := range []int{100, 98, 97, 90, 0} {
 		t.Run(fmt.Sprint(precision), func(t *testing.T) {
-			out := thinned(t, r, reduce.Options{Precision: precision})
-			list, err := out.Thinned()
+			out := thinned(t, r, reduce.Options{PrecisionPercent: precision})
+			list, err := out.MergedSizes()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +212,7 @@ func TestDatatypes(t *testing.T) {
 			}
 			r.End()
 		})
-		list, err := thinned(t, r, reduce.Options{Precision: 90}).Thinned()
+		list, err := thinned(t, r, reduce.Options{PrecisionPercent: 90}).MergedSizes()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,18 +225,18 @@ func TestDatatypes(t *testing.T) {
 // TestMarks: calls say what their sizes were.
 func TestMarks(t *testing.T) {
 	r := mergetest.Run(t, ranks, uneven)
-	out := thinned(t, r, reduce.Options{Precision: 0})
+	out := thinned(t, r, reduce.Options{PrecisionPercent: 0})
 	k, err := out.Rank(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := reduce.MarksOf(out, k)
+	m, err := reduce.SizeMarksOf(out, k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	marked := make(map[string]bool)
 	for _, c := range thinCalls(t, out, 2) {
-		for _, x := range m.SizesOf(&c) {
+		for _, x := range m.MergedSizesOf(&c) {
 			marked[c.Name()+" "+x.Param] = true
 			if x.Low < 980 || x.High > 8000 || x.Low >= x.High {
 				t.Errorf("%s: %+v", c.AppendText(nil), x)
@@ -248,7 +248,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%s isn't marked", want)
 		}
 	}
-	if m, err := reduce.MarksOf(r, k); m != nil || err != nil {
+	if m, err := reduce.SizeMarksOf(r, k); m != nil || err != nil {
 		t.Errorf("marks %v of a whole trace, error %v", m, err)
 	}
 }
@@ -275,14 +275,14 @@ func TestNoLarger(t *testing.T) {
 		}
 		r.End()
 	})
-	for _, o := range []reduce.Options{{Precision: 100}, {Precision: 99}, {Budget: r.Size()}, {Budget: 1 << 20}} {
-		x, err := reduce.Thin(r, o, func(int) {})
+	for _, o := range []reduce.Options{{PrecisionPercent: 100}, {PrecisionPercent: 99}, {BudgetBytes: r.Size()}, {BudgetBytes: 1 << 20}} {
+		x, err := reduce.ReduceTrace(r, o, func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
 		out, b := mergetest.Written(t, x)
-		if x.Unchanged != r || x.Bytes != r.Size() || int64(len(b)) != r.Size() || len(thinCalls(t, r, 5)) != len(thinCalls(t, out, 5)) {
-			t.Errorf("%+v: %d bytes, %d before", o, x.Bytes, r.Size())
+		if x.Unchanged != r || x.FileBytes != r.Size() || int64(len(b)) != r.Size() || len(thinCalls(t, r, 5)) != len(thinCalls(t, out, 5)) {
+			t.Errorf("%+v: %d bytes, %d before", o, x.FileBytes, r.Size())
 		}
 		x.Close()
 	}
@@ -291,28 +291,28 @@ func TestNoLarger(t *testing.T) {
 // TestBudget: no more is merged than has to be, and what can't be is said.
 func TestBudget(t *testing.T) {
 	r := mergetest.Run(t, ranks, uneven)
-	whole, err := reduce.Thin(r, reduce.Options{Precision: 100}, func(int) {})
+	whole, err := reduce.ReduceTrace(r, reduce.Options{PrecisionPercent: 100}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole.Close()
-	least, err := reduce.Thin(r, reduce.Options{Precision: 0}, func(int) {})
+	least, err := reduce.ReduceTrace(r, reduce.Options{PrecisionPercent: 0}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	least.Close()
-	if list, _ := thinned(t, r, reduce.Options{Budget: whole.Bytes}).Thinned(); list != nil {
+	if list, _ := thinned(t, r, reduce.Options{BudgetBytes: whole.FileBytes}).MergedSizes(); list != nil {
 		t.Errorf("merged %v without need", list)
 	}
-	some, _ := thinned(t, r, reduce.Options{Budget: (whole.Bytes + least.Bytes) / 2}).Thinned()
-	all, _ := thinned(t, r, reduce.Options{}).Thinned()
+	some, _ := thinned(t, r, reduce.Options{BudgetBytes: (whole.FileBytes + least.FileBytes) / 2}).MergedSizes()
+	all, _ := thinned(t, r, reduce.Options{}).MergedSizes()
 	if len(some) == 0 || len(some) > len(all) || some[0].Precision == 0 {
 		t.Errorf("merged %+v, all would be %+v", some, all)
 	}
-	if _, err := reduce.Thin(r, reduce.Options{Budget: least.Bytes / 2}, func(int) {}); !errors.Is(err, reduce.ErrBudget) {
+	if _, err := reduce.ReduceTrace(r, reduce.Options{BudgetBytes: least.FileBytes / 2}, func(int) {}); !errors.Is(err, reduce.ErrOverBudget) {
 		t.Errorf("half of the least: error %v", err)
 	}
-	if _, err := reduce.Thin(thinned(t, r, reduce.Options{}), reduce.Options{}, func(int) {}); err == nil {
+	if _, err := reduce.ReduceTrace(thinned(t, r, reduce.Options{}), reduce.Options{}, func(int) {}); err == nil {
 		t.Error("thinned twice")
 	}
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Window says what to take of a trace: calls for which all that is set holds.
-type Window struct {
-	From, Until *int64    // calls that end after From and begin before Until, in ns after the run's first call
-	Phase       string    // those of the marked phases of that name; "" all
-	Loop        string    // those of rounds of a loop: "main", or the call that begins a round; "" all
-	First, End  uint64    // which rounds, if there is a loop
-	WithoutInit bool      // those after MPI_Init and before MPI_Finalize
-	Place       SiteNamer // how call sites are named, for Loop
-	// Sites are the calls by which iterations of Loop are counted, if Loop is a place or the function of a loop.
-	Sites map[trace.FunctionSite]bool
+// A Selection says what to take of a trace: calls for which all that is set holds.
+type Selection struct {
+	FromNs, UntilNs              *int64    // calls that end after From and begin before Until, in ns after the run's first call
+	Phase                        string    // those of the marked phases of that name; "" all
+	Loop                         string    // those of rounds of a loop: "main", or the call that begins a round; "" all
+	FirstIteration, EndIteration uint64    // which rounds, if there is a loop
+	WithoutInit                  bool      // those after MPI_Init and before MPI_Finalize
+	SiteNamer                    SiteNamer // how call sites are named, for Loop
+	// IterationSites are the calls by which iterations of Loop are counted, if Loop is a place or the function of a loop.
+	IterationSites map[trace.FunctionSite]bool
 
 	found      bool             // a thread has rounds of the loop
 	begins     *trace.Call      // a round, on the first rank that has the loop
@@ -34,18 +34,18 @@ type Window struct {
 // A SiteNamer renders a call site.
 type SiteNamer func(function string, s trace.Site) string
 
-// Whole reports whether the window is the whole run.
-func (w *Window) Whole() bool {
-	return w.From == nil && w.Until == nil && w.Phase == "" && w.Loop == "" && !w.WithoutInit
+// IsWholeRun reports whether the window is the whole run.
+func (w *Selection) IsWholeRun() bool {
+	return w.FromNs == nil && w.UntilNs == nil && w.Phase == "" && w.Loop == "" && !w.WithoutInit
 }
 
-func (w *Window) String() string {
+func (w *Selection) String() string {
 	var list []string
-	if w.From != nil {
-		list = append(list, "from "+show.Duration(float64(*w.From)))
+	if w.FromNs != nil {
+		list = append(list, "from "+show.FormatDuration(float64(*w.FromNs)))
 	}
-	if w.Until != nil {
-		list = append(list, "until "+show.Duration(float64(*w.Until)))
+	if w.UntilNs != nil {
+		list = append(list, "until "+show.FormatDuration(float64(*w.UntilNs)))
 	}
 	if w.Phase != "" {
 		list = append(list, "phase "+w.Phase)
@@ -59,34 +59,34 @@ func (w *Window) String() string {
 	return strings.Join(list, ", ")
 }
 
-func (w *Window) whichRounds() string {
-	if w.First == 0 && w.End == math.MaxUint64 {
+func (w *Selection) whichRounds() string {
+	if w.FirstIteration == 0 && w.EndIteration == math.MaxUint64 {
 		return "all iterations of loop " + w.Loop
 	}
 	end := ""
-	if w.End != math.MaxUint64 {
-		end = strconv.FormatUint(w.End, 10)
+	if w.EndIteration != math.MaxUint64 {
+		end = strconv.FormatUint(w.EndIteration, 10)
 	}
-	return fmt.Sprintf("iterations %d:%s of loop %s", w.First, end, w.Loop)
+	return fmt.Sprintf("iterations %d:%s of loop %s", w.FirstIteration, end, w.Loop)
 }
 
 // spans returns where the window is, by rank and stream, as positions in rising order.
-func (w *Window) spans(r *trace.Reader) ([][][]ops.Span, error) {
-	if w.From != nil || w.Until != nil {
-		if err := r.NeedTimes(); err != nil {
+func (w *Selection) spans(r *trace.Reader) ([][][]ops.Span, error) {
+	if w.FromNs != nil || w.UntilNs != nil {
+		if err := r.RequireTimes(); err != nil {
 			return nil, err
 		}
 	}
 	var zero int64
 	if r.HasTimes() {
 		var err error
-		if zero, _, err = r.Extent(); err != nil {
+		if zero, _, err = r.TimeExtent(); err != nil {
 			return nil, err
 		}
 	}
 	all := make([][][]ops.Span, r.Ranks())
 	rounds := false
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
@@ -109,12 +109,12 @@ func (w *Window) spans(r *trace.Reader) ([][][]ops.Span, error) {
 }
 
 // SpansOf returns where the window is in a thread, as positions in rising order.
-func (w *Window) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, error) {
+func (w *Selection) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, error) {
 	zero := int64(0)
-	if w.From != nil || w.Until != nil {
+	if w.FromNs != nil || w.UntilNs != nil {
 		var err error
-		if err = r.NeedTimes(); err == nil {
-			zero, _, err = r.Extent()
+		if err = r.RequireTimes(); err == nil {
+			zero, _, err = r.TimeExtent()
 		}
 		if err != nil {
 			return nil, err
@@ -124,16 +124,16 @@ func (w *Window) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span
 	return list, err
 }
 
-// Found reports whether a thread that Of looked at has rounds of the loop that the window is of.
-func (w *Window) Found() bool { return w.Loop == "" || w.found }
+// LoopFound reports whether a thread that Of looked at has rounds of the loop that the window is of.
+func (w *Selection) LoopFound() bool { return w.Loop == "" || w.found }
 
 // of returns the window's part of a thread, and whether the thread has the window's loop.
-func (w *Window) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {
+func (w *Selection) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {
 	list = []ops.Span{{End: k.Len(stream)}}
 	if w.WithoutInit {
 		list = both(list, []ops.Span{inner(k, stream)})
 	}
-	if w.From != nil || w.Until != nil {
+	if w.FromNs != nil || w.UntilNs != nil {
 		s, err := w.timed(k, stream, zero)
 		if err != nil {
 			return nil, false, err
@@ -176,39 +176,39 @@ func both(a, b []ops.Span) (out []ops.Span) {
 func inner(k *trace.Rank, stream int) ops.Span {
 	are := func(a mpi.Attr) *trace.Occurrences {
 		return k.Occurrences(stream, func(t int) bool {
-			c := k.Called(t)
+			c := k.CallWithoutParams(t)
 			def, known := mpi.Lookup(c.Name())
 			return known && def.Has(a)
 		})
 	}
 	s := ops.Span{End: k.Len(stream)}
-	if x := are(mpi.Begins); x.Total() > 0 {
+	if x := are(mpi.AttrInitialises); x.Total() > 0 {
 		at, _ := x.Nth(x.Total() - 1)
 		s.First = at + 1
 	}
-	if x := are(mpi.Ends); x.Total() > 0 {
+	if x := are(mpi.AttrFinalises); x.Total() > 0 {
 		s.End, _ = x.Nth(0)
 	}
 	return s
 }
 
 // timed finds the calls of a stream that had not ended at From and had begun before Until.
-func (w *Window) timed(k *trace.Rank, stream int, zero int64) (ops.Span, error) {
+func (w *Selection) timed(k *trace.Rank, stream int, zero int64) (ops.Span, error) {
 	s := ops.Span{End: k.Len(stream)}
-	if w.From != nil {
-		m, err := k.At(stream, zero+*w.From)
+	if w.FromNs != nil {
+		m, err := k.MomentAt(stream, zero+*w.FromNs)
 		if err != nil {
 			return s, err
 		}
 		if c := m.Call; c.Call != nil {
 			s.First = c.Index
-			if c.End() <= zero+*w.From {
+			if c.End() <= zero+*w.FromNs {
 				s.First++
 			}
 		}
 	}
-	if w.Until != nil {
-		m, err := k.At(stream, zero+*w.Until-1)
+	if w.UntilNs != nil {
+		m, err := k.MomentAt(stream, zero+*w.UntilNs-1)
 		if err != nil {
 			return s, err
 		}

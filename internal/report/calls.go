@@ -8,13 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Flat is the table of call sites over all ranks.
-type Flat struct {
-	Columns []show.Heading `json:"columns"`
-	Rows    [][]any        `json:"rows"` // by time: a value for each column; where a column has a text of its own for people, value and text
-	More    int            `json:"more"` // rows left out
-	PerRank []sums.Rank    `json:"per_rank"`
-	Ranks   int            `json:"ranks"`
+// CallSiteTable is the table of call sites over all ranks.
+type CallSiteTable struct {
+	Columns     []show.Heading  `json:"columns"`
+	Rows        [][]any         `json:"rows"` // by time: a value for each column; where a column has a text of its own for people, value and text
+	RowsOmitted int             `json:"more"` // rows left out
+	PerRank     []sums.RankSums `json:"per_rank"`
+	Ranks       int             `json:"ranks"`
 }
 
 // Bounds of the table.
@@ -24,23 +24,23 @@ const (
 )
 
 // calls adds up all calls.
-func calls(r *trace.Reader, o Options) (*profile.Flat, error) {
+func calls(r *trace.Reader, o Options) (*profile.CallSiteTable, error) {
 	done := 0
-	return profile.FlatOf(r, o.Named, func() {
+	return profile.CallSiteTableOf(r, o.Named, func() {
 		done++
 		o.Progress("adding up calls", done, r.Ranks())
 	})
 }
 
 // flat makes the table; waited is nil where it isn't known.
-func flat(p *profile.Flat, waited *waits.Report) Flat {
+func flat(p *profile.CallSiteTable, waited *waits.Report) CallSiteTable {
 	if waited != nil {
 		p.AddWaits(waited)
 	}
 	columns := p.Columns()
 	rows := p.Rows[:min(len(p.Rows), maxFlat)]
-	f := Flat{
-		Columns: columns.Headings(), Rows: make([][]any, len(rows)), More: len(p.Rows) - len(rows),
+	f := CallSiteTable{
+		Columns: columns.Headings(), Rows: make([][]any, len(rows)), RowsOmitted: len(p.Rows) - len(rows),
 		Ranks: p.Ranks, PerRank: p.PerRank[:min(len(p.PerRank), maxPerRank)],
 	}
 	for i, x := range rows {

@@ -7,12 +7,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Counter is what was attached to calls under a name, by row and time.
-type Counter struct {
-	Name  string  `json:"name"`
-	Least float64 `json:"least"` // sum of a tile
-	Most  float64 `json:"most"`
-	Tiles int     `json:"tiles"`
+// A AttachedCounter is what was attached to calls under a name, by row and time.
+type AttachedCounter struct {
+	Name   string  `json:"name"`
+	MinSum float64 `json:"least"` // sum of a tile
+	MaxSum float64 `json:"most"`
+	Tiles  int     `json:"tiles"`
 	// Per row and tile: 0 nothing was attached, else 1 + 250 × (sum − Least) ÷ (Most − Least); packed.
 	Sums string `json:"sums"`
 }
@@ -24,8 +24,8 @@ const (
 )
 
 // counters adds up what was attached to calls.
-func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]Counter, error) {
-	names, err := r.ValueNames()
+func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]AttachedCounter, error) {
+	names, err := r.AttachedNames()
 	if err != nil || len(names) == 0 || t.folded {
 		return nil, err
 	}
@@ -43,11 +43,11 @@ func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]Counter, error)
 			if err != nil {
 				return nil, err
 			}
-			line, err := k.ValueLine(x.stream)
+			line, err := k.ValueCursor(x.stream)
 			if err != nil {
 				return nil, err
 			}
-			for c, err := range k.Timings(x.stream) {
+			for c, err := range k.TimedTerminals(x.stream) {
 				if err != nil {
 					return nil, err
 				}
@@ -65,25 +65,25 @@ func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]Counter, error)
 			}
 		}
 	}
-	list := []Counter{}
+	list := []AttachedCounter{}
 	for i, name := range names {
-		c := Counter{Name: name, Tiles: tiles}
+		c := AttachedCounter{Name: name, Tiles: tiles}
 		first := true
 		for at, is := range any[i] {
 			if v := sums[i][at]; is {
 				if first {
-					c.Least, c.Most, first = v, v, false
+					c.MinSum, c.MaxSum, first = v, v, false
 				}
-				c.Least, c.Most = min(c.Least, v), max(c.Most, v)
+				c.MinSum, c.MaxSum = min(c.MinSum, v), max(c.MaxSum, v)
 			}
 		}
-		c.Least = min(c.Least, 0)
+		c.MinSum = min(c.MinSum, 0)
 		b := make([]byte, len(sums[i]))
 		for at, is := range any[i] {
 			if is {
 				b[at] = 1
-				if c.Most > c.Least {
-					b[at] += byte(parts * (sums[i][at] - c.Least) / (c.Most - c.Least))
+				if c.MaxSum > c.MinSum {
+					b[at] += byte(parts * (sums[i][at] - c.MinSum) / (c.MaxSum - c.MinSum))
 				}
 			}
 		}

@@ -11,16 +11,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A File is what a run did with a file through MPI-IO.
-type File struct {
-	Name   string   `json:"name"`
-	Opens  int      `json:"opens"` // by all ranks of a communicator together
-	Ranks  int      `json:"ranks"`
-	Read   Transfer `json:"read"`
-	Write  Transfer `json:"write"`
-	MetaNs int64    `json:"meta_ns"` // in calls that open, close and set up, all ranks
-	From   int64    `json:"from"`    // ns since the start of the timeline
-	To     int64    `json:"to"`
+// A MPIIOFile is what a run did with a file through MPI-IO.
+type MPIIOFile struct {
+	Name    string   `json:"name"`
+	Opens   int      `json:"opens"` // by all ranks of a communicator together
+	Ranks   int      `json:"ranks"`
+	Read    Transfer `json:"read"`
+	Write   Transfer `json:"write"`
+	MetaNs  int64    `json:"meta_ns"` // in calls that open, close and set up, all ranks
+	StartNs int64    `json:"from"`    // ns since the start of the timeline
+	EndNs   int64    `json:"to"`
 }
 
 // A Transfer is what went one way.
@@ -43,7 +43,7 @@ const (
 type interval struct{ from, to int64 }
 
 type fileSums struct {
-	File
+	MPIIOFile
 	opened map[int]bool // numbers of the export's files
 	ranks  map[int]bool
 	reads  []interval
@@ -52,21 +52,21 @@ type fileSums struct {
 
 // fileWatcher adds up by file what calls do. It is an ops.Sink.
 type fileWatcher struct {
-	ops.NoSink
+	ops.NopSink
 	files map[string]*fileSums
-	heat  *files.Heat
+	heat  *files.HeatMap
 	kind  trace.SampleKind        // of the calls that moved data
 	begun map[[2]uint64]*interval // operations under way, by rank and ID
 }
 
 // filesOf returns the files of a run, those with most bytes first.
-func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []File, more int, heat *Heat, err error) {
+func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []MPIIOFile, more int, heat *HeatMap, err error) {
 	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
 	if !uses || s.Calls > maxFileCalls {
-		return []File{}, 0, nil, nil
+		return []MPIIOFile{}, 0, nil, nil
 	}
 	done := 0
-	x, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Progress: func(n uint64) {
+	x, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Progress: func(n uint64) {
 		done += int(n)
 		o.Progress("looking at files", done, int(s.Calls))
 	}})
@@ -77,17 +77,17 @@ func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []File, more int
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	w := &fileWatcher{files: make(map[string]*fileSums), heat: files.NewHeat(r.Ranks(), from-x.First, to-x.First), kind: trace.ExactSample, begun: make(map[[2]uint64]*interval)}
+	w := &fileWatcher{files: make(map[string]*fileSums), heat: files.NewHeatMap(r.Ranks(), from-x.StartNs, to-x.StartNs), kind: trace.ExactSample, begun: make(map[[2]uint64]*interval)}
 	if err := x.Run(w); err != nil {
 		return nil, 0, nil, err
 	}
-	list = []File{}
+	list = []MPIIOFile{}
 	for _, f := range w.files {
 		f.Opens, f.Ranks = len(f.opened), len(f.ranks)
 		f.Read.BusyNs, f.Write.BusyNs = busy(f.reads), busy(f.writes)
-		list = append(list, f.File)
+		list = append(list, f.MPIIOFile)
 	}
-	slices.SortFunc(list, func(a, b File) int {
+	slices.SortFunc(list, func(a, b MPIIOFile) int {
 		return cmp.Or(cmp.Compare(b.Read.Bytes+b.Write.Bytes, a.Read.Bytes+a.Write.Bytes), cmp.Compare(a.Name, b.Name))
 	})
 	more = max(0, len(list)-maxFiles)
@@ -104,37 +104,37 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 		if a.File == nil {
 			continue
 		}
-		f := once.Get(w.files, a.File.Name, func() *fileSums {
-			return &fileSums{File: File{Name: a.File.Name, From: c.Start}, opened: make(map[int]bool), ranks: make(map[int]bool)}
+		f := once.GetOrMake(w.files, a.File.Name, func() *fileSums {
+			return &fileSums{MPIIOFile: MPIIOFile{Name: a.File.Name, StartNs: c.Start}, opened: make(map[int]bool), ranks: make(map[int]bool)}
 		})
-		f.From, f.To = min(f.From, c.Start), max(f.To, c.End)
+		f.StartNs, f.EndNs = min(f.StartNs, c.Start), max(f.EndNs, c.End)
 		f.ranks[c.Rank] = true
 		id := [2]uint64{uint64(c.Rank), a.ID}
 		switch a.Kind {
-		case ops.Read:
-			f.Read.add(&f.reads, a.Received, c.Start, c.End, c.End-c.Start)
-			w.warm(c, a, a.Received, c.Start)
-		case ops.Write:
-			f.Write.add(&f.writes, a.Sent, c.Start, c.End, c.End-c.Start)
-			w.warm(c, a, a.Sent, c.Start)
-		case ops.ReadBegin, ops.WriteBegin:
+		case ops.ActRead:
+			f.Read.add(&f.reads, a.ReceivedBytes, c.Start, c.End, c.End-c.Start)
+			w.warm(c, a, a.ReceivedBytes, c.Start)
+		case ops.ActWrite:
+			f.Write.add(&f.writes, a.SentBytes, c.Start, c.End, c.End-c.Start)
+			w.warm(c, a, a.SentBytes, c.Start)
+		case ops.ActReadBegin, ops.ActWriteBegin:
 			w.begun[id] = &interval{c.Start, c.End - c.Start}
-		case ops.ReadEnd, ops.WriteEnd:
+		case ops.ActReadEnd, ops.ActWriteEnd:
 			// Between its two calls the operation runs on its own: that is no time of the rank's.
 			from, spent := c.Start, c.End-c.Start
 			if b := w.begun[id]; b != nil {
 				delete(w.begun, id)
 				from, spent = b.from, spent+b.to
 			}
-			if a.Kind == ops.ReadEnd {
-				f.Read.add(&f.reads, a.Received, from, c.End, spent)
-				w.warm(c, a, a.Received, from)
+			if a.Kind == ops.ActReadEnd {
+				f.Read.add(&f.reads, a.ReceivedBytes, from, c.End, spent)
+				w.warm(c, a, a.ReceivedBytes, from)
 			} else {
-				f.Write.add(&f.writes, a.Sent, from, c.End, spent)
-				w.warm(c, a, a.Sent, from)
+				f.Write.add(&f.writes, a.SentBytes, from, c.End, spent)
+				w.warm(c, a, a.SentBytes, from)
 			}
 		default:
-			if a.Kind == ops.FileOpened {
+			if a.Kind == ops.ActFileOpened {
 				f.opened[a.File.Number] = true
 			}
 			f.MetaNs += c.End - c.Start
@@ -146,7 +146,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 // warm notes what an operation moved, from when it began.
 func (w *fileWatcher) warm(c *ops.Call, a *ops.Act, bytes uint64, from int64) {
 	w.kind = min(w.kind, c.TimeKind)
-	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.Write || a.Kind == ops.WriteEnd, int64(bytes), from, c.End)
+	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.ActWrite || a.Kind == ops.ActWriteEnd, int64(bytes), from, c.End)
 }
 
 func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {

@@ -13,24 +13,24 @@ import (
 
 // A PosixFile is what a run did with a file by calls of POSIX and C.
 type PosixFile struct {
-	Path      string    `json:"path"`
-	Ranks     int       `json:"ranks"`
-	Each      bool      `json:"file_per_rank"`
-	Bandwidth float64   `json:"bandwidth"` // bytes a second, of the rank that took longest; 0: not known
-	Total     files.Use `json:"total"`
+	Path      string      `json:"path"`
+	Ranks     int         `json:"ranks"`
+	PerRank   bool        `json:"file_per_rank"`
+	Bandwidth float64     `json:"bandwidth"` // bytes a second, of the rank that took longest; 0: not known
+	Total     files.Usage `json:"total"`
 }
 
-// A Heat is what was read and written when, by rank and by file.
-type Heat struct {
-	By    string   `json:"by"`   // whose calls
-	Kind  string   `json:"kind"` // how well times are known
-	From  int64    `json:"from"` // ns since the first call
-	Ns    int64    `json:"ns"`   // as long as something was read or written
-	Bins  int      `json:"bins"` // parts of it
-	Ranks int      `json:"ranks"`
-	Each  int      `json:"each"` // ranks that share a row
-	Files []string `json:"files"`
-	More  int      `json:"more"` // files with fewer bytes
+// A HeatMap is what was read and written when, by rank and by file.
+type HeatMap struct {
+	API          string   `json:"by"`   // whose calls
+	TimesKind    string   `json:"kind"` // how well times are known
+	StartNs      int64    `json:"from"` // ns since the first call
+	DurationNs   int64    `json:"ns"`   // as long as something was read or written
+	Bins         int      `json:"bins"` // parts of it
+	Ranks        int      `json:"ranks"`
+	RanksPerRow  int      `json:"each"` // ranks that share a row
+	Files        []string `json:"files"`
+	FilesOmitted int      `json:"more"` // files with fewer bytes
 	// For each row, of ranks, then of files: what was read, then what was written, as the number of
 	// bins with something, and for each how many bins further it is, and bytes; packed.
 	Cells string `json:"cells"`
@@ -47,16 +47,16 @@ func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 	if !r.HasTimes() {
 		return 0, 0, false, nil
 	}
-	from, to, err = r.Extent()
+	from, to, err = r.TimeExtent()
 	return from, to, true, err
 }
 
 // posixOf returns what calls of POSIX and C did, those files with most time first.
-func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, more int, heat *Heat, err error) {
+func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, more int, heat *HeatMap, err error) {
 	list = []PosixFile{}
 	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool {
 		c, ok := mpi.Lookup(f.Name)
-		return ok && c.Has(mpi.Posix)
+		return ok && c.Has(mpi.AttrPosix)
 	})
 	if !uses || s.Calls > maxFileCalls {
 		return list, 0, nil, nil
@@ -66,15 +66,15 @@ func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, mor
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	h := files.NewHeat(r.Ranks(), from, to)
+	h := files.NewHeatMap(r.Ranks(), from, to)
 	rep, err := files.Analyse(r, files.Options{Heat: h})
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.API != files.Posix }) // the others have a table of their own
+	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.API != files.APIPosix }) // the others have a table of their own
 	more = max(0, len(rep.Files)-maxFiles)
 	for _, f := range rep.Files[:len(rep.Files)-more] {
-		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.Ranks), Each: f.Own, Bandwidth: f.Bandwidth(), Total: f.Total})
+		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.UseByRank), PerRank: f.PerRank, Bandwidth: f.Bandwidth(), Total: f.Total})
 	}
 	if timed {
 		heat = heatOf(h, "POSIX and C", rep.TimesKind, r.Ranks())
@@ -83,14 +83,14 @@ func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, mor
 }
 
 // heatOf is a heat as the page has it; nil if nothing was read or written.
-func heatOf(h *files.Heat, by string, kind trace.SampleKind, ranks int) *Heat {
+func heatOf(h *files.HeatMap, by string, kind trace.SampleKind, ranks int) *HeatMap {
 	if len(h.Files) == 0 || kind == trace.NoSample {
 		return nil
 	}
 	begin := h.FromNs
 	bins := h.Trim(maxHeatBins)
-	x := &Heat{By: by, Kind: kind.String(), From: h.FromNs - begin, Ns: h.ToNs - h.FromNs, Bins: bins, Ranks: ranks, Each: h.RanksPerRow, Files: h.Hottest(maxHeatFiles)}
-	x.More = len(h.Files) - len(x.Files)
+	x := &HeatMap{API: by, TimesKind: kind.String(), StartNs: h.FromNs - begin, DurationNs: h.ToNs - h.FromNs, Bins: bins, Ranks: ranks, RanksPerRow: h.RanksPerRow, Files: h.Hottest(maxHeatFiles)}
+	x.FilesOmitted = len(h.Files) - len(x.Files)
 	var b []byte
 	for i := range h.Ranks {
 		b = appendHeat(b, &h.Ranks[i])
@@ -102,7 +102,7 @@ func heatOf(h *files.Heat, by string, kind trace.SampleKind, ranks int) *Heat {
 	return x
 }
 
-func appendHeat(b []byte, r *files.HeatRow) []byte {
+func appendHeat(b []byte, r *files.HeatMapRow) []byte {
 	for _, bins := range [][]float64{r.Read, r.Written} {
 		var cells []uint64
 		last := 0
@@ -120,17 +120,17 @@ func appendHeat(b []byte, r *files.HeatRow) []byte {
 
 // looked adds what is known of files.
 func (d *Data) looked(r *trace.Reader, o Options) (err error) {
-	var heats [2]*Heat
-	if d.Posix, d.MorePosix, heats[0], err = posixOf(r, d.Summary, o); err != nil {
+	var heats [2]*HeatMap
+	if d.Posix, d.PosixFilesOmitted, heats[0], err = posixOf(r, d.Summary, o); err != nil {
 		return fmt.Errorf("files of POSIX and C: %w", err)
 	}
-	if d.Files, d.MoreFiles, heats[1], err = filesOf(r, d.Summary, o); err != nil {
+	if d.Files, d.FilesOmitted, heats[1], err = filesOf(r, d.Summary, o); err != nil {
 		return fmt.Errorf("files: %w", err)
 	}
-	d.Heats = []Heat{}
+	d.HeatMaps = []HeatMap{}
 	for _, h := range heats {
 		if h != nil {
-			d.Heats = append(d.Heats, *h)
+			d.HeatMaps = append(d.HeatMaps, *h)
 		}
 	}
 	return nil

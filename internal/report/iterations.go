@@ -9,20 +9,20 @@ import (
 
 // Iterations is what ranks did in the iterations of the run's loop.
 type Iterations struct {
-	Begins string   `json:"begins"` // the call that begins one
-	Count  uint64   `json:"count"`
-	Parts  int      `json:"parts"` // columns an iteration
-	Each   uint64   `json:"each"`  // or iterations a column
-	Widths []int64  `json:"widths"`
-	Rows   [][2]int `json:"rows"` // the first rank and how many there are
+	BeginCall           string   `json:"begins"` // the call that begins one
+	Count               uint64   `json:"count"`
+	ColumnsPerIteration int      `json:"parts"` // columns an iteration
+	IterationsPerColumn uint64   `json:"each"`  // or iterations a column
+	ColumnWidthsNs      []int64  `json:"widths"`
+	Rows                [][2]int `json:"rows"` // the first rank and how many there are
 	// For each row and column, ns computing, waiting, in calls of files, other, and in MPI otherwise; packed.
-	Cells   string      `json:"cells"`
-	Highest []LongerRow `json:"highest"`
-	Level   int64       `json:"level"` // how exact times of cells are, in ns
+	Cells        string     `json:"cells"`
+	SlowRanks    []SlowRank `json:"highest"`
+	ResolutionNs int64      `json:"level"` // how exact times of cells are, in ns
 }
 
-// A LongerRow is a rank that computes so much longer than its row in a column.
-type LongerRow struct {
+// A SlowRank is a rank that computes so much longer than its row in a column.
+type SlowRank struct {
 	Column int   `json:"column"`
 	Rank   int   `json:"rank"`
 	Ns     int64 `json:"ns"`
@@ -37,48 +37,48 @@ func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error
 	if err != nil {
 		return nil, err
 	}
-	at := x.Site(w.Loop.Begins)
-	d := &Iterations{Begins: at.Function + " at " + o.called(at.Function, at.Site), Count: w.Loop.Iterations, Parts: w.Parts, Each: w.Each, Level: w.LevelNs, Highest: []LongerRow{}}
-	end := len(w.WidthNs) - w.After
-	d.Widths = w.WidthNs[w.Before:end]
+	at := x.Site(w.Loop.BeginsAt)
+	d := &Iterations{BeginCall: at.Function + " at " + o.called(at.Function, at.Site), Count: w.Loop.Iterations, ColumnsPerIteration: w.ColumnsPerIteration, IterationsPerColumn: w.IterationsPerColumn, ResolutionNs: w.LevelNs, SlowRanks: []SlowRank{}}
+	end := len(w.WidthNs) - w.ColumnsAfterLoop
+	d.ColumnWidthsNs = w.WidthNs[w.ColumnsBeforeLoop:end]
 	var cells []byte
 	for i, row := range w.Rows {
 		d.Rows = append(d.Rows, [2]int{row.First, row.Ranks})
-		for column := w.Before; column < end; column++ {
+		for column := w.ColumnsBeforeLoop; column < end; column++ {
 			left := w.WidthNs[column]
 			for state := range trace.WhenStates {
-				ns := max(0, w.Ns(i, state, column))
+				ns := max(0, w.StateNs(i, state, column))
 				cells = appendUvarint(cells, uint64(ns))
 				left -= ns
 			}
 			cells = appendUvarint(cells, uint64(max(0, left)))
 		}
 	}
-	for _, h := range w.Highest {
-		if w.Inside(h.Column) {
-			d.Highest = append(d.Highest, LongerRow{h.Column - w.Before, h.Rank, h.Ns})
+	for _, h := range w.Outliers {
+		if w.InLoop(h.Column) {
+			d.SlowRanks = append(d.SlowRanks, SlowRank{h.Column - w.ColumnsBeforeLoop, h.Rank, h.Ns})
 		}
 	}
 	d.Cells = packed(cells)
 	return d, nil
 }
 
-// A Finding is where the run's time is lost.
-type Finding struct {
+// A PageFinding is where the run's time is lost.
+type PageFinding struct {
 	efficiency.Finding
-	Seen *Seen `json:"seen,omitempty"` // nil: over the whole run
+	Seen *PagePosition `json:"seen,omitempty"` // nil: over the whole run
 }
 
-// Seen is where on the page iterations are that differ.
-type Seen struct {
-	Column int   `json:"column"` // of Iterations
-	Row    int   `json:"row"`
-	From   int64 `json:"from"` // ns on the timeline
-	To     int64 `json:"to"`
+// PagePosition is where on the page iterations are that differ.
+type PagePosition struct {
+	Column  int   `json:"column"` // of Iterations
+	Row     int   `json:"row"`
+	StartNs int64 `json:"from"` // ns on the timeline
+	EndNs   int64 `json:"to"`
 }
 
 // seenIn finds the iterations of a finding on the line of its rank, or of the first rank that has any; nil: it isn't about some.
-func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) (*Seen, error) {
+func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) (*PagePosition, error) {
 	if w == nil || w.Loop == nil || f.LastIteration <= f.FirstIteration || t == nil {
 		return nil, nil
 	}
@@ -91,13 +91,13 @@ func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) 
 	if err != nil || len(ns) < 2 {
 		return nil, err
 	}
-	return &Seen{int(f.FirstIteration/max(1, w.Each)) * max(1, w.Parts), max(0, w.RowOf(rank)), ns[0] - t.StartNs, ns[1] - t.StartNs}, nil
+	return &PagePosition{int(f.FirstIteration/max(1, w.IterationsPerColumn)) * max(1, w.ColumnsPerIteration), max(0, w.RowOf(rank)), ns[0] - t.StartNs, ns[1] - t.StartNs}, nil
 }
 
 // iterations adds what is known of iterations, and with that the findings.
 func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) error {
-	d.Findings = []Finding{}
-	if d.Imbalance == nil {
+	d.Findings = []PageFinding{}
+	if d.EfficiencyReport == nil {
 		return nil
 	}
 	w, err := when.FromTraceOrAnalyse(r, d.Summary.Calls)
@@ -108,19 +108,19 @@ func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) erro
 	if err != nil {
 		return err
 	}
-	firsts, err := efficiency.FirstCallFindings(r, d.Imbalance, o.called)
+	firsts, err := efficiency.FirstCallFindings(r, d.EfficiencyReport, o.called)
 	if err != nil {
 		return err
 	}
-	for _, f := range efficiency.Findings(d.Imbalance, waited, append(changes, firsts...)...) {
+	for _, f := range efficiency.Findings(d.EfficiencyReport, waited, append(changes, firsts...)...) {
 		seen, err := seenIn(r, w, &f, d.Timeline)
 		if err != nil {
 			return err
 		}
-		d.Findings = append(d.Findings, Finding{f, seen})
+		d.Findings = append(d.Findings, PageFinding{f, seen})
 	}
 	if d.Timeline != nil {
-		if d.Timeline.Kept, err = d.Timeline.kept(r, w, d, o); err != nil {
+		if d.Timeline.KeptIterations, err = d.Timeline.kept(r, w, d, o); err != nil {
 			return err
 		}
 	}

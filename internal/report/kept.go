@@ -6,17 +6,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Kept is an iteration that is drawn as it was: its calls have times of their own.
-type Kept struct {
-	Iteration uint64  `json:"iteration"`
-	Why       string  `json:"why"`
-	From      int64   `json:"from"` // ns since the start of the timeline, of it and the ones beside it
-	To        int64   `json:"to"`
-	Window    *Window `json:"window,omitempty"` // nil: the timeline has single calls of the whole run, or there are too many
+// KeptIteration is an iteration that is drawn as it was: its calls have times of their own.
+type KeptIteration struct {
+	Iteration uint64          `json:"iteration"`
+	Reason    string          `json:"why"`
+	StartNs   int64           `json:"from"` // ns since the start of the timeline, of it and the ones beside it
+	EndNs     int64           `json:"to"`
+	Window    *TimelineWindow `json:"window,omitempty"` // nil: the timeline has single calls of the whole run, or there are too many
 }
 
 // kept paints the iterations with all times in the trace.
-func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]Kept, error) {
+func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]KeptIteration, error) {
 	if w == nil || t.own || !eachAlone(t.rows) {
 		return nil, nil
 	}
@@ -24,36 +24,36 @@ func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]K
 	if err != nil {
 		return nil, err
 	}
-	var list []Kept
+	var list []KeptIteration
 	for i, e := range w.Exemplars {
-		k := Kept{Iteration: e.Iteration, Why: "slow", From: t.EndNs - t.StartNs}
+		k := KeptIteration{Iteration: e.Iteration, Reason: "slow", StartNs: t.EndNs - t.StartNs}
 		switch {
 		case i == 0:
-			k.Why = "typical"
+			k.Reason = "typical"
 		case e.Iteration == 0:
-			k.Why = "the first"
-		case w.Loop.Iterations > model.WhenSingle: // the run knows the times of several together
-			k.Why = "near a slow one"
+			k.Reason = "the first"
+		case w.Loop.Iterations > model.WhenMaxSingleIterations: // the run knows the times of several together
+			k.Reason = "near a slow one"
 		}
 		for _, times := range e.Ranks {
 			rank, err := r.Rank(times.Rank)
 			if err != nil {
 				return nil, err
 			}
-			if exact, err := rank.Kept(e.Iteration); err != nil || !exact {
+			if exact, err := rank.KeepsIterationTimes(e.Iteration); err != nil || !exact {
 				return nil, err
 			}
 			_, ns, err := x.BeginTimes(times.Rank, e.Iteration-min(e.Iteration, 1), e.Iteration+2)
 			if err != nil || len(ns) < 2 {
 				return nil, err
 			}
-			k.From, k.To = min(k.From, ns[0]-t.StartNs), max(k.To, ns[1]-t.StartNs)
+			k.StartNs, k.EndNs = min(k.StartNs, ns[0]-t.StartNs), max(k.EndNs, ns[1]-t.StartNs)
 		}
 		list = append(list, k)
 	}
-	if v := NewViewer(r, d, o); v != nil && t.Single == nil && v.calls*uint64(len(list)) <= wholeCalls {
+	if v := NewViewer(r, d, o); v != nil && t.SingleCalls == nil && v.calls*uint64(len(list)) <= wholeCalls {
 		for i := range list {
-			if list[i].Window, err = v.Window(list[i].From, list[i].To); err != nil {
+			if list[i].Window, err = v.Window(list[i].StartNs, list[i].EndNs); err != nil {
 				return nil, err
 			}
 		}

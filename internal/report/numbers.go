@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Number is an amount that each rank has.
-type Number struct {
-	Name  string `json:"name"`
-	Unit  string `json:"unit"`  // ns, bytes or nothing
-	Each  string `json:"each"`  // float32 by rank, little endian, NaN where it is not known; packed
-	Guess bool   `json:"guess"` // of some ranks it is the mean of those like it
-	Site  string `json:"site"`  // "" or the call site that it is of, as tables name it
+// A PerRankNumber is an amount that each rank has.
+type PerRankNumber struct {
+	Name         string `json:"name"`
+	Unit         string `json:"unit"`  // ns, bytes or nothing
+	Values       string `json:"each"`  // float32 by rank, little endian, NaN where it is not known; packed
+	HasEstimates bool   `json:"guess"` // of some ranks it is the mean of those like it
+	Site         string `json:"site"`  // "" or the call site that it is of, as tables name it
 }
 
 // Bounds of numbers.
@@ -26,19 +26,19 @@ const (
 )
 
 // numbers collects what ranks can be compared by: the totals, then call sites by time.
-func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) ([]Number, error) {
+func numbers(r *trace.Reader, perRank []sums.RankSums, waited *WaitTable, o Options) ([]PerRankNumber, error) {
 	ranks := r.Ranks()
 	room := max(3, min(mostNumbers, maxNumbers/max(1, ranks)))
-	list := []Number{}
+	list := []PerRankNumber{}
 	add := func(name, unit, site string, guess bool, of func(values []float32)) {
 		if len(list) == room {
 			return
 		}
 		values := slices.Repeat([]float32{float32(math.NaN())}, ranks)
 		of(values)
-		list = append(list, Number{name, unit, packedFloats(values), guess, site})
+		list = append(list, PerRankNumber{name, unit, packedFloats(values), guess, site})
 	}
-	total := func(name, unit string, of func(p *sums.Rank) float32) {
+	total := func(name, unit string, of func(p *sums.RankSums) float32) {
 		add(name, unit, "", false, func(values []float32) {
 			for i := range perRank {
 				if p := &perRank[i]; r.ClassOf(p.Rank) >= 0 {
@@ -48,12 +48,12 @@ func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) (
 		})
 	}
 	if r.HasTimes() {
-		total("time in MPI", "ns", func(p *sums.Rank) float32 { return float32(p.MPINs) })
-		total("time outside of MPI", "ns", func(p *sums.Rank) float32 { return float32(max(0, p.TimeNs-p.MPINs-p.FilesNs)) })
-		if slices.ContainsFunc(perRank, func(p sums.Rank) bool { return p.FilesNs > 0 }) {
-			total("time in files", "ns", func(p *sums.Rank) float32 { return float32(p.FilesNs) })
+		total("time in MPI", "ns", func(p *sums.RankSums) float32 { return float32(p.MPINs) })
+		total("time outside of MPI", "ns", func(p *sums.RankSums) float32 { return float32(max(0, p.ThreadTimeNs-p.MPINs-p.FilesNs)) })
+		if slices.ContainsFunc(perRank, func(p sums.RankSums) bool { return p.FilesNs > 0 }) {
+			total("time in files", "ns", func(p *sums.RankSums) float32 { return float32(p.FilesNs) })
 		}
-		total("run time", "ns", func(p *sums.Rank) float32 { return float32(p.SpanNs) })
+		total("run time", "ns", func(p *sums.RankSums) float32 { return float32(p.SpanNs) })
 	}
 	if waited != nil {
 		for _, x := range []struct {
@@ -70,22 +70,22 @@ func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) (
 			})
 		}
 	}
-	total("calls", "", func(p *sums.Rank) float32 { return float32(p.Calls) })
-	total("bytes out", "bytes", func(p *sums.Rank) float32 { return float32(p.BytesOut) })
-	total("bytes in", "bytes", func(p *sums.Rank) float32 { return float32(p.BytesIn) })
+	total("calls", "", func(p *sums.RankSums) float32 { return float32(p.Calls) })
+	total("bytes out", "bytes", func(p *sums.RankSums) float32 { return float32(p.BytesOut) })
+	total("bytes in", "bytes", func(p *sums.RankSums) float32 { return float32(p.BytesIn) })
 	if !r.HasTimes() || len(list) == room {
 		return list, nil
 	}
-	each, err := efficiency.TotalsByRank(r, efficiency.Options{Name: func(s trace.Site) string { return o.called("", s) }})
+	each, err := efficiency.TotalsByRank(r, efficiency.Options{NameSite: func(s trace.Site) string { return o.called("", s) }})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range efficiency.Columns(each) {
+	for _, c := range efficiency.SpentColumns(each) {
 		name := c.Function + " at " + c.Place
-		if !c.InCalls {
+		if !c.IsTimeInCalls {
 			name += ", time before it"
 		}
-		if c.Sum > 0 {
+		if c.SumNs > 0 {
 			add(name, "ns", c.Place, c.Estimated, func(values []float32) {
 				for rank, t := range c.ByRank {
 					values[rank] = float32(t.Ns)

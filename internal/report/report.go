@@ -50,31 +50,31 @@ type Options struct {
 
 // Data is what a page shows.
 type Data struct {
-	Title      string             `json:"title"`
-	File       string             `json:"file"`
-	Producer   string             `json:"producer"`
-	Findings   []Finding          `json:"findings"`
-	Summary    *sums.Summary      `json:"summary"`
-	Classes    int                `json:"classes"`
-	Hosts      int                `json:"hosts"`
-	Flat       Flat               `json:"flat"`
-	Structure  []Structure        `json:"structure"`
-	Matrix     []Layer            `json:"matrix"`
-	Imbalance  *efficiency.Report `json:"imbalance"` // nil without times
-	Timeline   *Timeline          `json:"timeline"`  // nil without times
-	Waiting    *Waiting           `json:"waiting"`   // nil where it isn't known
-	Iterations *Iterations        `json:"iterations"`
-	NoWaits    string             `json:"no_waits"` // why, if the trace says so
-	Numbers    []Number           `json:"numbers"`
-	Files      []File             `json:"files"`
-	MoreFiles  int                `json:"more_files"`
-	Posix      []PosixFile        `json:"posix"`
-	MorePosix  int                `json:"more_posix"`
-	Heats      []Heat             `json:"heats"`
-	Topologies []Topology         `json:"topologies"`
-	Live       bool               `json:"live"` // the page comes from a server, which has more detail
+	Title             string             `json:"title"`
+	File              string             `json:"file"`
+	Producer          string             `json:"producer"`
+	Findings          []PageFinding      `json:"findings"`
+	Summary           *sums.Summary      `json:"summary"`
+	Classes           int                `json:"classes"`
+	Hosts             int                `json:"hosts"`
+	CallSites         CallSiteTable      `json:"flat"`
+	Structures        []ProgramStructure `json:"structure"`
+	TrafficLayers     []TrafficLayer     `json:"matrix"`
+	EfficiencyReport  *efficiency.Report `json:"imbalance"` // nil without times
+	Timeline          *Timeline          `json:"timeline"`  // nil without times
+	WaitStates        *WaitTable         `json:"waiting"`   // nil where it isn't known
+	Iterations        *Iterations        `json:"iterations"`
+	NoWaitsReason     string             `json:"no_waits"` // why, if the trace says so
+	PerRankNumbers    []PerRankNumber    `json:"numbers"`
+	Files             []MPIIOFile        `json:"files"`
+	FilesOmitted      int                `json:"more_files"`
+	Posix             []PosixFile        `json:"posix"`
+	PosixFilesOmitted int                `json:"more_posix"`
+	HeatMaps          []HeatMap          `json:"heats"`
+	Topologies        []Topology         `json:"topologies"`
+	FromServer        bool               `json:"live"` // the page comes from a server, which has more detail
 
-	calls *profile.Flat
+	calls *profile.CallSiteTable
 }
 
 // Bounds of what is embedded.
@@ -85,19 +85,19 @@ const (
 	maxCells   = 40000 // of one level of a matrix
 )
 
-// Of collects what the page of a trace shows.
-func Of(r *trace.Reader, o Options) (*Data, error) {
+// CollectData collects what the page of a trace shows.
+func CollectData(r *trace.Reader, o Options) (*Data, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
 	if o.Named == nil {
-		o.Named = sites.NamingByAddress(calltree.OffsetPlace)
+		o.Named = sites.NamingByAddress(calltree.LocateByOffset)
 	}
 	s, err := sums.Summarise(r)
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + show.Version, Summary: s, Live: o.Live}
+	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + show.Version, Summary: s, FromServer: o.Live}
 	d.Title = cmp.Or(d.Title, d.File)
 	s.File = d.File
 	// The timeline looks at each call that has times of its own, as the imbalance does.
@@ -120,17 +120,17 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		return nil, fmt.Errorf("waiting: %w", err)
 	}
 	var rep *waits.Report
-	if d.Waiting != nil {
-		rep = d.Waiting.Report
+	if d.WaitStates != nil {
+		rep = d.WaitStates.Report
 	}
-	d.Flat = flat(d.calls, rep)
-	if d.Waiting != nil {
-		d.Waiting.cut()
+	d.CallSites = flat(d.calls, rep)
+	if d.WaitStates != nil {
+		d.WaitStates.cut()
 	}
 	if err := d.iterations(r, rep, o); err != nil {
 		return nil, fmt.Errorf("iterations: %w", err)
 	}
-	if d.Numbers, err = numbers(r, d.Flat.PerRank, d.Waiting, o); err != nil {
+	if d.PerRankNumbers, err = numbers(r, d.CallSites.PerRank, d.WaitStates, o); err != nil {
 		return nil, fmt.Errorf("numbers of ranks: %w", err)
 	}
 	d.cut()
@@ -140,12 +140,12 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 // tables adds all but the timeline and who waited.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
-		p := o.Named.Where("", s.Alone())
+		p := o.Named.Locate("", s.WithoutCallers())
 		return p.String()
 	}
 	if r.HasTimes() {
-		if d.Imbalance, err = efficiency.Analyse(r, efficiency.Options{
-			AllFunctions: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
+		if d.EfficiencyReport, err = efficiency.Analyse(r, efficiency.Options{
+			AllFunctions: true, NameSite: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
 		}); err != nil {
 			return fmt.Errorf("efficiency: %w", err)
 		}
@@ -160,10 +160,10 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	if d.calls, err = calls(r, o); err != nil {
 		return err
 	}
-	if d.Structure, err = structures(r, o.Named.Where, o); err != nil {
+	if d.Structures, err = structures(r, o.Named.Locate, o); err != nil {
 		return fmt.Errorf("structure: %w", err)
 	}
-	if d.Matrix, err = layers(r, o); err != nil {
+	if d.TrafficLayers, err = layers(r, o); err != nil {
 		return fmt.Errorf("matrix: %w", err)
 	}
 	return nil
@@ -177,35 +177,35 @@ func (d *Data) cut() {
 	}
 	d.Summary.Classes = d.Summary.Classes[:min(len(d.Summary.Classes), maxClasses)]
 	d.Summary.Hosts = d.Summary.Hosts[:min(len(d.Summary.Hosts), maxHosts)]
-	if d.Imbalance != nil {
-		d.Imbalance.Calls = d.Imbalance.Calls[:min(len(d.Imbalance.Calls), maxCalls)]
+	if d.EfficiencyReport != nil {
+		d.EfficiencyReport.Calls = d.EfficiencyReport.Calls[:min(len(d.EfficiencyReport.Calls), maxCalls)]
 	}
 }
 
-// A Layer is the traffic of one kind.
-type Layer struct {
-	Name      string        `json:"name"`
-	Ranks     int           `json:"ranks"`
-	Total     matrix.Cell   `json:"total"`
-	Elsewhere matrix.Cell   `json:"elsewhere"`
-	Unsized   uint64        `json:"unsized"`
-	Unknown   uint64        `json:"unknown"`
-	Sizes     []matrix.Cell `json:"sizes"` // by size: 0, then from 2^(i-1) to 2^i - 1 bytes
-	Levels    []Level       `json:"levels"`
+// A TrafficLayer is the traffic of one kind.
+type TrafficLayer struct {
+	Name            string        `json:"name"`
+	Ranks           int           `json:"ranks"`
+	Total           matrix.Cell   `json:"total"`
+	ToOtherWorlds   matrix.Cell   `json:"elsewhere"`
+	UnsizedMessages uint64        `json:"unsized"`
+	UnknownCalls    uint64        `json:"unknown"`
+	Sizes           []matrix.Cell `json:"sizes"` // by size: 0, then from 2^(i-1) to 2^i - 1 bytes
+	Levels          []MatrixLevel `json:"levels"`
 }
 
-// A Level is a matrix at one resolution: cells from, to, messages and bytes, by row and column, with rows and columns
+// A MatrixLevel is a matrix at one resolution: cells from, to, messages and bytes, by row and column, with rows and columns
 // as differences; packed.
-type Level struct {
-	Bin   int    `json:"bin"` // ranks per row
-	Size  int    `json:"size"`
-	Cells string `json:"cells"`
-	Count int    `json:"count"`
+type MatrixLevel struct {
+	RanksPerRow int    `json:"bin"` // ranks per row
+	RowCount    int    `json:"size"`
+	Cells       string `json:"cells"`
+	CellCount   int    `json:"count"`
 }
 
 // layers counts the traffic of each kind at a few resolutions.
-func layers(r *trace.Reader, o Options) ([]Layer, error) {
-	list := []Layer{} // no null in the page
+func layers(r *trace.Reader, o Options) ([]TrafficLayer, error) {
+	list := []TrafficLayer{} // no null in the page
 	for _, kind := range []struct {
 		name string
 		opts matrix.Options
@@ -222,8 +222,8 @@ func layers(r *trace.Reader, o Options) ([]Layer, error) {
 		if err != nil {
 			return nil, err
 		}
-		l := Layer{
-			Name: kind.name, Ranks: m.Ranks, Total: m.Total, Elsewhere: m.ToElsewhere, Unsized: m.UnsizedMessages, Unknown: m.UnknownCalls,
+		l := TrafficLayer{
+			Name: kind.name, Ranks: m.Ranks, Total: m.Total, ToOtherWorlds: m.ToElsewhere, UnsizedMessages: m.UnsizedMessages, UnknownCalls: m.UnknownCalls,
 		}
 		last := 0
 		for i, c := range m.Sizes {
@@ -234,7 +234,7 @@ func layers(r *trace.Reader, o Options) ([]Layer, error) {
 		l.Sizes = m.Sizes[:last]
 		for _, size := range []int{64, 256, 1024, m.Ranks} {
 			bin := max(1, (m.Ranks+size-1)/size)
-			if n := len(l.Levels); n > 0 && l.Levels[n-1].Bin <= bin {
+			if n := len(l.Levels); n > 0 && l.Levels[n-1].RanksPerRow <= bin {
 				continue
 			}
 			if lv, ok := level(m, bin); ok || len(l.Levels) == 0 {
@@ -247,15 +247,15 @@ func layers(r *trace.Reader, o Options) ([]Layer, error) {
 }
 
 // level encodes a matrix, unless it has too many cells.
-func level(m *matrix.Matrix, bin int) (Level, bool) {
+func level(m *matrix.Matrix, bin int) (MatrixLevel, bool) {
 	if bin > m.RanksPerRow {
-		m = m.Rebin(bin)
+		m = m.WithRanksPerRow(bin)
 	}
-	lv := Level{Bin: bin, Size: m.Size()}
+	lv := MatrixLevel{RanksPerRow: bin, RowCount: m.Size()}
 	var b []byte
 	last := 0
 	for i, row := range m.Rows() {
-		if lv.Count += len(row); lv.Count > maxCells {
+		if lv.CellCount += len(row); lv.CellCount > maxCells {
 			return lv, false
 		}
 		b = appendUvarint(b, uint64(i-last), uint64(len(row)))
@@ -308,8 +308,8 @@ var (
 	exports = regexp.MustCompile(`(?m)^export `)
 )
 
-// Write writes the page.
-func Write(w io.Writer, d *Data) error {
+// WritePage writes the page.
+func WritePage(w io.Writer, d *Data) error {
 	page, err := assets.ReadFile("assets/page.html")
 	if err != nil {
 		return err
@@ -332,7 +332,7 @@ func Write(w io.Writer, d *Data) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	connect := ""
-	if d.Live {
+	if d.FromServer {
 		connect = "connect-src 'self'; "
 	}
 	_, err = strings.NewReplacer(

@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Single is the calls of a part of a run one by one, with what each did, which messages went
+// SingleCalls is the calls of a part of a run one by one, with what each did, which messages went
 // between them, and what they waited.
 //
 // All that there is many of is packed: numbers as uvarints, those with a sign as zigzag.
@@ -25,19 +25,19 @@ import (
 //	forms = (function, site, comm, file, act, peer+1, other+1, tag, out, in, completed, state)…
 //	links = (row, call, row, call)… from, to; sorted, the row a call is received in as difference
 //	waits = (row, call, kind, ns, rank)… the row as difference
-type Single struct {
-	From  int64    `json:"from"` // ns since the start of the timeline
-	To    int64    `json:"to"`
-	Names []string `json:"names"` // of functions
-	Of    []int    `json:"of"`    // by name: which function of the timeline
-	Sites []string `json:"sites"`
-	Comms []string `json:"comms"` // communicators, with named windows and datatypes
-	Files []string `json:"files"`
-	Forms string   `json:"forms"`
-	Calls string   `json:"calls"`
-	Links string   `json:"links"`
-	Waits string   `json:"waits"`
-	Count int      `json:"count"`
+type SingleCalls struct {
+	StartNs        int64    `json:"from"` // ns since the start of the timeline
+	EndNs          int64    `json:"to"`
+	FunctionNames  []string `json:"names"` // of functions
+	FunctionOfName []int    `json:"of"`    // by name: which function of the timeline
+	Sites          []string `json:"sites"`
+	Comms          []string `json:"comms"` // communicators, with named windows and datatypes
+	Files          []string `json:"files"`
+	Forms          string   `json:"forms"`
+	Calls          string   `json:"calls"`
+	MessageLinks   string   `json:"links"`
+	Waits          string   `json:"waits"`
+	Count          int      `json:"count"`
 }
 
 // An appearance is what calls have in common that look the same in a tooltip.
@@ -82,8 +82,8 @@ type callIndex struct{ row, call int }
 
 // A collector brings together the calls of a part. It is as many ops.Sinks as there are ranks.
 type collector struct {
-	ops.NoSink
-	single   Single
+	ops.NopSink
+	single   SingleCalls
 	s        *ops.Source
 	rows     [][]spell
 	row      map[thread]int
@@ -99,8 +99,8 @@ type collector struct {
 	names  map[string]int
 	sites  map[trace.Site]int
 	comms  map[string]int
-	about  string         // the communicator of the call at hand; empty: none
-	given  *handles.Names // of the rank at hand
+	about  string               // the communicator of the call at hand; empty: none
+	given  *handles.ObjectNames // of the rank at hand
 	files  map[string]int
 	sent   map[uint64]callIndex
 	got    map[uint64]callIndex
@@ -109,18 +109,18 @@ type collector struct {
 
 // singles goes through the calls of a part of the run, of the threads in rows. starts is export's; with it, messages
 // are not matched.
-func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*Single, error) {
-	opts := ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: starts == nil, Starts: starts}
+func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*SingleCalls, error) {
+	opts := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: starts == nil, StartPosition: starts}
 	if from > 0 || to < t.EndNs-t.StartNs {
-		opts.From, opts.To = from+t.StartNs, to+t.StartNs
+		opts.FromNs, opts.ToNs = from+t.StartNs, to+t.StartNs
 	}
-	s, err := ops.New(r, opts)
+	s, err := ops.NewSource(r, opts)
 	if err != nil {
 		return nil, err
 	}
 	c := &collector{
-		single: Single{From: from, To: to, Names: []string{}, Of: []int{}, Sites: []string{}, Comms: []string{}, Files: []string{}},
-		s:      s, rows: make([][]spell, len(rows)), row: make(map[thread]int), offset: s.First - t.StartNs, start: t.StartNs,
+		single: SingleCalls{StartNs: from, EndNs: to, FunctionNames: []string{}, FunctionOfName: []int{}, Sites: []string{}, Comms: []string{}, Files: []string{}},
+		s:      s, rows: make([][]spell, len(rows)), row: make(map[thread]int), offset: s.StartNs - t.StartNs, start: t.StartNs,
 		where:    o.called,
 		function: t.function, aside: t.pseudo,
 		forms: make(map[appearance]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[string]int),
@@ -140,7 +140,7 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 
 // Begin begins a rank.
 func (c *collector) Begin(k *trace.Rank) (err error) {
-	if c.given, err = handles.Of(c.s.Reader).Names(k); err != nil {
+	if c.given, err = handles.TableOf(c.s.Reader).Names(k); err != nil {
 		return err
 	}
 	c.over, err = k.End()
@@ -177,9 +177,9 @@ func (c *collector) Enter(x *ops.Call) error {
 			continue
 		}
 		switch a.Kind {
-		case ops.Send, ops.SendBegin:
+		case ops.ActSend, ops.ActSendBegin:
 			c.sent[a.Message] = at
-		case ops.Recv, ops.RecvEnd:
+		case ops.ActRecv, ops.ActRecvEnd:
 			c.got[a.Message] = at
 		}
 	}
@@ -189,7 +189,7 @@ func (c *collector) Enter(x *ops.Call) error {
 // describe says what a call did, as far as a form has it.
 func (c *collector) describe(x *ops.Call) appearance {
 	f := appearance{name: c.name(x.Name(), c.function(x.Name())), comm: -1, file: -1, peer: -1, other: -1}
-	n, fresh := once.Number(c.sites, x.Site)
+	n, fresh := once.NumberOf(c.sites, x.Site)
 	if fresh {
 		c.single.Sites = append(c.single.Sites, c.where(x.Name(), x.Site))
 	}
@@ -197,20 +197,20 @@ func (c *collector) describe(x *ops.Call) appearance {
 	switch x.Return {
 	case trace.NeverReturned:
 		f.state = 1
-	case trace.Left:
+	case trace.LeftByJump:
 		f.state = 2
 	}
 	c.about = ""
 	for i := range x.Acts {
 		c.take(&f, &x.Acts[i])
 	}
-	c.given.Of(x.Call, func(handle, name string) {
+	c.given.EachNamed(x.Call, func(handle, name string) {
 		if kind := strings.TrimRight(handle, "0123456789"); kind != "comm" {
 			c.about = strings.TrimPrefix(c.about+fmt.Sprintf(", %s %q", kind, name), ", ")
 		}
 	})
 	if c.about != "" {
-		n, fresh := once.Number(c.comms, c.about)
+		n, fresh := once.NumberOf(c.comms, c.about)
 		if fresh {
 			c.single.Comms = append(c.single.Comms, c.about)
 		}
@@ -222,8 +222,8 @@ func (c *collector) describe(x *ops.Call) appearance {
 // take adds an act to a form. What a call begins counts for more than what it completes.
 func (c *collector) take(f *appearance, a *ops.Act) {
 	switch a.Kind {
-	case ops.Send, ops.SendBegin:
-		f.out += a.Sent
+	case ops.ActSend, ops.ActSendBegin:
+		f.out += a.SentBytes
 		switch to := a.World(); f.act {
 		case receives:
 			f.act, f.peer, f.other = exchanges, to, f.peer
@@ -232,8 +232,8 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 		default:
 			f.act, f.peer, f.tag = sends, to, a.Tag
 		}
-	case ops.Recv, ops.RecvBegin:
-		f.in += a.Received
+	case ops.ActRecv, ops.ActRecvBegin:
+		f.in += a.ReceivedBytes
 		from := -1
 		if a.Peer >= 0 {
 			from = a.World()
@@ -246,31 +246,31 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 		default:
 			f.act, f.peer, f.tag = receives, from, a.Tag
 		}
-	case ops.Collective, ops.CollectiveBegin:
+	case ops.ActCollective, ops.ActCollectiveBegin:
 		f.act, f.peer = together, -1
 		if a.Root >= 0 {
-			f.peer = a.Comm.Peer(a.Root)
+			f.peer = a.Comm.PeerWorldRank(a.Root)
 		}
-		f.out, f.in = f.out+a.Sent, f.in+a.Received
-	case ops.Put, ops.Get, ops.Atomic:
+		f.out, f.in = f.out+a.SentBytes, f.in+a.ReceivedBytes
+	case ops.ActPut, ops.ActGet, ops.ActAtomic:
 		f.act, f.peer = reaches, a.Comm.WorldRank(a.Peer)
-		f.out, f.in = f.out+a.Sent, f.in+a.Received
-	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin, ops.FileOpened, ops.FileClosed:
+		f.out, f.in = f.out+a.SentBytes, f.in+a.ReceivedBytes
+	case ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin, ops.ActFileOpened, ops.ActFileClosed:
 		f.act = moves
-		f.out, f.in = f.out+a.Sent, f.in+a.Received
+		f.out, f.in = f.out+a.SentBytes, f.in+a.ReceivedBytes
 		if a.File != nil {
-			n, fresh := once.Number(c.files, a.File.Name)
+			n, fresh := once.NumberOf(c.files, a.File.Name)
 			if fresh {
 				c.single.Files = append(c.single.Files, a.File.Name)
 			}
 			f.file = n
 		}
-	case ops.SendEnd, ops.RecvEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
+	case ops.ActSendEnd, ops.ActRecvEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
 		if f.completed++; f.act == nothing {
 			f.act = completes
 		}
-		if f.act == completes && a.Kind == ops.RecvEnd {
-			f.in += a.Received
+		if f.act == completes && a.Kind == ops.ActRecvEnd {
+			f.in += a.ReceivedBytes
 			if f.other = -1; f.completed == 1 {
 				f.other, f.tag = a.World(), a.Tag
 			}
@@ -296,9 +296,9 @@ func same(a, b int) int {
 // name numbers a function; where it has no name, it is one of the timeline's own.
 func (c *collector) name(name string, function int) int {
 	key := cmp.Or(name, string(rune(function)))
-	n, fresh := once.Number(c.names, key)
+	n, fresh := once.NumberOf(c.names, key)
 	if fresh {
-		c.single.Names, c.single.Of = append(c.single.Names, name), append(c.single.Of, function)
+		c.single.FunctionNames, c.single.FunctionOfName = append(c.single.FunctionNames, name), append(c.single.FunctionOfName, function)
 	}
 	return n
 }
@@ -323,12 +323,12 @@ func (c *collector) form(f appearance) int {
 
 func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
-func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
+func (c *collector) pack(waited func(row int) []waits.Wait) *SingleCalls {
 	var calls, late []byte
 	before := 0
 	for row, list := range c.rows {
 		calls = appendUvarint(calls, uint64(len(list)))
-		at := c.single.From
+		at := c.single.StartNs
 		for _, x := range list {
 			calls = appendUvarint(calls, zigzag(x.start-at))
 			at = x.start + x.ns
@@ -345,16 +345,16 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
 		}
 		i := 0
 		for _, w := range waited(row) {
-			for i < len(list) && list[i].start < w.FromNs+c.offset {
+			for i < len(list) && list[i].start < w.BeginNs+c.offset {
 				i++
 			}
-			if i < len(list) && list[i].start == w.FromNs+c.offset {
+			if i < len(list) && list[i].start == w.BeginNs+c.offset {
 				late = appendUvarint(late, uint64(row-before), uint64(i), uint64(w.Kind), uint64(w.Ns), uint64(w.LateRank))
 				before = row
 			}
 		}
 	}
-	c.single.Calls, c.single.Waits, c.single.Forms, c.single.Links = packed(calls), packed(late), packed(c.packed), packed(c.links())
+	c.single.Calls, c.single.Waits, c.single.Forms, c.single.MessageLinks = packed(calls), packed(late), packed(c.packed), packed(c.links())
 	return &c.single
 }
 
@@ -380,10 +380,10 @@ func (c *collector) links() (b []byte) {
 
 // called is the place of a call without its callers, but with the line of Python that called into a C library.
 func (o *Options) called(function string, site trace.Site) string {
-	p := o.Named.Where(function, site.Alone())
+	p := o.Named.Locate(function, site.WithoutCallers())
 	text := p.String()
-	if line, ok := model.SourceAbove(site); ok {
-		p = o.Named.Where("", line.Alone())
+	if line, ok := model.EnclosingSourceLine(site); ok {
+		p = o.Named.Locate("", line.WithoutCallers())
 		text += " < " + p.String()
 	}
 	return text

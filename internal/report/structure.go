@@ -10,21 +10,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Structure is the shape of the program as the ranks of a class went through
+// A ProgramStructure is the shape of the program as the ranks of a class went through
 // it.
-type Structure struct {
-	Ranks   int      `json:"ranks"`
-	Some    []int    `json:"some"` // up to maxNamed of them
-	Rank    int      `json:"rank"` // whose numbers these are
-	Varies  bool     `json:"varies"`
-	Sites   []Place  `json:"sites"`
-	Threads []Thread `json:"threads"`
-	Cut     bool     `json:"cut"`            // the most deeply nested parts are left out
-	Code    bool     `json:"code,omitempty"` // loops are those of the program's machine code
+type ProgramStructure struct {
+	Ranks           int        `json:"ranks"`
+	SomeRanks       []int      `json:"some"` // up to maxNamed of them
+	Rank            int        `json:"rank"` // whose numbers these are
+	TripCountsVary  bool       `json:"varies"`
+	Sites           []CallSite `json:"sites"`
+	Threads         []Thread   `json:"threads"`
+	Truncated       bool       `json:"cut"`            // the most deeply nested parts are left out
+	FromMachineCode bool       `json:"code,omitempty"` // loops are those of the program's machine code
 }
 
-// A Place is a function and where it is called from.
-type Place struct {
+// A CallSite is a function and where it is called from.
+type CallSite struct {
 	Function string `json:"function"`
 	Site     string `json:"site"`
 }
@@ -38,29 +38,29 @@ type Thread struct {
 
 // A Node is a profile's node in few letters: there are many.
 type Node struct {
-	Kind    string  `json:"k"` // c call, f function, l loop, p part, r recursion, w way of a branch, e elsewhere
-	Site    int     `json:"s,omitempty"`
-	Peers   string  `json:"w,omitempty"`
-	Part    int     `json:"p,omitempty"`
-	Name    string  `json:"f,omitempty"` // of a function; "either" or "or", and how often, of a way
-	From    string  `json:"l,omitempty"` // where in the function around it
-	Entered uint64  `json:"e"`
-	Rounds  uint64  `json:"r"`
-	Least   uint64  `json:"a"`
-	Most    uint64  `json:"z"`
-	Step    int64   `json:"d,omitempty"`
-	Calls   uint64  `json:"n"`
-	Compute float64 `json:"g"`
-	MPI     float64 `json:"m"`
-	Out     uint64  `json:"o,omitempty"`
-	In      uint64  `json:"i,omitempty"`
-	Place   string  `json:"q,omitempty"` // of a loop or call in the code
-	AtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
-	Unsure  bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
-	Counted string  `json:"y,omitempty"` // iterations of a loop that the program counted itself, if the calls don't determine them
-	Branch  float64 `json:"h,omitempty"` // of a way: time of its branch
-	Onset   string  `json:"v,omitempty"` // of a loop or call: what comes before its first round or call, where that is another time
-	Body    []Node  `json:"b,omitempty"`
+	Kind          string  `json:"k"` // c call, f function, l loop, p part, r recursion, w way of a branch, e elsewhere
+	Site          int     `json:"s,omitempty"`
+	Peers         string  `json:"w,omitempty"`
+	Part          int     `json:"p,omitempty"`
+	Name          string  `json:"f,omitempty"` // of a function; "either" or "or", and how often, of a way
+	CallerPlace   string  `json:"l,omitempty"` // where in the function around it
+	Entries       uint64  `json:"e"`
+	Rounds        uint64  `json:"r"`
+	MinRounds     uint64  `json:"a"`
+	MaxRounds     uint64  `json:"z"`
+	RoundsStep    int64   `json:"d,omitempty"`
+	Calls         uint64  `json:"n"`
+	Compute       float64 `json:"g"`
+	MPI           float64 `json:"m"`
+	BytesOut      uint64  `json:"o,omitempty"`
+	BytesIn       uint64  `json:"i,omitempty"`
+	Place         string  `json:"q,omitempty"` // of a loop or call in the code
+	RoundsAtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
+	EntriesUnsure bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
+	ProgramCount  string  `json:"y,omitempty"` // iterations of a loop that the program counted itself, if the calls don't determine them
+	BranchNs      float64 `json:"h,omitempty"` // of a way: time of its branch
+	EntryNote     string  `json:"v,omitempty"` // of a loop or call: what comes before its first round or call, where that is another time
+	Body          []Node  `json:"b,omitempty"`
 }
 
 // Bounds of the structures.
@@ -70,7 +70,7 @@ const (
 	maxNamed      = 12
 )
 
-func structures(r *trace.Reader, where calltree.Locate, o Options) ([]Structure, error) {
+func structures(r *trace.Reader, where calltree.Locator, o Options) ([]ProgramStructure, error) {
 	classes := make([]int, r.Classes())
 	size := make([]int, len(classes))
 	for i := range classes {
@@ -79,16 +79,16 @@ func structures(r *trace.Reader, where calltree.Locate, o Options) ([]Structure,
 	}
 	slices.SortStableFunc(classes, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
 	classes = classes[:min(len(classes), maxStructures)]
-	list := []Structure{}
+	list := []ProgramStructure{}
 	for i, class := range classes {
 		members := r.Members(class)
-		p, err := profile.OfRank(r, members[0], calltree.Options{Locate: where, Code: o.Code})
+		p, err := profile.RankProfile(r, members[0], calltree.Options{Locate: where, Code: o.Code})
 		if err != nil {
 			return nil, err
 		}
-		s := Structure{Ranks: len(members), Some: members[:min(len(members), maxNamed)], Rank: p.Rank, Varies: p.TripCountsVary, Code: p.Code}
+		s := ProgramStructure{Ranks: len(members), SomeRanks: members[:min(len(members), maxNamed)], Rank: p.Rank, TripCountsVary: p.TripCountsVary, FromMachineCode: p.FromMachineCode}
 		for _, x := range p.Sites {
-			s.Sites = append(s.Sites, Place{x.Function, x.Place()})
+			s.Sites = append(s.Sites, CallSite{x.Function, x.Place()})
 		}
 		left := maxNodes / len(classes)
 		for _, t := range p.Threads {
@@ -102,18 +102,18 @@ func structures(r *trace.Reader, where calltree.Locate, o Options) ([]Structure,
 
 // nodes takes over a list of nodes, outer ones before inner ones as long as
 // there is room.
-func (s *Structure) nodes(list []*calltree.Node, left *int) []Node {
+func (s *ProgramStructure) nodes(list []*calltree.Node, left *int) []Node {
 	var out []Node
 	for _, n := range list {
 		if *left == 0 {
-			s.Cut = true
+			s.Truncated = true
 			break
 		}
 		*left--
 		out = append(out, Node{
-			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.CallerPlace, Entered: n.Entries, Rounds: n.Rounds, Least: n.LeastRounds,
-			Most: n.MostRounds, Step: n.RoundsStep, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.Inside(), Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
-			Place: n.Place, AtLeast: n.RoundsAtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(), Branch: n.BranchNs, Onset: strings.TrimPrefix(n.EntryNote(), ", "),
+			Kind: n.Kind[:1], Site: n.Site, Peers: n.PeerFormulas, Part: n.Part, Name: n.Function, CallerPlace: n.CallerPlace, Entries: n.Entries, Rounds: n.Rounds, MinRounds: n.LeastRounds,
+			MaxRounds: n.MostRounds, RoundsStep: n.RoundsStep, Calls: n.Sums.Calls, Compute: n.Sums.ComputeNs, MPI: n.Sums.InCallsNs(), BytesOut: n.Sums.BytesOut, BytesIn: n.Sums.BytesIn,
+			Place: n.Place, RoundsAtLeast: n.RoundsAtLeast, EntriesUnsure: n.Unsure, ProgramCount: n.CountedRounds(), BranchNs: n.BranchNs, EntryNote: strings.TrimPrefix(n.EntryNote(), ", "),
 		})
 	}
 	for i := range out {

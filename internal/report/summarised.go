@@ -4,7 +4,7 @@ import "github.com/spoor-hpc/spoor/trace"
 
 // folded paints a thread by its structure: what takes a fraction of a tile is painted as
 // a whole, each function with its part of that time. Nothing is listed.
-func (p *painter) folded(r *trace.Reader, x thread, row *Row) error {
+func (p *painter) folded(r *trace.Reader, x thread, row *TimelineRow) error {
 	k, err := r.Rank(x.rank)
 	if err != nil {
 		return err
@@ -14,7 +14,7 @@ func (p *painter) folded(r *trace.Reader, x thread, row *Row) error {
 		return err
 	}
 	functions := len(p.t.Functions)
-	asides, err := k.Stretches(x.stream)
+	asides, err := k.PlacedAsides(x.stream)
 	if err != nil {
 		return err
 	}
@@ -24,19 +24,19 @@ func (p *painter) folded(r *trace.Reader, x thread, row *Row) error {
 			p.spread(f, start, start+float64(a.Ns), float64(a.Ns))
 		}
 	}
-	for part, err := range k.Parts(x.stream, max(1, int64(p.width/finest)), numbers, functions) {
+	for part, err := range k.StreamParts(x.stream, max(1, int64(p.width/finest)), numbers, functions) {
 		if err != nil {
 			return err
 		}
 		p.kind = min(p.kind, trace.MeanSample)
 		start, end := max(part.Start, p.t.StartNs), min(part.End, p.t.EndNs)
-		for f, n := range part.Calls {
+		for f, n := range part.CallsByKind {
 			if n == 0 {
 				continue
 			}
 			row.Calls += n
 			p.t.Functions[f].Calls += n
-			ns := min(part.Ns[f], float64(max(0, end-start-within(asides, start, end))))
+			ns := min(part.NsByKind[f], float64(max(0, end-start-within(asides, start, end))))
 			p.t.Functions[f].Ns += ns
 			p.spreadAround(f, start, end, ns, asides)
 		}
@@ -45,7 +45,7 @@ func (p *painter) folded(r *trace.Reader, x thread, row *Row) error {
 }
 
 // within is how much of asides lies between two times.
-func within(asides []trace.Stretch, start, end int64) (ns int64) {
+func within(asides []trace.PlacedAside, start, end int64) (ns int64) {
 	for _, a := range asides {
 		ns += max(0, min(end, a.Start+a.Ns)-max(start, a.Start))
 	}
@@ -53,7 +53,7 @@ func within(asides []trace.Stretch, start, end int64) (ns int64) {
 }
 
 // spreadAround is spread, with nothing where asides are.
-func (p *painter) spreadAround(f int, start, end int64, ns float64, asides []trace.Stretch) {
+func (p *painter) spreadAround(f int, start, end int64, ns float64, asides []trace.PlacedAside) {
 	whole := float64(end - start - within(asides, start, end))
 	put := func(to int64) {
 		if to > start && whole > 0 {

@@ -22,11 +22,11 @@ func traceOf(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := sections.Encode(c)
+	b, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewBytes(b, "app.spoor")
+	r, err := trace.ReadBytes(b, "app.spoor")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func traceOf(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 }
 
 // painted returns, by function and tile, the time of one thread's row.
-func painted(t *testing.T, r *trace.Reader, tiles int, folded bool) (*painter, *Row) {
+func painted(t *testing.T, r *trace.Reader, tiles int, folded bool) (*painter, *TimelineRow) {
 	t.Helper()
 	s, err := sums.Summarise(r)
 	if err != nil {
@@ -52,7 +52,7 @@ func painted(t *testing.T, r *trace.Reader, tiles int, folded bool) (*painter, *
 	for range tl.Functions {
 		p.sums = append(p.sums, make([]float32, tiles))
 	}
-	row := &Row{}
+	row := &TimelineRow{}
 	paint := p.thread
 	if folded {
 		paint = p.folded
@@ -104,7 +104,7 @@ func TestFoldedIsAsExpanded(t *testing.T) {
 // A page of 10^15 calls is made by the structure, and no larger than others.
 func TestReportOfEndless(t *testing.T) {
 	r := traceOf(t, 3, tracktest.Endless)
-	d, err := Of(r, Options{})
+	d, err := CollectData(r, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,11 +112,11 @@ func TestReportOfEndless(t *testing.T) {
 	for _, row := range d.Timeline.Rows {
 		calls += row.Calls
 	}
-	if calls != uint64(d.Summary.Calls) || calls < 1e15 || d.Timeline.Kind != "mean" {
-		t.Errorf("the timeline has %d calls, %s, the trace %d", calls, d.Timeline.Kind, d.Summary.Calls)
+	if calls != uint64(d.Summary.Calls) || calls < 1e15 || d.Timeline.TimesKind != "mean" {
+		t.Errorf("the timeline has %d calls, %s, the trace %d", calls, d.Timeline.TimesKind, d.Summary.Calls)
 	}
 	var page bytes.Buffer
-	if err := Write(&page, d); err != nil {
+	if err := WritePage(&page, d); err != nil {
 		t.Fatal(err)
 	}
 	if page.Len() > 1<<20 {

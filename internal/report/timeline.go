@@ -15,28 +15,28 @@ import (
 // A Timeline is what ranks did when, in tiles: each row is one thread of one rank,
 // or of some that share it, each tile an equal part of the time.
 type Timeline struct {
-	Kind      string     `json:"kind"` // how well times are known: exact, bounded, histogram, mean
-	StartNs   int64      `json:"start_ns"`
-	EndNs     int64      `json:"end_ns"`
-	Ranks     int        `json:"ranks"`
-	Bin       int        `json:"bin"`     // ranks per row
-	Sampled   bool       `json:"sampled"` // only the first rank of each row was looked at
-	Threads   bool       `json:"threads"` // there are threads beside the first
-	Columns   int        `json:"columns"` // in which the trace says when ranks compute; 0: it doesn't, or has the times of single calls
-	Rows      []Row      `json:"rows"`
-	Functions []Function `json:"functions"`
+	TimesKind       string             `json:"kind"` // how well times are known: exact, bounded, histogram, mean
+	StartNs         int64              `json:"start_ns"`
+	EndNs           int64              `json:"end_ns"`
+	Ranks           int                `json:"ranks"`
+	RanksPerRow     int                `json:"bin"`     // ranks per row
+	FirstRanksOnly  bool               `json:"sampled"` // only the first rank of each row was looked at
+	HasThreads      bool               `json:"threads"` // there are threads beside the first
+	ActivityColumns int                `json:"columns"` // in which the trace says when ranks compute; 0: it doesn't, or has the times of single calls
+	Rows            []TimelineRow      `json:"rows"`
+	Functions       []TimelineFunction `json:"functions"`
 
-	Tiles int    `json:"tiles"` // per row
-	Main  string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
-	Share string `json:"share"` // per row and tile: part of the time that is not the program's outside MPI, 0 to 250; packed
+	Tiles         int    `json:"tiles"` // per row
+	MainFunctions string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
+	BusyShares    string `json:"share"` // per row and tile: part of the time that is not the program's outside MPI, 0 to 250; packed
 
-	Coarse int    `json:"coarse"` // tiles per row of each function's own part
-	Each   string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
+	CoarseTiles    int    `json:"coarse"` // tiles per row of each function's own part
+	FunctionShares string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
 
-	Single   *Single    `json:"single,omitempty"`   // the calls of short traces
-	Waiting  *WaitTiles `json:"waiting,omitempty"`  // where times are the calls' own
-	Counters []Counter  `json:"counters,omitempty"` // what was attached to calls
-	Kept     []Kept     `json:"kept,omitempty"`     // iterations that are drawn as they were
+	SingleCalls    *SingleCalls      `json:"single,omitempty"`   // the calls of short traces
+	WaitTiles      *WaitTiles        `json:"waiting,omitempty"`  // where times are the calls' own
+	Counters       []AttachedCounter `json:"counters,omitempty"` // what was attached to calls
+	KeptIterations []KeptIteration   `json:"kept,omitempty"`     // iterations that are drawn as they were
 
 	folded bool           // by the structure, not call by call
 	own    bool           // the trace has the times of single calls
@@ -57,20 +57,20 @@ const (
 	asides
 )
 
-// A Row is the shares of time of a row, by category.
-type Row struct {
-	First  int       `json:"first"` // rank
-	Last   int       `json:"last"`
-	Thread int       `json:"thread,omitempty"` // 0 the one that initialised MPI
-	More   bool      `json:"more,omitempty"`   // all threads from that on
-	Of     string    `json:"of,omitempty"`     // of one thread: the functions that the program made it for; empty: not known
-	Host   string    `json:"host"`
-	Share  []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
-	Calls  uint64    `json:"calls"`
+// A TimelineRow is the shares of time of a row, by category.
+type TimelineRow struct {
+	FirstRank      int       `json:"first"` // rank
+	LastRank       int       `json:"last"`
+	Thread         int       `json:"thread,omitempty"` // 0 the one that initialised MPI
+	FurtherThreads bool      `json:"more,omitempty"`   // all threads from that on
+	StartFunction  string    `json:"of,omitempty"`     // of one thread: the functions that the program made it for; empty: not known
+	Host           string    `json:"host"`
+	CategoryShares []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
+	Calls          uint64    `json:"calls"`
 }
 
-// A Function is a function with a colour of its own in a timeline.
-type Function struct {
+// A TimelineFunction is a function with a colour of its own in a timeline.
+type TimelineFunction struct {
 	Name     string  `json:"name"`
 	Category int     `json:"category"`
 	Ns       float64 `json:"ns"` // in all rows
@@ -90,15 +90,15 @@ const (
 func category(f *trace.Function) int {
 	name := strings.TrimPrefix(f.Name, "MPI_")
 	switch {
-	case strings.HasPrefix(name, "File_"), f.Has(trace.Posix):
+	case strings.HasPrefix(name, "File_"), f.Has(trace.AttrPosix):
 		return 4
 	case strings.HasPrefix(name, "Win_") || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == mpi.KindWin && p.Dir == trace.DirIn }):
 		return 3
-	case f.Has(trace.Completes):
+	case f.Has(trace.AttrCompletes):
 		return 1
-	case f.Has(trace.Collective):
+	case f.Has(trace.AttrCollective):
 		return 2
-	case f.Has(trace.Starts) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Name == "dest" || p.Name == "source" || p.Name == "message" }):
+	case f.Has(trace.AttrStarts) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Name == "dest" || p.Name == "source" || p.Name == "message" }):
 		return 0
 	}
 	return 5
@@ -129,7 +129,7 @@ type painter struct {
 }
 
 func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
-	t := &Timeline{Ranks: r.Ranks(), Rows: []Row{}}
+	t := &Timeline{Ranks: r.Ranks(), Rows: []TimelineRow{}}
 	rows, err := t.choose(r)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -140,9 +140,9 @@ func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 		return nil, err
 	}
 	t.Tiles = t.tiles(len(rows))
-	t.Coarse = t.Tiles
-	for t.Coarse > 64 && len(t.Functions)*len(rows)*t.Coarse > maxEach {
-		t.Coarse /= 2
+	t.CoarseTiles = t.Tiles
+	for t.CoarseTiles > 64 && len(t.Functions)*len(rows)*t.CoarseTiles > maxEach {
+		t.CoarseTiles /= 2
 	}
 	p.prepare()
 	each := make([][]byte, len(t.Functions))
@@ -170,8 +170,8 @@ func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 	if p.kind == trace.NoSample {
 		return nil, nil
 	}
-	t.Kind = p.kind.String()
-	t.Main, t.Share, t.Each = packed(dominant), packed(share), packed(slices.Concat(each...))
+	t.TimesKind = p.kind.String()
+	t.MainFunctions, t.BusyShares, t.FunctionShares = packed(dominant), packed(share), packed(slices.Concat(each...))
 	if t.Counters, err = t.counters(r, rows); err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 	}
 	t.rows, t.of = rows, p.of
 	if s.Calls <= maxSingle && eachAlone(rows) {
-		t.Single, err = t.singles(r, rows, 0, t.EndNs-t.StartNs, o, nil)
+		t.SingleCalls, err = t.singles(r, rows, 0, t.EndNs-t.StartNs, o, nil)
 	}
 	return t, err
 }
@@ -226,15 +226,15 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	}
 	streams := make([]int, t.Ranks) // by rank
 	calls := uint64(0)
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
 		streams[k.Number()] = k.Streams()
-		t.Threads = t.Threads || k.Streams() > 1
+		t.HasThreads = t.HasThreads || k.Streams() > 1
 		calls += k.Total()
 	}
-	if t.StartNs, t.EndNs, err = r.Extent(); err != nil {
+	if t.StartNs, t.EndNs, err = r.TimeExtent(); err != nil {
 		return nil, err
 	}
 	if t.EndNs <= t.StartNs {
@@ -242,20 +242,20 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	}
 	rows := t.arrange(streams)
 	for i := range t.Rows {
-		t.Rows[i].Host = procs.At(t.Rows[i].First).Host
+		t.Rows[i].Host = procs.At(t.Rows[i].FirstRank).Host
 	}
 	kind, err := r.TimeKind()
-	if t.own = kind.Own(); err != nil {
+	if t.own = kind.OfTheCallItself(); err != nil {
 		return nil, err
 	}
 	if w, err := r.When(); err != nil {
 		return nil, err
 	} else if w != nil && !t.own {
-		t.Columns = len(w.WidthNs)
+		t.ActivityColumns = len(w.WidthNs)
 	}
 	t.folded = !t.own && calls > maxExpanded
-	if (!t.folded && calls > maxLooked || t.folded && len(streams) > maxParts/t.tiles(len(rows))) && t.Bin > 1 {
-		t.Sampled = true
+	if (!t.folded && calls > maxLooked || t.folded && len(streams) > maxParts/t.tiles(len(rows))) && t.RanksPerRow > 1 {
+		t.FirstRanksOnly = true
 		for i := range rows {
 			rows[i] = rows[i][:1]
 		}
@@ -270,7 +270,7 @@ func (t *Timeline) width() float64 { return float64(t.EndNs-t.StartNs) / float64
 func (t *Timeline) tiles(rows int) int { return max(64, min(mostTiles, maxTiles/rows)) }
 
 // name says what the thread of a row was made for.
-func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
+func (row *TimelineRow) name(r *trace.Reader, list []thread, o Options) error {
 	if len(list) != 1 || list[0].stream == 0 {
 		return nil
 	}
@@ -278,7 +278,7 @@ func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.Of = o.Named.Where.StartFunctions(k, list[0].stream)
+	row.StartFunction = o.Named.Locate.StartFunctions(k, list[0].stream)
 	return nil
 }
 
@@ -292,22 +292,22 @@ func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 		}
 		return n
 	}
-	t.Bin = max(1, (len(streams)+maxRows-1)/maxRows)
-	for count(t.Bin) > maxRows && t.Bin < len(streams) {
-		t.Bin++
+	t.RanksPerRow = max(1, (len(streams)+maxRows-1)/maxRows)
+	for count(t.RanksPerRow) > maxRows && t.RanksPerRow < len(streams) {
+		t.RanksPerRow++
 	}
-	for first := 0; first < len(streams); first += t.Bin {
-		group := streams[first:min(first+t.Bin, len(streams))]
+	for first := 0; first < len(streams); first += t.RanksPerRow {
+		group := streams[first:min(first+t.RanksPerRow, len(streams))]
 		last := min(slices.Max(group), maxRows)
 		for n := range last {
-			row := Row{First: -1, Thread: n, More: n == last-1 && last < slices.Max(group)}
+			row := TimelineRow{FirstRank: -1, Thread: n, FurtherThreads: n == last-1 && last < slices.Max(group)}
 			var list []thread
 			for i, have := range group {
-				for stream := n; stream < have && (stream == n || row.More); stream++ {
+				for stream := n; stream < have && (stream == n || row.FurtherThreads); stream++ {
 					list = append(list, thread{first + i, stream})
 				}
 			}
-			row.First, row.Last = list[0].rank, list[len(list)-1].rank
+			row.FirstRank, row.LastRank = list[0].rank, list[len(list)-1].rank
 			t.Rows, rows = append(t.Rows, row), append(rows, list)
 		}
 	}
@@ -326,19 +326,19 @@ func (p *painter) functions(r *trace.Reader, s *sums.Summary) {
 	for i, f := range list {
 		p.t.number[f.Name] = min(i, maxFunctions)
 		if i < maxFunctions || len(list) == maxFunctions+1 {
-			p.t.Functions = append(p.t.Functions, Function{Name: f.Name, Category: category(byName[f.Name])})
+			p.t.Functions = append(p.t.Functions, TimelineFunction{Name: f.Name, Category: category(byName[f.Name])})
 			p.of[byName[f.Name]] = i
 			continue
 		}
 		if i == maxFunctions {
-			p.t.Functions = append(p.t.Functions, Function{Name: fmt.Sprintf("%d other functions", len(list)-i), Category: len(Categories) - 1})
+			p.t.Functions = append(p.t.Functions, TimelineFunction{Name: fmt.Sprintf("%d other functions", len(list)-i), Category: len(Categories) - 1})
 		}
 		p.of[byName[f.Name]] = maxFunctions
 	}
 }
 
 // thread paints the calls of a thread.
-func (p *painter) thread(r *trace.Reader, x thread, row *Row) error {
+func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 	k, err := r.Rank(x.rank)
 	if err != nil {
 		return err
@@ -374,21 +374,21 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row) error {
 		} else {
 			end = min(end, last.End())
 			ns := float64(end - last.Start)
-			if d := last.Timing.Duration; d.Kind.Own() && end == last.End() {
+			if d := last.Timing.Duration; d.Kind.OfTheCallItself() && end == last.End() {
 				ns = float64(d.Ns) // a lossy time is stretched on the line, by more than it may be off
 			}
 			paint(numbers[last.Terminal], last.Start, end, ns)
 		}
 		row.Calls++
 	}
-	calls := k.Timings(x.stream)
+	calls := k.TimedTerminals(x.stream)
 	if p.part {
-		m, err := k.At(x.stream, p.t.StartNs)
+		m, err := k.MomentAt(x.stream, p.t.StartNs)
 		if err != nil {
 			return err
 		}
 		if m.Call.Call != nil {
-			calls = k.TimingsFrom(x.stream, m.Call.Index)
+			calls = k.TimedTerminalsFrom(x.stream, m.Call.Index)
 		}
 	}
 	for c, err := range calls {
@@ -429,20 +429,20 @@ func (p *painter) asides(r *trace.Reader, s *sums.Summary) error {
 		name     string
 		category int
 	}{
-		{s.SpoorNs > 0 || p.t.own, "spoor (recording)", spoorCategory}, {s.OffNs > 0, "tracing switched off", untracedCategory},
+		{s.RecorderNs > 0 || p.t.own, "spoor (recording)", spoorCategory}, {s.TracingOffNs > 0, "tracing switched off", untracedCategory},
 		{open, "calls that never returned", unendedCategory},
 	} {
 		if p.t.pseudo[i] = -1; x.is {
 			p.t.pseudo[i] = len(p.t.Functions)
-			p.t.Functions = append(p.t.Functions, Function{Name: x.name, Category: x.category})
+			p.t.Functions = append(p.t.Functions, TimelineFunction{Name: x.name, Category: x.category})
 		}
 	}
 	return nil
 }
 
 // which pseudo-function an aside is.
-func which(a trace.Stretch) int {
-	if a.Off {
+func which(a trace.PlacedAside) int {
+	if a.TracingOff {
 		return untraced
 	}
 	return bySpoor
@@ -523,7 +523,7 @@ func (p *painter) tiles(dominant, share []byte, ranks int) ([]byte, []byte) {
 }
 
 func (p *painter) coarse(b []byte, f, ranks int) []byte {
-	each := p.t.Tiles / p.t.Coarse
+	each := p.t.Tiles / p.t.CoarseTiles
 	for i := 0; i+each <= p.t.Tiles; i += each {
 		var sum float32
 		for _, v := range p.sums[f][i : i+each] {
@@ -535,8 +535,8 @@ func (p *painter) coarse(b []byte, f, ranks int) []byte {
 }
 
 // close sums up a row and clears the tiles for the next.
-func (p *painter) close(row *Row, ranks int) {
-	row.Share = make([]float64, len(Categories))
+func (p *painter) close(row *TimelineRow, ranks int) {
+	row.CategoryShares = make([]float64, len(Categories))
 	whole := float64(p.t.EndNs-p.t.StartNs) * float64(ranks)
 	for f := range p.sums {
 		var sum float64
@@ -544,10 +544,10 @@ func (p *painter) close(row *Row, ranks int) {
 			sum += float64(v)
 		}
 		c := p.t.Functions[f].Category
-		row.Share[c] += sum / whole
+		row.CategoryShares[c] += sum / whole
 	}
-	for i, v := range row.Share {
-		row.Share[i] = float64(int(v*1e6+0.5)) / 1e6
+	for i, v := range row.CategoryShares {
+		row.CategoryShares[i] = float64(int(v*1e6+0.5)) / 1e6
 	}
 	p.clear()
 }

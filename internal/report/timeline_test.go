@@ -28,8 +28,8 @@ func TestArrange(t *testing.T) {
 	} {
 		tl := Timeline{}
 		rows := tl.arrange(c.streams)
-		if len(rows) != c.rows || len(tl.Rows) != c.rows || tl.Bin != c.bin {
-			t.Errorf("%s: %d rows in bins of %d, want %d of %d", name, len(rows), tl.Bin, c.rows, c.bin)
+		if len(rows) != c.rows || len(tl.Rows) != c.rows || tl.RanksPerRow != c.bin {
+			t.Errorf("%s: %d rows in bins of %d, want %d of %d", name, len(rows), tl.RanksPerRow, c.rows, c.bin)
 		}
 	}
 }
@@ -46,11 +46,11 @@ func TestArrangeAny(t *testing.T) {
 		seen := make([]int, len(streams))
 		for i, list := range rows {
 			r := tl.Rows[i]
-			if len(list) == 0 || r.First != list[0].rank || r.Last != list[len(list)-1].rank {
+			if len(list) == 0 || r.FirstRank != list[0].rank || r.LastRank != list[len(list)-1].rank {
 				t.Fatalf("row %+v of %v", r, list)
 			}
 			for _, x := range list {
-				if seen[x.rank]++; x.rank/tl.Bin != r.First/tl.Bin || x.stream < r.Thread || x.stream > r.Thread && !r.More {
+				if seen[x.rank]++; x.rank/tl.RanksPerRow != r.FirstRank/tl.RanksPerRow || x.stream < r.Thread || x.stream > r.Thread && !r.FurtherThreads {
 					t.Fatalf("row %+v has %+v", r, x)
 				}
 			}
@@ -75,14 +75,14 @@ func TestLossyTimesAreNotStretched(t *testing.T) {
 			}
 			r.End()
 		})
-		tracktest.Timed(tr, timing.SZ, func(i int) (uint64, uint64) {
+		tracktest.Timed(tr, timing.ModeSZ, func(i int) (uint64, uint64) {
 			if i%2 == 1 && i <= 100 {
 				return gap, short
 			}
 			return gap, long
 		})
 		want := map[string]uint64{"MPI_Barrier": 50 * short, "MPI_Comm_rank": 50 * long}
-		d, err := Of(mergetest.Open(t, []*track.Track{tr}, nil), Options{})
+		d, err := CollectData(mergetest.Open(t, []*track.Track{tr}, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ const (
 // topologies finds them in the order of their communicators; of those with the same ranks in the same
 // places only the first.
 func topologies(r *trace.Reader) ([]Topology, error) {
-	comms, err := handles.Of(r).Comms()
+	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ type createdComm struct {
 
 func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdComm) {
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle {
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.TypeHandle {
 			m.handle = p.Out.Num
 		}
 	}
@@ -127,7 +127,7 @@ func (g *graphs) topology(c *trace.Call, comm *handles.Comm) (Topology, error) {
 // dims takes the dimensions from a call; false if they don't fit the number of ranks.
 func (t *Topology) dims(c *trace.Call, size int) bool {
 	dims, periods := c.Param("dims"), c.Param("periods")
-	if dims.In.Type != trace.Array || periods.In.Type != trace.Array || len(dims.In.Elems) != len(periods.In.Elems) || len(dims.In.Elems) == 0 {
+	if dims.In.Type != trace.TypeArray || periods.In.Type != trace.TypeArray || len(dims.In.Elems) != len(periods.In.Elems) || len(dims.In.Elems) == 0 {
 		return false
 	}
 	product := 1
@@ -189,7 +189,7 @@ func (g *graphs) collect(rank int) error {
 	if err != nil {
 		return err
 	}
-	view, err := handles.Of(g.r).Rank(k)
+	view, err := handles.TableOf(g.r).Rank(k)
 	if err != nil {
 		return err
 	}
@@ -203,14 +203,14 @@ func (g *graphs) collect(rank int) error {
 		}
 		if m := firstMade(g.comms, k, c); m.Comm != nil && m.Size <= maxGraphRanks {
 			around, known := view.Neighbours(m.handle, m.stream, m.after)
-			g.add(m.Comm, int(c.NewComm.Rank), around.Out, known)
+			g.add(m.Comm, int(c.NewComm.Rank), around.Destinations, known)
 		}
 	}
 	return nil
 }
 
 func (g *graphs) add(comm *handles.Comm, self int, out []int, known bool) {
-	x := once.Get(g.of, comm, func() *graph { return &graph{} })
+	x := once.GetOrMake(g.of, comm, func() *graph { return &graph{} })
 	if x.much = x.much || len(x.edges)+len(out) > maxGraphEdges; x.much || !known || self < 0 {
 		return
 	}

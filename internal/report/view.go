@@ -104,7 +104,7 @@ func (s *Server) window(w http.ResponseWriter, r *http.Request) {
 		at[i] = v
 	}
 	part, err := s.viewer.Window(at[0], at[1])
-	if errors.Is(err, ErrWindow) {
+	if errors.Is(err, ErrNoSuchWindow) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -129,16 +129,16 @@ type Viewer struct {
 	calls uint64
 }
 
-// A Window is a part of a timeline. Tiles are those of Timeline and Waiting.
-type Window struct {
-	From      int64   `json:"from"` // ns since the start of the timeline
-	To        int64   `json:"to"`
-	Tiles     int     `json:"tiles"`
-	Main      string  `json:"main"`
-	Share     string  `json:"share"`
-	WaitMain  string  `json:"wait_main,omitempty"`
-	WaitShare string  `json:"wait_share,omitempty"`
-	Single    *Single `json:"single,omitempty"` // where there are few calls
+// A TimelineWindow is a part of a timeline. Tiles are those of Timeline and Waiting.
+type TimelineWindow struct {
+	StartNs       int64        `json:"from"` // ns since the start of the timeline
+	EndNs         int64        `json:"to"`
+	Tiles         int          `json:"tiles"`
+	MainFunctions string       `json:"main"`
+	BusyShares    string       `json:"share"`
+	MainWaitKinds string       `json:"wait_main,omitempty"`
+	WaitShares    string       `json:"wait_share,omitempty"`
+	SingleCalls   *SingleCalls `json:"single,omitempty"` // where there are few calls
 }
 
 // Bounds of windows.
@@ -149,8 +149,8 @@ const (
 	wholeCalls   = 1 << 21 // of the run: up to this many are read to match messages
 )
 
-// ErrWindow says that a part can't be shown.
-var ErrWindow = errors.New("no such part of the run")
+// ErrNoSuchWindow says that a part can't be shown.
+var ErrNoSuchWindow = errors.New("no such part of the run")
 
 // NewViewer returns what serves the page of a trace, made with the same options; nil if it has no timeline.
 func NewViewer(r *trace.Reader, d *Data, o Options) *Viewer {
@@ -162,19 +162,19 @@ func NewViewer(r *trace.Reader, d *Data, o Options) *Viewer {
 }
 
 // Window paints what happened between two times, which count from the timeline's start.
-func (v *Viewer) Window(from, to int64) (*Window, error) {
+func (v *Viewer) Window(from, to int64) (*TimelineWindow, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	from, to = max(0, from), min(to, v.t.EndNs-v.t.StartNs)
 	if to <= from {
-		return nil, ErrWindow
+		return nil, ErrNoSuchWindow
 	}
 	starts, calls, err := v.starts(from, to)
 	if err != nil {
 		return nil, err
 	}
 	if calls > windowCalls {
-		return nil, fmt.Errorf("%w: it has %d calls; zoom in", ErrWindow, calls)
+		return nil, fmt.Errorf("%w: it has %d calls; zoom in", ErrNoSuchWindow, calls)
 	}
 	t := *v.t
 	t.StartNs, t.EndNs = v.t.StartNs+from, v.t.StartNs+to
@@ -185,22 +185,22 @@ func (v *Viewer) Window(from, to int64) (*Window, error) {
 	var main, share []byte
 	for _, list := range v.t.rows {
 		for _, x := range list {
-			if err := p.thread(v.r, x, &Row{}); err != nil {
+			if err := p.thread(v.r, x, &TimelineRow{}); err != nil {
 				return nil, fmt.Errorf("rank %d: %w", x.rank, err)
 			}
 		}
 		main, share = p.tiles(main, share, len(list))
 		p.clear()
 	}
-	w := &Window{From: from, To: to, Tiles: t.Tiles, Main: packed(main), Share: packed(share)}
+	w := &TimelineWindow{StartNs: from, EndNs: to, Tiles: t.Tiles, MainFunctions: packed(main), BusyShares: packed(share)}
 	if v.t.waited != nil {
-		w.WaitMain, w.WaitShare = v.waits(&t)
+		w.MainWaitKinds, w.WaitShares = v.waits(&t)
 	}
 	if calls <= windowSingle && eachAlone(v.t.rows) {
 		if v.calls <= wholeCalls {
 			starts = nil
 		}
-		w.Single, err = v.t.singles(v.r, v.t.rows, from, to, v.o, starts)
+		w.SingleCalls, err = v.t.singles(v.r, v.t.rows, from, to, v.o, starts)
 	}
 	return w, err
 }
@@ -217,7 +217,7 @@ func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, 
 			}
 			var index [2]uint64
 			for i, ns := range [2]int64{from, to} {
-				m, err := k.At(x.stream, v.t.StartNs+ns)
+				m, err := k.MomentAt(x.stream, v.t.StartNs+ns)
 				if err != nil {
 					return nil, 0, err
 				}
@@ -235,14 +235,14 @@ func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, 
 // waits paints what was waited in a part.
 func (v *Viewer) waits(t *Timeline) (main, share string) {
 	w := &waitSums{t: t}
-	for range v.t.Waiting.Names {
+	for range v.t.WaitTiles.KindNames {
 		w.sums = append(w.sums, make([]float32, len(v.t.rows)*t.Tiles))
 	}
 	offset := v.t.first - t.StartNs
 	for row, list := range v.t.rows {
 		w.ranks = append(w.ranks, len(list))
 		for _, x := range v.t.waited(row) {
-			start, end := max(0, x.FromNs+offset), min(t.EndNs-t.StartNs, x.FromNs+offset+x.Ns)
+			start, end := max(0, x.BeginNs+offset), min(t.EndNs-t.StartNs, x.BeginNs+offset+x.Ns)
 			if end <= start {
 				continue
 			}

@@ -16,7 +16,7 @@ func serve(t *testing.T) *Server {
 	t.Helper()
 	r := mergetest.Run(t, 3, tracktest.Stencil(20))
 	o := Options{Live: true}
-	d, err := Of(r, o)
+	d, err := CollectData(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func ring(t *testing.T, ranks, rounds int) *trace.Reader {
 		r.End()
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return uint64(1000 + 300*rank), uint64(2000 + i%7*100) })
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return uint64(1000 + 300*rank), uint64(2000 + i%7*100) })
 	}
 	return mergetest.Open(t, tracks, nil)
 }
@@ -53,7 +53,7 @@ func ring(t *testing.T, ranks, rounds int) *trace.Reader {
 func TestWindow(t *testing.T) {
 	r := ring(t, 3, 300)
 	o := Options{Live: true, Named: nil}
-	d, err := Of(r, o)
+	d, err := CollectData(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,23 +61,23 @@ func TestWindow(t *testing.T) {
 	v := NewViewer(r, d, o)
 	tl := d.Timeline
 	span := tl.EndNs - tl.StartNs
-	share := unpacked(t, tl.Share)
+	share := unpacked(t, tl.BusyShares)
 	for _, c := range [][2]int64{{0, span}, {span / 3, span / 2}, {span / 2, span/2 + 50_000}, {-5, 1000}, {span - 4000, span + 9}} {
 		w, err := v.Window(c[0], c[1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.From != max(0, c[0]) || w.To != min(span, c[1]) {
-			t.Errorf("window %v is from %d to %d", c, w.From, w.To)
+		if w.StartNs != max(0, c[0]) || w.EndNs != min(span, c[1]) {
+			t.Errorf("window %v is from %d to %d", c, w.StartNs, w.EndNs)
 		}
-		got, sum := unpacked(t, w.Share), 0.0
+		got, sum := unpacked(t, w.BusyShares), 0.0
 		for _, b := range got {
-			sum += float64(b) / parts / float64(w.Tiles) * float64(w.To-w.From)
+			sum += float64(b) / parts / float64(w.Tiles) * float64(w.EndNs-w.StartNs)
 		}
 		want, width := 0.0, tl.width()
 		for row := range tl.rows {
 			for i := range tl.Tiles {
-				from, to := max(float64(w.From), float64(i)*width), min(float64(w.To), float64(i+1)*width)
+				from, to := max(float64(w.StartNs), float64(i)*width), min(float64(w.EndNs), float64(i+1)*width)
 				if to > from {
 					want += float64(share[row*tl.Tiles+i]) / parts * (to - from)
 				}
@@ -86,19 +86,19 @@ func TestWindow(t *testing.T) {
 		if math.Abs(sum-want) > 0.01*want+3*width {
 			t.Errorf("window %v has %.0f ns in MPI, the page %.0f", c, sum, want)
 		}
-		if w.Single == nil {
+		if w.SingleCalls == nil {
 			t.Fatalf("window %v has no single calls", c)
 		}
-		whole := tl.Single
-		if c[0] == 0 && (w.Single.Count != whole.Count || w.Single.Calls != whole.Calls || w.Single.Links != whole.Links || w.Single.Waits != whole.Waits) {
+		whole := tl.SingleCalls
+		if c[0] == 0 && (w.SingleCalls.Count != whole.Count || w.SingleCalls.Calls != whole.Calls || w.SingleCalls.MessageLinks != whole.MessageLinks || w.SingleCalls.Waits != whole.Waits) {
 			t.Errorf("the window of all has other calls than the page")
 		}
-		if c[0] == span/3 && (len(unpacked(t, w.Single.Links)) < 300 || w.Single.Count < 400) {
-			t.Errorf("a sixth of the run has %d calls, %d bytes of messages", w.Single.Count, len(unpacked(t, w.Single.Links)))
+		if c[0] == span/3 && (len(unpacked(t, w.SingleCalls.MessageLinks)) < 300 || w.SingleCalls.Count < 400) {
+			t.Errorf("a sixth of the run has %d calls, %d bytes of messages", w.SingleCalls.Count, len(unpacked(t, w.SingleCalls.MessageLinks)))
 		}
 	}
 	for _, c := range [][2]int64{{5, 5}, {7, 3}, {span + 1, span + 5}} {
-		if _, err := v.Window(c[0], c[1]); !errors.Is(err, ErrWindow) {
+		if _, err := v.Window(c[0], c[1]); !errors.Is(err, ErrNoSuchWindow) {
 			t.Errorf("window %v: %v", c, err)
 		}
 	}
@@ -113,19 +113,19 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if some.Single.Calls != all.Single.Calls || some.Single.Forms != all.Single.Forms || len(unpacked(t, some.Single.Links)) != 0 {
-		t.Errorf("%d calls from where the part begins, %d from where the run does", some.Single.Count, all.Single.Count)
+	if some.SingleCalls.Calls != all.SingleCalls.Calls || some.SingleCalls.Forms != all.SingleCalls.Forms || len(unpacked(t, some.SingleCalls.MessageLinks)) != 0 {
+		t.Errorf("%d calls from where the part begins, %d from where the run does", some.SingleCalls.Count, all.SingleCalls.Count)
 	}
 }
 
 // Each message of a ring is received by the next rank.
 func TestLinks(t *testing.T) {
 	const ranks, rounds = 3, 40
-	d, err := Of(ring(t, ranks, rounds), Options{})
+	d, err := CollectData(ring(t, ranks, rounds), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := unpacked(t, d.Timeline.Single.Links)
+	b := unpacked(t, d.Timeline.SingleCalls.MessageLinks)
 	number := func() (v uint64) {
 		for shift := 0; ; shift += 7 {
 			x := b[0]

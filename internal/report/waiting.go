@@ -10,17 +10,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Waiting is why ranks waited, by call site.
-type Waiting struct {
+// WaitTable is why ranks waited, by call site.
+type WaitTable struct {
 	*waits.Report
-	More int `json:"more"` // call sites left out
+	SitesOmitted int `json:"more"` // call sites left out
 }
 
 // WaitTiles are waits in tiles like the timeline's own.
 type WaitTiles struct {
-	Names []string `json:"names"` // of kinds
-	Main  string   `json:"main"`  // per row and tile: the kind with most time, 255 none; packed
-	Share string   `json:"share"` // per row and tile: part of the time that was waited, 0 to 250; packed
+	KindNames  []string `json:"names"` // of kinds
+	MainKinds  string   `json:"main"`  // per row and tile: the kind with most time, 255 none; packed
+	WaitShares string   `json:"share"` // per row and tile: part of the time that was waited, 0 to 250; packed
 }
 
 // Bounds of wait states.
@@ -59,16 +59,16 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o 
 	for range names {
 		w.sums = append(w.sums, make([]float32, len(rows)*t.Tiles))
 	}
-	first, _, err := r.Extent()
+	first, _, err := r.TimeExtent()
 	if err != nil {
 		return nil, err
 	}
 	t.first = first
 	done := 0
 	rep, err := waits.Analyse(r, waits.Options{
-		Path: true, Name: o.called, Loops: calltree.NewLoops(r, calltree.Options{Locate: o.Named.Where, Code: o.Code}),
+		WithPath: true, NameSite: o.called, Loops: calltree.NewLoops(r, calltree.Options{Locate: o.Named.Locate, Code: o.Code}),
 		Progress: func(n uint64) { done += int(n); o.Progress("finding wait states", done, int(s.Calls)) },
-		Each:     func(x waits.Wait) { w.add(x, first-t.StartNs) },
+		EachWait: func(x waits.Wait) { w.add(x, first-t.StartNs) },
 	})
 	if errors.Is(err, waits.ErrNoSingleTimes) {
 		return nil, nil
@@ -77,10 +77,10 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o 
 		return nil, err
 	}
 	t.found = rep
-	t.Waiting = &WaitTiles{Names: names}
-	t.Waiting.Main, t.Waiting.Share = w.tiles()
+	t.WaitTiles = &WaitTiles{KindNames: names}
+	t.WaitTiles.MainKinds, t.WaitTiles.WaitShares = w.tiles()
 	for _, list := range w.each {
-		slices.SortStableFunc(list, func(a, b waits.Wait) int { return int(max(-1, min(1, a.FromNs-b.FromNs))) })
+		slices.SortStableFunc(list, func(a, b waits.Wait) int { return int(max(-1, min(1, a.BeginNs-b.BeginNs))) })
 	}
 	return func(row int) []waits.Wait { return w.each[row] }, nil
 }
@@ -92,7 +92,7 @@ func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 		rep = d.Timeline.found
 	}
 	if rep == nil {
-		if d.NoWaits, err = waits.WhyNone(r); d.NoWaits != "" || err != nil {
+		if d.NoWaitsReason, err = waits.MissingReason(r); d.NoWaitsReason != "" || err != nil {
 			return err
 		}
 		if rep, err = waits.FromTrace(r, o.called); rep == nil || err != nil {
@@ -100,7 +100,7 @@ func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 		}
 	}
 	rep.MergeSites()
-	d.Waiting = &Waiting{Report: rep}
+	d.WaitStates = &WaitTable{Report: rep}
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (w *waitSums) add(x waits.Wait, offset int64) {
 	if x.Ns < 0 {
 		x.Ns, sign = -x.Ns, -1
 	}
-	eachTile(w.t.width(), w.t.Tiles, float64(x.FromNs+offset), float64(x.FromNs+offset+x.Ns), func(tile int, ns float64) { sums[tile] += sign * float32(ns) })
+	eachTile(w.t.width(), w.t.Tiles, float64(x.BeginNs+offset), float64(x.BeginNs+offset+x.Ns), func(tile int, ns float64) { sums[tile] += sign * float32(ns) })
 }
 
 func (w *waitSums) tiles() (main, share string) {
@@ -137,9 +137,9 @@ func (w *waitSums) tiles() (main, share string) {
 	return packed(dominant), packed(parts)
 }
 
-func (w *Waiting) cut() {
+func (w *WaitTable) cut() {
 	rep := w.Report
-	w.More = max(0, len(rep.Sites)-maxWaitSites)
+	w.SitesOmitted = max(0, len(rep.Sites)-maxWaitSites)
 	rep.Sites = rep.Sites[:min(len(rep.Sites), maxWaitSites)]
 	for i := range rep.Sites {
 		s := &rep.Sites[i]

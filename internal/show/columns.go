@@ -44,11 +44,11 @@ func (r *Row) Number(name string, v float64, text string) *Row {
 
 // Count adds a whole number with its digits grouped.
 func (r *Row) Count(name string, v any) *Row {
-	return r.number(name, "", v, func() string { return Grouped(whole(v)) })
+	return r.number(name, "", v, func() string { return FormatGrouped(whole(v)) })
 }
 
-// Some returns v, or a blank in text for people if it is 0.
-func (r *Row) Some(v any) any {
+// BlankIfZero returns v, or a blank in text for people if it is 0.
+func (r *Row) BlankIfZero(v any) any {
 	if _, text := v.(string); !text && !r.plain && float(v) == 0 {
 		return ""
 	}
@@ -57,17 +57,17 @@ func (r *Row) Some(v any) any {
 
 // Bytes adds a size.
 func (r *Row) Bytes(name string, v any) *Row {
-	return r.number(name, "_bytes", v, func() string { return Bytes(whole(v)) })
+	return r.number(name, "_bytes", v, func() string { return FormatBytes(whole(v)) })
 }
 
 // Rate adds bytes per second.
 func (r *Row) Rate(name string, v any) *Row {
-	return r.number(name, "_bytes_per_s", v, func() string { return Bytes(int64(float(v))) + "/s" })
+	return r.number(name, "_bytes_per_s", v, func() string { return FormatBytes(int64(float(v))) + "/s" })
 }
 
 // Ns adds a time, given in ns.
 func (r *Row) Ns(name string, v any) *Row {
-	return r.number(name, "_ns", v, func() string { return Duration(float(v)) })
+	return r.number(name, "_ns", v, func() string { return FormatDuration(float(v)) })
 }
 
 // Share adds a part of a whole as a percentage.
@@ -75,7 +75,7 @@ func (r *Row) Share(name string, part, whole any) *Row {
 	if _, word := part.(string); r.plain && !word {
 		return r.add(name+"_share", strconv.FormatFloat(float(part)/max(1, float(whole)), 'g', 6, 64), false)
 	}
-	return r.number(name, "_share", part, func() string { return Share(float(part), float(whole)) })
+	return r.number(name, "_share", part, func() string { return Percentage(float(part), float(whole)) })
 }
 
 func (r *Row) number(name, unit string, v any, text func() string) *Row {
@@ -93,7 +93,7 @@ func (r *Row) number(name, unit string, v any, text func() string) *Row {
 
 // A View says what of a table is printed.
 type View struct {
-	Top     int      // only the first rows; 0: all
+	MaxRows int      // only the first rows; 0: all
 	Columns []string // only these, by key; nil: all
 	Sort    string   // by the column with this key: numbers from large to small, text by the alphabet
 	CSV     bool     // numbers without units, which are in the names: time_ns
@@ -118,10 +118,10 @@ func key(name string) string {
 	}, strings.ToLower(name)), "_")
 }
 
-// Print writes rows as a view asks for.
-func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
+// PrintRows writes rows as a view asks for.
+func PrintRows[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 	rows = slices.Clone(rows)
-	if err := Sort(rows, v.Sort, cells); err != nil {
+	if err := SortRows(rows, v.Sort, cells); err != nil {
 		return err
 	}
 	if v.Columns != nil {
@@ -131,7 +131,7 @@ func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 		}
 	}
 	if !v.CSV {
-		Text(w, rows, v.Top, cells)
+		WriteText(w, rows, v.MaxRows, cells)
 		return nil
 	}
 	out := csv.NewWriter(w)
@@ -161,8 +161,8 @@ func SelectColumns[T any](columns []string, cells func(*Row, T)) (func(*Row, T),
 	}, nil
 }
 
-// Sort sorts rows by the column with a key, if it isn't "": numbers from large to small, text by the alphabet.
-func Sort[T any](rows []T, by string, cells func(*Row, T)) error {
+// SortRows sorts rows by the column with a key, if it isn't "": numbers from large to small, text by the alphabet.
+func SortRows[T any](rows []T, by string, cells func(*Row, T)) error {
 	if by == "" {
 		return nil
 	}
@@ -209,16 +209,16 @@ func (k keys) find(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, &NoColumn{name, k}
+	return 0, &UnknownColumnError{name, k}
 }
 
-// NoColumn is the error of a column that was asked for and does not exist.
-type NoColumn struct {
+// UnknownColumnError is the error of a column that was asked for and does not exist.
+type UnknownColumnError struct {
 	Name string
 	Keys []string // of those that exist
 }
 
-func (e *NoColumn) Error() string {
+func (e *UnknownColumnError) Error() string {
 	return fmt.Sprintf("no column %q; there are %s", e.Name, strings.Join(e.Keys, ", "))
 }
 
@@ -259,9 +259,9 @@ func float(v any) float64 {
 	return float64(whole(v))
 }
 
-// Lines returns the lines of the text: the columns' names, if they have any, and the rows, which
+// TextLines returns the lines of the text: the columns' names, if they have any, and the rows, which
 // all have the same columns. Without rows there are no lines.
-func Lines[T any](rows []T, cells func(*Row, T)) []string {
+func TextLines[T any](rows []T, cells func(*Row, T)) []string {
 	var aligned []bool
 	var table [][]string
 	for i, x := range rows {
@@ -299,65 +299,65 @@ func Lines[T any](rows []T, cells func(*Row, T)) []string {
 	return lines
 }
 
-// Text writes the rows as text. If top is positive it writes only the first top rows and counts the rest.
-func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) {
-	shown, more := First(rows, top)
-	for _, line := range Lines(shown, cells) {
+// WriteText writes the rows as text. If top is positive it writes only the first top rows and counts the rest.
+func WriteText[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) {
+	shown, more := TopRows(rows, top)
+	for _, line := range TextLines(shown, cells) {
 		fmt.Fprintln(w, line)
 	}
-	More(w, more)
+	WriteOmitted(w, more)
 }
 
-// First returns the first top rows, or all if top is not positive, and the number of rows left out.
-func First[T any](rows []T, top int) (shown []T, more int) {
+// TopRows returns the first top rows, or all if top is not positive, and the number of rows left out.
+func TopRows[T any](rows []T, top int) (shown []T, more int) {
 	if top > 0 && len(rows) > top {
 		return rows[:top], len(rows) - top
 	}
 	return rows, 0
 }
 
-// More writes the number of rows left out.
-func More(w io.Writer, n int) { Rest{more: n}.Print(w) }
+// WriteOmitted writes the number of rows left out.
+func WriteOmitted(w io.Writer, n int) { OmittedRows{more: n}.Print(w) }
 
 // A Limit is how many rows are printed of a table whose rows take parts of the run.
 type Limit struct {
-	Rows  int  // the first ones; 0: all
-	Asked bool // whether the user named the number: then rows below 1 % of the run are among them
+	Rows       int  // the first ones; 0: all
+	UserChosen bool // whether the user named the number: then rows below 1 % of the run are among them
 }
 
 // least is the share of the run below which a row is printed only if it is asked for.
 const least = 0.01
 
-// A Rest counts the rows that are left out.
-type Rest struct {
+// A OmittedRows counts the rows that are left out.
+type OmittedRows struct {
 	more  int
 	small bool // each takes less than least
 	alone bool // no row is printed
 }
 
 // WithinLimit splits rows, each with its share of the run, into those within a limit and the rest.
-func WithinLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
+func WithinLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, OmittedRows) {
 	large := rows
-	if !l.Asked {
+	if !l.UserChosen {
 		large = slices.DeleteFunc(slices.Clone(rows), func(x T) bool { return share(x) < least })
 	}
-	shown, more := First(large, l.Rows)
-	return shown, Rest{len(rows) - len(shown), more == 0 && !l.Asked, len(shown) == 0}
+	shown, more := TopRows(large, l.Rows)
+	return shown, OmittedRows{len(rows) - len(shown), more == 0 && !l.UserChosen, len(shown) == 0}
 }
 
 // PrintWithinLimit writes the rows within a limit, each with its share of the run, and counts the rest.
 func PrintWithinLimit[T any](w io.Writer, rows []T, l Limit, share func(T) float64, cells func(*Row, T)) {
 	shown, rest := WithinLimit(rows, l, share)
-	Text(w, shown, 0, cells)
+	WriteText(w, shown, 0, cells)
 	rest.Print(w)
 }
 
 // Print writes a line about the rest.
-func (r Rest) Print(w io.Writer) {
+func (r OmittedRows) Print(w io.Writer) {
 	if r.more == 0 {
 		return
 	}
-	text := Grouped(r.more)
+	text := FormatGrouped(r.more)
 	if !r.alone {
 		text += " more"
 	}
@@ -367,9 +367,9 @@ func (r Rest) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s: --top 0\n", text)
 }
 
-// CSV writes the columns' names, then each row. The names are those of an empty row, so a table without rows has
+// WriteCSV writes the columns' names, then each row. The names are those of an empty row, so a table without rows has
 // them, too.
-func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) {
+func WriteCSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) {
 	out := csv.NewWriter(w)
 	var r Row
 	var empty T
@@ -383,8 +383,8 @@ func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) {
 	out.Flush()
 }
 
-// Each adds the rows of a list.
-func Each[T any](list []T) func(add func(T)) {
+// EachRow adds the rows of a list.
+func EachRow[T any](list []T) func(add func(T)) {
 	return func(add func(T)) {
 		for _, x := range list {
 			add(x)

@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 `,
 	} {
 		var b strings.Builder
-		if Text(&b, list, top, cells); b.String() != want[1:] {
+		if WriteText(&b, list, top, cells); b.String() != want[1:] {
 			t.Errorf("--top %d:\n%s", top, b.String())
 		}
 	}
@@ -50,11 +50,11 @@ func TestText(t *testing.T) {
 
 func TestWithoutNames(t *testing.T) {
 	var b strings.Builder
-	Text(&b, [][]string{{"a", "1"}, {"bcd", "22"}}, 0, func(r *Row, x []string) { r.Text("", x[0]).Ns("", x[1]) })
+	WriteText(&b, [][]string{{"a", "1"}, {"bcd", "22"}}, 0, func(r *Row, x []string) { r.Text("", x[0]).Ns("", x[1]) })
 	if b.String() != "a     1\nbcd  22\n" {
 		t.Errorf("%s", b.String())
 	}
-	if lines := Lines(nil, cells); len(lines) > 0 {
+	if lines := TextLines(nil, cells); len(lines) > 0 {
 		t.Errorf("of nothing: %q", lines)
 	}
 }
@@ -66,7 +66,7 @@ func TestCSV(t *testing.T) {
 		"function,calls,ns\nMPI_Send,1234567,1500000.0\nµ,3,20.0\n\"MPI_Wait, all\",0,0.0\n": list,
 	} {
 		var b strings.Builder
-		if CSV(&b, Each(rows), row); b.String() != want {
+		if WriteCSV(&b, EachRow(rows), row); b.String() != want {
 			t.Errorf("%s", b.String())
 		}
 	}
@@ -78,9 +78,9 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestFull(t *testing.T) {
 	for what, print := range map[string]func(io.Writer){
-		"text": func(w io.Writer) { Text(w, list, 0, cells) },
-		"CSV":  func(w io.Writer) { CSV(w, Each(list), cells) },
-		"more": func(w io.Writer) { More(w, 1) },
+		"text": func(w io.Writer) { WriteText(w, list, 0, cells) },
+		"CSV":  func(w io.Writer) { WriteCSV(w, EachRow(list), cells) },
+		"more": func(w io.Writer) { WriteOmitted(w, 1) },
 	} {
 		w := bufio.NewWriter(full{})
 		if print(w); w.Flush() == nil {
@@ -94,7 +94,7 @@ func TestPrint(t *testing.T) {
 		view View
 		want string
 	}{
-		{View{Columns: []string{"function", "time_ns"}, Sort: "calls", Top: 2}, `
+		{View{Columns: []string{"function", "time_ns"}, Sort: "calls", MaxRows: 2}, `
 function    time
 MPI_Send  1.5 ms
 µ          20 ns
@@ -117,11 +117,11 @@ calls,of_all_share,bytes,function
 			}
 			r.Text("function", x.name).Bytes("bytes", x.bytes)
 		}
-		if err := Print(&b, list, c.view, rows); err != nil || b.String() != c.want[1:] {
+		if err := PrintRows(&b, list, c.view, rows); err != nil || b.String() != c.want[1:] {
 			t.Errorf("%+v: %v\n%s", c.view, err, b.String())
 		}
 	}
-	if err := Print(io.Discard, list, View{Columns: []string{"speed"}}, cells); err == nil || !strings.Contains(err.Error(), "calls, time_ns, of_all") {
+	if err := PrintRows(io.Discard, list, View{Columns: []string{"speed"}}, cells); err == nil || !strings.Contains(err.Error(), "calls, time_ns, of_all") {
 		t.Error(err)
 	}
 }
@@ -135,8 +135,8 @@ func TestWorth(t *testing.T) {
 		note  string
 	}{
 		{Limit{Rows: 5}, share, 1, "2 more below 1 % of the run: --top 0\n"},
-		{Limit{Rows: 5, Asked: true}, share, 3, ""},
-		{Limit{Rows: 2, Asked: true}, share, 2, "1 more: --top 0\n"},
+		{Limit{Rows: 5, UserChosen: true}, share, 3, ""},
+		{Limit{Rows: 2, UserChosen: true}, share, 2, "1 more: --top 0\n"},
 		{Limit{Rows: 1}, func(call) float64 { return 0.01 }, 1, "2 more: --top 0\n"},
 		{Limit{Rows: 5}, func(call) float64 { return 0.009 }, 0, "3 below 1 % of the run: --top 0\n"},
 	} {
@@ -152,7 +152,7 @@ func TestWorth(t *testing.T) {
 func TestEmptyCSV(t *testing.T) {
 	var b strings.Builder
 	v := View{CSV: true, Columns: []string{"function", "time"}}
-	if err := Print(&b, []call{}, v, cells); err != nil || b.String() != "function,time_ns\n" {
+	if err := PrintRows(&b, []call{}, v, cells); err != nil || b.String() != "function,time_ns\n" {
 		t.Errorf("%v: %q", err, b.String())
 	}
 }

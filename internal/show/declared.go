@@ -14,27 +14,27 @@ type Unit string
 
 // The units. A value that is text, such as "-", is written as it is in any of them, and for programs as no value.
 const (
-	Word     Unit = "word"        // text, left-aligned
-	Number   Unit = "number"      // as it is
-	Count    Unit = "count"       // a whole number with its digits grouped
-	Ns       Unit = "ns"          // a time, given in ns
-	Size     Unit = "bytes"       // a size, given in bytes
-	Fraction Unit = "share"       // a part of a whole, from 0 to 1, as a percentage
-	Ratio    Unit = "ratio"       // with two digits after the point, for programs with three
-	Decimal  Unit = "decimal"     // without digits after the point
-	PerSec   Unit = "bytes_per_s" // bytes per second
+	UnitWord           Unit = "word"        // text, left-aligned
+	UnitNumber         Unit = "number"      // as it is
+	UnitCount          Unit = "count"       // a whole number with its digits grouped
+	UnitNs             Unit = "ns"          // a time, given in ns
+	UnitSize           Unit = "bytes"       // a size, given in bytes
+	UnitFraction       Unit = "share"       // a part of a whole, from 0 to 1, as a percentage
+	UnitRatio          Unit = "ratio"       // with two digits after the point, for programs with three
+	UnitDecimal        Unit = "decimal"     // without digits after the point
+	UnitBytesPerSecond Unit = "bytes_per_s" // bytes per second
 )
 
 // suffix is what a column's key appends to its name.
 func (u Unit) suffix() string {
 	switch u {
-	case Ns:
+	case UnitNs:
 		return "_ns"
-	case Size:
+	case UnitSize:
 		return "_bytes"
-	case Fraction:
+	case UnitFraction:
 		return "_share"
-	case PerSec:
+	case UnitBytesPerSecond:
 		return "_bytes_per_s"
 	}
 	return ""
@@ -42,21 +42,21 @@ func (u Unit) suffix() string {
 
 // A Column is declared once: text, CSV, JSON, pages, the database and the docs follow from it.
 type Column[T any] struct {
-	Name  string         // for people; its key for programs follows from that: "max rank" is max_rank, with the unit Ns "time" is time_ns
-	As    string         // the key, where it doesn't follow from the name; its unit is in it
-	Unit  Unit           // how values are written
-	Doc   string         // what they are, in a line
-	Value func(T) any    // a number, a text, a bool, or nil where it isn't known
-	Text  func(T) string // for people; nil: as the unit has it
-	Blank bool           // for people 0 is a blank
-	Room  int            // width of the terminal from which on the column is shown unasked; 0: never
-	Old   string         // another key that JSON has for it, for those who read release 1.0
+	Name        string         // for people; its key for programs follows from that: "max rank" is max_rank, with the unit Ns "time" is time_ns
+	KeyOverride string         // the key, where it doesn't follow from the name; its unit is in it
+	Unit        Unit           // how values are written
+	Doc         string         // what they are, in a line
+	Value       func(T) any    // a number, a text, a bool, or nil where it isn't known
+	Text        func(T) string // for people; nil: as the unit has it
+	BlankIfZero bool           // for people 0 is a blank
+	MinWidth    int            // width of the terminal from which on the column is shown unasked; 0: never
+	OldJSONKey  string         // another key that JSON has for it, for those who read release 1.0
 }
 
 // Key is the column's name for programs.
 func (c *Column[T]) Key() string {
-	if c.As != "" {
-		return c.As
+	if c.KeyOverride != "" {
+		return c.KeyOverride
 	}
 	return key(named(c.Name, c.Unit.suffix()))
 }
@@ -72,37 +72,37 @@ func (list Columns[T]) Cells(r *Row, x T) {
 }
 
 func (c *Column[T]) cell(r *Row, x T) {
-	left := c.Unit == Word
+	left := c.Unit == UnitWord
 	if !r.plain && c.Text != nil {
 		r.add(c.Name, c.Text(x), left)
 		return
 	}
 	v := c.Value(x)
-	if v == nil && !left && !c.Blank {
+	if v == nil && !left && !c.BlankIfZero {
 		v = "-"
 	} else if v == nil {
 		v = ""
 	}
-	if c.Blank {
-		v = r.Some(v)
+	if c.BlankIfZero {
+		v = r.BlankIfZero(v)
 	}
 	at := len(r.names)
 	switch text, is := v.(string); {
 	case is:
 		r.add(c.Name, text, left)
-	case c.Unit == Count:
+	case c.Unit == UnitCount:
 		r.Count(c.Name, v)
-	case c.Unit == Ns:
+	case c.Unit == UnitNs:
 		r.Ns(c.Name, v)
-	case c.Unit == Size:
+	case c.Unit == UnitSize:
 		r.Bytes(c.Name, v)
-	case c.Unit == Fraction:
+	case c.Unit == UnitFraction:
 		r.Share(c.Name, v, 1)
-	case c.Unit == Ratio:
+	case c.Unit == UnitRatio:
 		r.Number(c.Name, float(v), fmt.Sprintf("%.2f", float(v)))
-	case c.Unit == Decimal:
+	case c.Unit == UnitDecimal:
 		r.Decimal(c.Name, float(v), 0)
-	case c.Unit == PerSec:
+	case c.Unit == UnitBytesPerSecond:
 		r.Rate(c.Name, v)
 	default:
 		r.add(c.Name, fmt.Sprint(v), left)
@@ -120,10 +120,10 @@ func (v *View) width() int {
 	return math.MaxInt
 }
 
-// Fitting are the columns that are shown unasked on a terminal of a width.
-func (list Columns[T]) Fitting(width int) (fitting Columns[T]) {
+// FittingColumns are the columns that are shown unasked on a terminal of a width.
+func (list Columns[T]) FittingColumns(width int) (fitting Columns[T]) {
 	for _, c := range list {
-		if c.Room > 0 && c.Room <= width {
+		if c.MinWidth > 0 && c.MinWidth <= width {
 			fitting = append(fitting, c)
 		}
 	}
@@ -140,15 +140,15 @@ type Table[T any] struct {
 // Print writes the table as a view asks for: of columns that say from which width on they are shown, those for which there is room.
 func (t Table[T]) Print(w io.Writer, v View) error {
 	cells := t.Columns.Cells
-	if fitting := t.Columns.Fitting(v.width()); !v.CSV && v.Columns == nil && len(fitting) > 0 {
+	if fitting := t.Columns.FittingColumns(v.width()); !v.CSV && v.Columns == nil && len(fitting) > 0 {
 		rows := slices.Clone(t.Rows)
-		if err := Sort(rows, v.Sort, cells); err != nil {
+		if err := SortRows(rows, v.Sort, cells); err != nil {
 			return err
 		}
-		Text(w, rows, v.Top, fitting.Cells)
+		WriteText(w, rows, v.MaxRows, fitting.Cells)
 		return nil
 	}
-	return Print(w, t.Rows, v, cells)
+	return PrintRows(w, t.Rows, v, cells)
 }
 
 // MarshalJSON makes an array of objects.
@@ -158,7 +158,7 @@ func (t Table[T]) MarshalJSON() ([]byte, error) {
 	known := make(map[string]bool)
 	for i := range t.Columns {
 		known[t.Columns[i].Key()] = true
-		known[t.Columns[i].Old] = true
+		known[t.Columns[i].OldJSONKey] = true
 	}
 	for i, x := range t.Rows {
 		if i > 0 {
@@ -174,9 +174,9 @@ func (t Table[T]) MarshalJSON() ([]byte, error) {
 			if err := member(&b, c.Key(), v); err != nil {
 				return nil, err
 			}
-			if c.Old != "" {
+			if c.OldJSONKey != "" {
 				b.WriteByte(',')
-				if err := member(&b, c.Old, v); err != nil {
+				if err := member(&b, c.OldJSONKey, v); err != nil {
 					return nil, err
 				}
 			}
@@ -225,8 +225,8 @@ type Heading struct {
 	Unit Unit   `json:"unit"`
 	Doc  string `json:"doc"`
 
-	Room  int  `json:"room"`  // see Column
-	Blank bool `json:"blank"` // for people 0 is a blank
+	MinWidth    int  `json:"room"`  // see Column
+	BlankIfZero bool `json:"blank"` // for people 0 is a blank
 }
 
 // Headings describe the columns.
@@ -234,7 +234,7 @@ func (list Columns[T]) Headings() []Heading {
 	out := make([]Heading, len(list))
 	for i := range list {
 		c := &list[i]
-		out[i] = Heading{c.Key(), c.Name, c.Unit, c.Doc, c.Room, c.Blank}
+		out[i] = Heading{c.Key(), c.Name, c.Unit, c.Doc, c.MinWidth, c.BlankIfZero}
 	}
 	return out
 }

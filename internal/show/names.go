@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// Names shortens the names of functions that are shown together: template arguments go first, then namespaces, and the function's own
+// NameShortener shortens the names of functions that are shown together: template arguments go first, then namespaces, and the function's own
 // name never. Of arguments by which two of the names differ, what differs stays as long as there is room.
-type Names struct {
+type NameShortener struct {
 	list  []string
 	known map[string]*shortened
 	alike map[string][]*name // by what is left without arguments: names that differ in these alone
@@ -25,17 +25,17 @@ type shortened struct {
 	scoped string
 }
 
-// NewNames returns a shortener for names that are shown together. They are looked at when one does not fit.
-func NewNames(list []string) *Names {
-	return &Names{list: list, known: make(map[string]*shortened)}
+// NewNameShortener returns a shortener for names that are shown together. They are looked at when one does not fit.
+func NewNameShortener(list []string) *NameShortener {
+	return &NameShortener{list: list, known: make(map[string]*shortened)}
 }
 
-// Fit is the longest form of a name that has at most width columns, else the shortest one.
-func (n *Names) Fit(text string, width int) string {
+// FitWidth is the longest form of a name that has at most width columns, else the shortest one.
+func (n *NameShortener) FitWidth(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
 	}
-	forms := n.Forms(text)
+	forms := n.ShorterForms(text)
 	for _, form := range forms {
 		if utf8.RuneCountInString(form) <= width {
 			return form
@@ -44,16 +44,16 @@ func (n *Names) Fit(text string, width int) string {
 	return forms[len(forms)-1]
 }
 
-// Forms are what a name may be shortened to, longest first.
-func (n *Names) Forms(text string) []string {
+// ShorterForms are what a name may be shortened to, longest first.
+func (n *NameShortener) ShorterForms(text string) []string {
 	return n.of(text).forms
 }
 
-func (n *Names) of(text string) *shortened {
-	return once.Get(n.known, text, func() *shortened { return n.shortened(text) })
+func (n *NameShortener) of(text string) *shortened {
+	return once.GetOrMake(n.known, text, func() *shortened { return n.shortened(text) })
 }
 
-func (n *Names) shortened(text string) *shortened {
+func (n *NameShortener) shortened(text string) *shortened {
 	x := parseName(text)
 	s := &shortened{forms: []string{text}, scoped: text}
 	add := func(form string) {
@@ -102,7 +102,7 @@ func (n *Names) shortened(text string) *shortened {
 }
 
 // group sorts the names by what they have in common.
-func (n *Names) group() {
+func (n *NameShortener) group() {
 	if n.alike != nil {
 		return
 	}

@@ -67,7 +67,7 @@ func TestNames(t *testing.T) {
 		{"exchange", 3, "exchange"},
 		{"halo::exchange", 10, "…exchange"},
 	} {
-		got := NewNames(together).Fit(x.name, x.width)
+		got := NewNameShortener(together).FitWidth(x.name, x.width)
 		if got != x.want {
 			t.Errorf("%s in %d columns:\n     %s\nwant %s", x.name, x.width, got, x.want)
 		}
@@ -93,7 +93,7 @@ func TestPlace(t *testing.T) {
 		{"exchange halo.c:40 (solver)", 18, "exchange halo.c:40"},
 		{"main transport.cc:106 +0xbd0c", 23, "transport.cc:106 +0xbd0c"},
 	} {
-		if got := NewNames(nil).Place(x.place, x.width); got != x.want {
+		if got := NewNameShortener(nil).ShortenPlace(x.place, x.width); got != x.want {
 			t.Errorf("%s in %d columns:\n     %s\nwant %s", x.place, x.width, got, x.want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestPlace(t *testing.T) {
 func TestNamed(t *testing.T) {
 	place := "boost::mpi::all_reduce<int> all_reduce.hpp:36 < main a.cc:3"
 	for width, want := range map[int]string{60: place, 30: "all_reduce all_reduce.hpp:36 …", 20: "all_reduce all_reduce.hpp:36"} {
-		if got := NewNames(nil).Named(place, width); got != want {
+		if got := NewNameShortener(nil).ShortenNamed(place, width); got != want {
 			t.Errorf("%d: %s", width, got)
 		}
 	}
@@ -113,11 +113,11 @@ func TestLine(t *testing.T) {
 		return f + "<std::vector<double, std::allocator<double> >, std::map<int, double> > a.cc:7"
 	}
 	line := "ranks wait for imbalance in MPI_Allreduce at " + long("one") + ", before MPI_Bcast at " + long("two")
-	got := Line(line, long("one"), long("two"), long("one"))
+	got := ShortenPlaces(line, long("one"), long("two"), long("one"))
 	if want := "ranks wait for imbalance in MPI_Allreduce at one<…> a.cc:7, before MPI_Bcast at two<…> a.cc:7"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if short := "MPI_Send at main a.c:3"; Line(short, "main a.c:3") != short {
+	if short := "MPI_Send at main a.c:3"; ShortenPlaces(short, "main a.c:3") != short {
 		t.Error("a line with room was shortened")
 	}
 }
@@ -127,12 +127,12 @@ func FuzzNames(f *testing.F) {
 	f.Add("a::b<c<d>, e(f)>::operator()<g>", "a::b<c<h>, e(f)>::operator()<g>")
 	f.Add("operator<<", "operator< <x>::y")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		n := NewNames([]string{a, b})
+		n := NewNameShortener([]string{a, b})
 		for _, x := range []string{a, b} {
 			last := 1 << 30
-			for _, form := range n.Forms(x) {
+			for _, form := range n.ShorterForms(x) {
 				if length := utf8.RuneCountInString(form); length >= last {
-					t.Errorf("%q: %q", x, n.Forms(x))
+					t.Errorf("%q: %q", x, n.ShorterForms(x))
 				} else {
 					last = length
 				}
@@ -145,7 +145,7 @@ func FuzzNames(f *testing.F) {
 func TestLineOfMuchText(t *testing.T) {
 	const place = "solvers::transport<solvers::upwind<2, double>, std::allocator<double> >() templates.cc:21"
 	const text = "5.9 %      rank 0 waits for rank 1 in MPI_Allreduce at " + place + "; rank 1 is in MPI for 56.0 % of that time"
-	if got := Line(text, place); utf8.RuneCountInString(got) > OneLine || !strings.Contains(got, " templates.cc:21;") {
+	if got := ShortenPlaces(text, place); utf8.RuneCountInString(got) > MaxLineColumns || !strings.Contains(got, " templates.cc:21;") {
 		t.Errorf("%d columns: %s", utf8.RuneCountInString(got), got)
 	}
 }

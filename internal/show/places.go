@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Place shortens a place, functions with file and line and what called them, to a number of columns: first its module goes, then
+// ShortenPlace shortens a place, functions with file and line and what called them, to a number of columns: first its module goes, then
 // template arguments, then what called the function, then namespaces; at last only file and line are left.
-func (n *Names) Place(place string, width int) string {
+func (n *NameShortener) ShortenPlace(place string, width int) string {
 	long := func(text string) bool { return utf8.RuneCountInString(text) > width }
 	if !long(place) {
 		return place
@@ -40,22 +40,22 @@ func (n *Names) Place(place string, width int) string {
 		if end != "" && len(frames) == 1 {
 			continue
 		}
-		if text := n.Fit(name, width-utf8.RuneCountInString(at+end)) + at + end; !long(text) {
+		if text := n.FitWidth(name, width-utf8.RuneCountInString(at+end)) + at + end; !long(text) {
 			return text
 		}
 	}
 	if line, ok := strings.CutPrefix(at, " "); ok {
 		return line
 	}
-	return n.Fit(name, 1) + at
+	return n.FitWidth(name, 1) + at
 }
 
-// Named is Place for a line without the function elsewhere: its own name stays, and the line may take more columns.
-func (n *Names) Named(place string, width int) string {
-	text := n.Place(place, width)
+// ShortenNamed is Place for a line without the function elsewhere: its own name stays, and the line may take more columns.
+func (n *NameShortener) ShortenNamed(place string, width int) string {
+	text := n.ShortenPlace(place, width)
 	first, _, _ := strings.Cut(place, " < ")
 	if name, at := cutPlace(first); at == " "+text {
-		return n.Fit(name, 1) + at
+		return n.FitWidth(name, 1) + at
 	}
 	return text
 }
@@ -71,11 +71,11 @@ func cutPlace(frame string) (name, at string) {
 	return frame, ""
 }
 
-// OneLine is how many columns a line with a place of the program takes at most.
-const OneLine = 120
+// MaxLineColumns is how many columns a line with a place of the program takes at most.
+const MaxLineColumns = 120
 
-// OfPlaces is a shortener of places that are shown together.
-func OfPlaces(places []string) *Names {
+// PlaceShortener is a shortener of places that are shown together.
+func PlaceShortener(places []string) *NameShortener {
 	var list []string
 	for _, place := range places {
 		for frame := range strings.SplitSeq(place, " < ") {
@@ -83,15 +83,17 @@ func OfPlaces(places []string) *Names {
 			list = append(list, name)
 		}
 	}
-	return NewNames(list)
+	return NewNameShortener(list)
 }
 
-// Line shortens the places in a line of its own.
-func Line(text string, places ...string) string { return OfPlaces(places).Line(text, places...) }
+// ShortenPlaces shortens the places in a line of its own.
+func ShortenPlaces(text string, places ...string) string {
+	return PlaceShortener(places).ShortenLine(text, places...)
+}
 
-// Line shortens the places in a line to what fits OneLine columns: the longest ones, all to the same length.
-func (n *Names) Line(text string, places ...string) string {
-	room := OneLine - utf8.RuneCountInString(text)
+// ShortenLine shortens the places in a line to what fits OneLine columns: the longest ones, all to the same length.
+func (n *NameShortener) ShortenLine(text string, places ...string) string {
+	room := MaxLineColumns - utf8.RuneCountInString(text)
 	if room >= 0 {
 		return text
 	}
@@ -105,7 +107,7 @@ func (n *Names) Line(text string, places ...string) string {
 	for i, place := range places {
 		width := max(least, room/(len(places)-i))
 		room -= min(width, utf8.RuneCountInString(place))
-		text = strings.Replace(text, place, n.Place(place, width), 1)
+		text = strings.Replace(text, place, n.ShortenPlace(place, width), 1)
 	}
 	return text
 }

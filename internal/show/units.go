@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Duration writes ns with three digits: 1.23 ms.
-func Duration(ns float64) string {
+// FormatDuration writes ns with three digits: 1.23 ms.
+func FormatDuration(ns float64) string {
 	units := []string{"ns", "µs", "ms", "s"}
 	for i, u := range units {
 		if ns < 999.5 || i == len(units)-1 {
@@ -22,19 +22,19 @@ func Duration(ns float64) string {
 	return ""
 }
 
-// Plural writes a number of things: 1 rank, 2 ranks.
-func Plural[T int | int64 | uint64](n T, thing string) string {
+// FormatPlural writes a number of things: 1 rank, 2 ranks.
+func FormatPlural[T int | int64 | uint64](n T, thing string) string {
 	switch {
 	case n == 1:
 		return "1 " + thing
 	case strings.HasSuffix(thing, "s"), strings.HasSuffix(thing, "ch"):
 		thing += "e"
 	}
-	return Grouped(n) + " " + thing + "s"
+	return FormatGrouped(n) + " " + thing + "s"
 }
 
-// Grouped writes a number with commas: 12,345,678.
-func Grouped[T int | int64 | uint64](n T) string {
+// FormatGrouped writes a number with commas: 12,345,678.
+func FormatGrouped[T int | int64 | uint64](n T) string {
 	s := strconv.FormatInt(int64(n), 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -42,8 +42,8 @@ func Grouped[T int | int64 | uint64](n T) string {
 	return s
 }
 
-// Bytes writes a size with three digits: 800 B, 1.6 KB.
-func Bytes[T int64 | uint64](n T) string {
+// FormatBytes writes a size with three digits: 800 B, 1.6 KB.
+func FormatBytes[T int64 | uint64](n T) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}
@@ -57,8 +57,8 @@ func Bytes[T int64 | uint64](n T) string {
 	return ""
 }
 
-// Share writes a part of a whole: 12.3 %.
-func Share(part, whole float64) string {
+// Percentage writes a part of a whole: 12.3 %.
+func Percentage(part, whole float64) string {
 	switch {
 	case whole == 0:
 		return "0 %"
@@ -70,8 +70,8 @@ func Share(part, whole float64) string {
 	return fmt.Sprintf("%.1f %%", 100*part/whole)
 }
 
-// Ranges writes rising numbers shortly: 0-3,5.
-func Ranges(list []int) string {
+// FormatRanges writes rising numbers shortly: 0-3,5.
+func FormatRanges(list []int) string {
 	var b []byte
 	for i := 0; i < len(list); {
 		k := i
@@ -117,12 +117,12 @@ func WithoutMiddle(text string) string {
 	if left <= shortTail {
 		return text
 	}
-	return strings.ToValidUTF8(text[:shortHead], "") + fmt.Sprintf(" … (%s left out) … ", Bytes(int64(left))) + strings.ToValidUTF8(text[len(text)-shortTail:], "")
+	return strings.ToValidUTF8(text[:shortHead], "") + fmt.Sprintf(" … (%s left out) … ", FormatBytes(int64(left))) + strings.ToValidUTF8(text[len(text)-shortTail:], "")
 }
 
-// Quote writes arguments as a command line that a shell would take apart into
+// QuoteCommand writes arguments as a command line that a shell would take apart into
 // the same arguments.
-func Quote(args []string) string {
+func QuoteCommand(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
 		quoted[i] = a
@@ -139,23 +139,23 @@ func special(r rune) bool {
 
 // A Loop is a loop of a run as every verb names it. Package calltree finds them.
 type Loop struct {
-	Function string `json:"function,omitempty"` // that contains it; empty: not known
-	Place    string `json:"place,omitempty"`    // file and line, or offset; empty: found by the order of calls
-	First    string `json:"first"`              // the first call in it
-	Depth    int    `json:"depth"`              // number of loops around it
-	Rounds   uint64 `json:"rounds"`             // the most of one entry
-	Around   int    `json:"-"`                  // the loop around it, by its place in the list; -1: none
+	Function  string `json:"function,omitempty"` // that contains it; empty: not known
+	Place     string `json:"place,omitempty"`    // file and line, or offset; empty: found by the order of calls
+	FirstCall string `json:"first"`              // the first call in it
+	Depth     int    `json:"depth"`              // number of loops around it
+	MaxRounds uint64 `json:"rounds"`             // the most of one entry
+	OuterLoop int    `json:"-"`                  // the loop around it, by its place in the list; -1: none
 }
 
 func (l *Loop) String() string {
 	if l.Place != "" {
 		return l.Function + " " + l.Place
 	}
-	return fmt.Sprintf("%s times: %s", Grouped(l.Rounds), l.First)
+	return fmt.Sprintf("%s times: %s", FormatGrouped(l.MaxRounds), l.FirstCall)
 }
 
-// Change writes how far b is from a: =, new, gone, or a percentage of a with its sign.
-func Change(a, b float64) string {
+// PercentChange writes how far b is from a: =, new, gone, or a percentage of a with its sign.
+func PercentChange(a, b float64) string {
 	switch {
 	case a == b:
 		return "="

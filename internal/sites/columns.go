@@ -6,8 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// Known says what is known of all sites of a table: columns of what is not are left out.
-type Known struct {
+// KnownFacts says what is known of all sites of a table: columns of what is not are left out.
+type KnownFacts struct {
 	TimeNs int64 // of all ranks and threads together
 	Times  bool
 	Waits  bool // who waited for whom
@@ -16,25 +16,25 @@ type Known struct {
 // wide is the width from which on a table has its less important columns.
 const wide = 112
 
-// Columns are those of a table of call sites, in order. Of a column that is added here text, CSV, JSON, the page, the database,
+// AllColumns are those of a table of call sites, in order. Of a column that is added here text, CSV, JSON, the page, the database,
 // comparisons and the docs know.
-func Columns(known Known) show.Columns[Site] {
-	return append(Names(), Measures(known)...)
+func AllColumns(known KnownFacts) show.Columns[Site] {
+	return append(NameColumns(), MeasureColumns(known)...)
 }
 
-// Names are the columns that say which call site a row is.
-func Names() show.Columns[Site] {
+// NameColumns are the columns that say which call site a row is.
+func NameColumns() show.Columns[Site] {
 	return show.Columns[Site]{
-		{Name: "function", Unit: show.Word, Doc: "MPI function", Value: func(s Site) any { return s.At.Function }},
-		{Name: "place", Unit: show.Word, Doc: "call site", Value: func(s Site) any { return s.Place }},
-		{Name: "module", Unit: show.Word, Doc: "program or library that the call is in", Value: func(s Site) any { return s.Module }},
-		{Name: "address", Unit: show.Word, Doc: "where in it", Value: func(s Site) any { return fmt.Sprintf("0x%x", s.Offset) }},
-		{Name: "addresses", Unit: show.Count, Doc: "addresses that are this one call site, as compilers copy calls", Value: func(s Site) any { return s.Addresses }},
+		{Name: "function", Unit: show.UnitWord, Doc: "MPI function", Value: func(s Site) any { return s.FunctionSite.Function }},
+		{Name: "place", Unit: show.UnitWord, Doc: "call site", Value: func(s Site) any { return s.Place }},
+		{Name: "module", Unit: show.UnitWord, Doc: "program or library that the call is in", Value: func(s Site) any { return s.Module }},
+		{Name: "address", Unit: show.UnitWord, Doc: "where in it", Value: func(s Site) any { return fmt.Sprintf("0x%x", s.Offset) }},
+		{Name: "addresses", Unit: show.UnitCount, Doc: "addresses that are this one call site, as compilers copy calls", Value: func(s Site) any { return s.Addresses }},
 	}
 }
 
-// Measures are the columns with what the calls took and moved.
-func Measures(known Known) show.Columns[Site] {
+// MeasureColumns are the columns with what the calls took and moved.
+func MeasureColumns(known KnownFacts) show.Columns[Site] {
 	list := show.Columns[Site]{}
 	add := func(there bool, c show.Column[Site]) {
 		if there {
@@ -49,47 +49,47 @@ func Measures(known Known) show.Columns[Site] {
 	if !t {
 		bytes, ranks = 1, 1
 	}
-	add(t, show.Column[Site]{Name: "time", Unit: show.Ns, Room: 1, Old: "ns",
-		Doc: "time of all ranks in these calls", Value: func(s Site) any { return s.Time.Sum }})
-	add(t, show.Column[Site]{Name: "of run", Unit: show.Fraction, Room: 1,
-		Doc: "its share of all ranks' time from first to last call", Value: func(s Site) any { return float64(s.Time.Sum) / float64(max(1, known.TimeNs)) }})
-	add(known.Waits, show.Column[Site]{Name: "waited", Unit: show.Ns, Room: 1, Blank: true,
+	add(t, show.Column[Site]{Name: "time", Unit: show.UnitNs, MinWidth: 1, OldJSONKey: "ns",
+		Doc: "time of all ranks in these calls", Value: func(s Site) any { return s.Duration.Sum }})
+	add(t, show.Column[Site]{Name: "of run", Unit: show.UnitFraction, MinWidth: 1,
+		Doc: "its share of all ranks' time from first to last call", Value: func(s Site) any { return float64(s.Duration.Sum) / float64(max(1, known.TimeNs)) }})
+	add(known.Waits, show.Column[Site]{Name: "waited", Unit: show.UnitNs, MinWidth: 1, BlankIfZero: true,
 		Doc: "part of the time in which ranks waited for other ranks ([waits](waits.md))", Value: func(s Site) any { return s.WaitedNs }})
-	add(true, show.Column[Site]{Name: "calls", Unit: show.Count, Room: 1,
+	add(true, show.Column[Site]{Name: "calls", Unit: show.UnitCount, MinWidth: 1,
 		Doc: "number of calls", Value: func(s Site) any { return s.Calls }})
-	add(true, show.Column[Site]{Name: "ranks", Unit: show.Count, Room: ranks,
-		Doc: "ranks that make them", Value: func(s Site) any { return s.Spent.Ranks }})
-	add(t, show.Column[Site]{Name: "mean", Unit: show.Ns, Room: 1,
-		Doc: "time of a call", Value: func(s Site) any { return s.Time.Mean() }})
-	add(t, show.Column[Site]{Name: "deviation", Unit: show.Ns,
-		Doc: "standard deviation of the time of a call", Value: func(s Site) any { return s.Time.Deviation() }})
-	add(t, show.Column[Site]{Name: "min", Unit: show.Ns,
-		Doc: "shortest call", Value: func(s Site) any { return s.Time.Min }})
-	add(t, show.Column[Site]{Name: "max", Unit: show.Ns, Room: ranks,
-		Doc: "longest call", Value: func(s Site) any { return s.Time.Max }})
+	add(true, show.Column[Site]{Name: "ranks", Unit: show.UnitCount, MinWidth: ranks,
+		Doc: "ranks that make them", Value: func(s Site) any { return s.TimePerRank.Ranks }})
+	add(t, show.Column[Site]{Name: "mean", Unit: show.UnitNs, MinWidth: 1,
+		Doc: "time of a call", Value: func(s Site) any { return s.Duration.Mean() }})
+	add(t, show.Column[Site]{Name: "deviation", Unit: show.UnitNs,
+		Doc: "standard deviation of the time of a call", Value: func(s Site) any { return s.Duration.Deviation() }})
+	add(t, show.Column[Site]{Name: "min", Unit: show.UnitNs,
+		Doc: "shortest call", Value: func(s Site) any { return s.Duration.Min }})
+	add(t, show.Column[Site]{Name: "max", Unit: show.UnitNs, MinWidth: ranks,
+		Doc: "longest call", Value: func(s Site) any { return s.Duration.Max }})
 	add(t, show.Column[Site]{Name: "max rank",
-		Doc: "rank that had the longest call", Value: func(s Site) any { return s.Time.MaxRank }})
-	add(t, show.Column[Site]{Name: "most", Unit: show.Ns,
-		Doc: "largest total of a rank", Value: func(s Site) any { return s.Spent.Max }})
+		Doc: "rank that had the longest call", Value: func(s Site) any { return s.Duration.MaxRank }})
+	add(t, show.Column[Site]{Name: "most", Unit: show.UnitNs,
+		Doc: "largest total of a rank", Value: func(s Site) any { return s.TimePerRank.Max }})
 	add(t, show.Column[Site]{Name: "most rank",
-		Doc: "rank that has it", Value: func(s Site) any { return s.Spent.MaxRank }})
-	add(t, show.Column[Site]{Name: "imbalance", Unit: show.Ratio, Room: 1,
+		Doc: "rank that has it", Value: func(s Site) any { return s.TimePerRank.MaxRank }})
+	add(t, show.Column[Site]{Name: "imbalance", Unit: show.UnitRatio, MinWidth: 1,
 		Doc:   "largest total of a rank divided by the mean over the ranks that make the call; \"≥\" marks a lower bound",
 		Value: func(s Site) any { return s.Imbalance() }, Text: imbalance})
-	add(t, show.Column[Site]{Name: "lost", Unit: show.Ns,
+	add(t, show.Column[Site]{Name: "lost", Unit: show.UnitNs,
 		Doc: "what the rank with the largest total has more than the mean",
 		Value: func(s Site) any {
-			return max(0, float64(s.Spent.Max)-float64(s.Time.Sum)/float64(max(1, s.Spent.Ranks)))
+			return max(0, float64(s.TimePerRank.Max)-float64(s.Duration.Sum)/float64(max(1, s.TimePerRank.Ranks)))
 		}})
-	add(t, show.Column[Site]{Name: "compute", Unit: show.Ns, Room: ranks + 30,
-		Doc: "time outside MPI before these calls, of all ranks", Value: func(s Site) any { return s.Before.Sum }})
-	add(true, show.Column[Site]{Name: "bytes", Unit: show.Size,
+	add(t, show.Column[Site]{Name: "compute", Unit: show.UnitNs, MinWidth: ranks + 30,
+		Doc: "time outside MPI before these calls, of all ranks", Value: func(s Site) any { return s.Gap.Sum }})
+	add(true, show.Column[Site]{Name: "bytes", Unit: show.UnitSize,
 		Doc: "payload in both directions", Value: func(s Site) any { return s.Bytes.Out + s.Bytes.In }})
-	add(true, show.Column[Site]{Name: "median message", Unit: show.Size, Room: ranks + 10, Blank: true,
+	add(true, show.Column[Site]{Name: "median message", Unit: show.UnitSize, MinWidth: ranks + 10, BlankIfZero: true,
 		Doc: "median of what a call sends, or receives if it sends nothing", Value: func(s Site) any { return s.MedianSize() }})
-	add(true, show.Column[Site]{Name: "bytes out", Unit: show.Size, Room: bytes, Blank: true,
+	add(true, show.Column[Site]{Name: "bytes out", Unit: show.UnitSize, MinWidth: bytes, BlankIfZero: true,
 		Doc: "payload that leaves the ranks", Value: func(s Site) any { return s.Bytes.Out }})
-	add(true, show.Column[Site]{Name: "bytes in", Unit: show.Size, Room: bytes, Blank: true,
+	add(true, show.Column[Site]{Name: "bytes in", Unit: show.UnitSize, MinWidth: bytes, BlankIfZero: true,
 		Doc: "payload that reaches them", Value: func(s Site) any { return s.Bytes.In }})
 	return list
 }
@@ -97,9 +97,9 @@ func Measures(known Known) show.Columns[Site] {
 // imbalance writes how unevenly the ranks share the time.
 func imbalance(s Site) string {
 	switch {
-	case s.Spent.Ranks < 2:
+	case s.TimePerRank.Ranks < 2:
 		return ""
-	case s.AtLeast:
+	case s.SpentIsLowerBound:
 		return fmt.Sprintf("≥ %.2f", s.Imbalance())
 	}
 	return fmt.Sprintf("%.2f", s.Imbalance())

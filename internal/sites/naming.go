@@ -10,7 +10,7 @@ import (
 // A Naming says what call sites are called, and which are one: compilers copy calls, so that one source line has several
 // addresses. What has no line in the debug information is one by its address.
 type Naming struct {
-	Where calltree.Locate
+	Locate calltree.Locator
 
 	first map[line]trace.Site // the lowest address of each line
 	of    map[trace.FunctionSite]trace.FunctionSite
@@ -29,12 +29,12 @@ type frame struct {
 }
 
 // NamingByAddress is a naming in which each address is a call site of its own.
-func NamingByAddress(where calltree.Locate) *Naming { return &Naming{Where: where} }
+func NamingByAddress(where calltree.Locator) *Naming { return &Naming{Locate: where} }
 
 // NamingByLine is a naming in which addresses of one source line in one call path are one call site.
-func NamingByLine(r *trace.Reader, where calltree.Locate) (*Naming, error) {
+func NamingByLine(r *trace.Reader, where calltree.Locator) (*Naming, error) {
 	s := &Naming{
-		Where: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
+		Locate: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
 		outer: make(map[trace.Site]*trace.Site), count: make(map[trace.FunctionSite]int),
 	}
 	var frames []frame
@@ -44,10 +44,10 @@ func NamingByLine(r *trace.Reader, where calltree.Locate) (*Naming, error) {
 			return nil, err
 		}
 		for t := range k.Terminals() {
-			c := k.Called(t)
+			c := k.CallWithoutParams(t)
 			function := c.Name()
-			for at := &c.Site; at != nil; at = at.Outer {
-				f := frame{function, at.Alone()}
+			for at := &c.Site; at != nil; at = at.Caller {
+				f := frame{function, at.WithoutCallers()}
 				function = ""
 				if _, known := s.alone[f]; known {
 					continue
@@ -85,15 +85,15 @@ func (s *Naming) Representative(x trace.FunctionSite) trace.FunctionSite {
 	if s == nil || s.alone == nil {
 		return x
 	}
-	return once.Get(s.of, x, func() trace.FunctionSite {
-		for x.Site.Outer != nil {
-			if p := s.Where(x.Function, x.Site); !p.Between() {
+	return once.GetOrMake(s.of, x, func() trace.FunctionSite {
+		for x.Site.Caller != nil {
+			if p := s.Locate(x.Function, x.Site); !p.IsStub() {
 				break
 			}
-			x.Site = *x.Site.Outer
+			x.Site = *x.Site.Caller
 		}
 		at := s.frame(x.Function, x.Site)
-		at.Outer = s.around(x.Site.Outer)
+		at.Caller = s.around(x.Site.Caller)
 		return trace.FunctionSite{Function: x.Function, Site: at}
 	})
 }
@@ -104,22 +104,22 @@ func (s *Naming) around(at *trace.Site) *trace.Site {
 		return nil
 	}
 	one := s.frame("", *at)
-	one.Outer = s.around(at.Outer)
-	return once.Get(s.outer, one, func() *trace.Site { return &one })
+	one.Caller = s.around(at.Caller)
+	return once.GetOrMake(s.outer, one, func() *trace.Site { return &one })
 }
 
 func (s *Naming) frame(function string, at trace.Site) trace.Site {
-	f := frame{function, at.Alone()}
+	f := frame{function, at.WithoutCallers()}
 	if one, known := s.alone[f]; known {
 		return one
 	}
 	return f.at
 }
 
-// Addresses counts those that are one call site, whatever called the functions around it: 1, unless the compiler copied the call.
-func (s *Naming) Addresses(x trace.FunctionSite) int {
+// CountAddresses counts those that are one call site, whatever called the functions around it: 1, unless the compiler copied the call.
+func (s *Naming) CountAddresses(x trace.FunctionSite) int {
 	if s == nil {
 		return 1
 	}
-	return max(1, s.count[x.Alone()])
+	return max(1, s.count[x.WithoutCallers()])
 }

@@ -20,10 +20,10 @@ import (
 // A Site is all calls of one function from one call site, over all ranks. The fields that JSON has are those of release 1.0; what is
 // shown follows from Columns.
 type Site struct {
-	At   trace.FunctionSite `json:"-"`
-	Def  *trace.Function    `json:"-"`
-	Path []calltree.Step    `json:"-"` // what led to the call
-	Deep bool               `json:"-"` // frames around it were recorded
+	FunctionSite trace.FunctionSite `json:"-"`
+	Function     *trace.Function    `json:"-"`
+	Path         []calltree.Step    `json:"-"` // what led to the call
+	HasCallers   bool               `json:"-"` // frames around it were recorded
 
 	Module    string            `json:"-"`
 	Offset    uint64            `json:"offset"`
@@ -31,11 +31,11 @@ type Site struct {
 	Frames    []symbolise.Frame `json:"frames"`
 	Addresses int               `json:"-"` // that are this call site
 
-	sums.Sums
-	Spent    trace.Spread     `json:"-"`                             // ranks' totals of Time
-	AtLeast  bool             `json:"imbalance_estimated,omitempty"` // the largest of Spent is an estimate from below
-	WaitedNs int64            `json:"-"`                             // for other ranks
-	Attached []calltree.Value `json:"values,omitempty"`              // to the calls
+	sums.CallSums
+	TimePerRank       trace.Spread     `json:"-"`                             // ranks' totals of Time
+	SpentIsLowerBound bool             `json:"imbalance_estimated,omitempty"` // the largest of Spent is an estimate from below
+	WaitedNs          int64            `json:"-"`                             // for other ranks
+	AttachedValues    []calltree.Value `json:"values,omitempty"`              // to the calls
 
 	Predicted *Prediction `json:"predicted,omitempty"`
 }
@@ -48,20 +48,20 @@ type Prediction struct {
 
 // Imbalance is the largest total of a rank over the mean of those that make the call; 0 without times.
 func (s *Site) Imbalance() float64 {
-	if mean := s.Spent.Mean(); mean > 0 {
-		return float64(s.Spent.Max) / mean
+	if mean := s.TimePerRank.Mean(); mean > 0 {
+		return float64(s.TimePerRank.Max) / mean
 	}
 	return 0
 }
 
-// RowsOf adds up the rows of all classes, those of one call site, whatever called the functions around it, or with stacks those of
+// MergeRows adds up the rows of all classes, those of one call site, whatever called the functions around it, or with stacks those of
 // one call stack. Those with most time come first, or without times those with most calls.
-func RowsOf(t *sums.Table, named *Naming, stacks bool) []Site {
-	key := func(x *sums.Row) trace.FunctionSite {
+func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
+	key := func(x *sums.ClassRow) trace.FunctionSite {
 		if stacks {
-			return x.At
+			return x.FunctionSite
 		}
-		return x.At.Alone()
+		return x.FunctionSite.WithoutCallers()
 	}
 	numbers := make(map[trace.FunctionSite]int)
 	list := []Site{}
@@ -71,12 +71,12 @@ func RowsOf(t *sums.Table, named *Naming, stacks bool) []Site {
 		for ; first < len(t.Rows) && t.Rows[first].Class == class; first++ {
 			x := &t.Rows[first]
 			at := key(x)
-			n, fresh := once.Number(numbers, at)
+			n, fresh := once.NumberOf(numbers, at)
 			if fresh {
 				list = append(list, siteOf(x, at, named))
 			}
 			s := &list[n]
-			s.Merge(&x.Sums)
+			s.Merge(&x.CallSums)
 			spent[n] = append(spent[n], x.TimePerRank...)
 		}
 		for n, parts := range spent {
@@ -84,35 +84,35 @@ func RowsOf(t *sums.Table, named *Naming, stacks bool) []Site {
 				parts = []trace.Spread{{Ranks: len(t.Classes[class].Members)}}
 			}
 			all, apart := sums.AddSpreads(parts)
-			list[n].Spent.Merge(all)
-			list[n].AtLeast = list[n].AtLeast || apart && len(t.Classes[class].Members) > 1
+			list[n].TimePerRank.Merge(all)
+			list[n].SpentIsLowerBound = list[n].SpentIsLowerBound || apart && len(t.Classes[class].Members) > 1
 		}
 	}
 	for n := range list {
 		for _, name := range slices.Sorted(maps.Keys(list[n].Values)) {
 			v := list[n].Values[name]
-			list[n].Attached = append(list[n].Attached, calltree.Value{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
+			list[n].AttachedValues = append(list[n].AttachedValues, calltree.Value{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
 		}
 	}
 	sort(list, t.Reader.HasTimes())
 	return list
 }
 
-func siteOf(x *sums.Row, at trace.FunctionSite, named *Naming) Site {
-	frames, text := named.Where.Stack(at.Function, at.Site)
+func siteOf(x *sums.ClassRow, at trace.FunctionSite, named *Naming) Site {
+	frames, text := named.Locate.Stack(at.Function, at.Site)
 	return Site{
-		At: at, Def: x.Def, Module: at.Site.Module, Offset: at.Site.Offset, Frames: frames, Place: text, Addresses: named.Addresses(at),
-		Path: named.Where.Path(at.Function, at.Site), Deep: x.At.Site.Outer != nil,
+		FunctionSite: at, Function: x.Function, Module: at.Site.Module, Offset: at.Site.Offset, Frames: frames, Place: text, Addresses: named.CountAddresses(at),
+		Path: named.Locate.Path(at.Function, at.Site), HasCallers: x.FunctionSite.Site.Caller != nil,
 	}
 }
 
 func sort(list []Site, timed bool) {
-	key := func(x *Site) uint64 { return x.Time.Sum }
+	key := func(x *Site) uint64 { return x.Duration.Sum }
 	if !timed {
 		key = func(x *Site) uint64 { return x.Calls }
 	}
 	slices.SortStableFunc(list, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(key(&b), key(&a)), strings.Compare(a.At.Function, b.At.Function), strings.Compare(a.Place, b.Place),
+		return cmp.Or(cmp.Compare(key(&b), key(&a)), strings.Compare(a.FunctionSite.Function, b.FunctionSite.Function), strings.Compare(a.Place, b.Place),
 			strings.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset))
 	})
 }
@@ -121,9 +121,9 @@ func sort(list []Site, timed bool) {
 func AddWaits(list []Site, named *Naming, waited func(yield func(at trace.FunctionSite, ns int64) bool)) {
 	at := make(map[trace.FunctionSite]int64)
 	for x, ns := range waited {
-		at[named.Representative(x).Alone()] += ns
+		at[named.Representative(x).WithoutCallers()] += ns
 	}
 	for i := range list {
-		list[i].WaitedNs = at[list[i].At.Alone()]
+		list[i].WaitedNs = at[list[i].FunctionSite.WithoutCallers()]
 	}
 }

@@ -46,22 +46,22 @@ func TestByLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := sums.Sum(r, sums.Options{Bytes: true, One: named.Representative})
+		table, err := sums.SumCalls(r, sums.Options{WithBytes: true, Representative: named.Representative})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []sites.Site
-		for _, s := range sites.RowsOf(table, named, false) {
-			if s.At.Function == "MPI_Allreduce" {
+		for _, s := range sites.MergeRows(table, named, false) {
+			if s.FunctionSite.Function == "MPI_Allreduce" {
 				got = append(got, s)
 			}
 		}
-		if len(got) != c.rows || got[0].Calls != c.calls || got[0].Addresses != c.addresses || got[0].Spent.Ranks != 3 {
+		if len(got) != c.rows || got[0].Calls != c.calls || got[0].Addresses != c.addresses || got[0].TimePerRank.Ranks != 3 {
 			t.Errorf("%s: %+v", c.what, got)
 		}
 		total := uint64(0)
 		for _, s := range got {
-			total += s.Time.Sum
+			total += s.Duration.Sum
 		}
 		if all := allreduce(t, r); total != all {
 			t.Errorf("%s: %d ns, want %d", c.what, total, all)
@@ -82,7 +82,7 @@ func allreduce(t *testing.T, r *trace.Reader) (ns uint64) {
 			t.Fatal(err)
 		}
 		for n, x := range times {
-			if c := k.Called(n); c.Name() == "MPI_Allreduce" {
+			if c := k.CallWithoutParams(n); c.Name() == "MPI_Allreduce" {
 				ns += x.Duration.Sum
 			}
 		}
@@ -94,7 +94,7 @@ func allreduce(t *testing.T, r *trace.Reader) (ns uint64) {
 func TestColumns(t *testing.T) {
 	seen := make(map[string]bool)
 	var twice, silent []string
-	for _, h := range sites.Columns(sites.Known{Times: true, Waits: true}).Headings() {
+	for _, h := range sites.AllColumns(sites.KnownFacts{Times: true, Waits: true}).Headings() {
 		if seen[h.Key] {
 			twice = append(twice, h.Key)
 		}
@@ -117,17 +117,17 @@ func TestMedianSize(t *testing.T) {
 		}
 		r.End()
 	})
-	table, err := sums.Sum(r, sums.Options{Bytes: true})
+	table, err := sums.SumCalls(r, sums.Options{WithBytes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range table.Rows {
 		want := uint64(0)
-		if table.Rows[i].At.Function == "MPI_Allreduce" {
+		if table.Rows[i].FunctionSite.Function == "MPI_Allreduce" {
 			want = 800
 		}
 		if got := table.Rows[i].MedianSize(); got != want {
-			t.Errorf("%s: %d bytes, want %d", table.Rows[i].At.Function, got, want)
+			t.Errorf("%s: %d bytes, want %d", table.Rows[i].FunctionSite.Function, got, want)
 		}
 	}
 }

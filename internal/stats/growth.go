@@ -129,16 +129,16 @@ func mean(list []float64) float64 {
 	return sum / float64(len(list))
 }
 
-// At is what the law says of a number of ranks; never less than nothing.
-func (l Law) At(ranks float64) float64 {
+// ValueAt is what the law says of a number of ranks; never less than nothing.
+func (l Law) ValueAt(ranks float64) float64 {
 	if l.C1 == 0 {
 		return max(0, l.C0)
 	}
 	return max(0, l.C0+l.C1*exponents{l.I, l.J}.at(ranks))
 }
 
-// Grows is the law's order of growth: "1", "log2 p", "p^0.5 log2 p".
-func (l Law) Grows() string {
+// GrowthOrder is the law's order of growth: "1", "log2 p", "p^0.5 log2 p".
+func (l Law) GrowthOrder() string {
 	var words []string
 	if l.C1 != 0 && l.I != 0 {
 		if l.I == 1 {

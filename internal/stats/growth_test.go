@@ -31,10 +31,10 @@ func TestKnownLaws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Grows() != c.want || l.Error > 1e-6 {
-			t.Errorf("%s: got %s with an error of %g", c.want, l.Grows(), l.Error)
+		if l.GrowthOrder() != c.want || l.Error > 1e-6 {
+			t.Errorf("%s: got %s with an error of %g", c.want, l.GrowthOrder(), l.Error)
 		}
-		if want, got := c.value(640), l.At(640); math.Abs(got-want) > 1e-3*want {
+		if want, got := c.value(640), l.ValueAt(640); math.Abs(got-want) > 1e-3*want {
 			t.Errorf("%s: %g at 640 ranks, want %g", c.want, got, want)
 		}
 	}
@@ -48,11 +48,11 @@ func TestNoise(t *testing.T) {
 	for i, p := range ranks {
 		flat, grown = append(flat, 1000*noise[i]), append(grown, 50*p*noise[i])
 	}
-	if l, err := FitLaw(ranks, flat); err != nil || l.Grows() != "1" {
+	if l, err := FitLaw(ranks, flat); err != nil || l.GrowthOrder() != "1" {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if l, err := FitLaw(ranks, grown); err != nil || l.At(1280) < 0.8*64000 || l.At(1280) > 1.25*64000 {
-		t.Errorf("%+v (%s) says %g of 1280 ranks, %v", l, l.Grows(), l.At(1280), err)
+	if l, err := FitLaw(ranks, grown); err != nil || l.ValueAt(1280) < 0.8*64000 || l.ValueAt(1280) > 1.25*64000 {
+		t.Errorf("%+v (%s) says %g of 1280 ranks, %v", l, l.GrowthOrder(), l.ValueAt(1280), err)
 	}
 }
 
@@ -71,8 +71,8 @@ func TestAnyPoints(t *testing.T) {
 			ranks[i] = float64(i*i + 1)
 		}
 		l, err := FitLaw(ranks, rapid.SliceOfN(rapid.Float64Range(0, 1e15), n, n).Draw(t, "values"))
-		if err != nil || math.IsNaN(l.At(1000)) || math.IsInf(l.At(1000), 0) || l.At(1000) < 0 || math.IsNaN(l.Error) {
-			t.Fatalf("%+v: %g, %v", l, l.At(1000), err)
+		if err != nil || math.IsNaN(l.ValueAt(1000)) || math.IsInf(l.ValueAt(1000), 0) || l.ValueAt(1000) < 0 || math.IsNaN(l.Error) {
+			t.Fatalf("%+v: %g, %v", l, l.ValueAt(1000), err)
 		}
 	})
 }

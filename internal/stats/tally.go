@@ -17,9 +17,9 @@ const (
 
 // A Bin is a range of numbers in a histogram.
 type Bin struct {
-	Low, High int64
-	Sum       float64
-	Count     uint64
+	Min, Max int64
+	Sum      float64
+	Count    uint64
 }
 
 // Mean is that of the bin's numbers.
@@ -28,42 +28,42 @@ func (b *Bin) Mean() float64 { return b.Sum / float64(b.Count) }
 // Value is the bin as a trace has it: with the whole number next to the mean.
 func (b *Bin) Value() model.Bin {
 	mean := int64(math.Floor(b.Mean() + 0.5))
-	return model.Bin{Low: b.Low, High: b.High, Value: min(max(mean, b.Low), b.High), Count: b.Count}
+	return model.Bin{Low: b.Min, High: b.Max, Value: min(max(mean, b.Min), b.Max), Count: b.Count}
 }
 
-// Numbers are a distribution: count, sum and extremes are exact, and so are all numbers while few are distinct.
-type Numbers struct {
-	Count       uint64
-	Sum         float64
-	Least, Most model.Extreme
-	AllExact    bool // all numbers are exact, however many are distinct
-	exact       map[int64]uint64
-	bins        []Bin // apart from each other, in rising order
+// NumberDistribution are a distribution: count, sum and extremes are exact, and so are all numbers while few are distinct.
+type NumberDistribution struct {
+	Count        uint64
+	Sum          float64
+	Min, Max     model.Extreme
+	KeepAllExact bool // all numbers are exact, however many are distinct
+	exact        map[int64]uint64
+	bins         []Bin // apart from each other, in rising order
 }
 
 // Mean is that of all numbers.
-func (n *Numbers) Mean() float64 { return n.Sum / float64(n.Count) }
+func (n *NumberDistribution) Mean() float64 { return n.Sum / float64(n.Count) }
 
-// Same returns the one number that there is.
-func (n *Numbers) Same() (v int64, ok bool) {
-	return n.Least.Value, n.Count > 0 && n.Least.Value == n.Most.Value
+// SingleValue returns the one number that there is.
+func (n *NumberDistribution) SingleValue() (v int64, ok bool) {
+	return n.Min.Value, n.Count > 0 && n.Min.Value == n.Max.Value
 }
 
 // Add takes a number that occurs count times on a rank.
-func (n *Numbers) Add(v int64, count uint64, rank int) {
+func (n *NumberDistribution) Add(v int64, count uint64, rank int) {
 	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
 }
 
 // AddRange adds numbers given by their bounds and sum only.
-func (n *Numbers) AddRange(b Bin, rank int) {
+func (n *NumberDistribution) AddRange(b Bin, rank int) {
 	if b.Count == 0 {
 		return
 	}
-	if e := (model.Extreme{Value: b.Low, Rank: rank}); n.Count == 0 || before(e, n.Least, 1) {
-		n.Least = e
+	if e := (model.Extreme{Value: b.Min, Rank: rank}); n.Count == 0 || before(e, n.Min, 1) {
+		n.Min = e
 	}
-	if e := (model.Extreme{Value: b.High, Rank: rank}); n.Count == 0 || before(e, n.Most, -1) {
-		n.Most = e
+	if e := (model.Extreme{Value: b.Max, Rank: rank}); n.Count == 0 || before(e, n.Max, -1) {
+		n.Max = e
 	}
 	n.Count += b.Count
 	n.Sum += b.Sum
@@ -71,13 +71,13 @@ func (n *Numbers) AddRange(b Bin, rank int) {
 }
 
 // put adds to the histogram.
-func (n *Numbers) put(b Bin) {
-	if b.Low != b.High {
+func (n *NumberDistribution) put(b Bin) {
+	if b.Min != b.Max {
 		n.bins = apart(append(n.bins, b))
 		return
 	}
-	at, _ := slices.BinarySearchFunc(n.bins, b.Low, func(x Bin, v int64) int { return cmp.Compare(x.High, v) })
-	if at < len(n.bins) && n.bins[at].Low <= b.Low {
+	at, _ := slices.BinarySearchFunc(n.bins, b.Min, func(x Bin, v int64) int { return cmp.Compare(x.Max, v) })
+	if at < len(n.bins) && n.bins[at].Min <= b.Min {
 		n.bins[at].Sum += b.Sum
 		n.bins[at].Count += b.Count
 		return
@@ -85,26 +85,26 @@ func (n *Numbers) put(b Bin) {
 	if n.exact == nil {
 		n.exact = make(map[int64]uint64)
 	}
-	n.exact[b.Low] += b.Count
-	if len(n.exact) > mostExact && !n.AllExact {
-		n.bins, n.exact = JoinBins(n.All(), coarse), nil
+	n.exact[b.Min] += b.Count
+	if len(n.exact) > mostExact && !n.KeepAllExact {
+		n.bins, n.exact = JoinBins(n.AllBins(), coarse), nil
 	}
 }
 
 // Join adds all numbers of another distribution.
-func (n *Numbers) Join(o *Numbers) {
+func (n *NumberDistribution) Join(o *NumberDistribution) {
 	if o.Count == 0 {
 		return
 	}
-	if n.Count == 0 || before(o.Least, n.Least, 1) {
-		n.Least = o.Least
+	if n.Count == 0 || before(o.Min, n.Min, 1) {
+		n.Min = o.Min
 	}
-	if n.Count == 0 || before(o.Most, n.Most, -1) {
-		n.Most = o.Most
+	if n.Count == 0 || before(o.Max, n.Max, -1) {
+		n.Max = o.Max
 	}
 	n.Count += o.Count
 	n.Sum += o.Sum
-	for _, b := range o.All() {
+	for _, b := range o.AllBins() {
 		n.put(b)
 	}
 }
@@ -114,32 +114,32 @@ func before(e, o model.Extreme, sign int) bool {
 	return cmp.Or(sign*cmp.Compare(e.Value, o.Value), cmp.Compare(e.Rank, o.Rank)) < 0
 }
 
-// Distinct returns the numbers in rising order, unless there are more than a limit.
-func (n *Numbers) Distinct(most int) (list []int64, ok bool) {
+// DistinctNumbers returns the numbers in rising order, unless there are more than a limit.
+func (n *NumberDistribution) DistinctNumbers(most int) (list []int64, ok bool) {
 	if len(n.bins) > 0 || len(n.exact) > most {
 		return nil, false
 	}
 	return slices.Sorted(maps.Keys(n.exact)), true
 }
 
-// Len is how many parts All has.
-func (n *Numbers) Len() int { return len(n.bins) + len(n.exact) }
+// BinCount is how many parts All has.
+func (n *NumberDistribution) BinCount() int { return len(n.bins) + len(n.exact) }
 
 // Distribution is what a trace keeps, in a number of bins at most.
-func (n *Numbers) Distribution(most int) model.Distribution {
-	return model.Distribution{Least: n.Least, Most: n.Most, Bins: Values(JoinBins(n.All(), most))}
+func (n *NumberDistribution) Distribution(most int) model.Distribution {
+	return model.Distribution{Least: n.Min, Most: n.Max, Bins: BinsAsStored(JoinBins(n.AllBins(), most))}
 }
 
-// Values are bins as a trace has them.
-func Values(list []Bin) (out []model.Bin) {
+// BinsAsStored are bins as a trace has them.
+func BinsAsStored(list []Bin) (out []model.Bin) {
 	for i := range list {
 		out = append(out, list[i].Value())
 	}
 	return out
 }
 
-// All returns what is known as bins in rising order.
-func (n *Numbers) All() []Bin {
+// AllBins returns what is known as bins in rising order.
+func (n *NumberDistribution) AllBins() []Bin {
 	list := slices.Clone(n.bins)
 	for v, count := range n.exact {
 		list = append(list, Bin{v, v, float64(v) * float64(count), count})
@@ -149,10 +149,10 @@ func (n *Numbers) All() []Bin {
 
 // apart sorts bins, and makes one of those that overlap.
 func apart(list []Bin) []Bin {
-	slices.SortFunc(list, func(a, b Bin) int { return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High)) })
+	slices.SortFunc(list, func(a, b Bin) int { return cmp.Or(cmp.Compare(a.Min, b.Min), cmp.Compare(a.Max, b.Max)) })
 	out := list[:0]
 	for _, b := range list {
-		if k := len(out); k > 0 && b.Low <= out[k-1].High {
+		if k := len(out); k > 0 && b.Min <= out[k-1].Max {
 			out[k-1] = with(out[k-1], b)
 			continue
 		}
@@ -162,7 +162,7 @@ func apart(list []Bin) []Bin {
 }
 
 func with(a, b Bin) Bin {
-	return Bin{min(a.Low, b.Low), max(a.High, b.High), a.Sum + b.Sum, a.Count + b.Count}
+	return Bin{min(a.Min, b.Min), max(a.Max, b.Max), a.Sum + b.Sum, a.Count + b.Count}
 }
 
 // JoinBins joins neighbouring bins until a limit is met, so that all have about the same count.

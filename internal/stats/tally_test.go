@@ -15,7 +15,7 @@ func TestNumbers(t *testing.T) {
 		list := rapid.SliceOfN(rapid.Int64Range(-5000, 5000), 1, 4*mostExact).Draw(t, "numbers")
 		cut := rapid.IntRange(0, len(list)).Draw(t, "cut")
 		const shown = 8
-		var n, more Numbers
+		var n, more NumberDistribution
 		for i, v := range list {
 			if i < cut {
 				n.Add(v, 1, i)
@@ -29,21 +29,21 @@ func TestNumbers(t *testing.T) {
 			sum += v
 		}
 		least, most := slices.Min(list), slices.Max(list)
-		if n.Count != uint64(len(list)) || n.Sum != float64(sum) || n.Least != (model.Extreme{Value: least, Rank: slices.Index(list, least)}) || n.Most != (model.Extreme{Value: most, Rank: slices.Index(list, most)}) {
+		if n.Count != uint64(len(list)) || n.Sum != float64(sum) || n.Min != (model.Extreme{Value: least, Rank: slices.Index(list, least)}) || n.Max != (model.Extreme{Value: most, Rank: slices.Index(list, most)}) {
 			t.Fatalf("%+v, want %d numbers, sum %d, %d to %d", n, len(list), sum, least, most)
 		}
-		bins := JoinBins(n.All(), shown)
-		if len(bins) > shown || bins[0].Low != least || bins[len(bins)-1].High != most {
+		bins := JoinBins(n.AllBins(), shown)
+		if len(bins) > shown || bins[0].Min != least || bins[len(bins)-1].Max != most {
 			t.Fatalf("bins %+v", bins)
 		}
 		for i, b := range bins {
-			if i > 0 && b.Low <= bins[i-1].High {
+			if i > 0 && b.Min <= bins[i-1].Max {
 				t.Fatalf("bins overlap: %+v", bins)
 			}
 			in := 0
 			total := int64(0)
 			for _, v := range list {
-				if b.Low <= v && v <= b.High {
+				if b.Min <= v && v <= b.Max {
 					in++
 					total += v
 				}

@@ -76,7 +76,7 @@ func compare(t *testing.T, skews []skew, of []int, delay func(from, to int) int6
 		wg.Go(func() {
 			n := &node{net: w, rank: rank, at: 1e9 + int64(rank)*1000}
 			now := func() int64 { n.at += 20; return skews[of[rank]].read(n.at) }
-			c, err := AgreeClocks(n, uint64(100+of[rank]))
+			c, err := FindSharedClocks(n, uint64(100+of[rank]))
 			if err != nil {
 				t.Error(err)
 				return
@@ -92,7 +92,7 @@ func compare(t *testing.T, skews []skew, of []int, delay func(from, to int) int6
 			}
 			if rank == 0 {
 				lines = ClockLines(first, last)
-				c.ByRank(func(clock int) bool { found = append(found, clock); return true })
+				c.EachRankClock(func(clock int) bool { found = append(found, clock); return true })
 			}
 		})
 	}
@@ -140,15 +140,15 @@ func TestSkewedClocks(t *testing.T) {
 				}
 				for i, l := range lines {
 					for _, at := range []int64{1e9, 2e9, 1800e9, 3600e9} {
-						want, got := skews[0].read(at), l.Common(skews[i].read(at))
+						want, got := skews[0].read(at), l.ToRunTime(skews[i].read(at))
 						// Composing over the tree takes clocks as running at
 						// one speed for as long as the comparison lasts.
-						if off := max(got-want, want-got); off > l.BoundNs+500 {
-							t.Errorf("%d ranks, %s: clock %d is off by %d ns at %d, bound %d", ranks, name, i, off, at, l.BoundNs)
+						if off := max(got-want, want-got); off > l.ErrorNs+500 {
+							t.Errorf("%d ranks, %s: clock %d is off by %d ns at %d, bound %d", ranks, name, i, off, at, l.ErrorNs)
 						}
 					}
-					if depth := ones(i); l.BoundNs > depth*(4000+slow) {
-						t.Errorf("%d ranks, %s: bound of clock %d is %d", ranks, name, i, l.BoundNs)
+					if depth := ones(i); l.ErrorNs > depth*(4000+slow) {
+						t.Errorf("%d ranks, %s: bound of clock %d is %d", ranks, name, i, l.ErrorNs)
 					}
 				}
 			}
@@ -172,7 +172,7 @@ func TestScattered(t *testing.T) {
 	}
 	lines := compare(t, skews, of, func(int, int) int64 { return 1500 })
 	for i, l := range lines {
-		if off := l.Common(skews[i].read(77e9)) - 77e9; off > l.BoundNs+100 || off < -l.BoundNs-100 {
+		if off := l.ToRunTime(skews[i].read(77e9)) - 77e9; off > l.ErrorNs+100 || off < -l.ErrorNs-100 {
 			t.Errorf("clock %d is off by %d", i, off)
 		}
 	}

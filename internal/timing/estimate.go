@@ -38,8 +38,8 @@ type Transport interface {
 // rounds is how often two ranks look at each other's clocks.
 const rounds = 12
 
-// Clocks is what the ranks know of who shares a clock with whom.
-type Clocks struct {
+// SharedClocks is what the ranks know of who shares a clock with whom.
+type SharedClocks struct {
 	leaders []int       // of each clock the lowest rank; clocks are in order of these
 	own     int         // the rank's clock
 	runs    []rankRange // on rank 0: the clocks of all ranks
@@ -49,10 +49,10 @@ type Clocks struct {
 type rankRange struct{ id, ranks uint64 }
 
 // Len returns the number of clocks.
-func (c *Clocks) Len() int { return len(c.leaders) }
+func (c *SharedClocks) Len() int { return len(c.leaders) }
 
-// ByRank yields the clock of each rank, in order. Only rank 0 knows.
-func (c *Clocks) ByRank(yield func(clock int) bool) {
+// EachRankClock yields the clock of each rank, in order. Only rank 0 knows.
+func (c *SharedClocks) EachRankClock(yield func(clock int) bool) {
 	for _, r := range c.runs {
 		for range r.ranks {
 			if !yield(int(r.id)) {
@@ -62,9 +62,9 @@ func (c *Clocks) ByRank(yield func(clock int) bool) {
 	}
 }
 
-// AgreeClocks finds which ranks have the same clock: those that give the same id. All
+// FindSharedClocks finds which ranks have the same clock: those that give the same id. All
 // ranks call it together.
-func AgreeClocks(t Transport, id uint64) (*Clocks, error) {
+func FindSharedClocks(t Transport, id uint64) (*SharedClocks, error) {
 	runs := []rankRange{{id, 1}}
 	parent, children := tree(t.Rank(), t.Size())
 	for _, child := range children {
@@ -78,7 +78,7 @@ func AgreeClocks(t Transport, id uint64) (*Clocks, error) {
 		}
 		runs = append(runs, theirs...)
 	}
-	c := &Clocks{}
+	c := &SharedClocks{}
 	var list []rankRange // id and leader of each clock
 	if parent < 0 {
 		list = c.number(runs)
@@ -106,11 +106,11 @@ func AgreeClocks(t Transport, id uint64) (*Clocks, error) {
 }
 
 // number numbers the clocks by first rank, and returns id and first rank of each.
-func (c *Clocks) number(runs []rankRange) (list []rankRange) {
+func (c *SharedClocks) number(runs []rankRange) (list []rankRange) {
 	index := make(map[uint64]uint64)
 	rank := uint64(0)
 	for _, r := range runs {
-		n, fresh := once.Number(index, r.id)
+		n, fresh := once.NumberOf(index, r.id)
 		if fresh {
 			list = append(list, rankRange{r.id, rank})
 		}
@@ -129,7 +129,7 @@ type ClockEstimate struct {
 
 // Estimate compares the clocks. All ranks call it together; now reads the rank's
 // clock in ns. Rank 0 gets the estimates by clock, its own first, and the others nil.
-func (c *Clocks) Estimate(t Transport, now func() int64) ([]ClockEstimate, error) {
+func (c *SharedClocks) Estimate(t Transport, now func() int64) ([]ClockEstimate, error) {
 	if c.Len() < 2 || c.leaders[c.own] != t.Rank() {
 		return nil, nil
 	}
@@ -158,7 +158,7 @@ func (c *Clocks) Estimate(t Transport, now func() int64) ([]ClockEstimate, error
 }
 
 // ask compares the clock with the parent's, and passes on what is known below.
-func (c *Clocks) ask(t Transport, parent int, now func() int64, list []ClockEstimate) error {
+func (c *SharedClocks) ask(t Transport, parent int, now func() int64, list []ClockEstimate) error {
 	var b [8]byte
 	own := &list[0]
 	for i := range rounds {
@@ -185,7 +185,7 @@ func (c *Clocks) ask(t Transport, parent int, now func() int64, list []ClockEsti
 }
 
 // serve is the other side of ask: it returns what the child's subtree found.
-func (c *Clocks) serve(t Transport, child int, now func() int64) ([]ClockEstimate, error) {
+func (c *SharedClocks) serve(t Transport, child int, now func() int64) ([]ClockEstimate, error) {
 	var b [8]byte
 	from := c.leaders[child]
 	for range rounds {
@@ -264,9 +264,9 @@ func ClockLines(first, last []ClockEstimate) []model.Clock {
 	for i := range lines {
 		a, b := first[i], last[i]
 		lines[i] = model.Clock{
-			AtNs:     [2]int64{a.AtNs, b.AtNs},
-			OffsetNs: [2]int64{a.OffsetNs, b.OffsetNs},
-			BoundNs:  max(a.BoundNs, b.BoundNs),
+			ComparedAtNs: [2]int64{a.AtNs, b.AtNs},
+			OffsetNs:     [2]int64{a.OffsetNs, b.OffsetNs},
+			ErrorNs:      max(a.BoundNs, b.BoundNs),
 		}
 	}
 	if len(lines) > 0 {

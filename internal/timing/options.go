@@ -18,71 +18,71 @@ type Mode string
 
 // The modes. The lossy ones keep each time within an error.
 const (
-	Stats    Mode = "stats"    // a summary of each distinct call
-	Hist     Mode = "hist"     // histograms too, by what came before the call
-	Lossless Mode = "lossless" // every time, in ticks
-	CFG      Mode = "cfg"      // exponential bins, and a grammar over their numbers
-	HistSig  Mode = "hist-sig" // the bins that are frequent for a distinct call have short codes
-	SZ       Mode = "sz"       // prediction from the value before, and what is left of it
-	ZFP      Mode = "zfp"      // blocks of a transform
-	SZSig    Mode = "sz-sig"   // as sz, the times of each distinct call together
-	ZFPSig   Mode = "zfp-sig"  // the same, as zfp
-	Place    Mode = "place"    // by the place in the program's structure
-	None     Mode = "none"     // nothing
+	ModeStats    Mode = "stats"    // a summary of each distinct call
+	ModeHist     Mode = "hist"     // histograms too, by what came before the call
+	ModeLossless Mode = "lossless" // every time, in ticks
+	ModeCFG      Mode = "cfg"      // exponential bins, and a grammar over their numbers
+	ModeHistSig  Mode = "hist-sig" // the bins that are frequent for a distinct call have short codes
+	ModeSZ       Mode = "sz"       // prediction from the value before, and what is left of it
+	ModeZFP      Mode = "zfp"      // blocks of a transform
+	ModeSZSig    Mode = "sz-sig"   // as sz, the times of each distinct call together
+	ModeZFPSig   Mode = "zfp-sig"  // the same, as zfp
+	ModePlace    Mode = "place"    // by the place in the program's structure
+	ModeNone     Mode = "none"     // nothing
 )
 
-// Recorded lists the modes that a run can be recorded in. In the others times are coded afterwards (papers/codecs).
-var Recorded = []Mode{Stats, Hist, Lossless, Place, None}
+// RecordableModes lists the modes that a run can be recorded in. In the others times are coded afterwards (papers/codecs).
+var RecordableModes = []Mode{ModeStats, ModeHist, ModeLossless, ModePlace, ModeNone}
 
 // Modes lists all modes that traces have.
-var Modes = []Mode{Stats, Hist, Lossless, CFG, HistSig, SZ, ZFP, SZSig, ZFPSig, Place, None}
+var Modes = []Mode{ModeStats, ModeHist, ModeLossless, ModeCFG, ModeHistSig, ModeSZ, ModeZFP, ModeSZSig, ModeZFPSig, ModePlace, ModeNone}
 
-// Log reports whether the mode needs every single time.
-func (m Mode) Log() bool { return !slices.Contains([]Mode{Stats, Hist, None, ""}, m) }
+// NeedsLog reports whether the mode needs every single time.
+func (m Mode) NeedsLog() bool { return !slices.Contains([]Mode{ModeStats, ModeHist, ModeNone, ""}, m) }
 
 // Histograms reports whether the mode keeps histograms.
-func (m Mode) Histograms() bool { return m == Hist }
+func (m Mode) Histograms() bool { return m == ModeHist }
 
 // Lossy reports whether the mode has an error bound.
-func (m Mode) Lossy() bool { return m.Log() && m != Lossless }
+func (m Mode) Lossy() bool { return m.NeedsLog() && m != ModeLossless }
 
-// Waits says when ranks find out, at the end of a run, who waited for whom.
-type Waits string
+// WaitsPolicy says when ranks find out, at the end of a run, who waited for whom.
+type WaitsPolicy string
 
 // When they do.
 const (
-	Never  Waits = "never"
-	Auto   Waits = "auto" // if it takes little time
-	Always Waits = "always"
+	WaitsNever  WaitsPolicy = "never"
+	WaitsAuto   WaitsPolicy = "auto" // if it takes little time
+	WaitsAlways WaitsPolicy = "always"
 )
 
 // WaitsVariable is the environment variable in which that travels to the ranks; not set is Auto.
 const WaitsVariable = "SPOOR_WAITS"
 
-// WhenVariable is the same for Options.When: never, or a number of bytes.
+// WhenVariable is the same for Options.WhenBytes: never, or a number of bytes.
 const WhenVariable = "SPOOR_WHEN"
 
-// NoWhen is Options.When where it is not asked for.
-const NoWhen = -1
+// WhenOff is Options.WhenBytes where it is not asked for.
+const WhenOff = -1
 
 // Options is what is to be kept of times.
 type Options struct {
-	Waits  Waits // "" is Never
-	When   int64 // bytes for when ranks compute and wait, whatever Waits says; 0: the usual, with the wait states; or NoWhen
-	Mode   Mode  // "" is Stats
-	Bins   int   // of a histogram; 0: the usual number
-	Sample int   // calls whose times choose the bins of HistSig; 0: the usual number
-	Error  Bound
-	Errors map[string]Bound // by function, where it is not Error
+	Waits       WaitsPolicy // "" is Never
+	WhenBytes   int64       // bytes for when ranks compute and wait, whatever Waits says; 0: the usual, with the wait states; or NoWhen
+	Mode        Mode        // "" is Stats
+	Bins        int         // of a histogram; 0: the usual number
+	SampleCalls int         // calls whose times choose the bins of HistSig; 0: the usual number
+	Error       Bound
+	Errors      map[string]Bound // by function, where it is not Error
 }
 
-// Log reports whether single times are needed until the end of the run.
-func (o *Options) Log() bool {
-	return o.Mode.Log() || o.Mode != None && (o.Waits != Never && o.Waits != "" || o.When > 0)
+// NeedsLog reports whether single times are needed until the end of the run.
+func (o *Options) NeedsLog() bool {
+	return o.Mode.NeedsLog() || o.Mode != ModeNone && (o.Waits != WaitsNever && o.Waits != "" || o.WhenBytes > 0)
 }
 
 // HasBins reports whether the mode has a number of bins.
-func (m Mode) HasBins() bool { return m.Histograms() || m == HistSig }
+func (m Mode) HasBins() bool { return m.Histograms() || m == ModeHistSig }
 
 // A Bound is the error that a time may have: a share of it or, where Absolute is not 0,
 // so much either way.
@@ -166,23 +166,23 @@ const (
 
 // Environment returns the variables that say o, those with defaults left out.
 func (o *Options) Environment() (vars [][2]string) {
-	if o.Mode != "" && o.Mode != Stats {
+	if o.Mode != "" && o.Mode != ModeStats {
 		vars = append(vars, [2]string{ModeVariable, string(o.Mode)})
 	}
-	if o.Waits != Auto {
-		vars = append(vars, [2]string{WaitsVariable, string(cmp.Or(o.Waits, Never))})
+	if o.Waits != WaitsAuto {
+		vars = append(vars, [2]string{WaitsVariable, string(cmp.Or(o.Waits, WaitsNever))})
 	}
 	switch {
-	case o.When < 0:
-		vars = append(vars, [2]string{WhenVariable, string(Never)})
-	case o.When > 0:
-		vars = append(vars, [2]string{WhenVariable, strconv.FormatInt(o.When, 10)})
+	case o.WhenBytes < 0:
+		vars = append(vars, [2]string{WhenVariable, string(WaitsNever)})
+	case o.WhenBytes > 0:
+		vars = append(vars, [2]string{WhenVariable, strconv.FormatInt(o.WhenBytes, 10)})
 	}
 	if o.Bins != 0 {
 		vars = append(vars, [2]string{BinsVariable, strconv.Itoa(o.Bins)})
 	}
-	if o.Sample != 0 {
-		vars = append(vars, [2]string{SampleVariable, strconv.Itoa(o.Sample)})
+	if o.SampleCalls != 0 {
+		vars = append(vars, [2]string{SampleVariable, strconv.Itoa(o.SampleCalls)})
 	}
 	var list []string
 	if o.Error != (Bound{}) {
@@ -201,23 +201,23 @@ func (o *Options) Environment() (vars [][2]string) {
 // set.
 func ParseOptions(get func(name string) string) (o Options, err error) {
 	if o.Mode = Mode(get(ModeVariable)); o.Mode == "" {
-		o.Mode = Stats
+		o.Mode = ModeStats
 	}
 	if !slices.Contains(Modes, o.Mode) {
 		return Options{}, fmt.Errorf("%s: no mode %q", ModeVariable, o.Mode)
 	}
-	if o.Waits = Waits(get(WaitsVariable)); o.Waits == "" {
-		o.Waits = Auto
+	if o.Waits = WaitsPolicy(get(WaitsVariable)); o.Waits == "" {
+		o.Waits = WaitsAuto
 	}
-	if !slices.Contains([]Waits{Never, Auto, Always}, o.Waits) {
+	if !slices.Contains([]WaitsPolicy{WaitsNever, WaitsAuto, WaitsAlways}, o.Waits) {
 		return Options{}, fmt.Errorf("%s: %q; want always, auto or never", WaitsVariable, o.Waits)
 	}
 	switch text := get(WhenVariable); text {
 	case "":
-	case string(Never):
-		o.When = NoWhen
+	case string(WaitsNever):
+		o.WhenBytes = WhenOff
 	default:
-		if o.When, err = strconv.ParseInt(text, 10, 64); err != nil || o.When < 1 {
+		if o.WhenBytes, err = strconv.ParseInt(text, 10, 64); err != nil || o.WhenBytes < 1 {
 			return Options{}, fmt.Errorf("%s: %q; want bytes or never", WhenVariable, text)
 		}
 	}
@@ -227,7 +227,7 @@ func ParseOptions(get func(name string) string) (o Options, err error) {
 		}
 	}
 	if text := get(SampleVariable); text != "" {
-		if o.Sample, err = strconv.Atoi(text); err != nil || o.Sample < 1 {
+		if o.SampleCalls, err = strconv.Atoi(text); err != nil || o.SampleCalls < 1 {
 			return Options{}, fmt.Errorf("%s: %q calls; want 1 or more", SampleVariable, text)
 		}
 	}

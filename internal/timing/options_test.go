@@ -10,12 +10,12 @@ import (
 // Options come out of the environment as they went in.
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{
-		{Mode: Stats, Waits: Never},
-		{Mode: None, Waits: Always},
-		{Waits: Auto, Mode: Hist, Bins: 12},
-		{Waits: Auto, Mode: HistSig, Bins: 16, Sample: 1000},
-		{Waits: Auto, Mode: SZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
-		{Waits: Auto, Mode: Place, Error: Bound{Absolute: 10 * time.Microsecond}, Errors: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},
+		{Mode: ModeStats, Waits: WaitsNever},
+		{Mode: ModeNone, Waits: WaitsAlways},
+		{Waits: WaitsAuto, Mode: ModeHist, Bins: 12},
+		{Waits: WaitsAuto, Mode: ModeHistSig, Bins: 16, SampleCalls: 1000},
+		{Waits: WaitsAuto, Mode: ModeSZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
+		{Waits: WaitsAuto, Mode: ModePlace, Error: Bound{Absolute: 10 * time.Microsecond}, Errors: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},
 	} {
 		env := make(map[string]string)
 		for _, v := range o.Environment() {
@@ -37,7 +37,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%v: no error", bad)
 		}
 	}
-	o := Options{Mode: SZ, Errors: map[string]Bound{"MPI_Send": {Absolute: 5}}}
+	o := Options{Mode: ModeSZ, Errors: map[string]Bound{"MPI_Send": {Absolute: 5}}}
 	if o.Bound("MPI_Send") != (Bound{Absolute: 5}) || o.Bound("MPI_Recv") != (Bound{Relative: DefaultError}) {
 		t.Errorf("bounds %v and %v", o.Bound("MPI_Send"), o.Bound("MPI_Recv"))
 	}

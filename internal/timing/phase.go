@@ -19,8 +19,8 @@ import (
 // On a busy machine each wait for a processor is a phase of its own (TestInterrupted: of 2,400 parts of runs in which
 // one of twenty calls waited, 3 are wrong by more than 2 % with 24 phases, 699 with 8).
 const (
-	MostPhases = 24
-	FewPhases  = 8
+	MaxPhases       = 24
+	MaxPhasesOfMany = 8
 )
 
 // A Phase is a number of consecutive times.
@@ -64,20 +64,20 @@ type rest struct {
 // full reports whether a new phase takes the place of another.
 func (l *rest) full() bool {
 	if l.few {
-		return len(l.past) >= FewPhases-1
+		return len(l.past) >= MaxPhasesOfMany-1
 	}
-	return len(l.past) >= MostPhases-1
+	return len(l.past) >= MaxPhases-1
 }
 
-// A PhasePair is the lines of two times of the same calls, their gaps and durations. Where nothing
+// A PhaseLinePair is the lines of two times of the same calls, their gaps and durations. Where nothing
 // changes, a call touches its first 64 bytes alone.
-type PhasePair struct {
+type PhaseLinePair struct {
 	now  [2]now
 	rest [2]rest
 }
 
 // Add takes in the times of a call.
-func (p *PhasePair) Add(a, b uint64) {
+func (p *PhaseLinePair) Add(a, b uint64) {
 	if !p.now[0].add(a) {
 		p.line(0).look(a)
 	}
@@ -87,28 +87,28 @@ func (p *PhasePair) Add(a, b uint64) {
 }
 
 // AddEach adds the times of calls, using every step-th.
-func (p *PhasePair) AddEach(a, b []uint64, step int) {
+func (p *PhaseLinePair) AddEach(a, b []uint64, step int) {
 	p.line(0).addEach(a, step)
 	p.line(1).addEach(b, step)
 }
 
-// KeepFew bounds the phases by FewPhases from now on.
-func (p *PhasePair) KeepFew() { p.rest[0].few, p.rest[1].few = true, true }
+// LimitToFew bounds the phases by FewPhases from now on.
+func (p *PhaseLinePair) LimitToFew() { p.rest[0].few, p.rest[1].few = true, true }
 
 // Phases returns those of one of the times.
-func (p *PhasePair) Phases(i int) []Phase { return p.line(i).phases() }
+func (p *PhaseLinePair) Phases(i int) []Phase { return p.line(i).phases() }
 
 // Calls is how many calls' times were taken in.
-func (p *PhasePair) Calls() uint64 { return p.line(0).calls() }
+func (p *PhaseLinePair) Calls() uint64 { return p.line(0).calls() }
 
 // Code is a pair as it is, read into a new one.
-func (p *PhasePair) Code(c *wire.Coder) {
+func (p *PhaseLinePair) Code(c *wire.Coder) {
 	for i := range p.now {
 		p.line(i).code(c)
 	}
 }
 
-func (p *PhasePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
+func (p *PhaseLinePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
 // phaseLine is a PhaseLine wherever its fields are stored.
 type phaseLine struct {
@@ -300,7 +300,7 @@ func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 // MergePhases merges the phases of several ranks that made the same calls, perhaps unequally often: phases at the same
 // fraction of the calls belong together.
 func MergePhases(a, b []Phase) []Phase {
-	all, other := TotalPhase(a), TotalPhase(b)
+	all, other := SumPhases(a), SumPhases(b)
 	if all.Calls == 0 || other.Calls == 0 {
 		return append(a, b...)
 	}
@@ -332,11 +332,11 @@ func MergePhases(a, b []Phase) []Phase {
 		}
 		out = append(out, p)
 	}
-	return ReducePhases(out, max(len(a), len(b), FewPhases), 0)
+	return ReducePhases(out, max(len(a), len(b), MaxPhasesOfMany), 0)
 }
 
-// TotalPhase is all phases together.
-func TotalPhase(list []Phase) (sum Phase) {
+// SumPhases is all phases together.
+func SumPhases(list []Phase) (sum Phase) {
 	for _, p := range list {
 		sum = joined(sum, p)
 	}
@@ -361,18 +361,18 @@ func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 
 func (l phaseLine) code(c *wire.Coder) {
 	n := len(l.past)
-	if wire.Index(c, &n, MostPhases); c.Reader != nil {
+	if wire.CodeIndex(c, &n, MaxPhases); c.Reader != nil {
 		l.past = append(l.past, make([]Phase, n)...)
 	}
 	for i := range l.past {
-		wire.Uints(c, &l.past[i].Calls, &l.past[i].Sum)
+		wire.CodeUints(c, &l.past[i].Calls, &l.past[i].Sum)
 	}
-	wire.Uints(c, &l.last.Calls, &l.last.Sum, &l.mean, &l.slack, &l.due, &l.left, &l.total)
-	wire.Integers(c, &l.drift)
+	wire.CodeUints(c, &l.last.Calls, &l.last.Sum, &l.mean, &l.slack, &l.due, &l.left, &l.total)
+	wire.CodeIntegers(c, &l.drift)
 	if c.Reader == nil {
 		return
 	}
-	c.Refuse(l.left > l.due, "%d of %d calls to come", l.left, l.due)
+	c.RefuseIf(l.left > l.due, "%d of %d calls to come", l.left, l.due)
 	for i, p := range l.past {
 		next := l.last
 		if i+1 < n {
@@ -382,28 +382,28 @@ func (l phaseLine) code(c *wire.Coder) {
 	}
 }
 
-// PhaseNumbers is how numbers of either sign went on that some of the calls have: the lines of what
+// NumberPhases is how numbers of either sign went on that some of the calls have: the lines of what
 // is below zero of a call, of what is above, and of how many it has. Being no times, they
 // have no noise of the clock.
-type PhaseNumbers struct {
+type NumberPhases struct {
 	below, above, count PhaseLine
 	calls               uint64
 }
 
-// NewPhaseNumbers returns an empty PhaseNumbers, with fewer phases if few is set, for those that exist in large
+// NewNumberPhases returns an empty PhaseNumbers, with fewer phases if few is set, for those that exist in large
 // numbers.
-func NewPhaseNumbers(few bool) *PhaseNumbers {
-	n := new(PhaseNumbers)
+func NewNumberPhases(few bool) *NumberPhases {
+	n := new(NumberPhases)
 	for _, l := range n.lines() {
 		l.few, l.fine = few, true
 	}
 	return n
 }
 
-func (n *PhaseNumbers) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n.above, &n.count} }
+func (n *NumberPhases) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n.above, &n.count} }
 
 // Add adds the numbers of a call that before calls precede, all included; calls left out have no numbers.
-func (n *PhaseNumbers) Add(before, below, above, count uint64) {
+func (n *NumberPhases) Add(before, below, above, count uint64) {
 	if before < n.calls {
 		return // an event of another kind with the same call
 	}
@@ -415,7 +415,7 @@ func (n *PhaseNumbers) Add(before, below, above, count uint64) {
 }
 
 // upTo adds calls without numbers up to a number of calls.
-func (n *PhaseNumbers) upTo(calls uint64) {
+func (n *NumberPhases) upTo(calls uint64) {
 	if calls <= n.calls {
 		return
 	}
@@ -426,14 +426,14 @@ func (n *PhaseNumbers) upTo(calls uint64) {
 }
 
 // Phases returns the phases of this number of calls in all.
-func (n *PhaseNumbers) Phases(calls uint64) (below, above, count []Phase) {
+func (n *NumberPhases) Phases(calls uint64) (below, above, count []Phase) {
 	n.upTo(calls)
 	return n.below.Phases(), n.above.Phases(), n.count.Phases()
 }
 
 // Code is them as they are, read into new ones.
-func (n *PhaseNumbers) Code(c *wire.Coder) {
-	wire.Uints(c, &n.calls)
+func (n *NumberPhases) Code(c *wire.Coder) {
+	wire.CodeUints(c, &n.calls)
 	for _, l := range n.lines() {
 		l.line().code(c)
 	}

@@ -83,9 +83,9 @@ func TestInterrupted(t *testing.T) {
 	}{{false, runs / 100}, {true, 2 * runs}} {
 		wrong := 0
 		for range runs {
-			var p PhasePair
+			var p PhaseLinePair
 			if c.few {
-				p.KeepFew()
+				p.LimitToFew()
 			}
 			truth := make([]float64, len(parts))
 			for i, part := range parts {
@@ -124,20 +124,20 @@ func TestTotals(t *testing.T) {
 			sum += v
 		}
 		want := Phase{uint64(len(values)), sum}
-		if got := TotalPhase(l.Phases()); got != want || len(l.Phases()) > MostPhases {
+		if got := SumPhases(l.Phases()); got != want || len(l.Phases()) > MaxPhases {
 			t.Fatalf("%v in %v, want %v", got, l.Phases(), want)
 		}
-		if got := TotalPhase(ReducePhases(l.Phases(), 1, 0)); got != want {
+		if got := SumPhases(ReducePhases(l.Phases(), 1, 0)); got != want {
 			t.Fatalf("reduced to %v, want %v", got, want)
 		}
 		var m PhaseLine
-		err := wire.Read(wire.Append(nil, l.line().code), "phases", m.line().code)
+		err := wire.DecodeAll(wire.AppendCoded(nil, l.line().code), "phases", m.line().code)
 		if err != nil || !reflect.DeepEqual(m, *l) {
 			t.Fatal(cmp.Diff(l.Phases(), m.Phases()), err)
 		}
 		other := lineOf(rapid.SliceOf(rapid.Uint64Max(1<<40)).Draw(t, "another rank")...)
-		both := TotalPhase(other.Phases())
-		if got := TotalPhase(MergePhases(slices.Clone(l.Phases()), other.Phases())); got != joined(want, both) {
+		both := SumPhases(other.Phases())
+		if got := SumPhases(MergePhases(slices.Clone(l.Phases()), other.Phases())); got != joined(want, both) {
 			t.Fatalf("merged to %v, want %v", got, joined(want, both))
 		}
 	})
@@ -172,7 +172,7 @@ func BenchmarkAdd(b *testing.B) {
 func TestAddEach(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var one, each PhasePair
+		var one, each PhaseLinePair
 		for range 20 {
 			step := 1 + r.IntN(4)
 			mean := float64(1 + r.IntN(3000))

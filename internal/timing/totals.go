@@ -15,14 +15,14 @@ import (
 // TotalColumns is what the ranks of a class spent, over all of their threads, by index in the class. It is empty for a
 // class that is unknown, or has one rank.
 type TotalColumns struct {
-	Gap, Duration []Step       // outside of MPI, and in it
+	Gap, Duration []LogStep    // outside of MPI, and in it
 	Sites         []SiteTotals // in rising order of Terminal
 }
 
 // SiteTotals is what the ranks spent on the calls of one function from one place.
 type SiteTotals struct {
-	Terminal      int    // the first of them
-	Gap, Duration []Step // nil: not known
+	FirstTerminal int       // the first of them
+	Gap, Duration []LogStep // nil: not known
 }
 
 // The kinds of times.
@@ -32,14 +32,14 @@ const (
 	kinds        = 2
 )
 
-func (c *TotalColumns) of(kind int) []Step {
+func (c *TotalColumns) of(kind int) []LogStep {
 	if kind == GapKind {
 		return c.Gap
 	}
 	return c.Duration
 }
 
-func (s *SiteTotals) of(kind int) []Step {
+func (s *SiteTotals) of(kind int) []LogStep {
 	if kind == GapKind {
 		return s.Gap
 	}
@@ -56,10 +56,10 @@ func (c *TotalColumns) Check(ranks, terminals int) error {
 	}
 	last := -1
 	for _, s := range c.Sites {
-		if s.Terminal <= last || s.Terminal >= terminals {
-			return fmt.Errorf("totals of terminal %d of %d after %d", s.Terminal, terminals, last)
+		if s.FirstTerminal <= last || s.FirstTerminal >= terminals {
+			return fmt.Errorf("totals of terminal %d of %d after %d", s.FirstTerminal, terminals, last)
 		}
-		last = s.Terminal
+		last = s.FirstTerminal
 		for kind := range kinds {
 			if list := s.of(kind); list != nil && len(list) != ranks {
 				return fmt.Errorf("totals of %d ranks, %d expected", len(list), ranks)
@@ -84,8 +84,8 @@ type terminalTimes struct {
 // Total returns what a rank spent on all calls, and how far the truth may be from that.
 func (c *ClassTotals) Total(kind, i int) (ns, within float64) { return c.totals[kind].time(i) }
 
-// Sites returns the first terminals of the call sites with known totals.
-func (c *ClassTotals) Sites() []int {
+// KnownSites returns the first terminals of the call sites with known totals.
+func (c *ClassTotals) KnownSites() []int {
 	list := make([]int, len(c.sites))
 	for i := range c.sites {
 		list[i] = c.sites[i].terminal
@@ -93,9 +93,9 @@ func (c *ClassTotals) Sites() []int {
 	return list
 }
 
-// Site returns what a rank spent on the calls of one of Sites, by its number there; ok is
+// SiteTotal returns what a rank spent on the calls of one of Sites, by its number there; ok is
 // false if that is not known.
-func (c *ClassTotals) Site(n, kind, i int) (ns, within float64, ok bool) {
+func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
 	x := c.sites[n].cols[kind]
 	if x == nil {
 		return 0, 0, false
@@ -150,8 +150,8 @@ func (c *col) predicted(i int) int64 {
 	if c.form == formPart {
 		return c.base + int64(c.of.step(i))/c.unit
 	}
-	rest := float64(c.base)*restUnit - StepNs(c.of.step(i))
-	return int64(StepOf(uint64(max(0, rest)))) / c.unit
+	rest := float64(c.base)*restUnit - LogStepNs(c.of.step(i))
+	return int64(LogStepOf(uint64(max(0, rest)))) / c.unit
 }
 
 // step is the middle of a rank's level.
@@ -164,7 +164,7 @@ func (c *col) step(i int) float64 {
 
 // time is a rank's, and how far the truth may be from it.
 func (c *col) time(i int) (ns, within float64) {
-	ns = StepNs(c.step(i))
+	ns = LogStepNs(c.step(i))
 	half := 0.5 * float64(c.unit) // steps
 	switch {
 	case c.form == formSame && c.base%2 != 0:
@@ -184,23 +184,23 @@ func (c *col) time(i int) (ns, within float64) {
 // With order 0 the total of gaps comes first, with 1 that of durations. Bit 0 of kinds says that there is a column of
 // gaps, bit 1 one of durations.
 func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
-	wire.Bounded(c, &x.first, 1)
+	wire.CodeBounded(c, &x.first, 1)
 	var of *col
 	for _, kind := range []int{x.first, 1 - x.first} {
 		codeCol(c, &x.totals[kind], ranks, of, formRest)
 		of = x.totals[kind]
 	}
 	at := 0
-	wire.List(c, &x.sites, 4, func(i int, s *terminalTimes) {
-		wire.Above(c, &s.terminal, at, max(0, terminals-1-at))
+	wire.CodeList(c, &x.sites, 4, func(i int, s *terminalTimes) {
+		wire.CodeAbove(c, &s.terminal, at, max(0, terminals-1-at))
 		have := byte(0)
 		for kind, x := range s.cols {
 			if x != nil {
 				have |= 1 << kind
 			}
 		}
-		wire.Byte(c, &have)
-		c.Refuse(s.terminal >= terminals || i > 0 && s.terminal == at || have == 0 || have >= 1<<kinds,
+		wire.CodeByte(c, &have)
+		c.RefuseIf(s.terminal >= terminals || i > 0 && s.terminal == at || have == 0 || have >= 1<<kinds,
 			"terminal %d of %d after %d with times of kinds %d", s.terminal, terminals, at, have)
 		at = s.terminal
 		for kind := range kinds {
@@ -236,16 +236,16 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	if x.codeHead(c); c.Failed() {
 		return
 	}
-	c.Refuse(x.form >= formPart && (x.form != follows || of == nil), "form %d of times", x.form)
+	c.RefuseIf(x.form >= formPart && (x.form != follows || of == nil), "form %d of times", x.form)
 	switch x.form {
 	case formSame:
 	case formSeq:
-		if column.CodeStored(c, &x.seq, &x.levels, nil, ranks); c.Reader != nil && x.seq != nil {
-			c.Refuse(!x.seq.Bounds(0, MaxStep), "times out of range")
+		if column.CodeLazy(c, &x.seq, &x.levels, nil, ranks); c.Reader != nil && x.seq != nil {
+			c.RefuseIf(!x.seq.Bounds(0, MaxLogStep), "times out of range")
 		}
 	default:
 		if c.Reader != nil {
-			c.Refuse(x.base < -MaxStep || x.form == formPart && x.base > MaxStep || ranks > c.Reader.Rest(), "times of %d ranks in %d bytes, about %d", ranks, c.Reader.Rest(), x.base)
+			c.RefuseIf(x.base < -MaxLogStep || x.form == formPart && x.base > MaxLogStep || ranks > c.Reader.RemainingLen(), "times of %d ranks in %d bytes, about %d", ranks, c.Reader.RemainingLen(), x.base)
 			if c.Failed() {
 				return
 			}
@@ -261,22 +261,22 @@ func (x *col) codeHead(c *wire.Coder) {
 	if x.form != formSame {
 		head |= byte(x.unit) << formBits
 	}
-	if wire.Byte(c, &head); c.Reader != nil {
+	if wire.CodeByte(c, &head); c.Reader != nil {
 		x.form, x.unit = head&(1<<formBits-1), int64(head>>formBits)
 	}
 	if x.form == formSame {
 		x.unit = 1
 	}
-	c.Refuse(x.unit < 1 || x.unit > maxUnit, "levels of %d steps", x.unit)
+	c.RefuseIf(x.unit < 1 || x.unit > maxUnit, "levels of %d steps", x.unit)
 	switch x.form {
 	case formSame:
-		wire.Bounded(c, &x.base, 2*MaxStep)
+		wire.CodeBounded(c, &x.base, 2*MaxLogStep)
 	case formAbout:
-		wire.Bounded(c, &x.base, MaxStep)
+		wire.CodeBounded(c, &x.base, MaxLogStep)
 	case formPart:
-		wire.Integers(c, &x.base)
+		wire.CodeIntegers(c, &x.base)
 	case formRest:
-		wire.Bounded(c, &x.base, maxBase)
+		wire.CodeBounded(c, &x.base, maxBase)
 	}
 }
 
@@ -284,14 +284,14 @@ func (x *col) codeHead(c *wire.Coder) {
 func (x *col) codeOff(c *wire.Coder) {
 	last := int64(0)
 	for i := range x.off {
-		wire.Relative(c, &x.off[i], last)
+		wire.CodeRelative(c, &x.off[i], last)
 		if c.Reader != nil {
 			v := x.off[i] - last
-			if c.Refuse(v < -2*MaxStep || v > 2*MaxStep, "rank %d: %d levels more", i, v); c.Failed() {
+			if c.RefuseIf(v < -2*MaxLogStep || v > 2*MaxLogStep, "rank %d: %d levels more", i, v); c.Failed() {
 				return
 			}
 			n := x.level(i)
-			if c.Refuse(n < 0 || n > MaxStep, "rank %d: time of level %d", i, n); c.Failed() {
+			if c.RefuseIf(n < 0 || n > MaxLogStep, "rank %d: time of level %d", i, n); c.Failed() {
 				return
 			}
 		}

@@ -18,16 +18,16 @@ func decodeAll(t interface {
 	t.Helper()
 	r := wire.NewReader(b, "class")
 	c := DecodeTotals(r, ranks, terminals)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func stepsOf(list []float64) []Step {
-	out := make([]Step, len(list))
+func stepsOf(list []float64) []LogStep {
+	out := make([]LogStep, len(list))
 	for i, v := range list {
-		out[i] = StepOf(uint64(v))
+		out[i] = LogStepOf(uint64(v))
 	}
 	return out
 }
@@ -99,9 +99,9 @@ func TestRoundTrip(t *testing.T) {
 				}
 				all = max(all, want)
 			}
-			for s, terminal := range got.Sites() {
+			for s, terminal := range got.KnownSites() {
 				for kind := range kinds {
-					ns, within, ok := got.Site(s, kind, i)
+					ns, within, ok := got.SiteTotal(s, kind, i)
 					want := truth[terminal/3][kind][i]
 					if ok && (math.Abs(ns-want) > within+1e-6*want || within > max(0.0102*ns, 0.0011*total[kind][i], 8)) {
 						t.Fatalf("site %d of rank %d: %g within %g, truth %g of %g", terminal/3, i, ns, within, want, total[kind][i])
@@ -112,8 +112,8 @@ func TestRoundTrip(t *testing.T) {
 		if rest == 1e6 && len(got.sites) < len(c.Sites) {
 			for _, s := range c.Sites[len(got.sites):] {
 				for kind := range kinds {
-					if !slices.Contains(got.Sites(), s.Terminal) && c.mostPart(s.of(kind), kind, -1) >= leastPart {
-						t.Fatalf("site of terminal %d is not there", s.Terminal)
+					if !slices.Contains(got.KnownSites(), s.FirstTerminal) && c.mostPart(s.of(kind), kind, -1) >= leastPart {
+						t.Fatalf("site of terminal %d is not there", s.FirstTerminal)
 					}
 				}
 			}
@@ -125,7 +125,7 @@ func TestRoundTrip(t *testing.T) {
 // and where a call site looks random, it is left out rather than doubling a file.
 func TestSizes(t *testing.T) {
 	const n = 16384
-	fill := func(f func(i int) float64) []Step {
+	fill := func(f func(i int) float64) []LogStep {
 		list := make([]float64, n)
 		for i := range list {
 			list[i] = f(i)
@@ -150,8 +150,8 @@ func TestSizes(t *testing.T) {
 	if n := packed(c); n > 60 {
 		t.Errorf("times that look random take %d bytes", n)
 	}
-	if got := decodeAll(t, EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0], n, 2); len(got.Sites()) != 2 {
-		t.Errorf("sites %v", got.Sites())
+	if got := decodeAll(t, EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0], n, 2); len(got.KnownSites()) != 2 {
+		t.Errorf("sites %v", got.KnownSites())
 	}
 }
 
@@ -168,7 +168,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := wire.NewReader(data, "class")
 		c := DecodeTotals(r, 5, 7)
-		if r.Done() != nil {
+		if r.Finish() != nil {
 			return
 		}
 		check := func(ns, within float64) {
@@ -179,8 +179,8 @@ func FuzzDecode(f *testing.F) {
 		for i := range 5 {
 			for kind := range kinds {
 				check(c.Total(kind, i))
-				for s := range c.Sites() {
-					ns, within, _ := c.Site(s, kind, i)
+				for s := range c.KnownSites() {
+					ns, within, _ := c.SiteTotal(s, kind, i)
 					check(ns, within)
 				}
 			}

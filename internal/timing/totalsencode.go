@@ -76,7 +76,7 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	for i := range list {
 		if x := list[i]; x != nil {
 			x.sites = slices.DeleteFunc(x.sites, func(s terminalTimes) bool { return s.cols == [kinds]*col{} })
-			out[i] = wire.Append(nil, func(c *wire.Coder) { x.code(c, 0, 0) })
+			out[i] = wire.AppendCoded(nil, func(c *wire.Coder) { x.code(c, 0, 0) })
 		}
 	}
 	return out
@@ -87,7 +87,7 @@ type option struct {
 	class, site, kind int
 	ns                float64 // of all ranks
 	unit              int64
-	steps             []Step
+	steps             []LogStep
 }
 
 // begin finds columns of the totals. The smaller total comes first: the other is the rest of the run, which is
@@ -98,7 +98,7 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 		w.first = DurationKind
 	}
 	for i := range c.Sites {
-		w.sites = append(w.sites, terminalTimes{terminal: c.Sites[i].Terminal})
+		w.sites = append(w.sites, terminalTimes{terminal: c.Sites[i].FirstTerminal})
 	}
 	var of *col
 	for _, kind := range []int{w.first, 1 - w.first} {
@@ -136,7 +136,7 @@ func (c *TotalColumns) largest(kind int) int {
 
 // mostPart is the largest part that a rank's time has in its total, less what it spent at the site
 // without, which must not make all others look small.
-func (c *TotalColumns) mostPart(steps []Step, kind, without int) (most float64) {
+func (c *TotalColumns) mostPart(steps []LogStep, kind, without int) (most float64) {
 	totals := c.of(kind)
 	for i, v := range steps {
 		if v == 0 {
@@ -152,9 +152,9 @@ func (c *TotalColumns) mostPart(steps []Step, kind, without int) (most float64) 
 }
 
 // alike reports whether times are the same within a column's resolution.
-func alike(steps []Step) bool { return slices.Max(steps)-slices.Min(steps) <= 1 }
+func alike(steps []LogStep) bool { return slices.Max(steps)-slices.Min(steps) <= 1 }
 
-func sum(steps []Step) (ns float64) {
+func sum(steps []LogStep) (ns float64) {
 	for _, s := range steps {
 		ns += s.Ns()
 	}
@@ -169,7 +169,7 @@ type coded struct {
 
 // shortest finds the shortest form of a column. of is a column that it may follow from, as
 // form says.
-func shortest(steps []Step, unit int64, of *col, form byte) coded {
+func shortest(steps []LogStep, unit int64, of *col, form byte) coded {
 	if alike(steps) {
 		base := int64(slices.Min(steps)) + int64(slices.Max(steps))
 		return coded{&col{form: formSame, unit: 1, base: base}, 2}
@@ -184,11 +184,11 @@ func shortest(steps []Step, unit int64, of *col, form byte) coded {
 	best := coded{cost: math.Inf(1)}
 	if len(c.Runs()) <= max(fewRuns, n/8) {
 		x := &col{form: formSeq, unit: unit, seq: column.SeqOf(c), levels: c}
-		best = coded{x, float64(len(wire.Append(nil, func(c *wire.Coder) { codeCol(c, &x, n, nil, 0) })))}
+		best = coded{x, float64(len(wire.AppendCoded(nil, func(c *wire.Coder) { codeCol(c, &x, n, nil, 0) })))}
 	}
 	off := make([]int64, n)
 	try := func(x col, off []int64) {
-		cost := float64(len(wire.Append(nil, x.codeHead))) + entropy(off)
+		cost := float64(len(wire.AppendCoded(nil, x.codeHead))) + entropy(off)
 		if cost < best.cost {
 			x.off = slices.Clone(x.off)
 			best = coded{&x, cost}

@@ -19,18 +19,18 @@ type Builder struct {
 // NewBuilder begins the track of a rank.
 func NewBuilder(rank int) *Builder {
 	return &Builder{Track: &Track{
-		Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64),
+		Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64),
 	}, known: make(map[string]uint32)}
 }
 
-// Extend begins with the calls of a track, which are known by number alone.
-func Extend(t *Track) *Builder {
+// NewBuilderFrom begins with the calls of a track, which are known by number alone.
+func NewBuilderFrom(t *Track) *Builder {
 	own := *t
 	return &Builder{Track: &own, known: make(map[string]uint32)}
 }
 
-// Number returns the terminal of a call. Calls that differ in apart alone are not the same. The values are kept.
-func (b *Builder) Number(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
+// TerminalOf returns the terminal of a call. Calls that differ in apart alone are not the same. The values are kept.
+func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)
 	b.key = binary.AppendUvarint(b.key, uint64(len(vals)))
 	for _, v := range vals {
@@ -39,9 +39,9 @@ func (b *Builder) Number(function uint16, site uint64, vals []int64, apart strin
 	b.key = append(b.key, apart...)
 	n, known = b.known[string(b.key)]
 	if !known {
-		n = uint32(len(b.Sigs))
+		n = uint32(len(b.Signatures))
 		b.known[string(b.key)] = n
-		b.Sigs = append(b.Sigs, signature.Signature{Call: function, Site: site, Vals: vals})
+		b.Signatures = append(b.Signatures, signature.Signature{Call: function, Site: site, Values: vals})
 		b.Times = append(b.Track.Times, Times{})
 	}
 	return n, known
@@ -68,10 +68,10 @@ func (b *Builder) Grammars() (list []*grammar.Grammar) {
 // those of Ordered.
 func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32, number []int) {
 	out := *b.Track
-	out.Sigs, out.Times = nil, nil
-	out.Streams, order, number = Ordered(grammars, len(b.Sigs))
+	out.Signatures, out.Times = nil, nil
+	out.Streams, order, number = Ordered(grammars, len(b.Signatures))
 	for _, n := range order {
-		out.Sigs, out.Times = append(out.Sigs, b.Sigs[n]), append(out.Times, b.Times[n])
+		out.Signatures, out.Times = append(out.Signatures, b.Signatures[n]), append(out.Times, b.Times[n])
 	}
 	return &out, order, number
 }

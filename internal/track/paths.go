@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 
-// Paths keeps the times of a thread's calls by the place of the call before each: a function and a site.
-type Paths struct {
+// TimesByPrevious keeps the times of a thread's calls by the place of the call before each: a function and a site.
+type TimesByPrevious struct {
 	lines bool
 	hists bool
 	rank  int32
@@ -29,25 +29,25 @@ type path struct {
 	hists [2]*hist.Hist
 }
 
-// NewPaths keeps how times change, or histograms of them, or both.
-func NewPaths(rank int, lines, hists bool) *Paths {
-	return &Paths{lines: lines, hists: hists, rank: int32(rank), known: make(map[[2]uint64]int), last: First, of: make(map[pathKey]*path)}
+// NewTimesByPrevious keeps how times change, or histograms of them, or both.
+func NewTimesByPrevious(rank int, lines, hists bool) *TimesByPrevious {
+	return &TimesByPrevious{lines: lines, hists: hists, rank: int32(rank), known: make(map[[2]uint64]int), last: NoPreviousTerminal, of: make(map[pathKey]*path)}
 }
 
-// PathsOf knows the places of a track's terminals.
-func PathsOf(t *Track, lines, hists bool) *Paths {
-	p := NewPaths(t.Rank, lines, hists)
-	for i := range t.Sigs {
-		p.Place(t.Sigs[i].Call, t.Sigs[i].Site)
+// TimesByPreviousOf knows the places of a track's terminals.
+func TimesByPreviousOf(t *Track, lines, hists bool) *TimesByPrevious {
+	p := NewTimesByPrevious(t.Rank, lines, hists)
+	for i := range t.Signatures {
+		p.SetPlace(t.Signatures[i].Call, t.Signatures[i].Site)
 	}
 	return p
 }
 
 // Terminals is how many there are places of.
-func (p *Paths) Terminals() int { return len(p.places) }
+func (p *TimesByPrevious) Terminals() int { return len(p.places) }
 
-// Place says where the calls of the next terminal are.
-func (p *Paths) Place(call uint16, site uint64) {
+// SetPlace says where the calls of the next terminal are.
+func (p *TimesByPrevious) SetPlace(call uint16, site uint64) {
 	at := [2]uint64{uint64(call), site}
 	if _, ok := p.known[at]; !ok {
 		p.known[at] = len(p.places)
@@ -56,7 +56,7 @@ func (p *Paths) Place(call uint16, site uint64) {
 }
 
 // Add takes the times of the thread's next call.
-func (p *Paths) Add(n uint32, gap, duration uint64) {
+func (p *TimesByPrevious) Add(n uint32, gap, duration uint64) {
 	k := pathKey{int(n), p.last}
 	p.last = p.places[n]
 	x := p.of[k]
@@ -77,8 +77,8 @@ func (p *Paths) Add(n uint32, gap, duration uint64) {
 	}
 }
 
-// Track returns what a track has of the times when terminals have other numbers; several may have become one. nil: the same.
-func (p *Paths) Track(number []int) (courses []Course, hists []Hist) {
+// CoursesAndHists returns what a track has of the times when terminals have other numbers; several may have become one. nil: the same.
+func (p *TimesByPrevious) CoursesAndHists(number []int) (courses []Course, hists []Hist) {
 	renamed := func(n int) int {
 		if number == nil {
 			return n
@@ -95,7 +95,7 @@ func (p *Paths) Track(number []int) (courses []Course, hists []Hist) {
 		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
 	})
 	now := func(k pathKey) pathKey {
-		if k.from != First {
+		if k.from != NoPreviousTerminal {
 			k.from = lowest[k.from]
 		}
 		return pathKey{renamed(k.terminal), k.from}
@@ -108,17 +108,17 @@ func (p *Paths) Track(number []int) (courses []Course, hists []Hist) {
 		x, k := p.of[before], now(before)
 		if i == 0 || now(keys[i-1]) != k {
 			if p.lines {
-				courses = append(courses, Course{Terminal: k.terminal, From: k.from, Gap: x.lines[0].Phases(), Duration: x.lines[1].Phases()})
+				courses = append(courses, Course{Terminal: k.terminal, PreviousTerminal: k.from, GapPhases: x.lines[0].Phases(), DurationPhases: x.lines[1].Phases()})
 			}
 			if p.hists {
-				hists = append(hists, Hist{Terminal: k.terminal, From: k.from, Gap: x.hists[0], Duration: x.hists[1]})
+				hists = append(hists, Hist{Terminal: k.terminal, PreviousTerminal: k.from, Gap: x.hists[0], Duration: x.hists[1]})
 			}
 			continue
 		}
 		if p.lines {
 			c := &courses[len(courses)-1]
-			c.Gap = timing.ReducePhases(append(c.Gap, x.lines[0].Phases()...), timing.MostPhases, 0)
-			c.Duration = timing.ReducePhases(append(c.Duration, x.lines[1].Phases()...), timing.MostPhases, 0)
+			c.GapPhases = timing.ReducePhases(append(c.GapPhases, x.lines[0].Phases()...), timing.MaxPhases, 0)
+			c.DurationPhases = timing.ReducePhases(append(c.DurationPhases, x.lines[1].Phases()...), timing.MaxPhases, 0)
 		}
 		if p.hists {
 			h := &hists[len(hists)-1]

@@ -26,51 +26,51 @@ import (
 type Track struct {
 	Rank int
 	// Timeless says that nothing was kept of times.
-	Timeless  bool
-	Streams   []Stream
-	Sigs      []signature.Signature
-	Times     []Times                      // parallel to Sigs; none of them has a time if Timeless
-	Calls     Calls                        // in place of Sigs and Times, if not nil
-	Hists     []Hist                       // in rising order of Terminal and From; nil if there are none
-	Courses   []Course                     // in rising order of Name, Stream, Terminal and From
-	Lanes     []signature.Lane             // in rising order of Terminal
-	Log       *Log                         // for the trace; nil if single times are not to be in it
-	Clock     *Log                         // the same, but for what is found out before the trace is done; nil if they were not kept
-	Values    map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs
-	Allocs    *AllocEvents                 // of segments of memory; nil if there are none
-	Handovers *AllocEvents                 // of objects that other threads made, see PackHandover; nil if there are none
-	Strings   map[uint64]string
-	Sites     map[uint64]Site
-	Outer     map[uint64]uint64 // hash of a site → hash of the one its function was called from
-	Inner     map[uint64]uint64 // of those: hash of the site without its stack
-	Process   Process
+	Timeless     bool
+	Streams      []Stream
+	Signatures   []signature.Signature
+	Times        []Times                      // parallel to Sigs; none of them has a time if Timeless
+	Calls        Calls                        // in place of Sigs and Times, if not nil
+	Hists        []Hist                       // in rising order of Terminal and From; nil if there are none
+	Courses      []Course                     // in rising order of Name, Stream, Terminal and From
+	Lanes        []signature.Lane             // in rising order of Terminal
+	TimeLog      *TimeLog                     // for the trace; nil if single times are not to be in it
+	AnalysisLog  *TimeLog                     // the same, but for what is found out before the trace is done; nil if they were not kept
+	Values       map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs
+	Allocs       *AllocEvents                 // of segments of memory; nil if there are none
+	Handovers    *AllocEvents                 // of objects that other threads made, see PackHandover; nil if there are none
+	Strings      map[uint64]string
+	Sites        map[uint64]Site
+	CallerSite   map[uint64]uint64 // hash of a site → hash of the one its function was called from
+	WithoutStack map[uint64]uint64 // of those: hash of the site without its stack
+	Process      Process
 }
 
-// Moved has the track forget what it has of calls by their place, where others are now.
-func (t *Track) Moved() {
+// ForgetPlaces has the track forget what it has of calls by their place, where others are now.
+func (t *Track) ForgetPlaces() {
 	t.Courses, t.Handovers = nil, nil
-	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.Call > 0 })
+	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.BeforeCall > 0 })
 }
 
-// A Handed is a track that goes through a package whose API says nothing of tracks.
-type Handed struct{ t *Track }
+// A Sealed is a track that goes through a package whose API says nothing of tracks.
+type Sealed struct{ t *Track }
 
-// Hand and Track are the two ends of its way.
-func Hand(t *Track) Handed { return Handed{t} }
+// Seal and Track are the two ends of its way.
+func Seal(t *Track) Sealed { return Sealed{t} }
 
 // Track returns what was handed over.
-func (h Handed) Track() *Track { return h.t }
+func (h Sealed) Track() *Track { return h.t }
 
 // Calls are distinct calls that are not in memory all at once: there may be millions.
 type Calls interface {
 	Len() int
-	// Skeleton returns what call n is without its values, and how many these are.
-	Skeleton(n int) (call uint16, site uint64, width int)
-	// At fills in call n. The values are room to be used again.
-	At(n int, s *signature.Signature) error
+	// DescribeCall returns what call n is without its values, and how many these are.
+	DescribeCall(n int) (call uint16, site uint64, width int)
+	// Fill fills in call n. The values are room to be used again.
+	Fill(n int, s *signature.Signature) error
 	Times(n int) Times
-	// Release says that nobody asks any more.
-	Release()
+	// ReleaseAll says that nobody asks any more.
+	ReleaseAll()
 }
 
 // Distinct returns the distinct calls of a track, wherever they are.
@@ -84,22 +84,22 @@ func (t *Track) Distinct() Calls {
 // A list is Calls in memory.
 type list struct{ *Track }
 
-func (l list) Len() int { return len(l.Sigs) }
+func (l list) Len() int { return len(l.Signatures) }
 
-func (l list) Skeleton(n int) (call uint16, site uint64, width int) {
-	s := &l.Sigs[n]
-	return s.Call, s.Site, len(s.Vals)
+func (l list) DescribeCall(n int) (call uint16, site uint64, width int) {
+	s := &l.Signatures[n]
+	return s.Call, s.Site, len(s.Values)
 }
 
-func (l list) At(n int, s *signature.Signature) error {
-	from := &l.Sigs[n]
-	s.Call, s.Site, s.Vals = from.Call, from.Site, append(s.Vals[:0], from.Vals...)
+func (l list) Fill(n int, s *signature.Signature) error {
+	from := &l.Signatures[n]
+	s.Call, s.Site, s.Values = from.Call, from.Site, append(s.Values[:0], from.Values...)
 	return nil
 }
 
 func (l list) Times(n int) Times { return l.Track.Times[n] }
 
-func (l list) Release() {}
+func (l list) ReleaseAll() {}
 
 // A Stream is the calls of one thread, in program order. Stream 0 is the
 // thread that initialised MPI.
@@ -119,8 +119,8 @@ func (t *Times) Add(gap, duration uint64) {
 	t.Gap.Add(gap)
 }
 
-// Scaled scales a summary to another number of samples.
-func Scaled(s model.Stat, count uint64) model.Stat {
+// ScaleStat scales a summary to another number of samples.
+func ScaleStat(s model.Stat, count uint64) model.Stat {
 	if s.Count == 0 || count == s.Count {
 		return s
 	}
@@ -133,9 +133,9 @@ func Scaled(s model.Stat, count uint64) model.Stat {
 
 // AllocEvents is where segments of memory begin and end among the calls of a process.
 type AllocEvents struct {
-	List    []AllocEvent       // all different, numbered by first occurrence over the streams
-	Streams []*grammar.Grammar // numbers of List, parallel to Track.Streams
-	Cut     bool               // there were more than a recorder keeps
+	List      []AllocEvent       // all different, numbered by first occurrence over the streams
+	Streams   []*grammar.Grammar // numbers of List, parallel to Track.Streams
+	Truncated bool               // there were more than a recorder keeps
 }
 
 // An AllocEvent is a segment's beginning, just before the first call that uses it, or its
@@ -148,7 +148,7 @@ type AllocEvent struct {
 }
 
 // PackHandover is the Segment of an event that says which object a handle means from a call of the thread on: its kind,
-// as in model.HandedKinds, its number and the stream of the call that made it. The event is no end. Its Size, of either
+// as in model.HandoverKinds, its number and the stream of the call that made it. The event is no end. Its Size, of either
 // sign, is how many calls later that call is than the one of the event before that has the same maker.
 func PackHandover(kind int, number int64, maker int) int64 {
 	return number<<28 | int64(maker)<<4 | int64(kind)
@@ -162,9 +162,9 @@ func UnpackHandover(v int64) (kind int, number int64, maker int) {
 // A Hist has histograms of the calls of one signature, all of them or those that
 // came after a call of one place, in nanoseconds.
 type Hist struct {
-	Terminal      int
-	From          int // the lowest terminal of the place before (same function and site), or First
-	Duration, Gap *hist.Hist
+	Terminal         int
+	PreviousTerminal int // the lowest terminal of the place before (same function and site), or First
+	Duration, Gap    *hist.Hist
 }
 
 // A Course is how the times of one signature's calls that came after a call from one
@@ -172,29 +172,29 @@ type Hist struct {
 // what is below zero in place of gaps, what is above in place of durations, and how many numbers.
 // All courses of a terminal with times together have all of its calls.
 type Course struct {
-	Name          string // "" of times
-	Stream        int    // 0 of times
-	Terminal      int
-	From          int // the lowest terminal of that site, or First
-	Gap, Duration []timing.Phase
-	Count         []timing.Phase // nil of times
+	Name                      string // "" of times
+	Stream                    int    // 0 of times
+	Terminal                  int
+	PreviousTerminal          int // the lowest terminal of that site, or First
+	GapPhases, DurationPhases []timing.Phase
+	CountPhases               []timing.Phase // nil of times
 }
 
-// A Log has the times of every call, in ticks of the process's clock. It is read a
+// A TimeLog has the times of every call, in ticks of the process's clock. It is read a
 // block at a time, so that it need not be in memory as a whole.
-type Log struct {
+type TimeLog struct {
 	Options    timing.Options // how to store them
 	TicksPerNs float64
 	StartNs    int64 // wall clock when ticks are 0, ns since 1970
 	// Streams yield, for each stream, its calls in order; after an error no more.
-	Streams []iter.Seq2[[]timing.Entry, error]
-	// Skipped says, for each stream, which calls come before those; nil: none.
-	Skipped []DroppedTimes
+	Streams []iter.Seq2[[]timing.CallEntry, error]
+	// DroppedTimes says, for each stream, which calls come before those; nil: none.
+	DroppedTimes []DroppedTimes
 	// Delays are each stream's delays that the kernel reported, in order of calls; nil: it reported none.
 	Delays [][]Delay
 	// Values yield, for each stream, what was attached to its calls, in order of these, under one of Names; nil if
 	// nothing was. Names may be missing, "".
-	Values []iter.Seq2[[]timing.Attached, error]
+	Values []iter.Seq2[[]timing.AttachedNumber, error]
 	Names  []string
 }
 
@@ -206,12 +206,12 @@ type DroppedTimes struct {
 
 // A Delay is time in which a thread was ready to run and had no processor: before a call of its stream, outside of calls, and in it.
 type Delay struct {
-	Call               uint64
-	BeforeNs, WithinNs int64
+	Call                   uint64
+	BeforeCallNs, InCallNs int64
 }
 
-// First is where a stream's first call comes from.
-const First = -1
+// NoPreviousTerminal is where a stream's first call comes from.
+const NoPreviousTerminal = -1
 
 // A Site is a code address that means the same in every process.
 type Site struct {
@@ -228,22 +228,22 @@ const (
 
 // Process describes the operating system process of a rank.
 type Process struct {
-	Host    string
-	PID     int
-	End     string // Finished or Crashed
-	Lost    uint64 // calls that could not be recorded
-	Threads int
-	StartNs int64 // wall clock of MPI_Init, ns since 1970
-	SpanNs  int64 // from MPI_Init to the last record, but for the asides
-	Asides  []Aside
-	Folder  string // working folder at the start; "" if not known
+	Host      string
+	PID       int
+	End       string // Finished or Crashed
+	LostCalls uint64 // calls that could not be recorded
+	Threads   int
+	StartNs   int64 // wall clock of MPI_Init, ns since 1970
+	SpanNs    int64 // from MPI_Init to the last record, but for the asides
+	Asides    []Aside
+	Folder    string // working folder at the start; "" if not known
 }
 
 // An Aside is time of the first thread that belongs neither to its calls nor to the gaps between them.
 type Aside struct {
-	Call uint64 // before which of its calls; in rising order
-	Ns   int64
-	Off  bool // tracing was switched off; else the recorder or a plugin took it
+	BeforeCall uint64 // before which of its calls; in rising order
+	Ns         int64
+	TracingOff bool // tracing was switched off; else the recorder or a plugin took it
 }
 
 // HandoverEvents returns handovers, by stream in the order of their calls, as a track has them; nil if there are none.
@@ -254,14 +254,14 @@ func HandoverEvents(lists [][]model.Handover) *AllocEvents {
 		b := grammar.NewBuilder()
 		at, made := uint64(0), make(map[int]uint64)
 		for _, h := range list {
-			id := h.Number
+			id := h.Handle
 			if h.Kind != mpi.KindRequest {
 				id -= model.FirstLocal
 			}
-			kind := slices.Index(model.HandedKinds[:], h.Kind)
-			x := AllocEvent{Calls: h.Index - at, Segment: PackHandover(kind, id, h.Stream), Size: h.Made - made[h.Stream]}
-			at, made[h.Stream] = h.Index, h.Made
-			n, fresh := once.Number(number, x)
+			kind := slices.Index(model.HandoverKinds[:], h.Kind)
+			x := AllocEvent{Calls: h.FirstUse - at, Segment: PackHandover(kind, id, h.MakerStream), Size: h.MakerCall - made[h.MakerStream]}
+			at, made[h.MakerStream] = h.FirstUse, h.MakerCall
+			n, fresh := once.NumberOf(number, x)
 			if fresh {
 				e.List = append(e.List, x)
 			}

@@ -9,11 +9,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Ways finds which vertices are entered and which loops begin iterations between two calls. It is not safe for
+// TransitionFinder finds which vertices are entered and which loops begin iterations between two calls. It is not safe for
 // concurrent use.
-type Ways struct {
+type TransitionFinder struct {
 	code  *trace.Code
-	odd   map[[2]int]trace.Way
+	odd   map[[2]int]trace.LoopTransition
 	known map[[2]int][]event
 	paths map[int][]int
 }
@@ -24,18 +24,18 @@ type event struct {
 	round  bool
 }
 
-// NewWays returns the ways of a trace's code.
-func NewWays(c *trace.Code) *Ways {
-	w := &Ways{code: c, odd: make(map[[2]int]trace.Way), known: make(map[[2]int][]event), paths: make(map[int][]int)}
-	for _, s := range c.Odd {
-		w.odd[[2]int{s.From, s.To}] = s.Way
+// NewTransitionFinder returns the ways of a trace's code.
+func NewTransitionFinder(c *trace.Code) *TransitionFinder {
+	w := &TransitionFinder{code: c, odd: make(map[[2]int]trace.LoopTransition), known: make(map[[2]int][]event), paths: make(map[int][]int)}
+	for _, s := range c.UnorderedTransitions {
+		w.odd[[2]int{s.From, s.To}] = s.Loop
 	}
 	return w
 }
 
 // path lists the vertices down to one, outermost first.
-func (w *Ways) path(v int) []int {
-	return once.Get(w.paths, v, func() (p []int) {
+func (w *TransitionFinder) path(v int) []int {
+	return once.GetOrMake(w.paths, v, func() (p []int) {
 		for i := v; i >= 0; i = w.code.Vertices[i].Parent {
 			p = append(p, i)
 		}
@@ -54,41 +54,41 @@ func shared(p, q []int) int {
 }
 
 // plain is the way that follows from the order of vertices.
-func (w *Ways) plain(a, b int) trace.Way {
+func (w *TransitionFinder) plain(a, b int) trace.LoopTransition {
 	p, q := w.path(a), w.path(b)
 	k := shared(p, q)
 	if k > 0 && p[k] < q[k] {
-		return trace.Forward
+		return trace.NoLoopTransition
 	}
 	for _, v := range p[:k] {
 		if w.code.Vertices[v].Kind == trace.LoopVertex {
 			return 1
 		}
 	}
-	return trace.Lost
+	return trace.UnknownTransition
 }
 
-// Between is the way from one call to the next, by their vertices.
-func (w *Ways) Between(a, b int) trace.Way {
+// Transition is the way from one call to the next, by their vertices.
+func (w *TransitionFinder) Transition(a, b int) trace.LoopTransition {
 	if way, ok := w.odd[[2]int{a, b}]; ok {
 		return way
 	}
 	return w.plain(a, b)
 }
 
-// Turn says how many of the vertices around a call those are that the call before was in too, and whether the innermost of these begins
+// CommonVertices says how many of the vertices around a call those are that the call before was in too, and whether the innermost of these begins
 // another round; a = -1 is the beginning of a thread.
-func (w *Ways) Turn(a, b int) (kept int, round bool) {
+func (w *TransitionFinder) CommonVertices(a, b int) (kept int, round bool) {
 	if a < 0 {
 		return 0, false
 	}
 	p := w.path(a)
 	k := shared(p, w.path(b))
-	way := w.Between(a, b)
+	way := w.Transition(a, b)
 	if i := w.recursion(p[:k], way); i >= 0 {
 		return i, false
 	}
-	if way > trace.Forward {
+	if way > trace.NoLoopTransition {
 		for i := k - 1; i >= 0; i-- {
 			if w.code.Vertices[p[i]].Kind != trace.LoopVertex {
 				continue
@@ -103,33 +103,33 @@ func (w *Ways) Turn(a, b int) (kept int, round bool) {
 
 // recursion finds which of the vertices around two calls is a function that calls itself, if the code has no other way from the first
 // to the second: calls of all depths have one place. -1: none.
-func (w *Ways) recursion(around []int, way trace.Way) int {
-	if way != trace.Lost {
+func (w *TransitionFinder) recursion(around []int, way trace.LoopTransition) int {
+	if way != trace.UnknownTransition {
 		return -1
 	}
 	for i, v := range slices.Backward(around) {
-		if w.code.Vertices[v].Again >= 0 {
+		if w.code.Vertices[v].RecursionOf >= 0 {
 			return i
 		}
 	}
 	return -1
 }
 
-// Around lists the vertices around a call, outermost first. Don't change it.
-func (w *Ways) Around(v int) []int {
+// VerticesAround lists the vertices around a call, outermost first. Don't change it.
+func (w *TransitionFinder) VerticesAround(v int) []int {
 	p := w.path(v)
 	return p[:len(p)-1]
 }
 
 // events are what happens between two calls, outermost first; from = -1 is the beginning of a thread.
-func (w *Ways) events(a, b int) []event {
+func (w *TransitionFinder) events(a, b int) []event {
 	key := [2]int{a, b}
 	list, known := w.known[key]
 	if known {
 		return list
 	}
 	q := w.path(b)
-	k, round := w.Turn(a, b)
+	k, round := w.CommonVertices(a, b)
 	if round {
 		list = append(list, event{int32(q[k-1]), true})
 	}
@@ -140,20 +140,20 @@ func (w *Ways) events(a, b int) []event {
 	return list
 }
 
-// Rounds are how often a loop, or whatever else a vertex is, was entered, and how often it ran.
-type Rounds struct {
-	Entered, Rounds uint64
-	Least, Most     uint64 // rounds of one entry
-	Step            int64  // how many more there are each time, from Least on or if negative from Most; 0: not the same each time
+// RoundCounts are how often a loop, or whatever else a vertex is, was entered, and how often it ran.
+type RoundCounts struct {
+	Entered, Rounds         uint64
+	LeastRounds, MostRounds uint64 // rounds of one entry
+	RoundsStep              int64  // how many more there are each time, from Least on or if negative from Most; 0: not the same each time
 }
 
 // A vertexCounts has one vertex's entries and iterations in a part of a sequence.
 type vertexCounts struct {
 	entered, rounds uint64
-	before          uint64   // rounds in front of the first entry: they belong to one further left
-	least, most     uint64   // of entries that are over: all but the last
-	last            uint64   // rounds since the last entry
-	each            progress // of entries that are over
+	before          uint64           // rounds in front of the first entry: they belong to one further left
+	least, most     uint64           // of entries that are over: all but the last
+	last            uint64           // rounds since the last entry
+	each            tripCountPattern // of entries that are over
 }
 
 // over counts rounds of one entry.
@@ -222,7 +222,7 @@ type summary struct {
 
 // A counter counts on the structure of a stream.
 type counter struct {
-	ways   *Ways
+	ways   *TransitionFinder
 	vertex []int     // by terminal
 	calls  []int32   // by function: how often it is met again below itself
 	loop   []int32   // by vertex: the loop that it is directly in, -1 if it is in none
@@ -252,8 +252,8 @@ func (c *counter) step(s *summary, a, b int) {
 		s.put(e.vertex, one)
 		v := &c.ways.code.Vertices[e.vertex]
 		switch {
-		case v.Again >= 0:
-			s.put(int32(len(c.ways.code.Vertices)+v.Again), vertexCounts{rounds: 1, before: 1})
+		case v.RecursionOf >= 0:
+			s.put(int32(len(c.ways.code.Vertices)+v.RecursionOf), vertexCounts{rounds: 1, before: 1})
 		case c.calls[e.vertex] > 0:
 			s.put(int32(len(c.ways.code.Vertices))+e.vertex, one)
 		}
@@ -261,8 +261,8 @@ func (c *counter) step(s *summary, a, b int) {
 	if a < 0 {
 		return
 	}
-	p, way := c.ways.path(a), c.ways.Between(a, b)
-	if way == trace.Lost && c.ways.recursion(p[:shared(p, c.ways.path(b))], way) < 0 {
+	p, way := c.ways.path(a), c.ways.Transition(a, b)
+	if way == trace.UnknownTransition && c.ways.recursion(p[:shared(p, c.ways.path(b))], way) < 0 {
 		s.lost++
 	}
 }
@@ -301,7 +301,7 @@ func (c *counter) once(n trace.Node) *summary {
 		v := c.vertex[n.Terminal]
 		return &summary{first: v, last: v}
 	}
-	if s, known := c.rules[n.Copy]; known {
+	if s, known := c.rules[n.RuleCopy]; known {
 		return s
 	}
 	s := &summary{first: -1, last: -1, runs: make(map[int32]vertexCounts), taken: make(map[int32]taken)}
@@ -321,38 +321,38 @@ func (c *counter) once(n trace.Node) *summary {
 		}
 		c.join(s, x)
 	}
-	c.rules[n.Copy] = s
+	c.rules[n.RuleCopy] = s
 	return s
 }
 
 // Counts is how often what of the tree ran in a thread.
 type Counts struct {
-	Vertex []Rounds
-	// Again, by vertex, is of functions that are met again below themselves: how often they were called in all, as rounds of each call
+	VertexRounds []RoundCounts
+	// Recursions, by vertex, is of functions that are met again below themselves: how often they were called in all, as rounds of each call
 	// from elsewhere.
-	Again []Rounds
-	// Taken, by vertex, is in which rounds of the loop that it is directly in it was reached: the same ones each time. It is that of vertices
+	Recursions []RoundCounts
+	// TakenIterations, by vertex, is in which rounds of the loop that it is directly in it was reached: the same ones each time. It is that of vertices
 	// which trace.Code.OfSome names.
-	Taken []code.Iterations
-	Lost  uint64 // steps that the code has no way for
+	TakenIterations  []code.IterationPattern
+	UnexplainedSteps uint64 // steps that the code has no way for
 }
 
-// Count counts on the structure of a thread; vertex is that of each distinct call, -1 for none.
-func (w *Ways) Count(root trace.Node, vertex []int) Counts {
+// CountRuns counts on the structure of a thread; vertex is that of each distinct call, -1 for none.
+func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 	n := len(w.code.Vertices)
 	c := counter{ways: w, vertex: vertex, calls: make([]int32, n), loop: make([]int32, n), within: make([][]int32, n), rules: make(map[int]*summary)}
 	for i := range w.code.Vertices {
-		if a := w.code.Vertices[i].Again; a >= 0 {
+		if a := w.code.Vertices[i].RecursionOf; a >= 0 {
 			c.calls[a]++
 		}
 		c.loop[i] = -1
-		if w.code.MaySkipRounds(i) {
+		if w.code.MaySkipIterations(i) {
 			c.loop[i] = int32(w.code.Vertices[i].Parent)
 			c.within[c.loop[i]] = append(c.within[c.loop[i]], int32(i))
 		}
 	}
 	s := c.once(root)
-	out := Counts{Vertex: make([]Rounds, n), Again: make([]Rounds, n), Taken: make([]code.Iterations, n), Lost: s.lost}
+	out := Counts{VertexRounds: make([]RoundCounts, n), Recursions: make([]RoundCounts, n), TakenIterations: make([]code.IterationPattern, n), UnexplainedSteps: s.lost}
 	if s.first < 0 {
 		return out
 	}
@@ -360,16 +360,16 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 	c.step(all, -1, s.first)
 	c.join(all, s)
 	for v, t := range all.taken {
-		out.Taken[v] = t.iterations()
+		out.TakenIterations[v] = t.iterations()
 	}
 	for v, r := range all.runs {
 		r.over(r.last)
 		r.each.add(entry(r.last))
-		x := Rounds{r.entered, r.rounds, r.least, r.most, r.each.step()}
+		x := RoundCounts{r.entered, r.rounds, r.least, r.most, r.each.step()}
 		if int(v) < n {
-			out.Vertex[v] = x
+			out.VertexRounds[v] = x
 		} else {
-			out.Again[int(v)-n] = x
+			out.Recursions[int(v)-n] = x
 		}
 	}
 	return out
@@ -379,7 +379,7 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 func Vertices(k *trace.Rank, c *trace.Code) []int {
 	list := make([]int, k.Terminals())
 	for t := range list {
-		list[t] = k.Vertex(c, t)
+		list[t] = k.VertexOf(c, t)
 	}
 	return list
 }

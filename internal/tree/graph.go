@@ -33,7 +33,7 @@ func (g *graph) once(n trace.Node) ends {
 		}
 		return ends{int32(n.Terminal), int32(n.Terminal)}
 	}
-	if e, known := g.ends[n.Copy]; known {
+	if e, known := g.ends[n.RuleCopy]; known {
 		return e
 	}
 	e := ends{-1, -1}
@@ -52,7 +52,7 @@ func (g *graph) once(n trace.Node) ends {
 		}
 		e.last = x.last
 	}
-	g.ends[n.Copy] = e
+	g.ends[n.RuleCopy] = e
 	return e
 }
 

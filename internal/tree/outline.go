@@ -21,13 +21,13 @@ import (
 
 // An Outline is what one binary says.
 type Outline struct {
-	Path      string            `json:"path"`
-	Of        int               `json:"of"`        // functions that the binary has
-	Functions []OutlineFunction `json:"functions"` // that lead to MPI calls: from main on in the order of calls, then others
-	Calls     int               `json:"calls"`     // places that call MPI
-	Loops     int               `json:"loops"`     // that have a call of MPI, or of a function that leads to one, in them
-	Pointers  int               `json:"pointers"`  // calls through pointers in these functions: what they call isn't known
-	Notes     []string          `json:"notes"`     // what keeps more from being known
+	Path           string            `json:"path"`
+	TotalFunctions int               `json:"of"`        // functions that the binary has
+	Functions      []OutlineFunction `json:"functions"` // that lead to MPI calls: from main on in the order of calls, then others
+	MPICallSites   int               `json:"calls"`     // places that call MPI
+	LoopCount      int               `json:"loops"`     // that have a call of MPI, or of a function that leads to one, in them
+	PointerCalls   int               `json:"pointers"`  // calls through pointers in these functions: what they call isn't known
+	Notes          []string          `json:"notes"`     // what keeps more from being known
 }
 
 // An OutlineFunction leads to an MPI call.
@@ -37,8 +37,8 @@ type OutlineFunction struct {
 	Place
 	Body []OutlineNode `json:"body"`
 	// Branches are nodes of the body that are in different ways of the code: a call of the function has those of one way at most.
-	Branches []code.Branch `json:"branches,omitempty"`
-	Pointers int           `json:"pointers,omitempty"` // calls through pointers in it
+	Branches     []code.Branch `json:"branches,omitempty"`
+	PointerCalls int           `json:"pointers,omitempty"` // calls through pointers in it
 }
 
 // A Place is a place in the code.
@@ -51,9 +51,9 @@ type Place struct {
 
 // The kinds of nodes.
 const (
-	Loop = "loop"
-	MPI  = "mpi"  // a call of MPI
-	Call = "call" // a call of a function that leads to one
+	KindLoop    = "loop"
+	KindMPICall = "mpi"  // a call of MPI
+	KindCall    = "call" // a call of a function that leads to one
 )
 
 // An OutlineNode is a loop or a call.
@@ -61,11 +61,11 @@ type OutlineNode struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of what is called
 	Place
-	// Tail says that a jump makes the call: the callee returns to this function's caller, and call stacks don't
+	// TailCall says that a jump makes the call: the callee returns to this function's caller, and call stacks don't
 	// show this function.
-	Tail bool `json:"tail,omitempty"`
-	// Entries says that a loop is entered at more than one place.
-	Entries bool `json:"irreducible,omitempty"`
+	TailCall bool `json:"tail,omitempty"`
+	// MultipleEntries says that a loop is entered at more than one place.
+	MultipleEntries bool `json:"irreducible,omitempty"`
 	// Counter is where a loop has a number that each iteration changes by the same step, at all shown calls in it, and
 	// that step: a callee-saved register, or a word of the function's frame, from the frame's address. "" if none.
 	Counter string        `json:"counter,omitempty"`
@@ -78,7 +78,7 @@ type OutlineNode struct {
 func NewOutline(m *code.Image, s *symbolise.Symboliser) *Outline {
 	o := &outliner{image: m, places: s, out: &Outline{Path: m.Path, Functions: []OutlineFunction{}, Notes: []string{}}}
 	all := m.Functions()
-	o.out.Of = len(all)
+	o.out.TotalFunctions = len(all)
 	o.reach(all)
 	for _, name := range []string{"main", "MAIN__"} {
 		for _, f := range all {
@@ -126,14 +126,14 @@ func (o *outliner) reach(all []*code.Function) {
 	callers := make(map[*code.Function][]*code.Function)
 	var work []*code.Function
 	for _, f := range all {
-		if mpi.SymbolName(f.Symbol()) != "" {
+		if mpi.FunctionOfSymbol(f.Symbol()) != "" {
 			o.seen[f] = true
 			continue
 		}
 		list, names := f.Callees()
 		for i, g := range list {
 			switch {
-			case mpi.SymbolName(names[i]) != "":
+			case mpi.FunctionOfSymbol(names[i]) != "":
 				if !o.leads[f] {
 					o.leads[f] = true
 					work = append(work, f)
@@ -180,11 +180,11 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	place := o.place(f.Start(), true)
 	name := place.function
 	if name == "" {
-		name = fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
+		name = fmt.Sprintf("fn@0x%x", f.Start()-o.image.LinkBias)
 	}
 	out := OutlineFunction{Name: name, Symbol: f.Symbol(), Place: place.Place}
 	o.lost += b.UnresolvedJumps
-	o.undecoded += b.Undecoded
+	o.undecoded += b.UndecodedCount
 
 	type item struct {
 		order int // of its block, or of the loop's header
@@ -192,19 +192,19 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 		call  *code.Call
 		loop  int
 	}
-	within := make(map[int][]item) // by loop, code.None for the function itself
+	within := make(map[int][]item) // by loop, code.NoIndex for the function itself
 	needed := make(map[int]bool)   // loops that are shown
 	for i := range b.Calls {
 		c := &b.Calls[i]
 		if !c.Resolved {
-			out.Pointers++
+			out.PointerCalls++
 		}
-		if mpi.SymbolName(c.Symbol) == "" && !o.leads[c.Callee] {
+		if mpi.FunctionOfSymbol(c.Symbol) == "" && !o.leads[c.Callee] {
 			continue
 		}
-		l := b.Graph.Loop[c.Block]
-		within[l] = append(within[l], item{order(b, c.Block), c.Addr, c, code.None})
-		for ; l != code.None && !needed[l]; l = b.Graph.Loops[l].Parent {
+		l := b.Graph.InnermostLoop[c.Block]
+		within[l] = append(within[l], item{order(b, c.Block), c.Addr, c, code.NoIndex})
+		for ; l != code.NoIndex && !needed[l]; l = b.Graph.Loops[l].Parent {
 			needed[l] = true
 			h := b.Graph.Loops[l].Header
 			p := b.Graph.Loops[l].Parent
@@ -214,15 +214,15 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	var nodes func(loop int) ([]OutlineNode, []*code.Call, []code.Branch)
 	nodes = func(loop int) ([]OutlineNode, []*code.Call, []code.Branch) {
 		list, calls := []OutlineNode{}, []*code.Call(nil)
-		var places []code.Item
+		var places []code.BodyItem
 		items := within[loop]
 		slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.addr, y.addr)) })
 		for _, it := range items {
 			if it.call == nil {
-				places = append(places, code.Item{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
+				places = append(places, code.BodyItem{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
 				l := &b.Graph.Loops[it.loop]
-				o.out.Loops++
-				n := OutlineNode{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
+				o.out.LoopCount++
+				n := OutlineNode{Kind: KindLoop, Place: LocateLoop(o.image, b, l, o.frames), MultipleEntries: l.Irreducible}
 				var inside []*code.Call
 				n.Body, inside, n.Branches = nodes(it.loop)
 				n.Counter = loopCounter(f, it.loop, inside)
@@ -230,12 +230,12 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 				continue
 			}
 			calls = append(calls, it.call)
-			places = append(places, code.Item{Block: it.call.Block, Addr: it.call.Addr, Loop: code.None})
-			n := OutlineNode{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
+			places = append(places, code.BodyItem{Block: it.call.Block, Addr: it.call.Addr, Loop: code.NoIndex})
+			n := OutlineNode{Kind: KindMPICall, Name: mpi.FunctionOfSymbol(it.call.Symbol), TailCall: it.call.Tail}
 			if n.Name != "" {
-				o.out.Calls++
+				o.out.MPICallSites++
 			} else {
-				n.Kind, n.Name = Call, o.name(it.call.Callee)
+				n.Kind, n.Name = KindCall, o.name(it.call.Callee)
 				callees = append(callees, it.call.Callee)
 			}
 			n.Place = o.place(it.call.Return, false).Place
@@ -247,10 +247,10 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 		if len(list) > code.MaxBranchItems {
 			return list, calls, nil
 		}
-		return list, calls, code.Branches(len(list), b.Exclusive(loop, places))
+		return list, calls, code.Branches(len(list), b.ExclusiveItems(loop, places))
 	}
-	out.Body, _, out.Branches = nodes(code.None)
-	o.out.Pointers += out.Pointers
+	out.Body, _, out.Branches = nodes(code.NoIndex)
+	o.out.PointerCalls += out.PointerCalls
 	o.out.Functions = append(o.out.Functions, out)
 	return callees
 }
@@ -269,7 +269,7 @@ func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 
 // order is that of a block; what isn't reached comes last.
 func order(b *code.Body, block int) int {
-	if n := b.Graph.Order[block]; n != code.None {
+	if n := b.Graph.ReversePostorder[block]; n != code.NoIndex {
 		return n
 	}
 	return len(b.Blocks)
@@ -283,7 +283,7 @@ type located struct {
 // place finds the line of an instruction, or of the call that returns to an address.
 func (o *outliner) place(addr uint64, instruction bool) located {
 	frames := o.frames(addr, instruction)
-	l := located{Place: PlaceOf(addr-o.image.Bias, frames)}
+	l := located{Place: PlaceOf(addr-o.image.LinkBias, frames)}
 	if n := len(frames); n > 0 && frames[n-1].Function != "" {
 		l.function = frames[n-1].Name()
 	}
@@ -296,7 +296,7 @@ func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
 	if instruction {
 		look = o.places.CodeAt
 	}
-	return look(o.image.Path, "", addr-o.image.Bias).Frames
+	return look(o.image.Path, "", addr-o.image.LinkBias).Frames
 }
 
 // PlaceOf is the place at an offset with these functions, innermost first.
@@ -318,19 +318,19 @@ func (o *outliner) name(f *code.Function) string {
 	if l := o.place(f.Start(), true); l.function != "" {
 		return l.function
 	}
-	return fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
+	return fmt.Sprintf("fn@0x%x", f.Start()-o.image.LinkBias)
 }
 
-// LoopPlace is the line of a loop: the first line of its header and of the jumps back to it, in the function that has
+// LocateLoop is the line of a loop: the first line of its header and of the jumps back to it, in the function that has
 // all of them. Compilers give the jump back of a for or while loop the line of its head; the header of a rotated loop
 // is the body's first line. frames lists the functions at an instruction, or at the call that returns to an address.
-func LoopPlace(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
+func LocateLoop(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
 	lo := b.Blocks[l.Header].Lo
 	chain := frames(lo, true)
 	for _, latch := range l.Latches {
 		chain = common(chain, frames(b.Blocks[latch].Hi, false))
 	}
-	return PlaceOf(lo-m.Bias, chain)
+	return PlaceOf(lo-m.LinkBias, chain)
 }
 
 // common returns the frames that two places share: those of the functions that both are in, with the lesser of their
@@ -353,7 +353,7 @@ func common(a, b []symbolise.Frame) []symbolise.Frame {
 // Text is the place on one line: file:line, or the offset in the binary if lines are unknown, after those of inlined
 // functions.
 func (p *Place) Text() string {
-	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).Where()
+	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).LocationText()
 }
 
 // widest is the rightmost column at which places begin.
@@ -363,21 +363,21 @@ const widest = 48
 func (o *Outline) WriteText(out io.Writer) {
 	fmt.Fprintf(out, "%s: ", filepath.Base(o.Path))
 	if len(o.Functions) == 0 {
-		fmt.Fprintf(out, "none of %s leads to an MPI call\n", show.Plural(o.Of, "function"))
+		fmt.Fprintf(out, "none of %s leads to an MPI call\n", show.FormatPlural(o.TotalFunctions, "function"))
 	} else {
 		verb := "lead"
 		if len(o.Functions) == 1 {
 			verb = "leads"
 		}
-		fmt.Fprintf(out, "%s of %s %s to %s, in %s\n", show.Grouped(len(o.Functions)), show.Plural(o.Of, "function"), verb,
-			show.Plural(o.Calls, "MPI call"), show.Plural(o.Loops, "loop"))
+		fmt.Fprintf(out, "%s of %s %s to %s, in %s\n", show.FormatGrouped(len(o.Functions)), show.FormatPlural(o.TotalFunctions, "function"), verb,
+			show.FormatPlural(o.MPICallSites, "MPI call"), show.FormatPlural(o.LoopCount, "loop"))
 	}
-	if o.Pointers > 0 {
+	if o.PointerCalls > 0 {
 		they := "they lead"
-		if o.Pointers == 1 {
+		if o.PointerCalls == 1 {
 			they = "it leads"
 		}
-		fmt.Fprintf(out, "%s through pointers in these functions: where %s isn't known\n", show.Plural(o.Pointers, "call"), they)
+		fmt.Fprintf(out, "%s through pointers in these functions: where %s isn't known\n", show.FormatPlural(o.PointerCalls, "call"), they)
 	}
 	column := 0
 	for i := range o.Functions {
@@ -397,17 +397,17 @@ func (o *Outline) WriteText(out io.Writer) {
 func (n *OutlineNode) label() string {
 	var s string
 	switch n.Kind {
-	case Loop:
+	case KindLoop:
 		s = "loop"
-		if n.Entries {
+		if n.MultipleEntries {
 			s = "loop with several entries"
 		}
-	case Call:
+	case KindCall:
 		s = n.Name + "()"
 	default:
 		s = n.Name
 	}
-	if n.Tail {
+	if n.TailCall {
 		s += ", by a jump"
 	}
 	return s
@@ -421,8 +421,8 @@ func levels(n int, branches []code.Branch, way func(node, level, number int)) []
 	look = func(list []code.Branch, level int) {
 		for _, b := range list {
 			for k, w := range b.Arms {
-				way(w.From, level, k)
-				for i := w.From; i < w.To; i++ {
+				way(w.FirstItem, level, k)
+				for i := w.FirstItem; i < w.EndItem; i++ {
 					in[i]++
 				}
 				look(w.Branches, level+1)

@@ -1,8 +1,8 @@
 package tree
 
-// A progress is how often a loop ran, entry by entry, as far as few arithmetic progressions say it: loops that run once more in each
+// A tripCountPattern is how often a loop ran, entry by entry, as far as few arithmetic progressions say it: loops that run once more in each
 // round of the loop around have one, again and again if that loop lies in a third.
-type progress struct {
+type tripCountPattern struct {
 	list [4]linearRun
 	n    int // pieces
 	none bool
@@ -28,7 +28,7 @@ func (p linearRun) then(q linearRun) (linearRun, bool) {
 }
 
 // add appends a piece.
-func (p *progress) add(x linearRun) {
+func (p *tripCountPattern) add(x linearRun) {
 	if p.none {
 		return
 	}
@@ -56,7 +56,7 @@ func (p *progress) add(x linearRun) {
 }
 
 // append appends a piece that doesn't go on where the last one ends.
-func (p *progress) append(x linearRun) {
+func (p *tripCountPattern) append(x linearRun) {
 	if p.none {
 		return
 	}
@@ -71,7 +71,7 @@ func (p *progress) append(x linearRun) {
 		x.times = times - last.times
 	}
 	if p.n == len(p.list) {
-		*p = progress{none: true}
+		*p = tripCountPattern{none: true}
 		return
 	}
 	p.list[p.n] = x
@@ -79,7 +79,7 @@ func (p *progress) append(x linearRun) {
 }
 
 // join appends the next part.
-func (p *progress) join(q progress) {
+func (p *tripCountPattern) join(q tripCountPattern) {
 	if q.none {
 		*p = q
 	}
@@ -89,7 +89,7 @@ func (p *progress) join(q progress) {
 }
 
 // repeated is a progress n times.
-func (p progress) repeated(n uint64) (out progress) {
+func (p tripCountPattern) repeated(n uint64) (out tripCountPattern) {
 	for ; n > 0; n >>= 1 {
 		if n&1 > 0 {
 			out.join(p)
@@ -100,7 +100,7 @@ func (p progress) repeated(n uint64) (out progress) {
 }
 
 // step is how many more rounds each entry has than the one before; 0 if it isn't the same for three or more.
-func (p *progress) step() int64 {
+func (p *tripCountPattern) step() int64 {
 	if p.none || p.n != 1 || p.list[0].entries < 3 {
 		return 0
 	}

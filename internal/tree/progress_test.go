@@ -8,7 +8,7 @@ import (
 )
 
 // expanded lists the entries that a progress says.
-func (p *progress) expanded() (list []uint64) {
+func (p *tripCountPattern) expanded() (list []uint64) {
 	for _, x := range p.list[:p.n] {
 		for range x.times {
 			for i := range x.entries {
@@ -20,7 +20,7 @@ func (p *progress) expanded() (list []uint64) {
 }
 
 // cut makes a progress of entries in parts, and parts of parts.
-func cut(t *rapid.T, list []uint64) (p progress) {
+func cut(t *rapid.T, list []uint64) (p tripCountPattern) {
 	if len(list) == 0 {
 		return p
 	}

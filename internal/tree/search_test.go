@@ -23,15 +23,15 @@ func TestSearchedOnce(t *testing.T) {
 		x := &function{Function: f, image: image, body: b, walls: make(map[int][]uint64)}
 		entry := []codePosition{{x.entry(), 0}}
 		before := m.searched
-		s := m.search(x, code.None, true, entry)
+		s := m.search(x, code.NoIndex, true, entry)
 		once := m.searched
 		if once == before {
 			t.Fatalf("%x: nothing was searched", f.Start())
 		}
-		if m.search(x, code.None, true, entry) != s || m.searched != once {
+		if m.search(x, code.NoIndex, true, entry) != s || m.searched != once {
 			t.Errorf("%x: searched twice", f.Start())
 		}
-		if m.search(x, 0, true, entry) == s || m.search(x, code.None, false, entry) == s || m.search(x, code.None, true, []codePosition{{x.entry(), f.Start()}}) == s {
+		if m.search(x, 0, true, entry) == s || m.search(x, code.NoIndex, false, entry) == s || m.search(x, code.NoIndex, true, []codePosition{{x.entry(), f.Start()}}) == s {
 			t.Errorf("%x: the answer is that of another search", f.Start())
 		}
 	}
@@ -57,7 +57,7 @@ func TestLeftOnce(t *testing.T) {
 			// All blocks of the loop lead to one outside.
 			outside := x.entry()
 			for block := range b.Blocks {
-				if b.Graph.Inside(b.Graph.Loop[block], l) {
+				if b.Graph.IsInside(b.Graph.InnermostLoop[block], l) {
 					b.Blocks[block].Next = append(b.Blocks[block].Next, outside, outside)
 				}
 			}

@@ -12,26 +12,26 @@ import (
 // plainList is how many symbols in a row are left as they are.
 const plainList = 16
 
-// A Label says what of the program a rule is.
-type Label struct {
-	Vertex int
-	Whole  bool // of a loop: all its rounds, not one
+// A RuleLabel says what of the program a rule is.
+type RuleLabel struct {
+	Vertex    int
+	WholeLoop bool // of a loop: all its rounds, not one
 }
 
-// Title is what rules that mean the same have in common.
-func (l *Label) Title(c *trace.Code) string {
+// TitleText is what rules that mean the same have in common.
+func (l *RuleLabel) TitleText(c *trace.Code) string {
 	v := &c.Vertices[l.Vertex]
 	switch {
 	case v.Kind != trace.LoopVertex:
 		return v.Name + "()"
-	case l.Whole:
-		return fmt.Sprintf("the loop at %s in %s()", v.Where(), l.Function(c))
+	case l.WholeLoop:
+		return fmt.Sprintf("the loop at %s in %s()", v.LocationText(), l.FunctionName(c))
 	}
-	return fmt.Sprintf("a round of the loop at %s in %s()", v.Where(), l.Function(c))
+	return fmt.Sprintf("a round of the loop at %s in %s()", v.LocationText(), l.FunctionName(c))
 }
 
-// Function is the name of the one that a label is of.
-func (l *Label) Function(c *trace.Code) string {
+// FunctionName is the name of the one that a label is of.
+func (l *RuleLabel) FunctionName(c *trace.Code) string {
 	v := l.Vertex
 	for c.Vertices[v].Kind == trace.LoopVertex && c.Vertices[v].Parent >= 0 {
 		v = c.Vertices[v].Parent
@@ -42,11 +42,11 @@ func (l *Label) Function(c *trace.Code) string {
 // A shaper makes a stream's structure by the vertices of its calls.
 type shaper struct {
 	code   *trace.Code
-	ways   *Ways
+	ways   *TransitionFinder
 	vertex []int // by terminal
 
 	rules  [][]grammar.Symbol
-	labels []*Label
+	labels []*RuleLabel
 	known  map[string]int32 // rules by content
 	open   []frame
 	last   int
@@ -59,28 +59,28 @@ type frame struct {
 	rounds [][]grammar.Symbol // of a loop, those that are over
 }
 
-// Shape gives a sequence the structure of the program's code: a rule for each function as it ran and for each round of a loop, and what each rule
+// CodeGrammar gives a sequence the structure of the program's code: a rule for each function as it ran and for each round of a loop, and what each rule
 // is, nil if nothing of the program. steps are calls in their order, one by one, and vertex is where each of them is, -1 if that isn't known.
-func (w *Ways) Shape(vertex []int, steps iter.Seq[int]) (*grammar.Grammar, []*Label) {
+func (w *TransitionFinder) CodeGrammar(vertex []int, steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
 	s := &shaper{code: w.code, ways: w, vertex: vertex, known: make(map[string]int32)}
 	return s.run(steps)
 }
 
-func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*Label) {
-	s.rules, s.labels = [][]grammar.Symbol{nil}, []*Label{nil}
+func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
+	s.rules, s.labels = [][]grammar.Symbol{nil}, []*RuleLabel{nil}
 	s.open, s.last = []frame{{vertex: -1}}, -1
 	for t := range steps {
 		if v := s.vertex[t]; v >= 0 {
 			s.enter(v)
 			s.last = v
 		}
-		s.put(grammar.Symbol{ID: int32(t), Count: 1})
+		s.put(grammar.Symbol{TerminalOrRule: int32(t), Count: 1})
 	}
 	s.leave(1)
 	root := s.open[0].round
-	if len(root) == 1 && root[0].Count == 1 && root[0].ID < 0 {
+	if len(root) == 1 && root[0].Count == 1 && root[0].TerminalOrRule < 0 {
 		// The thread is one call of its function.
-		s.rules[0], s.labels[0] = s.rules[-root[0].ID], s.labels[-root[0].ID]
+		s.rules[0], s.labels[0] = s.rules[-root[0].TerminalOrRule], s.labels[-root[0].TerminalOrRule]
 	} else {
 		s.rules[0] = s.compact(root)
 	}
@@ -89,13 +89,13 @@ func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*Label) {
 
 // enter goes from the last call's vertex to the next one's.
 func (s *shaper) enter(b int) {
-	kept, round := s.ways.Turn(s.last, b)
+	kept, round := s.ways.CommonVertices(s.last, b)
 	s.leave(1 + kept)
 	if round {
 		f := &s.open[kept]
 		f.rounds, f.round = append(f.rounds, f.round), nil
 	}
-	for _, v := range s.ways.Around(b)[kept:] {
+	for _, v := range s.ways.VerticesAround(b)[kept:] {
 		s.open = append(s.open, frame{vertex: v})
 	}
 }
@@ -107,7 +107,7 @@ func (s *shaper) put(x grammar.Symbol) {
 }
 
 func appendSymbol(list []grammar.Symbol, x grammar.Symbol) []grammar.Symbol {
-	if n := len(list); n > 0 && list[n-1].ID == x.ID {
+	if n := len(list); n > 0 && list[n-1].TerminalOrRule == x.TerminalOrRule {
 		list[n-1].Count += x.Count
 		return list
 	}
@@ -122,7 +122,7 @@ func (s *shaper) leave(left int) {
 		if s.code.Vertices[f.vertex].Kind == trace.LoopVertex {
 			s.put(s.loop(f.vertex, append(f.rounds, f.round)))
 		} else {
-			s.put(grammar.Symbol{ID: s.rule(s.compact(f.round), &Label{Vertex: f.vertex}), Count: 1})
+			s.put(grammar.Symbol{TerminalOrRule: s.rule(s.compact(f.round), &RuleLabel{Vertex: f.vertex}), Count: 1})
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 			list = appendSymbol(list, r[0])
 			continue
 		}
-		list = appendSymbol(list, grammar.Symbol{ID: s.rule(s.compact(r), &Label{Vertex: vertex}), Count: 1})
+		list = appendSymbol(list, grammar.Symbol{TerminalOrRule: s.rule(s.compact(r), &RuleLabel{Vertex: vertex}), Count: 1})
 	}
 	if len(list) == 1 {
 		return list[0]
@@ -150,13 +150,13 @@ func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 	} else {
 		list = s.compact(list)
 	}
-	return grammar.Symbol{ID: s.rule(list, &Label{vertex, true}), Count: 1}
+	return grammar.Symbol{TerminalOrRule: s.rule(list, &RuleLabel{vertex, true}), Count: 1}
 }
 
 // items counts symbols, once those of rounds in which something is repeated so much more or less often each time.
 func items(list []grammar.Symbol) (n int) {
 	for len(list) > 0 {
-		width, rounds := grammar.Progression(list)
+		width, rounds := grammar.FindProgression(list)
 		if !steps(list, width) {
 			width, rounds = 1, 1 // other calls each time
 		}
@@ -177,14 +177,14 @@ func steps(list []grammar.Symbol, width int) bool {
 }
 
 // rule is the rule with a body, the number of a symbol that names it.
-func (s *shaper) rule(body []grammar.Symbol, l *Label) int32 {
+func (s *shaper) rule(body []grammar.Symbol, l *RuleLabel) int32 {
 	var key []byte
 	if l != nil {
-		key = append(key, l.Title(s.code)...)
+		key = append(key, l.TitleText(s.code)...)
 	}
 	key = append(key, 0)
 	for _, x := range body {
-		key = binary.AppendUvarint(binary.AppendVarint(key, int64(x.ID)), x.Count)
+		key = binary.AppendUvarint(binary.AppendVarint(key, int64(x.TerminalOrRule)), x.Count)
 	}
 	id, known := s.known[string(key)]
 	if !known {
@@ -200,7 +200,7 @@ func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 	if len(list) <= plainList {
 		return list
 	}
-	b, ids := grammar.Compressed(list)
+	b, ids := grammar.CompressSymbols(list)
 	g := b.Grammar()
 	rules := make([]int32, len(g.Rules))
 	var body func(r int) []grammar.Symbol
@@ -208,14 +208,14 @@ func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 		out := make([]grammar.Symbol, len(g.Rules[r]))
 		for i, x := range g.Rules[r] {
 			out[i] = x
-			if x.ID >= 0 {
-				out[i].ID = ids[x.ID]
+			if x.TerminalOrRule >= 0 {
+				out[i].TerminalOrRule = ids[x.TerminalOrRule]
 				continue
 			}
-			if rules[-x.ID] == 0 {
-				rules[-x.ID] = s.rule(body(int(-x.ID)), nil)
+			if rules[-x.TerminalOrRule] == 0 {
+				rules[-x.TerminalOrRule] = s.rule(body(int(-x.TerminalOrRule)), nil)
 			}
-			out[i].ID = rules[-x.ID]
+			out[i].TerminalOrRule = rules[-x.TerminalOrRule]
 		}
 		return out
 	}
@@ -223,25 +223,25 @@ func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 }
 
 // numbered is the structure with rules in the order of their first use.
-func (s *shaper) numbered() (*grammar.Grammar, []*Label) {
+func (s *shaper) numbered() (*grammar.Grammar, []*RuleLabel) {
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
-	labels := []*Label{s.labels[0]}
+	labels := []*RuleLabel{s.labels[0]}
 	number := make(map[int32]int32)
 	var body func(list []grammar.Symbol) []grammar.Symbol
 	body = func(list []grammar.Symbol) []grammar.Symbol {
 		out := make([]grammar.Symbol, len(list))
 		for i, x := range list {
-			if out[i] = x; x.ID >= 0 {
+			if out[i] = x; x.TerminalOrRule >= 0 {
 				continue
 			}
-			n, known := number[x.ID]
+			n, known := number[x.TerminalOrRule]
 			if !known {
 				n = -int32(len(g.Rules))
-				number[x.ID] = n
-				g.Rules, labels = append(g.Rules, nil), append(labels, s.labels[-x.ID])
-				g.Rules[-n] = body(s.rules[-x.ID])
+				number[x.TerminalOrRule] = n
+				g.Rules, labels = append(g.Rules, nil), append(labels, s.labels[-x.TerminalOrRule])
+				g.Rules[-n] = body(s.rules[-x.TerminalOrRule])
 			}
-			out[i].ID = n
+			out[i].TerminalOrRule = n
 		}
 		return out
 	}
@@ -249,14 +249,14 @@ func (s *shaper) numbered() (*grammar.Grammar, []*Label) {
 	return g, labels
 }
 
-// Recorded is the structure that a trace has, as a grammar.
-func Recorded(root trace.Node) *grammar.Grammar {
+// RecordedGrammar is the structure that a trace has, as a grammar.
+func RecordedGrammar(root trace.Node) *grammar.Grammar {
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
 	number := make(map[int]int32)
 	var body func(n trace.Node) []grammar.Symbol
 	body = func(n trace.Node) (list []grammar.Symbol) {
 		for _, c := range n.Children() {
-			x := grammar.Symbol{ID: int32(c.Terminal), Count: c.Count}
+			x := grammar.Symbol{TerminalOrRule: int32(c.Terminal), Count: c.Count}
 			if c.Rule >= 0 && c.Terminal < 0 {
 				id, known := number[c.Rule]
 				if !known {
@@ -265,7 +265,7 @@ func Recorded(root trace.Node) *grammar.Grammar {
 					g.Rules = append(g.Rules, nil)
 					g.Rules[-id] = body(c)
 				}
-				x.ID = id
+				x.TerminalOrRule = id
 			}
 			list = append(list, x)
 		}

@@ -18,10 +18,10 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 	}{
 		{function, -1}, {call, 0}, {loop, 0}, {call, 2}, {loop, 2}, {call, 4}, {function, 4}, {call, 6}, {call, 6}, {call, 2}, {call, 0}, {function, -1}, {call, 11},
 	} {
-		c.Vertices = append(c.Vertices, trace.Vertex{Kind: v.kind, Parent: v.parent, Name: "f", Again: -1})
+		c.Vertices = append(c.Vertices, trace.Vertex{Kind: v.kind, Parent: v.parent, Name: "f", RecursionOf: -1})
 	}
 	vertex := []int{1, 3, 5, 7, 8, 9, 10, 12, -1}
-	c.Odd = []trace.Step{{From: 10, To: 3, Way: trace.Lost}, {From: 5, To: 7, Way: 2}}
+	c.UnorderedTransitions = []trace.CallTransition{{From: 10, To: 3, Loop: trace.UnknownTransition}, {From: 5, To: 7, Loop: 2}}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		list := make([]int, 1+r.IntN(120))
@@ -32,7 +32,7 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 				list[i] = list[i-w]
 			}
 		}
-		g, labels := NewWays(c).Shape(vertex, slices.Values(list))
+		g, labels := NewTransitionFinder(c).CodeGrammar(vertex, slices.Values(list))
 		if err := g.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 	for range 50 {
 		list = append(list, 1, 2, 2, 2)
 	}
-	g, _ := NewWays(c).Shape(vertex, slices.Values(list))
+	g, _ := NewTransitionFinder(c).CodeGrammar(vertex, slices.Values(list))
 	n := 0
 	for _, body := range g.Rules {
 		n += len(body)
@@ -71,7 +71,7 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 			list = append(list, 7)
 		}
 	}
-	if g, _ := NewWays(c).Shape([]int{1, 3, 5, 0, 0, 0, 0, 9}, slices.Values(list)); len(g.AppendBinary(nil)) > 100 {
+	if g, _ := NewTransitionFinder(c).CodeGrammar([]int{1, 3, 5, 0, 0, 0, 0, 9}, slices.Values(list)); len(g.AppendBinary(nil)) > 100 {
 		t.Errorf("%d bytes of a triangle: %v", len(g.AppendBinary(nil)), g.Rules)
 	}
 }

@@ -21,7 +21,7 @@ type codePosition struct {
 // A silent search follows the ways through a function, or through a loop of it, on which no call of MPI is met for sure.
 type silent struct {
 	f      *function
-	loop   int  // that is not left; code.None: the function
+	loop   int  // that is not left; code.NoIndex: the function
 	round  bool // its further rounds count
 	starts []bool
 	ends   []bool
@@ -40,7 +40,7 @@ func (m *treeBuilder) wallsOf(f *function, block int) []uint64 {
 	f.walls[block] = nil // while it is found out
 	var list []uint64
 	for _, c := range f.callsOf(block) {
-		if mpi.SymbolName(c.Symbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
+		if mpi.FunctionOfSymbol(c.Symbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
 			list = append(list, c.Addr)
 		}
 	}
@@ -75,7 +75,7 @@ func (m *treeBuilder) calls(f *function) bool {
 	}
 	if f.must == notAsked {
 		f.must = asking
-		s := m.search(f, code.None, true, []codePosition{{f.entry(), 0}})
+		s := m.search(f, code.NoIndex, true, []codePosition{{f.entry(), 0}})
 		f.must = may
 		if !s.leaves {
 			f.must = must
@@ -85,7 +85,7 @@ func (m *treeBuilder) calls(f *function) bool {
 }
 
 func (f *function) entry() int {
-	for b, n := range f.body.Graph.Order {
+	for b, n := range f.body.Graph.ReversePostorder {
 		if n == 0 {
 			return b
 		}
@@ -108,15 +108,15 @@ func (m *treeBuilder) search(f *function, loop int, round bool, from []codePosit
 		text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(p.block)), p.addr)
 	}
 	k := searchKey{f, loop, round, string(text)}
-	return once.Get(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
+	return once.GetOrMake(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
 }
 
 func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosition) *silent {
 	n := len(f.body.Blocks)
 	m.searched += n
 	s := &silent{f: f, loop: loop, round: round, starts: make([]bool, n), ends: make([]bool, n), from: make(map[int]bool), first: make(map[int]uint64)}
-	header := code.None
-	if loop != code.None {
+	header := code.NoIndex
+	if loop != code.NoIndex {
 		header = f.body.Graph.Loops[loop].Header
 	}
 	var work []int
@@ -154,7 +154,7 @@ func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosit
 				if !round {
 					continue
 				}
-			case !f.body.Graph.Inside(f.body.Graph.Loop[to], loop):
+			case !f.body.Graph.IsInside(f.body.Graph.InnermostLoop[to], loop):
 				if !left[to] {
 					left[to] = true
 					s.out = append(s.out, codePosition{to, 0})
@@ -184,7 +184,7 @@ func (f *function) stops(block int) bool {
 func (m *treeBuilder) meets(s *silent, v *vertex) bool {
 	if v.key.kind == trace.LoopVertex {
 		for b, at := range s.starts {
-			if at && s.f.body.Graph.Inside(s.f.body.Graph.Loop[b], v.loop) {
+			if at && s.f.body.Graph.IsInside(s.f.body.Graph.InnermostLoop[b], v.loop) {
 				return true
 			}
 		}
@@ -206,7 +206,7 @@ func (m *treeBuilder) within(body *vertex, round bool, from []codePosition) *sil
 	if body.key.kind == trace.LoopVertex {
 		return m.search(body.in, body.loop, round, from)
 	}
-	return m.search(body.to, code.None, round, from)
+	return m.search(body.to, code.NoIndex, round, from)
 }
 
 // begin is where a body is entered.
@@ -253,15 +253,15 @@ func (m *treeBuilder) step(a, b *vertex) {
 	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
 		k++
 	}
-	var ways []trace.Way // silent ones
-	plain := trace.Lost
+	var ways []trace.LoopTransition // silent ones
+	plain := trace.UnknownTransition
 	jumps := jumps(p[k], q[k])
 	after := p[k] != q[k] && k > 0 && (jumps || m.forward(p[k], q[k]))
 	if after {
-		plain = trace.Forward
+		plain = trace.NoLoopTransition
 		from := m.behind(p, k)
 		if (jumps && from != nil || m.meets(m.within(p[k-1], false, from), q[k])) && m.leads(q, k) {
-			ways = append(ways, trace.Forward)
+			ways = append(ways, trace.NoLoopTransition)
 		}
 	}
 	var loops []*vertex
@@ -270,14 +270,14 @@ func (m *treeBuilder) step(a, b *vertex) {
 			continue
 		}
 		loops = append(loops, p[i])
-		if plain == trace.Lost {
+		if plain == trace.UnknownTransition {
 			plain = 1
 		}
 		if m.searched >= m.most {
 			continue
 		}
 		if s := m.within(p[i], false, m.behind(p, i+1)); s.back && m.leads(q, i) {
-			ways = append(ways, trace.Way(len(loops)))
+			ways = append(ways, trace.LoopTransition(len(loops)))
 		}
 	}
 	way := plain
@@ -286,9 +286,9 @@ func (m *treeBuilder) step(a, b *vertex) {
 	} else if i := recurs(q[:k]); i >= 0 && !after {
 		itself := *q[i]
 		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
-			way = trace.Forward // a recursive call has returned
+			way = trace.NoLoopTransition // a recursive call has returned
 		} else {
-			way = trace.Lost // it is recursive, see Ways.recursion
+			way = trace.UnknownTransition // it is recursive, see Ways.recursion
 		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))
@@ -306,7 +306,7 @@ func (m *treeBuilder) step(a, b *vertex) {
 	}
 	var open []*vertex
 	for _, w := range ways {
-		if w != trace.Forward {
+		if w != trace.NoLoopTransition {
 			open = append(open, loops[w-1])
 		}
 	}
@@ -342,7 +342,7 @@ func jumps(a, b *vertex) bool {
 // leadsTo reports whether a call or jump names what a vertex is.
 func leadsTo(c *code.Call, v *vertex) bool {
 	if v.to == nil {
-		return strings.TrimPrefix(mpi.SymbolName(c.Symbol), "P") == strings.TrimPrefix(v.key.name, "P")
+		return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(v.key.name, "P")
 	}
 	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
 }
@@ -362,7 +362,7 @@ func recurs(path []*vertex) int {
 }
 
 // read takes away from the silent ways between two calls those that the counters of loops around both exclude, and says which one it was.
-func read(a, b *vertex, way trace.Way, ways []trace.Way, loops int) (trace.Way, []trace.Way) {
+func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, loops int) (trace.LoopTransition, []trace.LoopTransition) {
 	if b.turn > loops || a.read == nil || b.read == nil {
 		return way, ways // nothing was read, or it isn't known
 	}
@@ -370,13 +370,13 @@ func read(a, b *vertex, way trace.Way, ways []trace.Way, loops int) (trace.Way, 
 	if len(c.Loops) != loops {
 		return way, ways // a function that left no frame: its caller may be another one than was seen
 	}
-	usual := trace.Forward
+	usual := trace.NoLoopTransition
 	if c.NewIteration {
 		usual = 1
 	}
-	tells := func(w trace.Way) bool { return c.Loops[loops-int(w)] }
-	var left []trace.Way
-	if turn := trace.Way(b.turn); turn > 0 {
+	tells := func(w trace.LoopTransition) bool { return c.Loops[loops-int(w)] }
+	var left []trace.LoopTransition
+	if turn := trace.LoopTransition(b.turn); turn > 0 {
 		way, left = turn, append(left, turn)
 		for _, w := range ways {
 			if w > turn && !tells(w) {
@@ -406,33 +406,33 @@ func (m *treeBuilder) forward(a, b *vertex) bool {
 	if x > y || x == y && xa >= ya {
 		return false
 	}
-	f, loop := a.in, code.None
+	f, loop := a.in, code.NoIndex
 	if a.parent.key.kind == trace.LoopVertex {
 		loop = a.parent.loop
 	}
-	header := code.None
-	if loop != code.None {
+	header := code.NoIndex
+	if loop != code.NoIndex {
 		header = f.body.Graph.Loops[loop].Header
 	}
 	goal := func(block int) bool {
 		if b.key.kind == trace.LoopVertex {
-			return f.body.Graph.Inside(f.body.Graph.Loop[block], b.loop)
+			return f.body.Graph.IsInside(f.body.Graph.InnermostLoop[block], b.loop)
 		}
 		return block == b.at.block
 	}
 	seen := make([]bool, len(f.body.Blocks))
 	var work []int
 	visit := func(block int) {
-		if block != header && !seen[block] && f.body.Graph.Inside(f.body.Graph.Loop[block], loop) {
+		if block != header && !seen[block] && f.body.Graph.IsInside(f.body.Graph.InnermostLoop[block], loop) {
 			seen[block] = true
 			work = append(work, block)
 		}
 	}
 	if a.key.kind == trace.LoopVertex {
-		for block, l := range f.body.Graph.Loop {
-			if l != code.None && f.body.Graph.Inside(l, a.loop) {
+		for block, l := range f.body.Graph.InnermostLoop {
+			if l != code.NoIndex && f.body.Graph.IsInside(l, a.loop) {
 				for _, to := range f.body.Blocks[block].Next {
-					if !f.body.Graph.Inside(f.body.Graph.Loop[to], a.loop) {
+					if !f.body.Graph.IsInside(f.body.Graph.InnermostLoop[to], a.loop) {
 						visit(to)
 					}
 				}

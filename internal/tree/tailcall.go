@@ -53,7 +53,7 @@ func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
 // it last. function is "" for a frame around a call. Sites without a stack are as the symboliser has them.
 func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
 	p := f.symbols.CallAt(s.Module, s.BuildID, s.Offset)
-	if len(p.Frames) == 0 || function != "" && s.Outer == nil {
+	if len(p.Frames) == 0 || function != "" && s.Caller == nil {
 		return p
 	}
 	f.mu.Lock()
@@ -62,8 +62,8 @@ func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
 	if function != "" {
 		inner = f.find(framePair{outer: alone(s), function: function})
 	}
-	if s.Outer != nil {
-		outer = f.find(framePair{outer: alone(*s.Outer), inner: alone(s)})
+	if s.Caller != nil {
+		outer = f.find(framePair{outer: alone(*s.Caller), inner: alone(s)})
 	}
 	if inner != nil || outer != nil {
 		p.Frames = slices.Concat(inner, p.Frames, outer)
@@ -78,7 +78,7 @@ func alone(s model.Site) model.Site {
 // image opens the module of a site.
 func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
-	return once.Get(f.images, k, func() (m *code.Image) {
+	return once.GetOrMake(f.images, k, func() (m *code.Image) {
 		if path := f.symbols.File(k.path, k.buildID); path != "" {
 			m, _ = code.Open(path) // without it, stacks stay as they are
 		}
@@ -88,7 +88,7 @@ func (f *TailCalls) image(s *model.Site) *code.Image {
 
 // find returns the frames that a pair leaves out, innermost first.
 func (f *TailCalls) find(k framePair) []symbolise.Frame {
-	return once.Get(f.between, k, func() []symbolise.Frame { return f.search(k) })
+	return once.GetOrMake(f.between, k, func() []symbolise.Frame { return f.search(k) })
 }
 
 // A jump is a tail call on the way.
@@ -109,9 +109,9 @@ type TailCall struct {
 	Site  model.Site // one in the same module
 }
 
-// Between lists the ways by jumps from the call that returns to outer to the function that inner is in, or to the MPI
+// PathsBetween lists the ways by jumps from the call that returns to outer to the function that inner is in, or to the MPI
 // function if a name is given. There are none if the stack left nothing out, or if it isn't known what.
-func (f *TailCalls) Between(function string, outer, inner model.Site) (ways [][]TailCall) {
+func (f *TailCalls) PathsBetween(function string, outer, inner model.Site) (ways [][]TailCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := framePair{outer: alone(outer), function: function}
@@ -153,7 +153,7 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 	if m == nil {
 		return nil
 	}
-	ret := k.outer.Offset + m.Bias
+	ret := k.outer.Offset + m.LinkBias
 	caller := m.FunctionAt(ret - 1)
 	if caller == nil {
 		return nil
@@ -172,12 +172,12 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 			return nil
 		}
 		s.site = &k.inner
-		if s.to = s.inner.FunctionAt(k.inner.Offset + s.inner.Bias - 1); s.to == nil {
+		if s.to = s.inner.FunctionAt(k.inner.Offset + s.inner.LinkBias - 1); s.to == nil {
 			return nil
 		}
 	}
 	first, image, site := s.target(c, m, &k.outer)
-	if first == nil || first == s.to || mpi.SymbolName(c.Symbol) != "" {
+	if first == nil || first == s.to || mpi.FunctionOfSymbol(c.Symbol) != "" {
 		return nil
 	}
 	s.follow(first, image, site, nil)
@@ -197,7 +197,7 @@ func (s *search) reached(c *code.Call, to *code.Function) bool {
 	if s.mpi == "" {
 		return to != nil && to == s.to
 	}
-	return strings.TrimPrefix(mpi.SymbolName(c.Symbol), "P") == strings.TrimPrefix(s.mpi, "P")
+	return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(s.mpi, "P")
 }
 
 // follow tries the jumps out of a function; way has those up to it.
@@ -210,7 +210,7 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 	took := make(map[*code.Function]span) // ways by the function that the jump leads to
 	for i := range body.Calls {
 		c := &body.Calls[i]
-		if !c.Tail || !c.Resolved || !body.Reached(c) {
+		if !c.Tail || !c.Resolved || !body.IsReachable(c) {
 			continue
 		}
 		if s.tried++; s.tried > maxTried || len(s.ways) > maxWays {
@@ -264,7 +264,7 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 		if len(ways) > maxWays {
 			names = append(names, "others")
 		}
-		list = []symbolise.Frame{{Function: strings.Join(names, " or "), Tail: true}}
+		list = []symbolise.Frame{{Function: strings.Join(names, " or "), TailCall: true}}
 	}
 	return list
 }
@@ -272,18 +272,18 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 // frame is what is known of a jump: the functions that are there with a line, if it is the only one that it can be.
 func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 	if j.exact {
-		if frames := slices.Clone(f.symbols.CallAt(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
+		if frames := slices.Clone(f.symbols.CallAt(j.site.Module, j.site.BuildID, j.call.Return-j.image.LinkBias).Frames); len(frames) > 0 {
 			for i := range frames {
-				frames[i].Tail = true
+				frames[i].TailCall = true
 			}
 			return frames
 		}
 	}
-	return []symbolise.Frame{{Function: f.name(j), Symbol: j.from.Symbol(), Start: j.from.Start(), Tail: true}}
+	return []symbolise.Frame{{Function: f.name(j), Symbol: j.from.Symbol(), Start: j.from.Start(), TailCall: true}}
 }
 
 func (f *TailCalls) name(j *jump) string {
-	frames := f.symbols.CodeAt(j.site.Module, j.site.BuildID, j.from.Start()-j.image.Bias).Frames
+	frames := f.symbols.CodeAt(j.site.Module, j.site.BuildID, j.from.Start()-j.image.LinkBias).Frames
 	if len(frames) == 0 {
 		return symbolise.Demangle(j.from.Symbol())
 	}

@@ -47,7 +47,7 @@ func (p *program) site(function, callee string, around *trace.Site) trace.Site {
 	}
 	for i := range b.Calls {
 		if c := &b.Calls[i]; !c.Tail && c.Symbol == callee {
-			return trace.Site{Module: p.path, Offset: c.Return - p.image.Bias, Outer: around}
+			return trace.Site{Module: p.path, Offset: c.Return - p.image.LinkBias, Caller: around}
 		}
 	}
 	p.t.Fatalf("%s doesn't call %s", function, callee)
@@ -58,7 +58,7 @@ func texts(p symbolise.Place) string {
 	var list []string
 	for i := range p.Frames {
 		s := p.Frames[i].Text()
-		if p.Frames[i].Tail {
+		if p.Frames[i].TailCall {
 			s += " (tail)"
 		}
 		list = append(list, s)
@@ -89,7 +89,7 @@ func TestPlace(t *testing.T) {
 	check("around", "", top, "top tails.c:49")
 	pointed := p.site("pointed", "", entry("pointed"))
 	check("through a pointer", "MPI_Barrier", pointed, "pointed tails.c:54")
-	pointed.Outer = nil
+	pointed.Caller = nil
 	check("without a stack", "MPI_Barrier", trace.Site{Module: p.path, Offset: chain.Offset}, "chain tails.c:14")
 	chain.BuildID = "00"
 	check("rebuilt since", "MPI_Barrier", chain, "")

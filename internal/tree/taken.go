@@ -8,20 +8,20 @@ import (
 
 // A taken is in which rounds of the loop around a vertex was reached, entry by entry, as far as a part of a sequence says.
 type taken struct {
-	open code.Iterations // before the loop's first entry in the part, counted from the part's beginning
-	each code.Iterations // of entries that are over, if all are alike
-	over uint64          // how many these are
-	odd  bool            // they are not alike
-	last code.Iterations // since the last entry
+	open code.IterationPattern // before the loop's first entry in the part, counted from the part's beginning
+	each code.IterationPattern // of entries that are over, if all are alike
+	over uint64                // how many these are
+	odd  bool                  // they are not alike
+	last code.IterationPattern // since the last entry
 }
 
 // joined appends a part; r and q are the loop's runs in both.
 func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	if r.entered == 0 {
-		u.open = t.open.Then(u.open.Shifted(r.before))
+		u.open = t.open.Append(u.open.ShiftedBack(r.before))
 		return u
 	}
-	last := t.last.Then(u.open.Shifted(r.last - 1))
+	last := t.last.Append(u.open.ShiftedBack(r.last - 1))
 	if q.entered == 0 {
 		t.last = last
 		return t
@@ -38,7 +38,7 @@ func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 }
 
 // end notes entries that are over.
-func (t *taken) end(x code.Iterations, entries uint64) {
+func (t *taken) end(x code.IterationPattern, entries uint64) {
 	if t.over > 0 && t.each != x {
 		t.odd = true
 	}
@@ -60,7 +60,7 @@ func (s *summary) of(vertex, loop int32) taken {
 // reach notes that a vertex is entered, which may be a loop, and in which round of the loop around.
 func (c *counter) reach(s *summary, vertex int32) {
 	if loop := c.loop[vertex]; loop >= 0 {
-		t := s.of(vertex, loop).joined(s.runs[loop], taken{open: code.Iterations{Count: 1}}, vertexCounts{})
+		t := s.of(vertex, loop).joined(s.runs[loop], taken{open: code.IterationPattern{Count: 1}}, vertexCounts{})
 		s.taken[vertex] = t
 	}
 }
@@ -111,9 +111,9 @@ func (c *counter) again(s, round *summary, n uint64) {
 }
 
 // iterations is in which rounds a vertex was reached, if those are a progression and the same each time the loop was entered.
-func (t *taken) iterations() code.Iterations {
+func (t *taken) iterations() code.IterationPattern {
 	if t.odd || t.over > 0 && t.each != t.last {
-		return code.Iterations{}
+		return code.IterationPattern{}
 	}
 	return t.last
 }

@@ -85,7 +85,7 @@ type treeBuilder struct {
 	functions map[*code.Function]*function
 	root      *vertex
 	leaves    map[callContext]*vertex
-	steps     map[[2]*vertex]trace.Way
+	steps     map[[2]*vertex]trace.LoopTransition
 	seen      [][2]*vertex // pairs of consecutive calls
 	asked     map[[2]*vertex]bool
 	frames    int                     // recorded of a call at most
@@ -102,13 +102,13 @@ type treeBuilder struct {
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
 const maxVaried = 64
 
-// Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no
+// Build makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no
 // call could be placed, or if the trace has no call stacks and not all calls are made in main. It is nil, too, if calls
 // are made from an interpreted language: the loops of machine code are not the program's then. When the context is done
 // it returns its error.
-func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
-	if o.Blocks == 0 {
-		o.Blocks = maxSearched
+func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
+	if o.MaxBlocks == 0 {
+		o.MaxBlocks = maxSearched
 	}
 	c, _, err := made(ctx, r, s, tails, o)
 	return c, err
@@ -116,10 +116,10 @@ func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *Ta
 
 // Options say how to make a tree.
 type Options struct {
-	// Blocks limits the blocks of code that are searched for paths without a call of MPI. Beyond it these paths are
+	// MaxBlocks limits the blocks of code that are searched for paths without a call of MPI. Beyond it these paths are
 	// unknown, and the loops around later calls are marked. 0: what takes about a second; less: none.
-	Blocks int
-	Step   func(done, total int) // called after each pair of calls, if set
+	MaxBlocks int
+	Progress  func(done, total int) // called after each pair of calls, if set
 }
 
 func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *treeBuilder, error) {
@@ -132,13 +132,13 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 			return nil, nil, nil
 		}
 	}
-	frames, err := Frames(r)
+	frames, err := StackLimit(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := &treeBuilder{
-		ctx: ctx, most: o.Blocks, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
-		leaves: make(map[callContext]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
+		ctx: ctx, most: o.MaxBlocks, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
+		leaves: make(map[callContext]*vertex), steps: make(map[[2]*vertex]trace.LoopTransition), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
 	if slices.Contains(strings.Fields(r.Meta()[trace.MetaOptions]), "SPOOR_LOOP_COUNTERS=1") {
 		m.planner = &code.PathPlanner{}
@@ -163,8 +163,8 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		if m.step(s[0], s[1]); o.Step != nil {
-			o.Step(i+1, len(m.seen))
+		if m.step(s[0], s[1]); o.Progress != nil {
+			o.Progress(i+1, len(m.seen))
 		}
 	}
 	if len(m.root.list) == 0 {
@@ -174,12 +174,12 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 	return c, m, ctx.Err()
 }
 
-// MostFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
-const MostFrames = 64
+// MaxFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
+const MaxFrames = 64
 
-// Frames is the recorder's limit of frames per call: from its options, which recovered traces lack, else the frames of
+// StackLimit is the recorder's limit of frames per call: from its options, which recovered traces lack, else the frames of
 // the deepest call.
-func Frames(r *trace.Reader) (int, error) {
+func StackLimit(r *trace.Reader) (int, error) {
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
 			if n, err := strconv.Atoi(n); err == nil {
@@ -200,7 +200,7 @@ func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	list := s.Frames()
 	last := list[len(list)-1]
 	if image := m.tails.Image(last); image != nil {
-		return image.FunctionAt(last.Offset + image.Bias - 1)
+		return image.FunctionAt(last.Offset + image.LinkBias - 1)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 		return err
 	}
 	for t := range k.Terminals() {
-		c := k.Called(t)
+		c := k.CallWithoutParams(t)
 		if len(c.Site.Frames()) < m.frames {
 			if f := m.outermost(c.Site); f != nil {
 				m.roots[f] = true
@@ -244,8 +244,8 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 		if m.ctx.Err() != nil {
 			return m.ctx.Err()
 		}
-		c := k.Called(t)
-		site := k.Place(t)
+		c := k.CallWithoutParams(t)
+		site := k.SiteNumber(t)
 		if site < 0 {
 			continue // an unknown place
 		}
@@ -283,7 +283,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 
 // function is one with its body, nil if that can't be read.
 func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.Site) *function {
-	return once.Get(m.functions, f, func() *function {
+	return once.GetOrMake(m.functions, f, func() *function {
 		b, err := f.Body()
 		if err != nil {
 			return nil
@@ -312,7 +312,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		if image == nil {
 			return nil
 		}
-		address := fr.Offset + image.Bias
+		address := fr.Offset + image.LinkBias
 		f := image.FunctionAt(address - 1)
 		if f == nil {
 			return nil
@@ -326,7 +326,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 			return nil
 		}
 		c := in.body.Call(address)
-		if c == nil || !in.body.Reached(c) {
+		if c == nil || !in.body.IsReachable(c) {
 			return nil
 		}
 		path = append(path, step{in: in, call: c, site: fr})
@@ -334,7 +334,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		if i > 0 {
 			inner, called = frames[i-1], ""
 		}
-		ways := m.tails.Between(called, fr, inner)
+		ways := m.tails.PathsBetween(called, fr, inner)
 		if len(ways) != 1 {
 			path[len(path)-1].or = len(ways) > 1
 			continue
@@ -351,13 +351,13 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	v.to, v.site = path[0].in, path[0].site
 	for i, p := range path {
 		var around []int
-		for l := p.in.body.Graph.Loop[p.call.Block]; l != code.None; l = p.in.body.Graph.Loops[l].Parent {
+		for l := p.in.body.Graph.InnermostLoop[p.call.Block]; l != code.NoIndex; l = p.in.body.Graph.Loops[l].Parent {
 			around = append(around, l)
 		}
 		for _, l := range slices.Backward(around) {
 			v = v.child(key{kind: trace.LoopVertex, in: p.in.Function, at: p.in.body.Blocks[p.in.body.Graph.Loops[l].Header].Lo})
 			if v.in == nil {
-				v.divided(p.in.Divided(l))
+				v.divided(p.in.CounterNesting(l))
 			}
 			v.in, v.loop, v.site = p.in, l, p.site
 		}
@@ -375,7 +375,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		read := make([]code.Frame, len(frames))
 		for i, fr := range frames {
 			image := m.tails.Image(fr)
-			read[i] = code.Frame{Image: image, Address: fr.Offset + image.Bias}
+			read[i] = code.Frame{Image: image, Address: fr.Offset + image.LinkBias}
 		}
 		v.read = m.planner.Path(read)
 	}
@@ -390,8 +390,8 @@ func (v *vertex) divided(loops int) {
 }
 
 func (v *vertex) child(k key) *vertex {
-	return once.GetListed(v.children, k, &v.list, func() *vertex {
-		return &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
+	return once.GetOrAppend(v.children, k, &v.list, func() *vertex {
+		return &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.NoIndex}
 	})
 }
 
@@ -413,7 +413,7 @@ func (v *vertex) order() (block int, addr uint64) {
 	if v.key.kind == trace.LoopVertex {
 		b = v.in.body.Graph.Loops[v.loop].Header
 	}
-	return v.in.body.Graph.Order[b], v.key.at
+	return v.in.body.Graph.ReversePostorder[b], v.key.at
 }
 
 func compareVertices(a, b *vertex) int {
@@ -453,22 +453,22 @@ func (m *treeBuilder) code() *trace.Code {
 			return
 		}
 		v.number = len(c.Vertices)
-		x := trace.Vertex{Kind: v.key.kind, Parent: parent, Again: -1, Tail: v.tail, AtLeast: v.atLeast, Unsure: v.unsure}
+		x := trace.Vertex{Kind: v.key.kind, Parent: parent, RecursionOf: -1, TailCall: v.tail, RoundsAtLeast: v.atLeast, EntriesUnsure: v.unsure}
 		hidden := make(map[*code.Function]int)
 		switch v.key.kind {
 		case trace.CallVertex:
 			x.Name = v.key.name
 			m.callPlace(&x, v)
 		case trace.LoopVertex:
-			x.AtLeast = x.AtLeast || m.within(v, false, begin(v)).back
-			m.setPlace(&x, LoopPlace(v.in.image, v.in.body, &v.in.body.Graph.Loops[v.loop], m.look(v.in)))
+			x.RoundsAtLeast = x.RoundsAtLeast || m.within(v, false, begin(v)).back
+			m.setPlace(&x, LocateLoop(v.in.image, v.in.body, &v.in.body.Graph.Loops[v.loop], m.look(v.in)))
 		default:
 			x.Name = m.nameOf(v.to)
 			if v.in != nil {
 				m.callPlace(&x, v)
 			}
 			if first, again := around[v.to.Function]; again {
-				x.Again = first
+				x.RecursionOf = first
 				for f, at := range around { // those between the two are out of sight
 					if at > first {
 						hidden[f] = at
@@ -485,7 +485,7 @@ func (m *treeBuilder) code() *trace.Code {
 		for _, child := range v.list {
 			add(child, v.number)
 		}
-		c.Apart = append(c.Apart, v.apart()...)
+		c.ExclusivePairs = append(c.ExclusivePairs, v.apart()...)
 		maps.Copy(around, hidden)
 	}
 	slices.SortFunc(m.root.list, compareVertices)
@@ -500,15 +500,17 @@ func (m *treeBuilder) code() *trace.Code {
 	slices.SortFunc(c.Contexts, func(a, b trace.Context) int {
 		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Function, b.Function))
 	})
-	slices.SortFunc(c.Apart, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-	w := NewWays(c)
+	slices.SortFunc(c.ExclusivePairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	w := NewTransitionFinder(c)
 	for pair, way := range m.steps {
-		s := trace.Step{From: pair[0].number, To: pair[1].number, Way: way}
+		s := trace.CallTransition{From: pair[0].number, To: pair[1].number, Loop: way}
 		if w.plain(s.From, s.To) != way {
-			c.Odd = append(c.Odd, s)
+			c.UnorderedTransitions = append(c.UnorderedTransitions, s)
 		}
 	}
-	slices.SortFunc(c.Odd, func(a, b trace.Step) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(c.UnorderedTransitions, func(a, b trace.CallTransition) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
 	return c
 }
 
@@ -521,13 +523,13 @@ func (v *vertex) apart() (list [][2]int) {
 	if f == nil || n < 2 || n > code.MaxBranchItems {
 		return nil
 	}
-	places := make([]code.Item, n)
+	places := make([]code.BodyItem, n)
 	for i, x := range v.list {
-		if places[i] = (code.Item{Block: x.at.block, Addr: x.at.addr, Loop: code.None}); x.key.kind == trace.LoopVertex {
-			places[i] = code.Item{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
+		if places[i] = (code.BodyItem{Block: x.at.block, Addr: x.at.addr, Loop: code.NoIndex}); x.key.kind == trace.LoopVertex {
+			places[i] = code.BodyItem{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
 		}
 	}
-	apart := f.body.Exclusive(v.loop, places)
+	apart := f.body.ExclusiveItems(v.loop, places)
 	for i := range places {
 		for j := i + 1; j < n; j++ {
 			if apart(i, j) {
@@ -545,7 +547,7 @@ func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []sy
 		if instruction {
 			look = m.symbols.CodeAt
 		}
-		return look(f.site.Module, f.site.BuildID, addr-f.image.Bias).Frames
+		return look(f.site.Module, f.site.BuildID, addr-f.image.LinkBias).Frames
 	}
 }
 
@@ -554,7 +556,7 @@ func (m *treeBuilder) callPlace(x *trace.Vertex, v *vertex) {
 	if v.tail {
 		addr, instruction = v.key.at, true
 	}
-	m.setPlace(x, PlaceOf(addr-v.in.image.Bias, m.look(v.in)(addr, instruction)))
+	m.setPlace(x, PlaceOf(addr-v.in.image.LinkBias, m.look(v.in)(addr, instruction)))
 }
 
 func (m *treeBuilder) setPlace(x *trace.Vertex, p Place) {

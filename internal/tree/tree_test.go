@@ -20,11 +20,11 @@ func drawCode(t *rapid.T, lost bool) (c *trace.Code, calls []int) {
 	if lost {
 		first = trace.FunctionVertex
 	}
-	c.Vertices = append(c.Vertices, trace.Vertex{Kind: first, Parent: -1, Again: -1})
+	c.Vertices = append(c.Vertices, trace.Vertex{Kind: first, Parent: -1, RecursionOf: -1})
 	around := []int{0}
 	for range rapid.IntRange(1, 25).Draw(t, "vertices") {
 		around = around[:1+rapid.IntRange(0, len(around)-1).Draw(t, "out")]
-		v := trace.Vertex{Kind: trace.VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: around[len(around)-1], Again: -1}
+		v := trace.Vertex{Kind: trace.VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: around[len(around)-1], RecursionOf: -1}
 		n := len(c.Vertices)
 		if v.Kind == trace.CallVertex {
 			calls = append(calls, n)
@@ -35,7 +35,7 @@ func drawCode(t *rapid.T, lost bool) (c *trace.Code, calls []int) {
 	}
 	if calls == nil {
 		calls = []int{len(c.Vertices)}
-		c.Vertices = append(c.Vertices, trace.Vertex{Kind: trace.CallVertex, Parent: 0, Again: -1})
+		c.Vertices = append(c.Vertices, trace.Vertex{Kind: trace.CallVertex, Parent: 0, RecursionOf: -1})
 	}
 	return c, calls
 }
@@ -71,8 +71,8 @@ func TestCountsAreThoseOfEachCall(t *testing.T) {
 							depth++
 						}
 					}
-					if !slices.ContainsFunc(c.Odd, func(s trace.Step) bool { return s.From == v }) {
-						c.Odd = append(c.Odd, trace.Step{From: v, To: v, Way: trace.Way(rapid.IntRange(1, depth).Draw(t, "way"))})
+					if !slices.ContainsFunc(c.UnorderedTransitions, func(s trace.CallTransition) bool { return s.From == v }) {
+						c.UnorderedTransitions = append(c.UnorderedTransitions, trace.CallTransition{From: v, To: v, Loop: trace.LoopTransition(rapid.IntRange(1, depth).Draw(t, "way"))})
 					}
 				}
 			}
@@ -90,7 +90,7 @@ func TestCountsAreThoseOfEachCall(t *testing.T) {
 				}
 			}
 			g := b.Grammar()
-			counts := tree.NewWays(c).Count(trace.StructureOf(trace.Sequence(grammar.Seal(g))), of)
+			counts := tree.NewTransitionFinder(c).CountRuns(trace.StructureOf(trace.Sequence(grammar.Seal(g))), of)
 			filled := treetest.Fill(c, calls)
 			if err := filled.Compare(&counts); err != nil {
 				t.Fatalf("%v\n%v", err, calls)
@@ -98,7 +98,7 @@ func TestCountsAreThoseOfEachCall(t *testing.T) {
 			if got := filled.Calls(); !slices.Equal(got, calls) {
 				t.Fatalf("calls %v, read back %v", calls, got)
 			}
-			if !lost && counts.Lost > 0 {
+			if !lost && counts.UnexplainedSteps > 0 {
 				t.Fatal("a step is lost in a loop")
 			}
 		})
@@ -109,27 +109,27 @@ func TestCountsAreThoseOfEachCall(t *testing.T) {
 func TestRecursion(t *testing.T) {
 	// main { f { A; f { A; f { A; B }; B }; B } }, with B after A, called twice.
 	c := &trace.Code{Vertices: []trace.Vertex{
-		{Kind: trace.FunctionVertex, Parent: -1, Again: -1},
-		{Kind: trace.LoopVertex, Parent: 0, Again: -1},
-		{Kind: trace.FunctionVertex, Parent: 1, Again: -1},
-		{Kind: trace.CallVertex, Parent: 2, Again: -1},
-		{Kind: trace.FunctionVertex, Parent: 2, Again: 2},
-		{Kind: trace.CallVertex, Parent: 4, Again: -1},
-		{Kind: trace.FunctionVertex, Parent: 4, Again: 2},
-		{Kind: trace.CallVertex, Parent: 6, Again: -1},
-		{Kind: trace.CallVertex, Parent: 6, Again: -1},
-		{Kind: trace.CallVertex, Parent: 4, Again: -1},
-		{Kind: trace.CallVertex, Parent: 2, Again: -1},
+		{Kind: trace.FunctionVertex, Parent: -1, RecursionOf: -1},
+		{Kind: trace.LoopVertex, Parent: 0, RecursionOf: -1},
+		{Kind: trace.FunctionVertex, Parent: 1, RecursionOf: -1},
+		{Kind: trace.CallVertex, Parent: 2, RecursionOf: -1},
+		{Kind: trace.FunctionVertex, Parent: 2, RecursionOf: 2},
+		{Kind: trace.CallVertex, Parent: 4, RecursionOf: -1},
+		{Kind: trace.FunctionVertex, Parent: 4, RecursionOf: 2},
+		{Kind: trace.CallVertex, Parent: 6, RecursionOf: -1},
+		{Kind: trace.CallVertex, Parent: 6, RecursionOf: -1},
+		{Kind: trace.CallVertex, Parent: 4, RecursionOf: -1},
+		{Kind: trace.CallVertex, Parent: 2, RecursionOf: -1},
 	}}
 	b := grammar.NewBuilder()
 	for _, n := range []uint32{3, 5, 7, 8, 9, 10, 3, 10, 3, 5, 9, 10} {
 		b.Append(n)
 	}
-	counts := tree.NewWays(c).Count(trace.StructureOf(trace.Sequence(grammar.Seal(b.Grammar()))), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-	if got, want := counts.Again[2], (tree.Rounds{Entered: 3, Rounds: 6, Least: 1, Most: 3}); got != want || counts.Lost > 0 {
-		t.Errorf("%+v, %d lost; want %+v", got, counts.Lost, want)
+	counts := tree.NewTransitionFinder(c).CountRuns(trace.StructureOf(trace.Sequence(grammar.Seal(b.Grammar()))), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	if got, want := counts.Recursions[2], (tree.RoundCounts{Entered: 3, Rounds: 6, LeastRounds: 1, MostRounds: 3}); got != want || counts.UnexplainedSteps > 0 {
+		t.Errorf("%+v, %d lost; want %+v", got, counts.UnexplainedSteps, want)
 	}
-	if got, want := counts.Vertex[1], (tree.Rounds{Entered: 1, Rounds: 3, Least: 3, Most: 3}); got != want {
+	if got, want := counts.VertexRounds[1], (tree.RoundCounts{Entered: 1, Rounds: 3, LeastRounds: 3, MostRounds: 3}); got != want {
 		t.Errorf("loop %+v, want %+v", got, want)
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Call is what the calls of one function move.
-type Call struct {
+// A DataMovement is what the calls of one function move.
+type DataMovement struct {
 	*mpi.Call
-	Out, In *Side // what the process hands to MPI, and what it gets; nil: nothing
-	Rooted  bool  // parameter "root" says who has the other side
-	Later   bool  // it takes effect when the request that it makes is started
-	Pattern Pattern
+	Out, In            *DataSide // what the process hands to MPI, and what it gets; nil: nothing
+	Rooted             bool      // parameter "root" says who has the other side
+	TakesEffectAtStart bool      // it takes effect when the request that it makes is started
+	Pattern            Pattern
 }
 
-// A Side is one direction of what a call moves.
-type Side struct {
+// A DataSide is one direction of what a call moves.
+type DataSide struct {
 	mpi.Content
 	Buffer     string // parameter
 	Peer       string // parameter: the rank at the other end; empty if there is not one alone
@@ -34,64 +34,64 @@ type Pattern uint8
 
 // The patterns.
 const (
-	None         Pattern = iota // nothing is sent
-	ToPeer                      // to one rank
-	OneSided                    // to or from the memory of one rank, which does nothing
-	FromRoot                    // the root's data to each other rank
-	PartFromRoot                // a part of the root's data to each other rank
-	ToRoot                      // from each rank to the root
-	ToAll                       // from each rank the same, or a block, to each other
-	PartToAll                   // from each rank a part to each other, of sizes of their own
-	PartReduced                 // from each rank what makes up another's part of the result
-	ToNext                      // partial results from each rank to the next
-	Neighbors                   // along the edges of the communicator's topology
-	File                        // to or from a file
-	Receive                     // from a rank that sends
+	PatternNone         Pattern = iota // nothing is sent
+	PatternToPeer                      // to one rank
+	PatternOneSided                    // to or from the memory of one rank, which does nothing
+	PatternFromRoot                    // the root's data to each other rank
+	PatternPartFromRoot                // a part of the root's data to each other rank
+	PatternToRoot                      // from each rank to the root
+	PatternToAll                       // from each rank the same, or a block, to each other
+	PatternPartToAll                   // from each rank a part to each other, of sizes of their own
+	PatternPartReduced                 // from each rank what makes up another's part of the result
+	PatternToNext                      // partial results from each rank to the next
+	PatternNeighbors                   // along the edges of the communicator's topology
+	PatternFile                        // to or from a file
+	PatternReceive                     // from a rank that sends
 )
 
 // Collective reports whether all members of a communicator take part in a pattern.
-func (p Pattern) Collective() bool { return p >= FromRoot && p <= Neighbors }
+func (p Pattern) Collective() bool { return p >= PatternFromRoot && p <= PatternNeighbors }
 
 // A Need says which members have to come before one can go on in a collective call.
 type Need uint8
 
 // The needs.
 const (
-	All    Need = iota // everybody
-	Root               // the root
-	Lower              // all members of lower rank
-	Some               // some, but which depends on more than the call
-	Nobody             // none for sure
+	NeedAll        Need = iota // everybody
+	NeedRoot                   // the root
+	NeedLowerRanks             // all members of lower rank
+	NeedSome                   // some, but which depends on more than the call
+	NeedNobody                 // none for sure
 )
 
 // NeedOf returns whom a member needs in calls of a function, given whether it is the root.
 func NeedOf(function string, atRoot bool) Need {
-	m := Of(function)
+	m := DataMovementOf(function)
 	if m == nil {
-		return All
+		return NeedAll
 	}
 	switch p := m.Pattern; {
-	case p == FromRoot || p == PartFromRoot:
+	case p == PatternFromRoot || p == PatternPartFromRoot:
 		if atRoot {
-			return Nobody
+			return NeedNobody
 		}
-		return Root
-	case p == ToRoot && !atRoot:
-		return Nobody
-	case p == Neighbors || p == File:
-		return Some
-	case p == ToNext:
-		return Lower
+		return NeedRoot
+	case p == PatternToRoot && !atRoot:
+		return NeedNobody
+	case p == PatternNeighbors || p == PatternFile:
+		return NeedSome
+	case p == PatternToNext:
+		return NeedLowerRanks
 	}
-	return All
+	return NeedAll
 }
 
-// Of returns what the calls of a function move; nil if nothing, or nobody knows it.
-func Of(function string) *Call {
+// DataMovementOf returns what the calls of a function move; nil if nothing, or nobody knows it.
+func DataMovementOf(function string) *DataMovement {
 	if x, ok := known.Load(function); ok {
-		return x.(*Call)
+		return x.(*DataMovement)
 	}
-	var c *Call
+	var c *DataMovement
 	if def, ok := mpi.Lookup(function); ok {
 		c = of(def)
 	}
@@ -101,8 +101,8 @@ func Of(function string) *Call {
 
 var known sync.Map // of functions that traces have, by name
 
-func of(def *mpi.Call) *Call {
-	c := &Call{Call: def, Rooted: def.Index("root") >= 0, Later: def.Has(mpi.Persistent)}
+func of(def *mpi.Call) *DataMovement {
+	c := &DataMovement{Call: def, Rooted: def.Index("root") >= 0, TakesEffectAtStart: def.Has(mpi.AttrPersistent)}
 	first := func(names ...string) string {
 		for _, name := range names {
 			if def.Index(name) >= 0 {
@@ -111,21 +111,21 @@ func of(def *mpi.Call) *Call {
 		}
 		return ""
 	}
-	side := func(q *mpi.Param, peer, tag string) *Side {
-		return &Side{Content: q.Content, Buffer: q.Name, OnlyRoot: q.OnlyRoot, Peer: first("target_rank", peer), Tag: first(tag, "tag")}
+	side := func(q *mpi.Param, peer, tag string) *DataSide {
+		return &DataSide{Content: q.Content, Buffer: q.Name, OnlyRoot: q.OnlyRoot, Peer: first("target_rank", peer), Tag: first(tag, "tag")}
 	}
 	for i := range def.Params {
 		q := &def.Params[i]
 		if !q.Content.Transferred {
 			continue
 		}
-		if q.Dir != mpi.Out && c.Out == nil {
+		if q.Dir != mpi.DirOut && c.Out == nil {
 			c.Out = side(q, "dest", "sendtag")
 		}
-		if q.Dir != mpi.In && c.In == nil {
+		if q.Dir != mpi.DirIn && c.In == nil {
 			c.In = side(q, "source", "recvtag")
 		}
-		if q.Dir == mpi.InOut && c.Rooted { // a broadcast
+		if q.Dir == mpi.DirInOut && c.Rooted { // a broadcast
 			c.Out.OnlyRoot, c.In.OnlyOthers = true, true
 		}
 	}
@@ -136,36 +136,36 @@ func of(def *mpi.Call) *Call {
 	return c
 }
 
-func (c *Call) pattern() Pattern {
+func (c *DataMovement) pattern() Pattern {
 	switch out := c.Out; {
 	case c.Index("target_rank") >= 0:
-		return OneSided
+		return PatternOneSided
 	case c.Index("fh") >= 0:
-		return File
-	case !c.Has(mpi.Collective) && out == nil:
-		return Receive
-	case !c.Has(mpi.Collective):
-		return ToPeer
-	case c.Has(mpi.Neighborhood):
-		return Neighbors
-	case c.Has(mpi.Chain):
-		return ToNext
+		return PatternFile
+	case !c.Has(mpi.AttrCollective) && out == nil:
+		return PatternReceive
+	case !c.Has(mpi.AttrCollective):
+		return PatternToPeer
+	case c.Has(mpi.AttrNeighborhood):
+		return PatternNeighbors
+	case c.Has(mpi.AttrChained):
+		return PatternToNext
 	case c.Rooted && c.In.OnlyOthers:
-		return FromRoot
+		return PatternFromRoot
 	case c.Rooted && out.OnlyRoot:
-		return PartFromRoot
+		return PatternPartFromRoot
 	case c.Rooted:
-		return ToRoot
-	case out.Count == c.In.Count && (c.In.Own || out.Of != c.In.Of):
-		return PartReduced
-	case c.Array(out.Count):
-		return PartToAll
+		return PatternToRoot
+	case out.Count == c.In.Count && (c.In.OwnElement || out.Comm != c.In.Comm):
+		return PatternPartReduced
+	case c.IsArrayParam(out.Count):
+		return PatternPartToAll
 	}
-	return ToAll
+	return PatternToAll
 }
 
-// Array reports whether a parameter is an array.
-func (c *Call) Array(param string) bool {
+// IsArrayParam reports whether a parameter is an array.
+func (c *DataMovement) IsArrayParam(param string) bool {
 	i := c.Index(param)
 	return i >= 0 && c.Params[i].Array
 }

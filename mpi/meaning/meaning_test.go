@@ -10,27 +10,27 @@ import (
 
 func TestPatterns(t *testing.T) {
 	for name, want := range map[string]meaning.Pattern{
-		"MPI_Send": meaning.ToPeer, "MPI_Irsend": meaning.ToPeer, "MPI_Isendrecv_replace_c": meaning.ToPeer, "MPI_Psend_init": meaning.ToPeer,
-		"MPI_Recv": meaning.Receive, "MPI_Imrecv": meaning.Receive, "MPI_Precv_init": meaning.Receive,
-		"MPI_Rput": meaning.OneSided, "MPI_Rget_accumulate": meaning.OneSided, "MPI_Get": meaning.OneSided, "MPI_Compare_and_swap": meaning.OneSided,
-		"MPI_Bcast": meaning.FromRoot, "MPI_Iscatterv_c": meaning.PartFromRoot, "MPI_Scatter": meaning.PartFromRoot,
-		"MPI_Igather": meaning.ToRoot, "MPI_Gatherv_init": meaning.ToRoot, "MPI_Reduce": meaning.ToRoot,
-		"MPI_Allreduce_init": meaning.ToAll, "MPI_Allgatherv": meaning.ToAll, "MPI_Alltoall": meaning.ToAll, "MPI_Ialltoallw_c": meaning.PartToAll,
-		"MPI_Reduce_scatter": meaning.PartReduced, "MPI_Ireduce_scatter_block": meaning.PartReduced,
-		"MPI_Iexscan": meaning.ToNext, "MPI_Ineighbor_alltoallw": meaning.Neighbors, "MPI_Neighbor_allgather_init": meaning.Neighbors,
-		"MPI_File_iread_at_all": meaning.File, "MPI_File_write_ordered_begin": meaning.File,
+		"MPI_Send": meaning.PatternToPeer, "MPI_Irsend": meaning.PatternToPeer, "MPI_Isendrecv_replace_c": meaning.PatternToPeer, "MPI_Psend_init": meaning.PatternToPeer,
+		"MPI_Recv": meaning.PatternReceive, "MPI_Imrecv": meaning.PatternReceive, "MPI_Precv_init": meaning.PatternReceive,
+		"MPI_Rput": meaning.PatternOneSided, "MPI_Rget_accumulate": meaning.PatternOneSided, "MPI_Get": meaning.PatternOneSided, "MPI_Compare_and_swap": meaning.PatternOneSided,
+		"MPI_Bcast": meaning.PatternFromRoot, "MPI_Iscatterv_c": meaning.PatternPartFromRoot, "MPI_Scatter": meaning.PatternPartFromRoot,
+		"MPI_Igather": meaning.PatternToRoot, "MPI_Gatherv_init": meaning.PatternToRoot, "MPI_Reduce": meaning.PatternToRoot,
+		"MPI_Allreduce_init": meaning.PatternToAll, "MPI_Allgatherv": meaning.PatternToAll, "MPI_Alltoall": meaning.PatternToAll, "MPI_Ialltoallw_c": meaning.PatternPartToAll,
+		"MPI_Reduce_scatter": meaning.PatternPartReduced, "MPI_Ireduce_scatter_block": meaning.PatternPartReduced,
+		"MPI_Iexscan": meaning.PatternToNext, "MPI_Ineighbor_alltoallw": meaning.PatternNeighbors, "MPI_Neighbor_allgather_init": meaning.PatternNeighbors,
+		"MPI_File_iread_at_all": meaning.PatternFile, "MPI_File_write_ordered_begin": meaning.PatternFile,
 	} {
-		m := meaning.Of(name)
+		m := meaning.DataMovementOf(name)
 		if m == nil || m.Pattern != want {
 			t.Errorf("%s: %+v, want pattern %d", name, m, want)
 			continue
 		}
-		if def, _ := mpi.Lookup(name); m.Later != def.Has(mpi.Persistent) {
-			t.Errorf("%s: later %t", name, m.Later)
+		if def, _ := mpi.Lookup(name); m.TakesEffectAtStart != def.Has(mpi.AttrPersistent) {
+			t.Errorf("%s: later %t", name, m.TakesEffectAtStart)
 		}
 	}
 	for _, name := range []string{"MPI_Init", "MPI_Barrier", "MPI_Probe", "MPI_Request_free", "MPI_Pack", "MPI_Reduce_local", "MPI_Win_create", "MPI_Nothing"} {
-		if m := meaning.Of(name); m != nil {
+		if m := meaning.DataMovementOf(name); m != nil {
 			t.Errorf("%s moves %+v", name, m)
 		}
 	}
@@ -53,11 +53,11 @@ func TestSides(t *testing.T) {
 		"MPI_File_iread_shared":      {"", "count datatype"},
 		"MPI_File_read_at_all_begin": {"", "count datatype"},
 	} {
-		m := meaning.Of(name)
+		m := meaning.DataMovementOf(name)
 		if m == nil {
-			m = &meaning.Call{}
+			m = &meaning.DataMovement{}
 		}
-		for i, side := range []*meaning.Side{m.Out, m.In} {
+		for i, side := range []*meaning.DataSide{m.Out, m.In} {
 			if got := text(side); got != want[i] {
 				t.Errorf("%s: side %d: %q, want %q", name, i, got, want[i])
 			}
@@ -65,7 +65,7 @@ func TestSides(t *testing.T) {
 	}
 }
 
-func text(x *meaning.Side) string {
+func text(x *meaning.DataSide) string {
 	if x == nil {
 		return ""
 	}
@@ -75,11 +75,11 @@ func text(x *meaning.Side) string {
 			words = append(words, w...)
 		}
 	}
-	add(x.Parts != "", x.Parts)
-	add(x.Own, "own")
+	add(x.Partitions != "", x.Partitions)
+	add(x.OwnElement, "own")
 	add(x.Count != "", x.Count)
 	add(true, x.Type)
-	add(x.Of != "", x.Times.String()+"("+x.Of+")")
+	add(x.Comm != "", x.Multiplicity.String()+"("+x.Comm+")")
 	add(x.Displs != "", "at", x.Displs)
 	add(x.InPlace, "in place")
 	add(x.Peer != "", "to", x.Peer)
@@ -98,9 +98,9 @@ func TestComplete(t *testing.T) {
 				continue
 			}
 			switch {
-			case c.Has(mpi.Tool): // as long as the variable or event is
+			case c.Has(mpi.AttrTool): // as long as the variable or event is
 			case strings.HasPrefix(c.Name, "MPI_File_") && strings.HasSuffix(c.Name, "_end"): // the call that began it said so
-			case c.Has(mpi.Fixed) || strings.HasSuffix(c.Name, "ddress"): // an address alone
+			case c.Has(mpi.AttrFixed) || strings.HasSuffix(c.Name, "ddress"): // an address alone
 			case strings.HasPrefix(c.Name, "MPI_CONVERSION_FN_NULL"): // never called
 			default:
 				t.Errorf("%s: nothing is said of %s", c.Name, q.Name)

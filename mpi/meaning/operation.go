@@ -13,24 +13,24 @@ type Operation uint8
 
 // The operations; those along a topology are none.
 const (
-	NoOperation Operation = iota
-	Barrier
-	Bcast
-	Gather
-	Gatherv
-	Scatter
-	Scatterv
-	Allgather
-	Allgatherv
-	Alltoall
-	Alltoallv
-	Alltoallw
-	Reduce
-	Allreduce
-	ReduceScatter
-	ReduceScatterBlock
-	Scan
-	Exscan
+	OperationNone Operation = iota
+	OperationBarrier
+	OperationBcast
+	OperationGather
+	OperationGatherv
+	OperationScatter
+	OperationScatterv
+	OperationAllgather
+	OperationAllgatherv
+	OperationAlltoall
+	OperationAlltoallv
+	OperationAlltoallw
+	OperationReduce
+	OperationAllreduce
+	OperationReduceScatter
+	OperationReduceScatterBlock
+	OperationScan
+	OperationExscan
 )
 
 var operationNames = [...]string{
@@ -43,8 +43,8 @@ func (o Operation) String() string { return operationNames[o] }
 
 // OperationOf returns that of a function; NoOperation of one that nobody knows, too.
 func OperationOf(c *mpi.Call) Operation {
-	if c == nil || !c.Has(mpi.Collective) {
-		return NoOperation
+	if c == nil || !c.Has(mpi.AttrCollective) {
+		return OperationNone
 	}
 	if o, ok := operations.Load(c.ID); ok {
 		return o.(Operation)
@@ -57,12 +57,12 @@ func OperationOf(c *mpi.Call) Operation {
 var operations sync.Map // what was asked for, by id
 
 func operationOf(c *mpi.Call) Operation {
-	if c.Has(mpi.Barrier) {
-		return Barrier
+	if c.Has(mpi.AttrBarrier) {
+		return OperationBarrier
 	}
-	m := Of(c.Name)
+	m := DataMovementOf(c.Name)
 	if m == nil {
-		return NoOperation
+		return OperationNone
 	}
 	reduces := m.Index("op") >= 0
 	either := func(is bool, yes, no Operation) Operation {
@@ -72,26 +72,26 @@ func operationOf(c *mpi.Call) Operation {
 		return no
 	}
 	switch m.Pattern {
-	case FromRoot:
-		return Bcast
-	case PartFromRoot:
-		return either(m.Array(m.Out.Count), Scatterv, Scatter)
-	case ToRoot:
-		return either(reduces, Reduce, either(m.Array(m.In.Count), Gatherv, Gather))
-	case ToAll:
+	case PatternFromRoot:
+		return OperationBcast
+	case PatternPartFromRoot:
+		return either(m.IsArrayParam(m.Out.Count), OperationScatterv, OperationScatter)
+	case PatternToRoot:
+		return either(reduces, OperationReduce, either(m.IsArrayParam(m.In.Count), OperationGatherv, OperationGather))
+	case PatternToAll:
 		switch {
 		case reduces:
-			return Allreduce
-		case m.Out.Of != "":
-			return Alltoall
+			return OperationAllreduce
+		case m.Out.Comm != "":
+			return OperationAlltoall
 		}
-		return either(m.Array(m.In.Count), Allgatherv, Allgather)
-	case PartToAll:
-		return either(m.Array(m.Out.Type), Alltoallw, Alltoallv)
-	case PartReduced:
-		return either(m.Array(m.In.Count), ReduceScatter, ReduceScatterBlock)
-	case ToNext:
-		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), Exscan, Scan) // the table has them alike
+		return either(m.IsArrayParam(m.In.Count), OperationAllgatherv, OperationAllgather)
+	case PatternPartToAll:
+		return either(m.IsArrayParam(m.Out.Type), OperationAlltoallw, OperationAlltoallv)
+	case PatternPartReduced:
+		return either(m.IsArrayParam(m.In.Count), OperationReduceScatter, OperationReduceScatterBlock)
+	case PatternToNext:
+		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), OperationExscan, OperationScan) // the table has them alike
 	}
-	return NoOperation
+	return OperationNone
 }

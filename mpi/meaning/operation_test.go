@@ -11,16 +11,16 @@ import (
 // Operations follow from the table of the standard, and are those that functions are named after.
 func TestOperationOf(t *testing.T) {
 	named := make(map[string]meaning.Operation)
-	for o := meaning.Barrier; o <= meaning.Exscan; o++ {
+	for o := meaning.OperationBarrier; o <= meaning.OperationExscan; o++ {
 		named["MPI_"+o.String()] = o
 	}
 	seen := make(map[meaning.Operation]int)
 	for _, c := range mpi.Calls() {
 		name := strings.TrimSuffix(c.Name, "_c")
-		if c.Has(mpi.Persistent) {
+		if c.Has(mpi.AttrPersistent) {
 			name = strings.TrimSuffix(name, "_init")
 		}
-		if rest, ok := strings.CutPrefix(name, "MPI_I"); ok && c.Has(mpi.Nonblocking) {
+		if rest, ok := strings.CutPrefix(name, "MPI_I"); ok && c.Has(mpi.AttrNonblocking) {
 			name = "MPI_" + strings.ToUpper(rest[:1]) + rest[1:]
 		}
 		if got, want := meaning.OperationOf(c), named[name]; got != want {
@@ -28,7 +28,7 @@ func TestOperationOf(t *testing.T) {
 		}
 		seen[meaning.OperationOf(c)]++
 	}
-	for o := meaning.Barrier; o <= meaning.Exscan; o++ {
+	for o := meaning.OperationBarrier; o <= meaning.OperationExscan; o++ {
 		if seen[o] < 3 { // blocking, nonblocking, persistent; most with large counts, too
 			t.Errorf("%s has %d functions", o, seen[o])
 		}

@@ -6,21 +6,21 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Choice is which requests a call completes or asks about, of those that it is given.
-type Choice uint8
+// A RequestChoice is which requests a call completes or asks about, of those that it is given.
+type RequestChoice uint8
 
 // The choices.
 const (
-	NoRequest Choice = iota
-	OneRequest
-	AllRequests
-	AnyRequest   // one of them, given by its output "index"
-	SomeRequests // several; its output "outcount" is their number
+	ChooseNoRequest RequestChoice = iota
+	ChooseOneRequest
+	ChooseAllRequests
+	ChooseAnyRequest   // one of them, given by its output "index"
+	ChooseSomeRequests // several; its output "outcount" is their number
 )
 
-// Waiting is what calls of a function have to do with messages and requests of others.
-type Waiting struct {
-	Choice    Choice
+// WaitBehaviour is what calls of a function have to do with messages and requests of others.
+type WaitBehaviour struct {
+	Choice    RequestChoice
 	Completes bool // what Choice says; else they only ask
 	Probes    bool // look for a message, and take no more than hold of it
 	Receives  bool // get a message from a rank that sends, or make a request that does
@@ -30,13 +30,13 @@ type Waiting struct {
 	Source, Tag string
 }
 
-// WaitingOf returns that of a function; nothing of one that nobody knows.
-func WaitingOf(c *mpi.Call) Waiting {
+// WaitBehaviourOf returns that of a function; nothing of one that nobody knows.
+func WaitBehaviourOf(c *mpi.Call) WaitBehaviour {
 	if c == nil {
-		return Waiting{}
+		return WaitBehaviour{}
 	}
 	if w, ok := waitings.Load(c.ID); ok {
-		return w.(Waiting)
+		return w.(WaitBehaviour)
 	}
 	w := waitingOf(c)
 	waitings.Store(c.ID, w)
@@ -47,49 +47,49 @@ func WaitingOf(c *mpi.Call) Waiting {
 // calls; to look at all of them would take more memory than all else that it has.
 var waitings sync.Map
 
-func waitingOf(c *mpi.Call) Waiting {
+func waitingOf(c *mpi.Call) WaitBehaviour {
 	has := func(param string) bool { return c.Index(param) >= 0 }
-	var w Waiting
+	var w WaitBehaviour
 	switch {
 	case has("request") && has("status"):
-		w.Choice = OneRequest
-	case !has("array_of_requests") || c.Has(mpi.Starts):
+		w.Choice = ChooseOneRequest
+	case !has("array_of_requests") || c.Has(mpi.AttrStarts):
 	case has("array_of_indices"):
-		w.Choice = SomeRequests
+		w.Choice = ChooseSomeRequests
 	case has("index"):
-		w.Choice = AnyRequest
+		w.Choice = ChooseAnyRequest
 	default:
-		w.Choice = AllRequests
+		w.Choice = ChooseAllRequests
 	}
-	w.Completes = w.Choice != NoRequest && c.Has(mpi.Completes)
-	if m := Of(c.Name); m != nil {
-		if w.Receives = m.In != nil && (m.Pattern == Receive || m.Pattern == ToPeer); w.Receives {
+	w.Completes = w.Choice != ChooseNoRequest && c.Has(mpi.AttrCompletes)
+	if m := DataMovementOf(c.Name); m != nil {
+		if w.Receives = m.In != nil && (m.Pattern == PatternReceive || m.Pattern == PatternToPeer); w.Receives {
 			w.Source, w.Tag = m.In.Peer, m.In.Tag
 		}
 	} else if w.Probes = has("source") && has("tag") && has("status"); w.Probes {
 		w.Source, w.Tag = "source", "tag"
 	}
-	w.Blocks = (w.Completes || w.Receives || w.Probes) && !c.Has(mpi.Local) && !c.Has(mpi.Nonblocking) && !c.Has(mpi.Persistent)
+	w.Blocks = (w.Completes || w.Receives || w.Probes) && !c.Has(mpi.AttrLocal) && !c.Has(mpi.AttrNonblocking) && !c.Has(mpi.AttrPersistent)
 	return w
 }
 
-// Wild reports whether a receive with this source and tag takes messages of several ranks or tags.
-func Wild(source, tag int64) bool { return source == mpi.AnySource || tag == mpi.AnyTag }
+// IsWildcard reports whether a receive with this source and tag takes messages of several ranks or tags.
+func IsWildcard(source, tag int64) bool { return source == mpi.AnySource || tag == mpi.AnyTag }
 
 // ReceiveParams returns the parameters in which a function's calls say which message they ask for, and for how much
 // there is room; false if they ask for none, or don't say so.
 func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
-	w := WaitingOf(c)
+	w := WaitBehaviourOf(c)
 	if !w.Receives || w.Source == "" || w.Tag == "" {
 		return
 	}
-	in := Of(c.Name).In
-	return w.Source, w.Tag, in.Count, in.Type, in.Parts == ""
+	in := DataMovementOf(c.Name).In
+	return w.Source, w.Tag, in.Count, in.Type, in.Partitions == ""
 }
 
-// A Completion is where the calls of a function that completes requests, or asks about them, have what that takes:
+// A CompletionParams is where the calls of a function that completes requests, or asks about them, have what that takes:
 // numbers of parameters, -1 for those that there are none of.
-type Completion struct {
+type CompletionParams struct {
 	Request, Requests int
 	Flag, Count       int // found anything, or how many
 	Index, Indices    int // of those that completed
@@ -97,9 +97,9 @@ type Completion struct {
 	Completes         bool // the calls end requests; else they only ask, or give them up
 }
 
-// CompletionOf returns that of a function, given the number of its parameters and their names.
-func CompletionOf(c *mpi.Call, params int, name func(param int) string) Completion {
-	x := Completion{-1, -1, -1, -1, -1, -1, -1, -1, WaitingOf(c).Completes}
+// CompletionParamsOf returns that of a function, given the number of its parameters and their names.
+func CompletionParamsOf(c *mpi.Call, params int, name func(param int) string) CompletionParams {
+	x := CompletionParams{-1, -1, -1, -1, -1, -1, -1, -1, WaitBehaviourOf(c).Completes}
 	for i := range params {
 		switch name(i) {
 		case "request":

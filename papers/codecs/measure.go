@@ -103,7 +103,7 @@ func (r *Result) Add(c series.Codec, block Block) error {
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}
 	middle := processor()
-	got, err := c.Decode(data, series.Both, &calls)
+	got, err := c.Decode(data, series.ListBoth, &calls)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}
@@ -140,10 +140,10 @@ func (r *Result) Add(c series.Codec, block Block) error {
 				r.WorstNs = max(r.WorstNs, off/block.TicksPerNs)
 			}
 			bound := calls.Bound
-			if calls.Bounds != nil {
-				bound = calls.Bounds[calls.Keys[i]]
+			if calls.KeyBounds != nil {
+				bound = calls.KeyBounds[calls.Keys[i]]
 			}
-			if off > float64(bound.Allows(x))*(1+1e-12) {
+			if off > float64(bound.MaxError(x))*(1+1e-12) {
 				return fmt.Errorf("%s: %d came back as %d, bound %+v", c.Name(), x, one.got[i], bound)
 			}
 		}
@@ -153,7 +153,7 @@ func (r *Result) Add(c series.Codec, block Block) error {
 
 // A Block is what codecs get to see at once, as when recording.
 type Block struct {
-	Calls      series.Calls
+	Calls      series.CallInfo
 	Batch      series.Batch
 	TicksPerNs float64
 }
@@ -168,12 +168,12 @@ func Blocks(k *trace.Rank, stream int, o *timing.Options) iter.Seq2[Block, error
 				return
 			}
 			b := Block{
-				Calls:      series.Calls{Keys: raw.Kinds, Groups: raw.Groups, Bins: o.Bins, Sample: o.Sample},
+				Calls:      series.CallInfo{Keys: raw.CallKinds, KeyGroups: raw.KindGroups, Bins: o.Bins, SampleCalls: o.SampleCalls},
 				Batch:      series.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
 				TicksPerNs: raw.TicksPerNs,
 			}
-			for _, name := range raw.Functions {
-				b.Calls.Bounds = append(b.Calls.Bounds, series.Ticks(o.Bound(name), raw.TicksPerNs))
+			for _, name := range raw.KindFunctions {
+				b.Calls.KeyBounds = append(b.Calls.KeyBounds, series.TicksBound(o.Bound(name), raw.TicksPerNs))
 			}
 			if !yield(b, nil) {
 				return

@@ -15,7 +15,7 @@ func TestResult(t *testing.T) {
 	for i := range keys {
 		keys[i], gaps[i], durations[i] = uint32(i%2), uint64(1000+i), uint64(10*i)
 	}
-	calls := series.Calls{Keys: keys, Bounds: []series.Bound{series.Relative(0.1), {}}}
+	calls := series.CallInfo{Keys: keys, KeyBounds: []series.Bound{series.RelativeBound(0.1), {}}}
 	for _, c := range series.Codecs() {
 		r := New(c)
 		if err := r.Add(c, Block{calls, series.Batch{Gaps: gaps, Durations: durations}, 1}); err != nil {
@@ -41,13 +41,13 @@ func TestWritten(t *testing.T) {
 		}
 		return list
 	}
-	r := New(series.Raw{})
+	r := New(series.RawCodec{})
 	if err := r.WriteTo(folder); err != nil {
 		t.Fatal(err)
 	}
-	block := Block{series.Calls{Keys: []uint32{0, 0}}, series.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}
+	block := Block{series.CallInfo{Keys: []uint32{0, 0}}, series.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}
 	for range 3 {
-		if err := r.Add(series.Raw{}, block); err != nil {
+		if err := r.Add(series.RawCodec{}, block); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,16 +67,16 @@ func TestWritten(t *testing.T) {
 }
 
 // liar returns values beyond their bounds.
-type liar struct{ series.Raw }
+type liar struct{ series.RawCodec }
 
-func (l liar) Decode(src []byte, want series.Lists, c *series.Calls) (series.Batch, error) {
-	b, err := l.Raw.Decode(src, want, c)
+func (l liar) Decode(src []byte, want series.TimeLists, c *series.CallInfo) (series.Batch, error) {
+	b, err := l.RawCodec.Decode(src, want, c)
 	b.Gaps[1] += 200
 	return b, err
 }
 
 func TestBeyondTheBound(t *testing.T) {
-	calls := series.Calls{Keys: []uint32{0, 0}, Bound: series.Relative(0.1)}
+	calls := series.CallInfo{Keys: []uint32{0, 0}, Bound: series.RelativeBound(0.1)}
 	if err := New(liar{}).Add(liar{}, Block{calls, series.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}); err == nil {
 		t.Error("nothing was noticed")
 	}

@@ -23,11 +23,11 @@ func Recode(r *trace.Reader, o timing.Options, path string, overwrite bool, prog
 	}
 	defer data.Close()
 	times := &sections.Series{Data: data, Sizes: make([]int64, r.Ranks())}
-	names, err := r.ValueNames()
+	names, err := r.AttachedNames()
 	if err != nil {
 		return err
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err == nil {
 			times.Sizes[k.Number()], err = recodeRank(k, o, names, data)
 		}
@@ -67,8 +67,8 @@ func recodeRank(k *trace.Rank, o timing.Options, names []string, to io.Writer) (
 	if err != nil {
 		return 0, err
 	}
-	tr := track.Handed(handed).Track()
-	l := &track.Log{Options: o, Names: names}
+	tr := track.Sealed(handed).Track()
+	l := &track.TimeLog{Options: o, Names: names}
 	for stream := range k.Streams() {
 		for raw, err := range k.RawTimes(stream) {
 			if err != nil {
@@ -85,20 +85,20 @@ func recodeRank(k *trace.Rank, o timing.Options, names []string, to io.Writer) (
 	if l.TicksPerNs == 0 {
 		return 0, nil // no calls
 	}
-	tr.Log = l
-	return merge.WriteSeries(tr, to)
+	tr.TimeLog = l
+	return merge.WriteCallTimes(tr, to)
 }
 
-func entries(k *trace.Rank, stream int) iter.Seq2[[]timing.Entry, error] {
-	return func(yield func([]timing.Entry, error) bool) {
+func entries(k *trace.Rank, stream int) iter.Seq2[[]timing.CallEntry, error] {
+	return func(yield func([]timing.CallEntry, error) bool) {
 		for raw, err := range k.RawTimes(stream) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			list := make([]timing.Entry, len(raw.Gaps))
+			list := make([]timing.CallEntry, len(raw.Gaps))
 			for i := range list {
-				list[i] = timing.Entry{Gap: raw.Gaps[i], Duration: raw.Durations[i], Jump: raw.Jumps[i]}
+				list[i] = timing.CallEntry{Gap: raw.Gaps[i], Duration: raw.Durations[i], Jump: raw.StartJumps[i]}
 			}
 			if !yield(list, nil) {
 				return
@@ -109,18 +109,18 @@ func entries(k *trace.Rank, stream int) iter.Seq2[[]timing.Entry, error] {
 
 // attached yields the numbers that a plugin or counters attached to calls of a stream. Several under one name are known by their
 // sum, and become the sum and zeros.
-func attached(k *trace.Rank, stream int, names []string) iter.Seq2[[]timing.Attached, error] {
+func attached(k *trace.Rank, stream int, names []string) iter.Seq2[[]timing.AttachedNumber, error] {
 	number := make(map[string]int, len(names))
 	for i, name := range names {
 		number[name] = i
 	}
-	return func(yield func([]timing.Attached, error) bool) {
-		line, err := k.ValueLine(stream)
+	return func(yield func([]timing.AttachedNumber, error) bool) {
+		line, err := k.ValueCursor(stream)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		var list []timing.Attached
+		var list []timing.AttachedNumber
 		for call := range k.Len(stream) {
 			values, err := line.At(call)
 			if err != nil {
@@ -129,9 +129,9 @@ func attached(k *trace.Rank, stream int, names []string) iter.Seq2[[]timing.Atta
 			}
 			list = list[:0]
 			for _, v := range values {
-				list = append(list, timing.Attached{Call: call, Name: number[v.Name], Value: v.Number})
+				list = append(list, timing.AttachedNumber{Call: call, Name: number[v.Name], Value: v.Number})
 				for range int(v.Count) - 1 {
-					list = append(list, timing.Attached{Call: call, Name: number[v.Name]})
+					list = append(list, timing.AttachedNumber{Call: call, Name: number[v.Name]})
 				}
 			}
 			if len(list) > 0 && !yield(list, nil) {

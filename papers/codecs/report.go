@@ -20,12 +20,12 @@ func Text(w io.Writer, o *timing.Options, ranks int, results []*Result) {
 	for _, r := range results {
 		values = r.Values
 	}
-	fmt.Fprintf(w, "%s of %s on %s, bound %s", show.Plural(values, "time"), show.Plural(values/2, "call"), show.Plural(ranks, "rank"), o.Bound(""))
+	fmt.Fprintf(w, "%s of %s on %s, bound %s", show.FormatPlural(values, "time"), show.FormatPlural(values/2, "call"), show.FormatPlural(ranks, "rank"), o.Bound(""))
 	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
 		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
 	}
 	fmt.Fprint(w, "\n\n")
-	show.Text(w, results, 0, func(c *show.Row, r *Result) {
+	show.WriteText(w, results, 0, func(c *show.Row, r *Result) {
 		c.Text("codec", r.Codec).Count("bytes", r.Bytes).Decimal("ratio", r.Ratio(), 2)
 		c.Decimal("gaps", r.Gaps.Ratio(r), 2).Value("PSNR", decibels(r.Gaps.PSNR(r)))
 		c.Decimal("durations", r.Durations.Ratio(r), 2).Value("PSNR", decibels(r.Durations.PSNR(r)))
@@ -47,7 +47,7 @@ func worstShare(v float64) string {
 	if v > 1 { // without bound where a time of 0 came back as another
 		return "> 100 %"
 	}
-	return show.Share(v, 1)
+	return show.Percentage(v, 1)
 }
 
 // throughput is in MB of raw times a second.

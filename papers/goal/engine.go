@@ -270,7 +270,7 @@ func (e *engine) leftOver() error {
 	if e.unended > 0 {
 		first := slices.IndexFunc(e.state, func(s state) bool { return s.needs == 0 })
 		if first < 0 {
-			return fmt.Errorf("%s wait for one another", show.Plural(e.unended, "operation"))
+			return fmt.Errorf("%s wait for one another", show.FormatPlural(e.unended, "operation"))
 		}
 		return fmt.Errorf("deadlock: %s end, the first is %s", count(e.unended, "operation", "doesn't", "don't"), e.describe(uint32(first)))
 	}
@@ -286,7 +286,7 @@ func count(n int, thing, one, many string) string {
 	if n == 1 {
 		many = one
 	}
-	return show.Plural(n, thing) + " " + many
+	return show.FormatPlural(n, thing) + " " + many
 }
 
 func (e *engine) describe(op uint32) string {

@@ -47,7 +47,7 @@ func (e *engine) assignChannels() {
 		if mixed {
 			k.peer, k.tag = Any, Any
 		}
-		n, fresh := once.Number(numbers, k)
+		n, fresh := once.NumberOf(numbers, k)
 		if fresh {
 			empty := list{none, none}
 			e.channels = append(e.channels, channel{empty, empty, mixed, noCPU})

@@ -20,10 +20,10 @@ type drawnMessage struct {
 const mostBins = 64
 
 // told is what the trace says of the family.
-func (f *family) told(seed uint64) trace.Partners {
-	return trace.Partners{
-		Seed: seed, Intervals: uint64(len(f.intervals)), Rounds: f.rounds, Exchanges: f.exchanges, Ring: f.ring, Sent: f.memory[0], Received: f.memory[1],
-		Relative: f.relative.Distribution(mostBins), Sizes: f.sizes.Distribution(mostBins), Tags: f.tags.Distribution(mostBins), Numbers: f.numbers.Distribution(mostBins),
+func (f *family) told(seed uint64) trace.SyntheticMessages {
+	return trace.SyntheticMessages{
+		Seed: seed, Intervals: uint64(len(f.intervals)), ExchangeRounds: f.rounds, DistinctExchanges: f.exchanges, WrapsAround: f.ring, SendSegment: f.memory[0], ReceiveSegment: f.memory[1],
+		RankDistances: f.relative.Distribution(mostBins), Sizes: f.sizes.Distribution(mostBins), Tags: f.tags.Distribution(mostBins), MessagesPerInterval: f.numbers.Distribution(mostBins),
 	}
 }
 
@@ -36,12 +36,12 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 			return "a rank sends or receives more than four times as many messages as others"
 		}
 	}
-	if f.elements(); f.sizes.Most.Value/f.unit > math.MaxInt32 {
+	if f.elements(); f.sizes.Max.Value/f.unit > math.MaxInt32 {
 		return "messages are too large"
 	}
 	far := uint64(0) // which only a ring has near
-	for _, x := range f.relative.All() {
-		if 2*max(x.Low, -x.Low) > ranks {
+	for _, x := range f.relative.AllBins() {
+		if 2*max(x.Min, -x.Min) > ranks {
 			far += x.Count
 		}
 	}
@@ -86,8 +86,8 @@ func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) 
 func (f *family) elements() {
 	if size, ok := mpi.TypeSize(f.datatype); ok && size > 0 && !f.mixed {
 		whole := true
-		for _, x := range f.sizes.All() {
-			whole = whole && x.Low%size == 0
+		for _, x := range f.sizes.AllBins() {
+			whole = whole && x.Min%size == 0
 		}
 		if whole {
 			f.unit = size
@@ -124,8 +124,8 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 		return make([]drawnMessage, n)
 	}
 	var tags []weight
-	for _, tag := range x.kind.tags.All() {
-		tags = append(tags, weight{tag.Low, float64(tag.Count)})
+	for _, tag := range x.kind.tags.AllBins() {
+		tags = append(tags, weight{tag.Min, float64(tag.Count)})
 	}
 	sizes := x.sizes(n)
 	own, other := x.order(n, 1), x.order(n, 2)
@@ -140,17 +140,17 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 func (x *drawing) offsets() (list []weight, sum float64) {
 	of := x.kind.offsets
 	if x.ring {
-		of = stats.Numbers{AllExact: true}
-		for _, y := range x.kind.offsets.All() {
-			of.Add((y.Low+x.ranks+x.ranks/2-1)%x.ranks-(x.ranks/2-1), y.Count, 0)
+		of = stats.NumberDistribution{KeepAllExact: true}
+		for _, y := range x.kind.offsets.AllBins() {
+			of.Add((y.Min+x.ranks+x.ranks/2-1)%x.ranks-(x.ranks/2-1), y.Count, 0)
 		}
 	}
-	for _, y := range of.All() {
+	for _, y := range of.AllBins() {
 		with := x.ranks
 		if !x.ring {
-			with -= max(y.Low, -y.Low)
+			with -= max(y.Min, -y.Min)
 		}
-		w := weight{y.Low, float64(y.Count) / float64(max(with, 1))}
+		w := weight{y.Min, float64(y.Count) / float64(max(with, 1))}
 		list = append(list, w)
 		sum += w.weight
 	}
@@ -190,10 +190,10 @@ func (x *drawing) sizes(n int) []int64 {
 	room := total / float64(n)
 	out := make([]int64, n)
 	left, sum, at := room, 0.0, 0
-	for _, y := range x.kind.sizes.All() {
+	for _, y := range x.kind.sizes.AllBins() {
 		for count := float64(y.Count); count > 0 && at < n; {
 			take := min(count, left)
-			count, left, sum = count-take, left-take, sum+take*float64(y.Low)
+			count, left, sum = count-take, left-take, sum+take*float64(y.Min)
 			if left < room*1e-9 {
 				out[at] = x.whole(sum / room)
 				at, left, sum = at+1, room, 0

@@ -103,7 +103,7 @@ func TestKept(t *testing.T) {
 				r.End()
 			})
 			out, d, _ := drawn(t, r, reduce.Options{}, 1)
-			if list, err := out.Partners(); err != nil || list != nil {
+			if list, err := out.SyntheticMessages(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}
 			if !slices.ContainsFunc(d.Kept(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {

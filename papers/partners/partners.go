@@ -51,7 +51,7 @@ func (d *Drawer) Families() (int, error) {
 }
 
 // Kept lists why intervals keep their messages although synthetic ones were asked for, and how many intervals do.
-func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptOf(d.kept) }
+func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptReasons(d.kept) }
 
 // Draw makes the trace in which the messages of this many families, from the first on, are synthetic.
 func (d *Drawer) Draw(families int) (*trace.Reader, error) {
@@ -69,13 +69,13 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error { return w.tracks(list) },
 	}
-	part, err := reduce.WithChange(d.r, ch, d.progress)
+	part, err := reduce.ChangeValues(d.r, ch, d.progress)
 	if err != nil {
 		return nil, err
 	}
 	defer part.Close()
 	for _, f := range w.families {
-		part.Content.Partners = append(part.Content.Partners, f.told(d.seed))
+		part.Content.SyntheticMessages = append(part.Content.SyntheticMessages, f.told(d.seed))
 	}
 	delete(part.Content.Meta, trace.MetaNote+".changed")
 	part.Content.Meta[trace.MetaNote+".partners"] = "partners, sizes and tags of messages are synthetic: calls are not those of the run"
@@ -88,7 +88,7 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 
 func mixedAll(list ...uint64) (h uint64) {
 	for _, x := range list {
-		h = grammar.MixHash(h, x)
+		h = grammar.DrawHash(h, x)
 	}
 	return h
 }

@@ -160,8 +160,8 @@ type tester interface {
 func drawn(t tester, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *partners.Drawer, []byte) {
 	t.Helper()
 	d := partners.New(r, seed, func(int) {})
-	o.Partners = d
-	x, err := reduce.Thin(r, o, func(int) {})
+	o.PartnerDrawer = d
+	x, err := reduce.ReduceTrace(r, o, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func drawn(t tester, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Rea
 // comesToItsEnd has a trace's calls simulated, and all that is sent received.
 func comesToItsEnd(t tester, r *trace.Reader) *traffic.Traffic {
 	t.Helper()
-	m, err := machine.Load("ideal")
+	m, err := machine.LoadMachine("ideal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,20 +218,20 @@ func TestRandomPrograms(t *testing.T) {
 		r := mergetest.Run(t, p.ranks, p.record)
 		comesToItsEnd(t, r)
 		seed := rapid.Uint64().Draw(t, "seed")
-		o := reduce.Options{Precision: rapid.SampledFrom([]int{100, 90, 0}).Draw(t, "precision")}
+		o := reduce.Options{PrecisionPercent: rapid.SampledFrom([]int{100, 90, 0}).Draw(t, "precision")}
 		if rapid.Bool().Draw(t, "rounds") {
-			o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
-				return rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
+			o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
+				return rounds.New(r, rounds.Options{Precision: o.PrecisionPercent, Seed: seed})
 			}
 		}
 		out, _, file := drawn(t, r, o, seed)
 		comesToItsEnd(t, out)
 		for rank := range p.ranks {
-			if a, b := collectives(t, r, rank), collectives(t, out, rank); o.Rounds == nil && !slices.Equal(a, b) {
+			if a, b := collectives(t, r, rank), collectives(t, out, rank); o.NewTripCountDrawer == nil && !slices.Equal(a, b) {
 				t.Fatalf("rank %d: %v, were %v", rank, b, a)
 			}
 		}
-		list, err := out.Partners()
+		list, err := out.SyntheticMessages()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,8 +264,8 @@ func TestBytes(t *testing.T) {
 	r := mergetest.Run(t, p.ranks, p.record)
 	before := comesToItsEnd(t, r)
 	for seed := range uint64(5) {
-		out, d, _ := drawn(t, r, reduce.Options{Precision: 100}, seed)
-		list, err := out.Partners()
+		out, d, _ := drawn(t, r, reduce.Options{PrecisionPercent: 100}, seed)
+		list, err := out.SyntheticMessages()
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%d families were drawn: %v, %v", len(list), d.Kept(), err)
 		}
@@ -277,7 +277,7 @@ func TestBytes(t *testing.T) {
 }
 
 // told holds what is said of the messages that were given up, all of a program's, against what ranks sent.
-func told(t *testing.T, p *program, x *trace.Partners) {
+func told(t *testing.T, p *program, x *trace.SyntheticMessages) {
 	t.Helper()
 	distances, sizes, numbers := make(map[int64]uint64), make(map[int64]uint64), make(map[int64]uint64)
 	sends := make(map[[2]int64]int64) // by interval and rank
@@ -293,7 +293,7 @@ func told(t *testing.T, p *program, x *trace.Partners) {
 		what string
 		got  trace.Distribution
 		want map[int64]uint64
-	}{{"relative ranks", x.Relative, distances}, {"sizes", x.Sizes, sizes}, {"tags", x.Tags, map[int64]uint64{0: uint64(len(p.messages))}}, {"numbers", x.Numbers, numbers}} {
+	}{{"relative ranks", x.RankDistances, distances}, {"sizes", x.Sizes, sizes}, {"tags", x.Tags, map[int64]uint64{0: uint64(len(p.messages))}}, {"numbers", x.MessagesPerInterval, numbers}} {
 		values := slices.Sorted(maps.Keys(c.want))
 		if c.got.Least.Value != values[0] || c.got.Most.Value != values[len(values)-1] {
 			t.Errorf("%s: %d to %d, want %d to %d", c.what, c.got.Least.Value, c.got.Most.Value, values[0], values[len(values)-1])

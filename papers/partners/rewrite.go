@@ -39,7 +39,7 @@ func (w *writer) tracks(list []*track.Track) error {
 		}
 		next = max(next, n)
 	}
-	w.sites = track.Track{Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)}
+	w.sites = track.Track{Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64)}
 	for _, f := range w.families {
 		f.memory = [2]int64{next, next + 1}
 		next += 2
@@ -53,7 +53,7 @@ func (w *writer) tracks(list []*track.Track) error {
 			w.site(s, byRank[s.rank])
 		}
 	}
-	source, err := ops.New(w.d.r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true})
+	source, err := ops.NewSource(w.d.r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true})
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (w *writer) tracks(list []*track.Track) error {
 func segments(t *track.Track) (next int64, err error) {
 	layouts := make(map[uint16]*signature.Layout)
 	var spans []signature.Span
-	for i := range t.Sigs {
-		s := &t.Sigs[i]
+	for i := range t.Signatures {
+		s := &t.Signatures[i]
 		l := layouts[s.Call]
 		if l == nil {
 			def, ok := mpi.ByID(s.Call)
@@ -81,7 +81,7 @@ func segments(t *track.Track) (next int64, err error) {
 			l = &of
 			layouts[s.Call] = l
 		}
-		if spans, err = l.Spans(spans[:0], s.Vals); err != nil {
+		if spans, err = l.Spans(spans[:0], s.Values); err != nil {
 			return 0, err
 		}
 		for _, p := range spans {
@@ -89,7 +89,7 @@ func segments(t *track.Track) (next int64, err error) {
 				continue
 			}
 			for at := p.First + min(p.Dims, 1); at+1 < p.End; at += 2 {
-				next = max(next, s.Vals[at]>>8+1)
+				next = max(next, s.Values[at]>>8+1)
 			}
 		}
 	}
@@ -104,22 +104,22 @@ func (w *writer) site(s *sample, t *track.Track) {
 	if !ok {
 		return
 	}
-	s.site = t.Sigs[n].Site
+	s.site = t.Signatures[n].Site
 	for h := s.site; ; {
 		if x, ok := t.Sites[h]; ok {
 			w.sites.Sites[h] = x
 		}
-		if inner, ok := t.Inner[h]; ok {
-			w.sites.Inner[h] = inner
+		if inner, ok := t.WithoutStack[h]; ok {
+			w.sites.WithoutStack[h] = inner
 			if x, ok := t.Sites[inner]; ok {
 				w.sites.Sites[inner] = x
 			}
 		}
-		outer, ok := t.Outer[h]
+		outer, ok := t.CallerSite[h]
 		if !ok {
 			break
 		}
-		w.sites.Outer[h] = outer
+		w.sites.CallerSite[h] = outer
 		h = outer
 	}
 }
@@ -145,7 +145,7 @@ type exchangeOf struct {
 
 // rank puts exchanges into the track of a rank.
 func (w *writer) rank(source *ops.Source, t *track.Track) error {
-	x := &rewriting{w: w, t: t, b: track.Extend(t), removed: make([]uint64, len(t.Sigs)), written: make(map[exchangeOf][]uint32)}
+	x := &rewriting{w: w, t: t, b: track.NewBuilderFrom(t), removed: make([]uint64, len(t.Signatures)), written: make(map[exchangeOf][]uint32)}
 	calls := x.b.Stream(0)
 	next, stop := iter.Pull(t.Streams[0].Grammar.All())
 	defer stop()
@@ -177,7 +177,7 @@ func (w *writer) rank(source *ops.Source, t *track.Track) error {
 // exchange writes the synthetic messages of an interval after the calls that stay.
 func (x *rewriting) exchange(n int, s *share) {
 	l := &x.w.d.intervals[n]
-	of := exchangeOf{l.group, mpi.CommWorld, x.t.Rank}
+	of := exchangeOf{l.group, mpi.HandleCommWorld, x.t.Rank}
 	if l.comm.Number != 0 {
 		of.comm = s.closing
 		for i, world := range l.comm.Members() {
@@ -186,13 +186,13 @@ func (x *rewriting) exchange(n int, s *share) {
 			}
 		}
 	}
-	list := once.Get(x.written, of, func() []uint32 { return x.write(of) })
+	list := once.GetOrMake(x.written, of, func() []uint32 { return x.write(of) })
 	for range l.rounds {
 		for i, call := range list {
 			x.b.Stream(0).Append(call)
-			x.counts[int(call)-len(x.t.Sigs)]++
+			x.counts[int(call)-len(x.t.Signatures)]++
 			if i == 0 {
-				x.first[int(call)-len(x.t.Sigs)]++
+				x.first[int(call)-len(x.t.Signatures)]++
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (x *rewriting) write(of exchangeOf) (list []uint32) {
 // call returns the number of a call that is drawn.
 func (x *rewriting) call(name string, site uint64, vals []int64) uint32 {
 	def, _ := mpi.Lookup(name)
-	n, known := x.b.Number(def.ID, site, vals, "")
+	n, known := x.b.TerminalOf(def.ID, site, vals, "")
 	if !known {
 		x.counts, x.first = append(x.counts, 0), append(x.first, 0)
 		x.waits = append(x.waits, name == "MPI_Waitall")
@@ -264,8 +264,8 @@ func (x *rewriting) finish() {
 	}
 	out, _, _ := x.b.Finish(x.b.Grammars())
 	*t = *out
-	t.Moved()
-	t.Sites, t.Outer, t.Inner = joined(t.Sites, x.w.sites.Sites), joined(t.Outer, x.w.sites.Outer), joined(t.Inner, x.w.sites.Inner)
+	t.ForgetPlaces()
+	t.Sites, t.CallerSite, t.WithoutStack = joined(t.Sites, x.w.sites.Sites), joined(t.CallerSite, x.w.sites.CallerSite), joined(t.WithoutStack, x.w.sites.WithoutStack)
 }
 
 func joined[K comparable, V any](a, b map[K]V) map[K]V {
@@ -285,7 +285,7 @@ func (x *rewriting) left() []track.Times {
 	times := make([]track.Times, len(x.t.Times))
 	for n, s := range x.t.Times {
 		count := s.Duration.Count
-		times[n] = track.Times{Duration: track.Scaled(s.Duration, count-min(count, x.removed[n])), Gap: track.Scaled(s.Gap, s.Gap.Count-min(s.Gap.Count, x.removed[n]))}
+		times[n] = track.Times{Duration: track.ScaleStat(s.Duration, count-min(count, x.removed[n])), Gap: track.ScaleStat(s.Gap, s.Gap.Count-min(s.Gap.Count, x.removed[n]))}
 	}
 	return times
 }
@@ -298,7 +298,7 @@ func (x *rewriting) spend(times []track.Times) {
 	for n, s := range x.t.Times {
 		duration += s.Duration.Sum - times[n].Duration.Sum
 		gap += s.Gap.Sum - times[n].Gap.Sum
-		if def, ok := mpi.ByID(x.t.Sigs[n].Call); ok && def.Has(mpi.Nonblocking) && x.removed[n] > 0 {
+		if def, ok := mpi.ByID(x.t.Signatures[n].Call); ok && def.Has(mpi.AttrNonblocking) && x.removed[n] > 0 {
 			postNs += s.Duration.Sum - times[n].Duration.Sum
 			posted += x.removed[n]
 		}

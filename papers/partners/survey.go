@@ -39,7 +39,7 @@ type family struct {
 	sent      []uint64 // by rank
 	received  []uint64
 
-	relative, sizes, tags, numbers stats.Numbers
+	relative, sizes, tags, numbers stats.NumberDistribution
 	send, receive, wait            sample
 	exchanges                      int
 	rounds                         uint64
@@ -77,7 +77,7 @@ const mostTags = 32
 
 // A drawnKind is what messages of a kind were.
 type drawnKind struct {
-	offsets, sizes, tags stats.Numbers
+	offsets, sizes, tags stats.NumberDistribution
 }
 
 // What draws and what doesn't.
@@ -102,7 +102,7 @@ func (d *Drawer) survey() error {
 			return nil
 		}
 	}
-	source, err := ops.New(d.r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true})
+	source, err := ops.NewSource(d.r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (d *Drawer) survey() error {
 				return
 			}
 			place := s.sent[0].place
-			if h := grammar.MixHash(body(s.sent), uint64(place)); bodies[h] == 0 {
+			if h := grammar.DrawHash(body(s.sent), uint64(place)); bodies[h] == 0 {
 				bodies[h] = len(s.sent)
 				cost[place] += uint64(len(s.sent)) / s.rounds
 				count[place]++
@@ -187,7 +187,7 @@ func (l *interval) add(s *share) {
 // group makes families of the intervals that can be drawn, and says of the others why not.
 func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
-	apart := stats.Numbers{AllExact: true}
+	apart := stats.NumberDistribution{KeepAllExact: true}
 	known := make(map[string]*family)
 	var list []*family
 	for n := range d.intervals {
@@ -205,7 +205,7 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 			d.kept[l.why]++
 			continue
 		}
-		f := once.GetListed(known, fmt.Sprint(l.places), &list, func() *family {
+		f := once.GetOrAppend(known, fmt.Sprint(l.places), &list, func() *family {
 			f := &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1, relative: apart, sizes: apart, tags: apart, numbers: apart}
 			for _, p := range l.places {
 				f.cost += cost[p]
@@ -299,8 +299,8 @@ func (g *group) add(rank int, s *share) {
 		if len(g.kinds) >= mostTags && g.kinds[k] == nil {
 			k.tag = manyTags
 		}
-		of := once.Get(g.kinds, k, func() *drawnKind {
-			apart := stats.Numbers{AllExact: true}
+		of := once.GetOrMake(g.kinds, k, func() *drawnKind {
+			apart := stats.NumberDistribution{KeepAllExact: true}
 			return &drawnKind{apart, apart, apart}
 		})
 		of.offsets.Add(int64(x.offset), 1, rank)

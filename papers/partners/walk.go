@@ -50,7 +50,7 @@ type share struct {
 
 // A walk goes through the calls of a rank.
 type walk struct {
-	ops.NoSink
+	ops.NopSink
 	ranks    int
 	rank     int
 	source   *ops.Source
@@ -69,7 +69,7 @@ type walk struct {
 func walkRank(r *trace.Reader, source *ops.Source, rank int, visit func(interval int, s *share)) error {
 	w := &walk{ranks: r.Ranks(), rank: rank, source: source, visit: visit, began: []int64{0}, members: make(map[int]map[int]int)}
 	w.share.crossedSince = 0
-	return source.Rank(rank, w)
+	return source.RunRank(rank, w)
 }
 
 // Begin is for ops.Sink, as are Leave and End.
@@ -106,7 +106,7 @@ const (
 func (w *walk) Enter(c *ops.Call) error {
 	w.last = c.Index + 1
 	s := &w.share
-	if n := len(c.Acts); n > 0 || c.Func.Has(trace.Completes) {
+	if n := len(c.Acts); n > 0 || c.Func.Has(trace.AttrCompletes) {
 		if lost := w.lost(); lost != w.losses {
 			w.losses = lost
 			w.keep(whyUnknown)
@@ -125,7 +125,7 @@ func (w *walk) Enter(c *ops.Call) error {
 		w.keep(why)
 	}
 	s.removed = append(s.removed, removed)
-	if removed && c.Func.Has(trace.Completes) && !s.wait.any {
+	if removed && c.Func.Has(trace.AttrCompletes) && !s.wait.any {
 		s.wait = end{c.Index, true}
 	}
 	for i := range c.Acts {
@@ -136,12 +136,12 @@ func (w *walk) Enter(c *ops.Call) error {
 
 // ends reports whether a call is one that all ranks make together, and in which communicator.
 func (w *walk) ends(c *ops.Call) (comm int, handle int64, ok bool) {
-	if def, known := mpi.Lookup(c.Name()); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
-		return 0, mpi.CommWorld, true
+	if def, known := mpi.Lookup(c.Name()); known && (def.Has(mpi.AttrInitialises) || def.Has(mpi.AttrFinalises)) {
+		return 0, mpi.HandleCommWorld, true
 	}
 	for i := range c.Acts {
 		a := &c.Acts[i]
-		if a.Kind == ops.Collective && a.Comm.RemoteSize == 0 && a.Comm.Number >= 0 && a.Comm.Size == w.ranks {
+		if a.Kind == ops.ActCollective && a.Comm.RemoteSize == 0 && a.Comm.Number >= 0 && a.Comm.Size == w.ranks {
 			if p := c.Param("comm"); p != nil {
 				return a.Comm.Number, p.In.Num, true
 			}
@@ -171,11 +171,11 @@ func (w *walk) requests(c *trace.Call) {
 	var value func(v *trace.Value, out bool)
 	value = func(v *trace.Value, out bool) {
 		switch {
-		case v.Type == trace.Array:
+		case v.Type == trace.TypeArray:
 			for i := range v.Elems {
 				value(&v.Elems[i], out)
 			}
-		case v.Type != trace.Request || v.Form != trace.RequestOnce:
+		case v.Type != trace.TypeRequest || v.Form != trace.RequestOneShot:
 		case out:
 			w.made = max(w.made, v.ID+1)
 		default: // made in an earlier interval, so it crosses the beginnings of all since
@@ -186,7 +186,7 @@ func (w *walk) requests(c *trace.Call) {
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.Def.Type == trace.Request {
+		if p.Def.Type == trace.TypeRequest {
 			value(&p.In, false)
 			value(&p.Out, true)
 		}
@@ -199,23 +199,23 @@ func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	if !known {
 		return false, "calls of functions that aren't known"
 	}
-	m, wait := meaning.Of(c.Name()), meaning.WaitingOf(def)
+	m, wait := meaning.DataMovementOf(c.Name()), meaning.WaitBehaviourOf(def)
 	request, status := false, false
 	for i := range c.Func.Params {
 		p := &c.Func.Params[i]
-		request = request || p.Type == trace.Request
-		status = status || p.Type == trace.Status && !p.Out
+		request = request || p.Type == trace.TypeRequest
+		status = status || p.Type == trace.TypeStatus && !p.HasOut
 		if p.Kind == mpi.KindWin {
 			return false, "one-sided calls are in it"
 		}
 	}
-	message := m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive)
+	message := m != nil && (m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive)
 	switch {
-	case m != nil && m.Later:
+	case m != nil && m.TakesEffectAtStart:
 		return false, "" // what it makes isn't of this interval
-	case c.Func.Has(trace.Starts):
+	case c.Func.Has(trace.AttrStarts):
 		return false, "persistent requests are in it"
-	case message, wait.Choice != meaning.NoRequest, wait.Probes, status:
+	case message, wait.Choice != meaning.ChooseNoRequest, wait.Probes, status:
 		if c.Return != 0 {
 			return true, c.Name() + " may have failed"
 		}
@@ -230,24 +230,24 @@ func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 func (w *walk) act(c *ops.Call, a *ops.Act) {
 	s := &w.share
 	switch a.Kind {
-	case ops.SendBegin, ops.RecvBegin:
+	case ops.ActSendBegin, ops.ActRecvBegin:
 		w.open++
-	case ops.SendEnd, ops.RecvEnd:
+	case ops.ActSendEnd, ops.ActRecvEnd:
 		w.open--
-	case ops.Cancelled:
+	case ops.ActCancelled:
 		w.open--
 		w.keep("messages are cancelled")
-	case ops.CollectiveBegin, ops.CollectiveEnd, ops.ReadBegin, ops.ReadEnd, ops.WriteBegin, ops.WriteEnd, ops.TransferDone:
+	case ops.ActCollectiveBegin, ops.ActCollectiveEnd, ops.ActReadBegin, ops.ActReadEnd, ops.ActWriteBegin, ops.ActWriteEnd, ops.ActTransferDone:
 		w.keep("other operations that don't block are in it")
-	case ops.Collective:
+	case ops.ActCollective:
 		w.meet(a.Comm)
 	}
-	if a.Kind == ops.RecvBegin || a.Kind == ops.Recv {
+	if a.Kind == ops.ActRecvBegin || a.Kind == ops.ActRecv {
 		if !s.receive.any {
 			s.receive = end{c.Index, true}
 		}
 	}
-	sends, receives := a.Kind == ops.Send || a.Kind == ops.SendBegin, a.Kind == ops.Recv || a.Kind == ops.RecvEnd
+	sends, receives := a.Kind == ops.ActSend || a.Kind == ops.ActSendBegin, a.Kind == ops.ActRecv || a.Kind == ops.ActRecvEnd
 	if !sends && !receives {
 		return
 	}
@@ -282,7 +282,7 @@ func (w *walk) act(c *ops.Call, a *ops.Act) {
 		w.keep("ranks send more messages than are looked at")
 		return
 	}
-	x := message{a.Peer - w.member(a.Comm), a.Tag, a.Sent, -1, c.Place, c.Index}
+	x := message{a.Peer - w.member(a.Comm), a.Tag, a.SentBytes, -1, c.Place, c.Index}
 	for _, name := range []string{"datatype", "sendtype"} {
 		if p := c.Param(name); p != nil {
 			x.datatype = p.In.Num
@@ -300,7 +300,7 @@ func (w *walk) member(c *handles.Comm) int {
 	if c.Number == 0 {
 		return w.rank
 	}
-	return once.Get(w.members, c.Number, func() map[int]int {
+	return once.GetOrMake(w.members, c.Number, func() map[int]int {
 		of := make(map[int]int)
 		for i, world := range c.Members() {
 			of[world] = i
@@ -330,7 +330,7 @@ func (w *walk) meet(c *handles.Comm) {
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h
-	s.balance[1] += uint64(n) * grammar.MixHash(h, 1)
+	s.balance[1] += uint64(n) * grammar.DrawHash(h, 1)
 }
 
 // repeats is how often a list of messages repeats a shorter one, by whom they go to and their tags.
@@ -361,7 +361,7 @@ func repeats(list []message) uint64 {
 func body(list []message) uint64 {
 	h := uint64(len(list))
 	for i := range list {
-		h = grammar.MixHash(grammar.MixHash(h, uint64(list[i].offset)), uint64(list[i].tag))
+		h = grammar.DrawHash(grammar.DrawHash(h, uint64(list[i].offset)), uint64(list[i].tag))
 	}
 	return h
 }

@@ -170,7 +170,7 @@ func sizes(name, timing string, ranks []int, arguments ...string) func(b *bench)
 			if err != nil {
 				return "", err
 			}
-			list, on = append(list, show.Bytes(a.Bytes)), append(on, strconv.Itoa(n))
+			list, on = append(list, show.FormatBytes(a.Bytes)), append(on, strconv.Itoa(n))
 		}
 		return fmt.Sprintf("%s: %s on %s ranks", name, strings.Join(list, ", "), strings.Join(on, ", ")), nil
 	}
@@ -205,7 +205,7 @@ func scale(names ...string) func(b *bench) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			list = append(list, fmt.Sprintf("%s %s (its scheme %sB)", name, show.Bytes(n), m[2]))
+			list = append(list, fmt.Sprintf("%s %s (its scheme %sB)", name, show.FormatBytes(n), m[2]))
 		}
 		return strings.Join(list, ", "), nil
 	}
@@ -349,7 +349,7 @@ func precisions(b *bench) (string, error) {
 		}
 		list = append(list, fmt.Sprintf("%.2f", float64(x.Bytes)/float64(before.Bytes)))
 	}
-	return fmt.Sprintf("ocean, 16 ranks: %s of %s", strings.Join(list, ", "), show.Bytes(before.Bytes)), nil
+	return fmt.Sprintf("ocean, 16 ranks: %s of %s", strings.Join(list, ", "), show.FormatBytes(before.Bytes)), nil
 }
 
 // times are bytes of a trace without times, and with what modes keep.
@@ -364,7 +364,7 @@ func times(b *bench) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		list = append(list, show.Bytes(a.Bytes))
+		list = append(list, show.FormatBytes(a.Bytes))
 	}
 	return "lu: " + strings.Join(list, ", ") + " with none, stats, hist", nil
 }

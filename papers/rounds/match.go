@@ -76,7 +76,7 @@ func (d *Drawer) match(p *parser) {
 	var list []*group
 	for _, x := range d.ranks {
 		for _, n := range x.list {
-			g := once.GetListed(groups, root(n), &list, func() *group { return new(group) })
+			g := once.GetOrAppend(groups, root(n), &list, func() *group { return new(group) })
 			g.nodes = append(g.nodes, n)
 		}
 	}
@@ -127,7 +127,7 @@ func (d *Drawer) group() {
 			f, g := of[n.shape], n.group
 			switch {
 			case f == nil && g.of == nil:
-				g.of = &family{groups: []*group{g}, rounds: stats.Numbers{AllExact: true}}
+				g.of = &family{groups: []*group{g}, rounds: stats.NumberDistribution{KeepAllExact: true}}
 				list = append(list, g.of)
 				of[n.shape] = g.of
 			case f == nil:
@@ -157,7 +157,7 @@ func (d *Drawer) group() {
 			}
 			f.cost += float64(g.nodes[0].runs)
 		}
-		if _, same := f.rounds.Same(); f.rounds.Count > 0 && !same {
+		if _, same := f.rounds.SingleValue(); f.rounds.Count > 0 && !same {
 			d.families = append(d.families, f)
 			f.number = -1
 			f.keys()

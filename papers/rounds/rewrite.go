@@ -17,10 +17,10 @@ const instead = 1 << 32
 
 // rewrite removes the runs of loops with synthetic trip counts from the rank's calls, and scales the times of calls to
 // their new numbers.
-func (x *rank) rewrite(d *grammar.Drawing) {
-	terminals := uint32(len(x.t.Sigs))
+func (x *rank) rewrite(d *grammar.SyntheticCounts) {
+	terminals := uint32(len(x.t.Signatures))
 	g := x.t.Streams[0].Grammar
-	calls := slices.Clone(g.Counts(len(x.t.Sigs)))
+	calls := slices.Clone(g.Counts(len(x.t.Signatures)))
 	b := grammar.NewBuilder()
 	next := g.Cursor()
 	skip := func(to uint64, keep bool) {
@@ -59,7 +59,7 @@ func (x *rank) rewrite(d *grammar.Drawing) {
 	skip(next.Len(), true)
 	now := slices.Clone(calls)
 	for k, list := range rounds {
-		for i, n := range d.Rounds(k.family, k.key, len(list)) {
+		for i, n := range d.DrawRounds(k.family, k.key, len(list)) {
 			for _, t := range list[i].body.terminal {
 				now[t] += uint64(n) - list[i].rounds
 			}
@@ -70,10 +70,10 @@ func (x *rank) rewrite(d *grammar.Drawing) {
 		s := &x.t.Times[t]
 		x.calls += int64(now[t] - calls[t])
 		x.ns -= int64(s.Duration.Sum + s.Gap.Sum)
-		s.Duration, s.Gap = track.Scaled(s.Duration, now[t]), track.Scaled(s.Gap, now[t])
+		s.Duration, s.Gap = track.ScaleStat(s.Duration, now[t]), track.ScaleStat(s.Gap, now[t])
 		x.ns += int64(s.Duration.Sum + s.Gap.Sum)
 	}
-	x.t.Moved()
+	x.t.ForgetPlaces()
 }
 
 // span has ranks that make as many calls more than they did run as much longer, about: those that wait for each other end together.
@@ -109,7 +109,7 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 	known := map[place]int32{{g, 0}: 0}
 	var put func(at place, to int32)
 	rule := func(at place) int32 {
-		r, fresh := once.Number(known, at)
+		r, fresh := once.NumberOf(known, at)
 		if fresh {
 			out.Rules = append(out.Rules, nil)
 			put(at, r)
@@ -120,20 +120,20 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 		var body []grammar.Symbol
 		for _, s := range at.g.Rules[at.rule] {
 			switch {
-			case s.ID < 0:
-				body = append(body, grammar.Symbol{ID: rule(place{at.g, -s.ID}), Count: s.Count})
-			case at.g != g || uint32(s.ID) < terminals:
+			case s.TerminalOrRule < 0:
+				body = append(body, grammar.Symbol{TerminalOrRule: rule(place{at.g, -s.TerminalOrRule}), Count: s.Count})
+			case at.g != g || uint32(s.TerminalOrRule) < terminals:
 				body = append(body, s)
 			default:
-				n := int(uint32(s.ID) - terminals)
+				n := int(uint32(s.TerminalOrRule) - terminals)
 				loop := grammar.Symbol{Count: instead + uint64(n)}
 				if one := bodies[n].Rules[0]; len(one) == 1 && one[0].Count == 1 {
-					loop.ID = one[0].ID
-					if loop.ID < 0 {
-						loop.ID = rule(place{bodies[n], -loop.ID})
+					loop.TerminalOrRule = one[0].TerminalOrRule
+					if loop.TerminalOrRule < 0 {
+						loop.TerminalOrRule = rule(place{bodies[n], -loop.TerminalOrRule})
 					}
 				} else {
-					loop.ID = rule(place{bodies[n], 0})
+					loop.TerminalOrRule = rule(place{bodies[n], 0})
 				}
 				for range s.Count {
 					body = append(body, loop)
@@ -160,7 +160,7 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 		if slices.Max(vals) < instead {
 			continue
 		}
-		loop := grammar.DrawnLoop{Symbol: n, Family: -1}
+		loop := grammar.SyntheticLoop{SymbolNumber: n, Family: -1}
 		for at, v := range vals {
 			x := byRank[int(ranks[at])]
 			if v -= instead; v < 0 || x == nil || int(v) >= len(x.drawn) {
@@ -173,7 +173,7 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 			if loop.Family != g.of.number-1 {
 				return errApart
 			}
-			loop.Keys = append(loop.Keys, g.key)
+			loop.KeyOfRank = append(loop.KeyOfRank, g.key)
 		}
 		d.drawing.Loops[i] = append(d.drawing.Loops[i], loop)
 		which = append(which, n)
@@ -183,17 +183,17 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 		return nil
 	}
 	var err error
-	if c.Streams, err = grammar.WithCounts(c.Streams, which, func(int) int64 { return 2 }); err != nil {
+	if c.Streams, err = grammar.WithRepetitionCounts(c.Streams, which, func(int) int64 { return 2 }); err != nil {
 		return err
 	}
-	_, err = d.drawing.Unroll(c.Streams, varying(c), d.drawing.Loops[i], len(ranks))
+	_, err = d.drawing.UnrollStreams(c.Streams, varying(c), d.drawing.Loops[i], len(ranks))
 	return err
 }
 
 // varying is the numbers of repeated symbols whose counts differ by rank.
 func varying(c *sections.Class) (list []int) {
 	for n := range c.Counts {
-		if _, same := c.Counts[n].Same(); !same {
+		if _, same := c.Counts[n].Uniform(); !same {
 			list = append(list, n)
 		}
 	}

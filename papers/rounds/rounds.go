@@ -41,7 +41,7 @@ type Drawer struct {
 	most     int
 	ranks    []*rank
 	families []*family
-	drawing  *grammar.Drawing
+	drawing  *grammar.SyntheticCounts
 	kept     map[string]uint64
 	failed   error // why nothing could be drawn in the end
 }
@@ -58,7 +58,7 @@ func (d *Drawer) Families() int { return len(d.families) }
 // Kept lists the loops that the trace made last keeps although their trip counts differ each time: why, and how often
 // such loops were run.
 func (d *Drawer) Kept() []reduce.KeptReason {
-	list := reduce.KeptOf(d.kept)
+	list := reduce.KeptReasons(d.kept)
 	if d.failed != nil {
 		list = append(list, reduce.KeptReason{Why: d.failed.Error()})
 	}
@@ -121,7 +121,7 @@ type group struct {
 // A family is groups whose loops are from the same places.
 type family struct {
 	groups []*group
-	rounds stats.Numbers // of all runs
+	rounds stats.NumberDistribution // of all runs
 	cost   float64
 	number int
 }
@@ -140,7 +140,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	if err != nil {
 		return err
 	}
-	comms, err := handles.Of(d.r).Comms()
+	comms, err := handles.TableOf(d.r).Comms()
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	if len(d.families) == 0 || d.most == 0 {
 		return nil
 	}
-	d.drawing = &grammar.Drawing{Seed: d.o.Seed}
+	d.drawing = &grammar.SyntheticCounts{Seed: d.o.Seed}
 	for _, f := range d.families[:min(d.most, len(d.families))] {
 		f.number = len(d.drawing.Families) + 1
 		d.drawing.Families = append(d.drawing.Families, told(&f.rounds, d.o.Precision))
@@ -206,7 +206,7 @@ func uneven(list []uint64) bool { return len(list) > 0 && slices.Min(list) != sl
 
 // bound leaves out families that are run more often than a reader takes.
 func (d *Drawer) bound() {
-	most := uint64(grammar.MaxDraws(len(d.ranks)))
+	most := uint64(grammar.MaxDrawsPerRank(len(d.ranks)))
 	runs := make(map[*rank]uint64)
 	d.families = slices.DeleteFunc(d.families, func(f *family) bool {
 		many := make(map[*rank]uint64)
@@ -247,14 +247,14 @@ func (d *Drawer) Content(c *sections.Content) error {
 	for _, x := range d.ranks {
 		byRank[x.t.Rank] = x
 	}
-	d.drawing.Loops = make([][]grammar.DrawnLoop, len(c.Classes))
+	d.drawing.Loops = make([][]grammar.SyntheticLoop, len(c.Classes))
 	for i := range c.Classes {
 		if err := d.class(i, &c.Classes[i], byRank); err != nil {
 			d.failed = err
-			return fmt.Errorf("%w: class %d: %w", reduce.ErrUndrawn, i, err)
+			return fmt.Errorf("%w: class %d: %w", reduce.ErrTripCountsKept, i, err)
 		}
 	}
-	c.Drawn = d.drawing
+	c.SyntheticLoops = d.drawing
 	return nil
 }
 
@@ -263,21 +263,21 @@ const mostBins = 64
 
 // told is what goes into the trace of how often loops were run with how many rounds: numbers that merge at a
 // precision are one, and where these are many still, neighbours are, about as often run each.
-func told(rounds *stats.Numbers, precision int) trace.Drawn {
-	merged := reduce.MergeSizes(rounds.All(), precision, 1)
+func told(rounds *stats.NumberDistribution, precision int) trace.SyntheticLoops {
+	merged := reduce.MergeSizes(rounds.AllBins(), precision, 1)
 	var list []stats.Bin
-	for _, x := range rounds.All() {
-		for len(merged) > 0 && merged[0].High < x.Low {
+	for _, x := range rounds.AllBins() {
+		for len(merged) > 0 && merged[0].High < x.Min {
 			merged = merged[1:]
 		}
-		if len(merged) == 0 || x.Low < merged[0].Low {
+		if len(merged) == 0 || x.Min < merged[0].Low {
 			list = append(list, x)
-		} else if m := merged[0]; x.Low == m.Low {
-			list = append(list, stats.Bin{Low: m.Low, High: m.High, Sum: float64(m.Value) * float64(m.Count), Count: m.Count})
+		} else if m := merged[0]; x.Min == m.Low {
+			list = append(list, stats.Bin{Min: m.Low, Max: m.High, Sum: float64(m.Value) * float64(m.Count), Count: m.Count})
 		}
 	}
-	return trace.Drawn{
-		Precision: precision, Runs: rounds.Count,
-		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: stats.Values(stats.JoinBins(list, mostBins))},
+	return trace.SyntheticLoops{
+		Precision: precision, LoopRuns: rounds.Count,
+		Distribution: trace.Distribution{Least: rounds.Min, Most: rounds.Max, Bins: stats.BinsAsStored(stats.JoinBins(list, mostBins))},
 	}
 }

@@ -55,15 +55,15 @@ func solver(r *tracktest.Recorder) {
 
 func drawn(t *testing.T, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *rounds.Drawer, []byte) {
 	t.Helper()
-	o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
-		return rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
+	o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
+		return rounds.New(r, rounds.Options{Precision: o.PrecisionPercent, Seed: seed})
 	}
-	x, err := reduce.Thin(r, o, func(int) {})
+	x, err := reduce.ReduceTrace(r, o, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	d, _ := x.Drawer.(*rounds.Drawer) // nil: sizes were enough
+	d, _ := x.TripCountDrawer.(*rounds.Drawer) // nil: sizes were enough
 	out, b := mergetest.Written(t, x)
 	return out, d, b
 }
@@ -85,7 +85,7 @@ func exact(t *testing.T, r, of *trace.Reader, rank int) (list []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in[fmt.Sprint(c.Site, c.Text())] = d.InDrawn(n) >= 0
+		in[fmt.Sprint(c.Site, c.Text())] = d.SyntheticLoopsOf(n) >= 0
 	}
 	for n := range k.Sequence(0) {
 		c, err := k.Terminal(n)
@@ -118,7 +118,7 @@ func TestEnds(t *testing.T) {
 		x.Process.StartNs, x.Process.SpanNs = x.Process.StartNs+late, 5e9-late
 	}
 	r := mergetest.Open(t, tracks, nil)
-	out, _, _ := drawn(t, r, reduce.Options{Precision: 0}, 1)
+	out, _, _ := drawn(t, r, reduce.Options{PrecisionPercent: 0}, 1)
 	if calls(t, out, 0) == calls(t, r, 0) {
 		t.Fatal("no other number of rounds")
 	}
@@ -147,8 +147,8 @@ func TestDrawn(t *testing.T) {
 	for _, precision := range []int{99, 90, 50, 0} {
 		for seed := range uint64(3) {
 			t.Run(fmt.Sprintf("%d/%d", precision, seed), func(t *testing.T) {
-				out, d, file := drawn(t, r, reduce.Options{Precision: precision}, seed)
-				list, err := out.Drawn()
+				out, d, file := drawn(t, r, reduce.Options{PrecisionPercent: precision}, seed)
+				list, err := out.SyntheticLoops()
 				if err != nil || len(list) != 2 {
 					t.Fatalf("drawn %+v, error %v, kept %v", list, err, d.Kept())
 				}
@@ -157,7 +157,7 @@ func TestDrawn(t *testing.T) {
 					if x.Most.Value < 10 {
 						want *= ranks - 1
 					}
-					if x.Runs != want || precision == 0 && len(x.Bins) != 1 || precision == 99 && len(x.Bins) < 7 {
+					if x.LoopRuns != want || precision == 0 && len(x.Bins) != 1 || precision == 99 && len(x.Bins) < 7 {
 						t.Errorf("%+v", x)
 					}
 				}
@@ -173,14 +173,14 @@ func TestDrawn(t *testing.T) {
 						t.Errorf("rank %d: %d calls, were %d", rank, b, a)
 					}
 				}
-				if _, _, again := drawn(t, r, reduce.Options{Precision: precision}, seed); !bytes.Equal(file, again) {
+				if _, _, again := drawn(t, r, reduce.Options{PrecisionPercent: precision}, seed); !bytes.Equal(file, again) {
 					t.Error("the same seed gives another trace")
 				}
 			})
 		}
 	}
-	out, _, _ := drawn(t, r, reduce.Options{Precision: 100}, 1)
-	if list, err := out.Drawn(); list != nil || err != nil {
+	out, _, _ := drawn(t, r, reduce.Options{PrecisionPercent: 100}, 1)
+	if list, err := out.SyntheticLoops(); list != nil || err != nil {
 		t.Errorf("at 100: drawn %v, error %v", list, err)
 	}
 }
@@ -198,19 +198,19 @@ func calls(t *testing.T, r *trace.Reader, rank int) uint64 {
 func TestBudget(t *testing.T) {
 	r := mergetest.Run(t, ranks, solver)
 	_, _, all := drawn(t, r, reduce.Options{}, 1)
-	_, _, none := drawn(t, r, reduce.Options{Precision: 100}, 1)
+	_, _, none := drawn(t, r, reduce.Options{PrecisionPercent: 100}, 1)
 	if len(all) >= len(none) {
 		t.Fatalf("%d bytes, %d with all numbers of rounds", len(all), len(none))
 	}
 	for _, budget := range []int{len(none), (len(all) + len(none)) / 2, len(all)} {
-		out, _, b := drawn(t, r, reduce.Options{Budget: int64(budget)}, 1)
-		list, err := out.Drawn()
+		out, _, b := drawn(t, r, reduce.Options{BudgetBytes: int64(budget)}, 1)
+		list, err := out.SyntheticLoops()
 		if err != nil || len(b) > budget || (list == nil) != (budget == len(none)) {
 			t.Errorf("budget %d: %d bytes, drawn %v, error %v", budget, len(b), list, err)
 		}
 	}
 	drawer := func(r *trace.Reader) reduce.TripCountDrawer { return rounds.New(r, rounds.Options{}) }
-	if _, err := reduce.Thin(r, reduce.Options{Budget: 10, Rounds: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all trip counts synthetic") {
+	if _, err := reduce.ReduceTrace(r, reduce.Options{BudgetBytes: 10, NewTripCountDrawer: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all trip counts synthetic") {
 		t.Errorf("ten bytes: error %v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestKept(t *testing.T) {
 				r.End()
 			})
 			out, d, _ := drawn(t, r, reduce.Options{}, 1)
-			if list, err := out.Drawn(); err != nil || list != nil {
+			if list, err := out.SyntheticLoops(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}
 			if !slices.ContainsFunc(d.Kept(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {

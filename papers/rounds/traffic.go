@@ -89,7 +89,7 @@ func (p *parser) events(x *rank) error {
 // than MPI_COMM_WORLD may be any other communicator.
 func (p *parser) lose(x *rank, o op, all bool) {
 	for _, c := range p.comms.List() {
-		if (o.comm == mpi.CommWorld) != (c.Number == 0) {
+		if (o.comm == mpi.HandleCommWorld) != (c.Number == 0) {
 			continue
 		}
 		if p.wild[wildcard{x.t.Rank, c.Number}] = true; all {
@@ -98,13 +98,13 @@ func (p *parser) lose(x *rank, o op, all bool) {
 	}
 }
 
-// eventOf looks at a distinct call, once for all its occurrences. ops.Account.At looks at one occurrence, and also
+// eventOf looks at a distinct call, once for all its occurrences. ops.CallInterpreter.At looks at one occurrence, and also
 // finds its communicator and its bytes. That is too much for a walk over all calls of a run, which only needs the
 // communicator of each (channelOf). At also doesn't find what keeps a call from being repeated (why).
 func eventOf(c *trace.Call) (e event) {
-	x := &looked{Call: c, moves: meaning.Of(c.Name())}
+	x := &looked{Call: c, moves: meaning.DataMovementOf(c.Name())}
 	if x.def, x.known = mpi.ByID(c.Func.ID); x.known {
-		x.wait = meaning.WaitingOf(x.def)
+		x.wait = meaning.WaitBehaviourOf(x.def)
 	}
 	x.comm, x.hasComm = x.number("comm")
 	e.takeRequests(x)
@@ -118,7 +118,7 @@ func eventOf(c *trace.Call) (e event) {
 	case x.isMeeting():
 		e.ops = append(e.ops, x.meeting())
 	case x.wait.Completes && !e.tests: // its requests are known
-	case c.Func.Has(trace.Collective) || x.moves != nil || x.requests || x.wait.Probes || concernsObjects(c.Func):
+	case c.Func.Has(trace.AttrCollective) || x.moves != nil || x.requests || x.wait.Probes || concernsObjects(c.Func):
 		e.takeOther(x)
 	}
 	return e
@@ -129,9 +129,9 @@ type looked struct {
 	*trace.Call
 	def      *mpi.Call
 	known    bool
-	wait     meaning.Waiting
-	moves    *meaning.Call // nil: no data
-	requests bool          // it has parameters that are requests
+	wait     meaning.WaitBehaviour
+	moves    *meaning.DataMovement // nil: no data
+	requests bool                  // it has parameters that are requests
 	comm     int64
 	hasComm  bool
 }
@@ -149,18 +149,18 @@ func (x *looked) number(name string) (int64, bool) {
 }
 
 func (x *looked) isMessage() bool {
-	return x.moves != nil && (x.moves.Pattern == meaning.ToPeer || x.moves.Pattern == meaning.Receive)
+	return x.moves != nil && (x.moves.Pattern == meaning.PatternToPeer || x.moves.Pattern == meaning.PatternReceive)
 }
 
 // isMeeting reports whether a call is a collective one that can be made more or less often, if all do so.
 func (x *looked) isMeeting() bool {
-	if !x.Func.Has(trace.Collective) || !x.hasComm {
+	if !x.Func.Has(trace.AttrCollective) || !x.hasComm {
 		return false
 	}
-	if x.moves != nil && x.moves.Pattern.Collective() && !x.moves.Later {
+	if x.moves != nil && x.moves.Pattern.Collective() && !x.moves.TakesEffectAtStart {
 		return true
 	}
-	return x.def.Has(mpi.Barrier) && !x.def.Has(mpi.Persistent)
+	return x.def.Has(mpi.AttrBarrier) && !x.def.Has(mpi.AttrPersistent)
 }
 
 func (x *looked) meeting() op { return op{kind: meeting, comm: x.comm, peer: members} }
@@ -168,13 +168,13 @@ func (x *looked) meeting() op { return op{kind: meeting, comm: x.comm, peer: mem
 // takeRequests takes down the requests that a call makes and completes.
 func (e *event) takeRequests(x *looked) {
 	for i := range x.Params {
-		if v := &x.Params[i]; v.Def.Type == trace.Request {
+		if v := &x.Params[i]; v.Def.Type == trace.TypeRequest {
 			x.requests = true
 			e.request(&v.In, false)
 			e.request(&v.Out, true)
 		}
 	}
-	if x.requests && x.wait.Choice != meaning.NoRequest && !ops.CompletesAll(x.Call) {
+	if x.requests && x.wait.Choice != meaning.ChooseNoRequest && !ops.CompletesAll(x.Call) {
 		e.tests, e.completes = true, nil
 	}
 	if !x.wait.Completes {
@@ -190,12 +190,12 @@ func (e *event) takeMessage(x *looked) {
 	if x.moves.In != nil {
 		e.takeSide(x, receiving, x.moves.In)
 	}
-	if x.moves.Later || x.Func.Has(trace.Persistent) {
+	if x.moves.TakesEffectAtStart || x.Func.Has(trace.AttrPersistent) {
 		e.persists, e.why = true, fmt.Sprintf("%s makes a persistent request", x.Name())
 	}
 }
 
-func (e *event) takeSide(x *looked, kind kind, side *meaning.Side) {
+func (e *event) takeSide(x *looked, kind kind, side *meaning.DataSide) {
 	o := op{kind: kind, comm: x.comm}
 	var known bool
 	if o.peer, known = x.number(side.Peer); !known {
@@ -207,7 +207,7 @@ func (e *event) takeSide(x *looked, kind kind, side *meaning.Side) {
 		return
 	}
 	o.tag, _ = x.number(side.Tag)
-	if kind == receiving && meaning.Wild(o.peer, o.tag) {
+	if kind == receiving && meaning.IsWildcard(o.peer, o.tag) {
 		e.wild, e.why = true, "receives take any source or tag"
 	}
 	e.ops = append(e.ops, o)
@@ -216,10 +216,10 @@ func (e *event) takeSide(x *looked, kind kind, side *meaning.Side) {
 // takeOther takes down a call that keeps a loop from running more or less often.
 func (e *event) takeOther(x *looked) {
 	e.why = fmt.Sprintf("%s is in it", x.Name())
-	if x.Func.Has(trace.Collective) && x.hasComm {
+	if x.Func.Has(trace.AttrCollective) && x.hasComm {
 		e.ops = append(e.ops, x.meeting())
 	}
-	if ops.Abandons(x.Func) {
+	if ops.AbandonsRequest(x.Func) {
 		e.tests = true
 	}
 	if x.Param("message") != nil && x.hasComm { // which takes a message out of order
@@ -233,28 +233,28 @@ func concernsObjects(f *trace.Function) bool {
 	for i := range f.Params {
 		p := &f.Params[i]
 		switch {
-		case p.Out && (p.Type == trace.Handle || p.Type == trace.Object):
+		case p.HasOut && (p.Type == trace.TypeHandle || p.Type == trace.TypeObject):
 			return true
 		case p.Kind == mpi.KindWin || p.Kind == mpi.KindFile || p.Kind == mpi.KindMessage || p.Kind == mpi.KindSession:
 			return true
 		}
 	}
-	return f.Result == trace.Handle || f.Result == trace.Object
+	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeObject
 }
 
 // request takes down what a call says of requests.
 func (e *event) request(v *trace.Value, out bool) {
 	switch {
-	case v.Type == trace.Array:
+	case v.Type == trace.TypeArray:
 		for i := range v.Elems {
 			e.request(&v.Elems[i], out)
 		}
-	case v.Type != trace.Request || v.Form == trace.RequestNull:
+	case v.Type != trace.TypeRequest || v.Form == trace.RequestNull:
 	case out:
-		if v.Form == trace.RequestOnce {
+		if v.Form == trace.RequestOneShot {
 			e.makes++
 		}
-	case v.Form == trace.RequestOnce:
+	case v.Form == trace.RequestOneShot:
 		e.completes = append(e.completes, v.ID)
 	default:
 		e.tests = true
@@ -313,7 +313,7 @@ func (w *walk) body(at uint64) *body {
 				keep("a communicator isn't known, or is between groups")
 				continue
 			}
-			once.Get(ops, ch, func() *traffic { return &traffic{with: c} }).each++
+			once.GetOrMake(ops, ch, func() *traffic { return &traffic{with: c} }).each++
 		}
 		for _, back := range e.completes {
 			if id := made - back; !pending[id] {
@@ -339,14 +339,14 @@ func (w *walk) body(at uint64) *body {
 func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 	shape := ""
 	for _, t := range b.terminal {
-		s := &x.t.Sigs[t]
+		s := &x.t.Signatures[t]
 		shape += fmt.Sprintf("%d@%x ", s.Call, s.Site)
 	}
 	key := shape
 	for _, ch := range slices.SortedFunc(maps.Keys(ops), compareChannels) {
 		key += fmt.Sprintf("%v*%d ", ch, ops[ch].each)
 	}
-	return once.GetListed(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
+	return once.GetOrAppend(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
 }
 
 // passed notes where in its channels a round began, and that it was the same channels.

@@ -13,12 +13,12 @@ type Event struct {
 	Func  *trace.Function
 	Site  trace.Site
 	Ranks []int
-	Calls stats.Numbers // of each rank
+	Calls stats.NumberDistribution // of each rank
 	Slots []*Slot
 	// Merged are message sizes that replace others, in a trace that was made smaller: the least and the greatest that
 	// they replace.
 	Merged []reduce.MergedSize
-	Drawn  *trace.Partners // messages that are drawn in such a trace, nil if none is
+	Drawn  *trace.SyntheticMessages // messages that are drawn in such a trace, nil if none is
 
 	slots map[string]*Slot
 	size  int
@@ -43,7 +43,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 	list := valuesOf(c)
 	low, high := list, list
 	if k.Lane(terminal) != nil {
-		least, most, err := k.Extremes(terminal)
+		least, most, err := k.BoundingCalls(terminal)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 		}
 		s.take(v, count, k.Number())
 	}
-	for _, m := range marks.SizesOf(c) {
+	for _, m := range marks.MergedSizesOf(c) {
 		e.mark(m)
 	}
 	if e.Drawn == nil {

@@ -150,7 +150,7 @@ func (f *filler) nodes(list []*sharedItem) (out []*Node) {
 		}
 		n := &Node{}
 		if j.isLoop {
-			n.Rounds = new(stats.Numbers)
+			n.Rounds = new(stats.NumberDistribution)
 			n.Body = f.nodes(j.body)
 		}
 		for _, p := range j.parts {
@@ -168,7 +168,7 @@ func (f *filler) rank(rank int, u *unit) error {
 	if err != nil {
 		return err
 	}
-	marks, err := reduce.MarksOf(f.r, k)
+	marks, err := reduce.SizeMarksOf(f.r, k)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (f *filler) rank(rank int, u *unit) error {
 		total := uint64(0)
 		for _, t := range slices.Sorted(maps.Keys(x.item.counts)) {
 			if x.node.Event == nil {
-				x.node.Event = newEvent(k.Called(t), f.r.Ranks())
+				x.node.Event = newEvent(k.CallWithoutParams(t), f.r.Ranks())
 			}
 			if err := x.node.Event.add(k, t, x.item.counts[t], marks); err != nil {
 				return err

@@ -212,7 +212,7 @@ func TestByOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var events []*Event
-		flat(all[0].Nodes, &events, make(map[*Node]calltree.Interval))
+		flat(all[0].Nodes, &events, make(map[*Node]calltree.PlaceInterval))
 		got, want := make(map[trace.Site]uint64), make(map[trace.Site]uint64)
 		for _, e := range events {
 			got[e.Site] += uint64(e.Calls.Sum)
@@ -292,9 +292,9 @@ func TestCollectivesAligned(t *testing.T) {
 			t.Fatal(err)
 		}
 		var events []*Event
-		flat(all[0].Nodes, &events, make(map[*Node]calltree.Interval))
+		flat(all[0].Nodes, &events, make(map[*Node]calltree.PlaceInterval))
 		for _, e := range events {
-			if e.Func.Has(trace.Collective) && len(e.Ranks) != ranks {
+			if e.Func.Has(trace.AttrCollective) && len(e.Ranks) != ranks {
 				t.Errorf("%s at %v: ranks %v", e.Func.Name, e.Site, e.Ranks)
 			}
 		}
@@ -316,7 +316,7 @@ func TestFences(t *testing.T) {
 		comm int64
 		want string
 	}{
-		{mpi.CommSelf, "Init Allreduce(2) loop(4) Allreduce(2) Finalize"},
+		{mpi.HandleCommSelf, "Init Allreduce(2) loop(4) Allreduce(2) Finalize"},
 		{tracktest.World, "Init loop(2) Allreduce(4) loop(2) Finalize"},
 	} {
 		r := mergetest.Run(t, 4, func(r *tracktest.Recorder) {

@@ -25,7 +25,7 @@ type stretch struct {
 
 // A counter finds how many rounds loops have.
 type counter struct {
-	s     *calltree.Order
+	s     *calltree.LoopOrder
 	of    func(terminal int) int // place
 	rules map[int]*stretch
 }
@@ -65,7 +65,7 @@ func (c *counter) repeated(n trace.Node) *stretch {
 
 func (c *counter) node(n trace.Node) *stretch {
 	if n.Rule >= 0 {
-		return once.Get(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
+		return once.GetOrMake(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
 	}
 	x := newStretch(c.of(n.Terminal))
 	for l := c.s.InnermostLoop[x.first]; l != calltree.NoLoop; l = c.s.OuterLoop[l] {
@@ -99,7 +99,7 @@ func (c *counter) append(a, b *stretch) {
 		if l == common && b.first <= a.last {
 			again = 1
 		}
-		x := once.Get(a.runs, l, func() *run { return &run{head: calltree.NoLoop, tail: calltree.NoLoop} })
+		x := once.GetOrMake(a.runs, l, func() *run { return &run{head: calltree.NoLoop, tail: calltree.NoLoop} })
 		x.join(r, again, c.s.Loops[l].Has(a.last) && c.s.Loops[l].Has(b.first))
 	}
 	a.last = b.last

@@ -18,7 +18,7 @@ import (
 type Nests struct {
 	Thread int
 	Ranks  []int
-	Calls  stats.Numbers // of each rank
+	Calls  stats.NumberDistribution // of each rank
 	Nodes  []*Node
 }
 
@@ -26,7 +26,7 @@ type Nests struct {
 type Node struct {
 	Ranks  []int
 	Event  *Event
-	Rounds *stats.Numbers // of a loop, each time that it was run
+	Rounds *stats.NumberDistribution // of a loop, each time that it was run
 	Body   []*Node
 	// Times is how often the event was called, or the loop run. Around is how many rounds the loop around it had on its
 	// ranks, or how many ranks there are.
@@ -55,14 +55,14 @@ func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 	if c, ok := n.of[at]; ok {
 		return c, nil
 	}
-	call := k.Called(terminal)
+	call := k.CallWithoutParams(terminal)
 	x := context{call.Func.ID, call.Site}
-	c, fresh := once.Number(n.known, x)
+	c, fresh := once.NumberOf(n.known, x)
 	if fresh {
 		n.fences = append(n.fences, false)
 	}
-	if !n.fences[c] && call.Func.Has(trace.Collective) {
-		if n.fences[c], err = ops.OtherRanksOf(n.r, k, false).Involved(terminal); err != nil {
+	if !n.fences[c] && call.Func.Has(trace.AttrCollective) {
+		if n.fences[c], err = ops.RemoteCallsOf(n.r, k, false).InvolvesOthers(terminal); err != nil {
 			return 0, err
 		}
 	}
@@ -120,7 +120,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	b.events = make([]*Event, len(b.shape.Items))
 	b.loops = make([]*Node, len(b.shape.Loops))
 	for i := range b.loops {
-		b.loops[i] = &Node{Rounds: new(stats.Numbers)}
+		b.loops[i] = &Node{Rounds: new(stats.NumberDistribution)}
 	}
 	out := &Nests{Thread: thread}
 	for _, rank := range ranks {
@@ -140,7 +140,7 @@ func surveyed(r *trace.Reader, ranks []int, thread int) (*builder, error) {
 			return nil, err
 		}
 	}
-	b.shape = calltree.ByOrder(len(b.numbers.known), b.courses)
+	b.shape = calltree.FindLoopOrder(len(b.numbers.known), b.courses)
 	return b, nil
 }
 
@@ -149,8 +149,8 @@ type builder struct {
 	r       *trace.Reader
 	thread  int
 	numbers *numbering
-	courses []calltree.ItemOrder
-	shape   *calltree.Order
+	courses []calltree.ObservedOrder
+	shape   *calltree.LoopOrder
 	events  []*Event // by place
 	loops   []*Node
 	rounds  map[int]map[int]map[uint64]uint64 // by class whose ranks are alike, by loop
@@ -184,7 +184,7 @@ func (b *builder) survey(rank int) error {
 	s := &survey{of: func(t int) int { return list[t] }, seen: make(map[int]bool), rules: make(map[int]calltree.Transition)}
 	s.Transitions = make(map[calltree.Transition]bool)
 	s.nodes(k.Structure(b.thread))
-	b.courses = append(b.courses, s.ItemOrder)
+	b.courses = append(b.courses, s.ObservedOrder)
 	return nil
 }
 
@@ -198,7 +198,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 	if err != nil {
 		return err
 	}
-	marks, err := reduce.MarksOf(b.r, k)
+	marks, err := reduce.SizeMarksOf(b.r, k)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 		}
 		place := b.shape.Position[list[t]]
 		if b.events[place] == nil {
-			b.events[place] = newEvent(k.Called(t), b.r.Ranks())
+			b.events[place] = newEvent(k.CallWithoutParams(t), b.r.Ranks())
 		}
 		if err := b.events[place].add(k, t, count, marks); err != nil {
 			return err

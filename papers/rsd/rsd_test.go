@@ -68,7 +68,7 @@ func everyRank(r *trace.Reader) (list []int) {
 }
 
 // flat lists events in order, and the loops with the places of what is in them.
-func flat(list []*Node, events *[]*Event, loops map[*Node]calltree.Interval) {
+func flat(list []*Node, events *[]*Event, loops map[*Node]calltree.PlaceInterval) {
 	for _, n := range list {
 		if !n.Loop() {
 			*events = append(*events, n.Event)
@@ -76,7 +76,7 @@ func flat(list []*Node, events *[]*Event, loops map[*Node]calltree.Interval) {
 		}
 		first := len(*events)
 		flat(n.Body, events, loops)
-		loops[n] = calltree.Interval{First: first, Last: len(*events) - 1}
+		loops[n] = calltree.PlaceInterval{First: first, Last: len(*events) - 1}
 	}
 }
 
@@ -93,7 +93,7 @@ func TestBySites(t *testing.T) {
 			t.Fatalf("%d threads", len(all))
 		}
 		var events []*Event
-		loops := make(map[*Node]calltree.Interval)
+		loops := make(map[*Node]calltree.PlaceInterval)
 		flat(all[0].Nodes, &events, loops)
 		place := make(map[trace.Site]int)
 		for i, e := range events {
@@ -162,8 +162,8 @@ func TestBySites(t *testing.T) {
 		}
 		for n, want := range rounds {
 			got := make(map[int64]uint64)
-			for _, b := range n.Rounds.All() {
-				got[b.Low] = b.Count
+			for _, b := range n.Rounds.AllBins() {
+				got[b.Min] = b.Count
 			}
 			if !maps.Equal(got, want) || !slices.Equal(n.Ranks, ranks[n]) {
 				t.Errorf("places %v: rounds %v of ranks %v, want %v of %v", loops[n], got, n.Ranks, want, ranks[n])
@@ -197,14 +197,14 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var events []*Event
-	loops := make(map[*Node]calltree.Interval)
+	loops := make(map[*Node]calltree.PlaceInterval)
 	flat(all[0].Nodes, &events, loops)
 	if len(loops) != 2 {
 		t.Errorf("%d loops, want 2", len(loops))
 	}
 	for n, l := range loops {
 		want := map[bool]int64{true: 5, false: 3}[l.Last > l.First]
-		if v, same := n.Rounds.Same(); !same || v != want {
+		if v, same := n.Rounds.SingleValue(); !same || v != want {
 			t.Errorf("places %v: %+v, want %d rounds", l, n.Rounds, want)
 		}
 	}
@@ -218,13 +218,13 @@ func TestEndless(t *testing.T) {
 		t.Fatal(err)
 	}
 	var events []*Event
-	loops := make(map[*Node]calltree.Interval)
+	loops := make(map[*Node]calltree.PlaceInterval)
 	flat(all[0].Nodes, &events, loops)
 	if len(loops) != 12 {
 		t.Errorf("%d loops", len(loops))
 	}
 	for n := range loops {
-		if v, same := n.Rounds.Same(); !same || v != 17 {
+		if v, same := n.Rounds.SingleValue(); !same || v != 17 {
 			t.Errorf("rounds %+v", n.Rounds)
 		}
 	}

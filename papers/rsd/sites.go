@@ -8,7 +8,7 @@ import (
 
 // A survey is what a stream's structure says of the order of contexts.
 type survey struct {
-	calltree.ItemOrder
+	calltree.ObservedOrder
 	of    func(terminal int) int
 	seen  map[int]bool
 	rules map[int]calltree.Transition // by rule: its first and last context
@@ -47,5 +47,5 @@ func (s *survey) node(n trace.Node) calltree.Transition {
 		}
 		return calltree.Transition{From: c, To: c}
 	}
-	return once.Get(s.rules, n.Rule, func() calltree.Transition { return s.nodes(n) })
+	return once.GetOrMake(s.rules, n.Rule, func() calltree.Transition { return s.nodes(n) })
 }

@@ -29,9 +29,9 @@ func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) {
 	if n.Thread > 0 {
 		head += fmt.Sprintf(", thread %d", n.Thread)
 	}
-	calls := show.Grouped(uint64(n.Calls.Sum)) + " calls"
-	if v, same := n.Calls.Same(); same && len(n.Ranks) > 1 {
-		calls = show.Grouped(v) + " calls each"
+	calls := show.FormatGrouped(uint64(n.Calls.Sum)) + " calls"
+	if v, same := n.Calls.SingleValue(); same && len(n.Ranks) > 1 {
+		calls = show.FormatGrouped(v) + " calls each"
 	}
 	fmt.Fprintf(w, "%s: %s\n", head, calls)
 	(&printer{w, place}).nodes(n.Nodes, n.Ranks, 1)
@@ -54,13 +54,13 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 			line += " {" + RanksText(n.Ranks) + "}"
 		}
 		if depth > 1 && n.Times < n.Around {
-			line += fmt.Sprintf(" in %s of %s iterations", show.Grouped(n.Times), show.Grouped(n.Around))
+			line += fmt.Sprintf(" in %s of %s iterations", show.FormatGrouped(n.Times), show.FormatGrouped(n.Around))
 		}
 		if e := n.Event; e != nil {
 			for _, m := range e.Merged {
 				line += fmt.Sprintf(" # %s was %d..%d", m.Param, m.Low, m.High)
 			}
-			line += reduce.DrawnText(e.Drawn)
+			line += reduce.SyntheticMessageText(e.Drawn)
 		}
 		fmt.Fprintln(p.w, line)
 		p.nodes(n.Body, n.Ranks, depth+1)
@@ -68,18 +68,18 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 }
 
 // RoundsText says how many rounds a loop has.
-func RoundsText(n *stats.Numbers) string {
-	if v, same := n.Same(); same {
-		return show.Grouped(v)
+func RoundsText(n *stats.NumberDistribution) string {
+	if v, same := n.SingleValue(); same {
+		return show.FormatGrouped(v)
 	}
-	return fmt.Sprintf("%s..%s, mean %s of %s", show.Grouped(n.Least.Value), show.Grouped(n.Most.Value), mean(n), show.Grouped(n.Count))
+	return fmt.Sprintf("%s..%s, mean %s of %s", show.FormatGrouped(n.Min.Value), show.FormatGrouped(n.Max.Value), mean(n), show.FormatGrouped(n.Count))
 }
 
 // mean writes a mean shortly.
-func mean(n *stats.Numbers) string {
+func mean(n *stats.NumberDistribution) string {
 	m := n.Mean()
 	if math.Abs(m) >= 1000 {
-		return show.Grouped(int64(math.Round(m)))
+		return show.FormatGrouped(int64(math.Round(m)))
 	}
 	return strconv.FormatFloat(m, 'g', 3, 64)
 }
@@ -92,7 +92,7 @@ func (e *Event) Text() string {
 	for _, s := range e.Slots {
 		switch text := s.text(e.Ranks); s.part {
 		case offset:
-			if v, same := s.Numbers.Same(); same && v == 0 || len(list) == 0 {
+			if v, same := s.Numbers.SingleValue(); same && v == 0 || len(list) == 0 {
 				continue
 			} else if !same || v > 0 {
 				text = "+" + text
@@ -167,7 +167,7 @@ func ofRanks(some, all []int) string {
 }
 
 func (s *Slot) numbersText(ranks []int) string {
-	v, same := s.Numbers.Same()
+	v, same := s.Numbers.SingleValue()
 	if same {
 		return s.written(v)
 	}
@@ -175,24 +175,24 @@ func (s *Slot) numbersText(ranks []int) string {
 		return s.Formula
 	}
 	if s.kind == mpi.KindRank {
-		if list, ok := s.relative.Distinct(2 * mostShown); ok {
-			if own, ok := s.Numbers.Distinct(len(list)); !ok || len(list) < len(own) {
+		if list, ok := s.relative.DistinctNumbers(2 * mostShown); ok {
+			if own, ok := s.Numbers.DistinctNumbers(len(list)); !ok || len(list) < len(own) {
 				return "rank" + braced(list, func(v int64) string { return fmt.Sprintf("%+d", v) + ofRanks(s.distant.of[v], ranks) })
 			}
 		}
 	}
-	if list, ok := s.Numbers.Distinct(mostShown); ok {
+	if list, ok := s.Numbers.DistinctNumbers(mostShown); ok {
 		return braced(list, func(v int64) string { return s.written(v) + ofRanks(s.sets.of[v], ranks) })
 	}
 	if s.Moving {
-		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, show.Grouped(s.Numbers.Count))
+		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Min.Value, s.Numbers.Max.Value, show.FormatGrouped(s.Numbers.Count))
 	}
-	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, mean(&s.Numbers), show.Grouped(s.Numbers.Count))
+	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Min.Value, s.Numbers.Max.Value, mean(&s.Numbers), show.FormatGrouped(s.Numbers.Count))
 }
 
 // written writes a number as calls have it: modes of files are octal.
 func (s *Slot) written(v int64) string {
-	x := trace.Value{Type: trace.Int, Num: v}
+	x := trace.Value{Type: trace.TypeInt, Num: v}
 	return x.Render(s.kind)
 }
 
@@ -274,7 +274,7 @@ func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 				x.Params[s.Name] = y
 			}
 			if p := e.Drawn; p != nil {
-				x.Drawn = []int64{p.Relative.Least.Value, p.Relative.Most.Value}
+				x.Drawn = []int64{p.RankDistances.Least.Value, p.RankDistances.Most.Value}
 			}
 			for _, m := range e.Merged {
 				if x.Merged == nil {
@@ -300,17 +300,17 @@ func setsOf[T cmp.Ordered](sets map[T][]int) (out []jsonSet) {
 // mostBins is how many bins a histogram has.
 const mostBins = 8
 
-func numbersOf(n *stats.Numbers) *jsonNumbers {
+func numbersOf(n *stats.NumberDistribution) *jsonNumbers {
 	if n.Count == 0 {
 		return nil
 	}
 	mean := n.Mean()
-	out := &jsonNumbers{n.Count, n.Least.Value, &mean, n.Most.Value, n.Least.Rank, n.Most.Rank, nil}
-	if _, same := n.Same(); same {
+	out := &jsonNumbers{n.Count, n.Min.Value, &mean, n.Max.Value, n.Min.Rank, n.Max.Rank, nil}
+	if _, same := n.SingleValue(); same {
 		return out
 	}
-	for _, b := range stats.JoinBins(n.All(), mostBins) {
-		out.Histogram = append(out.Histogram, jsonBin{b.Low, b.Mean(), b.High, b.Count})
+	for _, b := range stats.JoinBins(n.AllBins(), mostBins) {
+		out.Histogram = append(out.Histogram, jsonBin{b.Min, b.Mean(), b.Max, b.Count})
 	}
 	return out
 }

@@ -20,15 +20,15 @@ const (
 // A Slot is one value of an event's calls: a parameter, or a part of one.
 type Slot struct {
 	Name    string
-	Numbers stats.Numbers     // those without names
-	Texts   map[string]uint64 // others: handles, names of constants, addresses; as far as there is room
-	Others  uint64            // how many more there are
-	Formula string            // of the rank, which gives all Numbers; empty if no formula does
-	Moving  bool              // some move on from call to call: of Numbers, only count and extremes are those of all calls
+	Numbers stats.NumberDistribution // those without names
+	Texts   map[string]uint64        // others: handles, names of constants, addresses; as far as there is room
+	Others  uint64                   // how many more there are
+	Formula string                   // of the rank, which gives all Numbers; empty if no formula does
+	Moving  bool                     // some move on from call to call: of Numbers, only count and extremes are those of all calls
 
 	part     part
 	kind     mpi.Kind
-	relative stats.Numbers // to the rank, if the value is one
+	relative stats.NumberDistribution // to the rank, if the value is one
 	sets     valueSets[int64]
 	distant  valueSets[int64] // of relative
 	named    valueSets[string]
@@ -78,11 +78,11 @@ func valuesOf(c *trace.Call) (list []taken) {
 	for i := range c.Params {
 		p := &c.Params[i]
 		name := p.Name()
-		if p.In.Type != trace.None {
+		if p.In.Type != trace.TypeNone {
 			list = appendValue(list, name, whole, p.Kind(), &p.In)
 			name += " on return"
 		}
-		if p.Out.Type != trace.None {
+		if p.Out.Type != trace.TypeNone {
 			list = appendValue(list, name, whole, p.Kind(), &p.Out)
 		}
 	}
@@ -92,8 +92,8 @@ func valuesOf(c *trace.Call) (list []taken) {
 	if n := c.NewType; n != nil {
 		list = append(list, number("new.bytes", within, mpi.KindNone, n.Size), number("new.extent", within, mpi.KindNone, n.Extent))
 	}
-	if c.Result.Type != trace.None {
-		list = appendValue(list, "result", whole, c.Func.Returns, &c.Result)
+	if c.Result.Type != trace.TypeNone {
+		list = appendValue(list, "result", whole, c.Func.ReturnKind, &c.Result)
 	}
 	if c.Return != 0 {
 		list = append(list, taken{name: "return", text: c.ReturnName()})
@@ -110,22 +110,22 @@ func number(name string, p part, kind mpi.Kind, v int64) taken {
 
 func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Value) []taken {
 	switch v.Type {
-	case trace.Int, trace.Time:
+	case trace.TypeInt, trace.TypeTime:
 		return append(list, number(name, p, kind, v.Num))
-	case trace.Address:
+	case trace.TypeAddress:
 		at := v.Addr
-		if at.Class == trace.Special {
+		if at.Class == trace.AddressSpecial {
 			break
 		}
 		at.Offset = 0
 		return append(list, taken{name: name, part: p, text: at.Text()}, number(name+".offset", offset, mpi.KindNone, v.Addr.Offset))
-	case trace.Status:
+	case trace.TypeStatus:
 		s := v.Status
 		if s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
 			break
 		}
 		return append(list, number(name+".source", within, mpi.KindRank, s.Source), number(name+".tag", within, mpi.KindTag, s.Tag), number(name+".bytes", within, mpi.KindNone, s.Count))
-	case trace.Array:
+	case trace.TypeArray:
 		if v.Num < 0 {
 			break
 		}
@@ -135,7 +135,7 @@ func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Valu
 		}
 		list = append(list, taken{name: name, part: p, text: text}, number(name+".length", length, mpi.KindNone, v.Num))
 		for i := range v.Elems {
-			if t := v.Elems[i].Type; t != trace.Request { // how far back each was made says little
+			if t := v.Elems[i].Type; t != trace.TypeRequest { // how far back each was made says little
 				list = appendValue(list, name+"[]", within, kind, &v.Elems[i])
 			}
 		}
@@ -173,17 +173,17 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 
 // between adds values of a lane, which move on from call to call: of these only the bounds are looked at.
 func (s *Slot) between(low, high int64, count uint64, rank int) {
-	s.Numbers.AddRange(stats.Bin{Low: low, High: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
+	s.Numbers.AddRange(stats.Bin{Min: low, Max: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
 	s.sets = valueSets[int64]{many: true}
 	s.Moving, s.several, s.ranks, s.vals = true, true, nil, nil
 }
 
 // fit looks for a formula, in a world of a size.
 func (s *Slot) fit(size int) {
-	if _, same := s.Numbers.Same(); same || s.several || len(s.ranks) < 2 {
+	if _, same := s.Numbers.SingleValue(); same || s.several || len(s.ranks) < 2 {
 		return
 	}
-	form, ok := column.FitKinds(s.ranks, s.vals, size, column.KindLine)
+	form, ok := column.FitKinds(s.ranks, s.vals, size, column.KindLinear)
 	if ok && len(s.ranks) < 3 && form.Coefficients[0] != 1 { // two ranks are evidence of a distance alone
 		ok = false
 	}

@@ -44,9 +44,9 @@ func Write(w io.Writer, p *profile.Profile, s Style, v profile.View) {
 	n.begin(w, p)
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTime), depth: v.Depth}
+		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTimeNs), depth: v.LoopDepth}
 		x.top(plain(t.Body))
-		n.thread(w, p.Head(t), x.lines)
+		n.thread(w, p.HeadText(t), x.lines)
 	}
 	n.end(w, p)
 }
@@ -80,18 +80,18 @@ func (x *papers) top(nodes []*calltree.Node) {
 		}
 	}
 	for _, c := range nodes {
-		if c.Sums.Time() < x.min {
-			skipped += c.Sums.Time()
+		if c.Sums.TotalNs() < x.min {
+			skipped += c.Sums.TotalNs()
 			continue
 		}
 		flush()
 		if c.Kind == "call" && c.MostRounds == 1 {
 			cpu, call := x.call(c)
-			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.Inside(), true)))
+			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.ComputeNs, true)), x.timed(call, micros(c.Sums.InCallsNs(), true)))
 			continue
 		}
 		text := x.node(c, 0)
-		x.lines = append(x.lines, x.timed(text, micros(c.Sums.Time(), true)))
+		x.lines = append(x.lines, x.timed(text, micros(c.Sums.TotalNs(), true)))
 	}
 	flush()
 	for i := 0; i < len(x.parts); i++ {
@@ -113,18 +113,18 @@ func (x *papers) node(c *calltree.Node, level int) string {
 	case "call":
 		cpu, call := x.call(c)
 		if !x.terse && c.Sums.Calls > 0 {
-			cpu = x.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
-			call = x.timed(call, micros(c.Sums.Inside()/float64(c.Sums.Calls), false))
+			cpu = x.timed(cpu, micros(c.Sums.ComputeNs/float64(c.Sums.Calls), false))
+			call = x.timed(call, micros(c.Sums.InCallsNs()/float64(c.Sums.Calls), false))
 		}
 		if c.MostRounds > 1 {
-			return x.n.rounds(cpu+x.n.plus()+call, profile.Trips(c), true)
+			return x.n.rounds(cpu+x.n.plus()+call, profile.TripCountText(c), true)
 		}
 		return cpu + x.n.plus() + call
 	case "loop":
 		if x.depth >= 0 && level >= x.depth {
-			return x.n.rounds(x.n.rest(), profile.Trips(c), false)
+			return x.n.rounds(x.n.rest(), profile.TripCountText(c), false)
 		}
-		return x.n.rounds(x.sequence(c.Body, level+1, per), profile.Trips(c), true)
+		return x.n.rounds(x.sequence(c.Body, level+1, per), profile.TripCountText(c), true)
 	}
 	if c.Body != nil {
 		x.parts = append(x.parts, c)
@@ -136,7 +136,7 @@ func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) stri
 	var list []string
 	skipping := false
 	for _, c := range nodes {
-		if c.Sums.Time() < x.min {
+		if c.Sums.TotalNs() < x.min {
 			if !skipping {
 				list = append(list, x.n.rest())
 			}
@@ -146,7 +146,7 @@ func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) stri
 		skipping = false
 		text := x.node(c, level)
 		if c.Kind != "call" && !x.terse {
-			text = x.timed(text, micros(c.Sums.Time()/float64(max(1, rounds)), false))
+			text = x.timed(text, micros(c.Sums.TotalNs()/float64(max(1, rounds)), false))
 		}
 		list = append(list, text)
 	}

@@ -15,14 +15,14 @@ import (
 // A document's braces, brackets and dollars are in pairs, and nothing in it is
 // special to TeX by accident.
 func TestLaTeX(t *testing.T) {
-	p, err := profile.OfRank(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, calltree.Options{Locate: func(string, trace.Site) symbolise.Place {
+	p, err := profile.RankProfile(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, calltree.Options{Locate: func(string, trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/a_b#1 %&~^{}$\\π<→", Offset: 17}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	Write(&b, p, LaTeX, profile.View{Depth: -1})
+	Write(&b, p, LaTeX, profile.View{LoopDepth: -1})
 	text := strings.NewReplacer(`\{`, "", `\}`, "", `\$`, "", `\_`, "", `\%`, "", `\&`, "", `\#`, "", `\^`, "", `\~`, "").Replace(b.String())
 	depth, math := 0, false
 	for i, c := range text {

@@ -31,7 +31,7 @@ func sums(t *testing.T, r *trace.Reader) []map[string]sum {
 			t.Fatal(err)
 		}
 		for stream := range k.Streams() {
-			for c, err := range k.Timed(stream) {
+			for c, err := range k.TimedCalls(stream) {
 				if err != nil {
 					t.Fatal(err)
 				}

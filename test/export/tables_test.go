@@ -68,7 +68,7 @@ func added(t *testing.T, x traced, calls []record) {
 			t.Fatal(err)
 		}
 		for stream := range k.Streams() {
-			for c, err := range k.Timed(stream) {
+			for c, err := range k.TimedCalls(stream) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -32,7 +32,7 @@ func TestValues(t *testing.T) {
 			r := open(t, filepath.Join(dir, file))
 			want := make(map[string]float64)
 			for class := range r.Classes() {
-				values, err := r.Values(class)
+				values, err := r.AttachedStats(class)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -218,7 +218,7 @@ func posixCalls(t *testing.T, file string) (list []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Func.Has(trace.Posix) {
+		if c.Func.Has(trace.AttrPosix) {
 			list = append(list, c.Text())
 		}
 	}

@@ -359,7 +359,7 @@ func recorded(t *testing.T, r *trace.Reader, rank int) (list []string) {
 		system := c.Name()
 		var params []string
 		for i := range c.Params {
-			if c.Params[i].In.Type != trace.None {
+			if c.Params[i].In.Type != trace.TypeNone {
 				params = append(params, c.Params[i].Name())
 			}
 		}
@@ -385,7 +385,7 @@ func recorded(t *testing.T, r *trace.Reader, rank int) (list []string) {
 		switch {
 		case c.Return != 0:
 			result = "-1 " + c.ReturnName()
-		case c.Func.Returns == mpi.KindMapping:
+		case c.Func.ReturnKind == mpi.KindMapping:
 			result = "memory"
 		}
 		list = append(list, chance.ReplaceAllString(fmt.Sprintf("%s(%s) = %s", system, strings.Join(parts, ", "), result), "*"))
@@ -395,15 +395,15 @@ func recorded(t *testing.T, r *trace.Reader, rank int) (list []string) {
 
 func value(v *trace.Value) string {
 	switch v.Type {
-	case trace.String:
+	case trace.TypeString:
 		return strconv.Quote(v.Text)
-	case trace.Array:
+	case trace.TypeArray:
 		var list []string
 		for i := range v.Elems {
 			list = append(list, value(&v.Elems[i]))
 		}
 		return "[" + strings.Join(list, ", ") + "]"
-	case trace.Handle:
+	case trace.TypeHandle:
 		switch n, own := v.Local(); {
 		case own:
 			return fmt.Sprint("fd", n)
@@ -567,7 +567,7 @@ func TestBenchmark(t *testing.T) {
 			}
 			u := &f.Total
 			if u.Writes.Calls != several*count || u.Reads.Bytes != several*count*n || u.Opens != 2*several || u.Sequential != c.sequential ||
-				u.Strided != c.strided || u.Random != 0 || u.Unaligned != 0 || u.LibraryCalls != 0 || f.SharingRanks() != several || u.Extent != several*count*n {
+				u.Strided != c.strided || u.Random != 0 || u.Unaligned != 0 || u.LibraryCalls != 0 || f.SharingRanks() != several || u.FurthestByte != several*count*n {
 				t.Errorf("%s, shared by %d: %+v", c.name, f.SharingRanks(), *u)
 			}
 		}

@@ -56,10 +56,10 @@ func TestNames(t *testing.T) {
 		}
 		var got []string
 		for _, f := range each {
-			if strings.HasSuffix(f.Path, "early/e") && f.API != files.Posix || strings.Contains(f.Path, "/m") && f.API != files.MPIIO {
+			if strings.HasSuffix(f.Path, "early/e") && f.API != files.APIPosix || strings.Contains(f.Path, "/m") && f.API != files.APIMPIIO {
 				t.Errorf("%s by %s", f.Path, f.API)
 			}
-			for rank, u := range f.Ranks {
+			for rank, u := range f.UseByRank {
 				if u.Reads.Bytes+u.Writes.Bytes > 0 {
 					got = append(got, fmt.Sprint(rank, " ", f.Path, " ", u.Reads.Bytes, " ", u.Writes.Bytes))
 				}
@@ -76,7 +76,7 @@ func TestNames(t *testing.T) {
 		together, _ := report(t, out, files.Options{})
 		names := make(map[string]int)
 		for _, f := range together {
-			names[f.Path] = len(f.Ranks)
+			names[f.Path] = len(f.UseByRank)
 		}
 		for name, ranks := range map[string]int{"job%d/a": 2, "job%d/m%d": 2, "step1.%03d": 2, "c": 2, "all": 2, "only.1": 1, "job%d": 2} {
 			if names[name] != ranks {
@@ -116,7 +116,7 @@ func TestWorkingFolders(t *testing.T) {
 		list, _ := report(t, out, files.Options{})
 		for _, name := range []string{"one/c", "two/c", "one/job0/b", "two/job1/b"} {
 			i := slices.IndexFunc(list, func(f *files.File) bool { return f.Path == filepath.Join(dir, name) })
-			if i < 0 || len(list[i].Ranks) != 1 {
+			if i < 0 || len(list[i].UseByRank) != 1 {
 				t.Errorf("%s is not a file of one rank", name)
 			}
 		}

@@ -84,7 +84,7 @@ func filesOf(t *testing.T, file string) map[string]*used {
 	all := make(map[string]*used)
 	for _, f := range rep.Files {
 		u := &f.Total
-		if f.API != files.Posix {
+		if f.API != files.APIPosix {
 			continue
 		}
 		all[f.Path] = &used{int(u.Opens), int(u.Reads.Calls), int(u.Writes.Calls), u.Reads.Bytes, u.Writes.Bytes}

@@ -44,7 +44,7 @@ func TestRedirected(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if c.Func.Has(trace.Posix) {
+				if c.Func.Has(trace.AttrPosix) {
 					got = append(got, c.Text())
 				}
 			}

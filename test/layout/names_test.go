@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 					if !known {
 						def, known = mpi.Lookup("MPI_" + text)
 					}
-					if known && !def.Has(mpi.Posix) {
+					if known && !def.Has(mpi.AttrPosix) {
 						t.Errorf("%s:%d has %s", name, files.Position(lit.Pos()).Line, text)
 					}
 				}

@@ -27,7 +27,7 @@ func TestTypeNames(t *testing.T) {
 				return err
 			}
 			folder, _ := filepath.Rel("../..", filepath.Dir(path))
-			if strings.HasSuffix(folder, "test") || namedLater(folder) {
+			if strings.HasSuffix(folder, "test") {
 				return nil
 			}
 			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
@@ -61,11 +61,4 @@ func TestTypeNames(t *testing.T) {
 			t.Errorf("type %s is declared in %d packages: %s. Name them for what each is", name, len(in), strings.Join(slices.Sorted(maps.Keys(in)), ", "))
 		}
 	}
-}
-
-// namedLater are packages whose types still have names of others.
-func namedLater(folder string) bool {
-	return slices.ContainsFunc([]string{
-		"cmd/spoor", "papers", "internal/extrapolate", "internal/expr", "internal/reproduce/proxy", "internal/timing/series",
-	}, func(later string) bool { return folder == later || strings.HasPrefix(folder, later+"/") })
 }

@@ -52,7 +52,7 @@ func TestDistinct(t *testing.T) {
 			t.Errorf("%s: the heap grew by %d bytes for %d distinct calls, at most %d are expected", when, held, calls, most)
 		}
 	}
-	c := newCapture(t, capture.MaxLive)
+	c := newCapture(t, capture.MaxGrammarBytes)
 	defer c.Close()
 	record(t, c, calls, func(random func(below uint64) uint64) (count, tag uint64) { return random(4096), random(1 << 30) })
 	check("recording", perCallRunning)
@@ -83,7 +83,7 @@ func TestRandom(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // as in the engine
 	debug.FreeOSMemory()
-	c := newCapture(t, capture.LeanMaxLive)
+	c := newCapture(t, capture.LeanMaxGrammarBytes)
 	defer c.Close()
 	w := newRing(t, c)
 	once := func() uint64 {
@@ -117,8 +117,8 @@ func TestRandom(t *testing.T) {
 
 func newCapture(t *testing.T, live int) *capture.Capture {
 	t.Helper()
-	c, err := capture.New(capture.Config{Dir: t.TempDir(), MaxLive: live, Context: capture.Context{
-		Flavour: mpi.MPICH, Ranks: 1, Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
+	c, err := capture.New(capture.ProcessConfig{ProcessDir: t.TempDir(), MaxGrammarBytes: live, Context: capture.Context{
+		Flavour: mpi.FlavourMPICH, Ranks: 1, Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -153,14 +153,14 @@ func newRing(t *testing.T, c *capture.Capture) *event.Writer {
 	}
 	w.Now = 1000
 	w.SetStack(0x7ff000000000, 0x7ff000100000, 0x7ff0000ff000)
-	if err := c.Attach(0, w.Ring); err != nil {
+	if err := c.AttachRing(0, w.Ring); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
 func recordTo(t *testing.T, c *capture.Capture, w *event.Writer, calls int, next func(random func(below uint64) uint64) (count, tag uint64)) {
-	const world, char, buffer, stack = 0x44000000, 0x4c000101, 0x7ff0000fe000, event.ClassRaw << 56
+	const world, char, buffer, stack = 0x44000000, 0x4c000101, 0x7ff0000fe000, event.ClassRawAddress << 56
 	call, ok := mpi.Lookup("MPI_Sendrecv")
 	if !ok {
 		t.Fatal("no MPI_Sendrecv")

@@ -17,19 +17,19 @@ func WithoutTimes(t TB, file []byte, w *trace.When) *trace.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var raw [container.End][]byte
+	var raw [container.SectionCount][]byte
 	for _, s := range list {
-		if s.ID == container.Series {
+		if s.ID == container.SectionSeries {
 			continue
 		}
 		if raw[s.ID], err = s.Load(bytes.NewReader(file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if raw[container.When] = nil; w != nil {
-		raw[container.When] = sections.AppendWhen(nil, w)
+	if raw[container.SectionWhen] = nil; w != nil {
+		raw[container.SectionWhen] = sections.AppendWhen(nil, w)
 	}
-	r, err := trace.NewBytes(container.Assemble(raw, container.Pack, nil), Name)
+	r, err := trace.ReadBytes(container.Assemble(raw, container.PackSection, nil), Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,12 +69,12 @@ func Unlike(t TB, a, b *trace.Reader) (place, share float64) {
 // drawn is how much of each tile of each rank is spent in each state.
 func drawn(t TB, r *trace.Reader) (out [][][states]float64) {
 	t.Helper()
-	first, end, err := r.Extent()
+	first, end, err := r.TimeExtent()
 	if err != nil {
 		t.Fatal(err)
 	}
 	width := float64(end-first) / tiles
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func drawn(t TB, r *trace.Reader) (out [][][states]float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func drawn(t TB, r *trace.Reader) (out [][][states]float64) {
 			}
 			paint(computing, last, c.Start)
 			state := inCalls
-			if c.Func.Has(trace.Posix) {
+			if c.Func.Has(trace.AttrPosix) {
 				state = inFiles
 			}
 			paint(state, max(last, c.Start), c.End())

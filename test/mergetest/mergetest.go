@@ -36,7 +36,7 @@ func Run(t TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
 func Open(t TB, tracks []*track.Track, meta map[string]string) *trace.Reader {
 	t.Helper()
 	file := File(t, tracks, meta)
-	r, err := trace.NewBytes(file, Name)
+	r, err := trace.ReadBytes(file, Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +54,11 @@ func File(t TB, tracks []*track.Track, meta map[string]string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Timeless = !slices.ContainsFunc(tracks, func(tr *track.Track) bool { return tr == nil || !tr.Timeless })
+	c.NoTimes = !slices.ContainsFunc(tracks, func(tr *track.Track) bool { return tr == nil || !tr.Timeless })
 	if err := series(c, tracks); err != nil {
 		t.Fatal(err)
 	}
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +70,10 @@ func series(c *sections.Content, tracks []*track.Track) error {
 	var all bytes.Buffer
 	sizes, some := make([]int64, len(tracks)), false
 	for i, tr := range tracks {
-		if tr.Log == nil {
+		if tr.TimeLog == nil {
 			continue
 		}
-		n, err := merge.WriteSeries(tr, &all)
+		n, err := merge.WriteCallTimes(tr, &all)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func Written(t TB, x interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := trace.NewBytes(b, Name)
+	out, err := trace.ReadBytes(b, Name)
 	if err != nil {
 		t.Fatal(err)
 	}

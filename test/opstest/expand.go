@@ -26,7 +26,7 @@ type walk struct {
 
 // Expand returns what all calls of a rank moved, by terminal.
 func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
-	own, err := handles.Of(r).Rank(k)
+	own, err := handles.TableOf(r).Rank(k)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 	for _, c := range calls {
 		w.make(c, false)
 	}
-	turns, err := handles.Turns(k)
+	turns, err := handles.ThreadDependencies(k)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 		w.stream, w.index = stream, c.Index
 		if a := w.call(c); a != (ops.Amount{}) {
 			sum := totals[c.Terminal]
-			sum.Add(a, 1)
+			sum.AddTimes(a, 1)
 			totals[c.Terminal] = sum
 		}
 		w.make(c, true)
@@ -78,13 +78,13 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 }
 
 // next returns the first stream of which a call is left that waits for none; -1 if there is none.
-func next(k *trace.Rank, turns [][]handles.Turn, at []uint64) int {
+func next(k *trace.Rank, turns [][]handles.ThreadDependency, at []uint64) int {
 	for stream := range at {
 		list := &turns[stream]
-		for len(*list) > 0 && (*list)[0].Index <= at[stream] && at[(*list)[0].Stream] > (*list)[0].Call {
+		for len(*list) > 0 && (*list)[0].LaterCall <= at[stream] && at[(*list)[0].EarlierStream] > (*list)[0].EarlierCall {
 			*list = (*list)[1:]
 		}
-		if at[stream] < k.Len(stream) && (len(*list) == 0 || (*list)[0].Index > at[stream]) {
+		if at[stream] < k.Len(stream) && (len(*list) == 0 || (*list)[0].LaterCall > at[stream]) {
 			return stream
 		}
 	}
@@ -92,7 +92,7 @@ func next(k *trace.Rank, turns [][]handles.Turn, at []uint64) int {
 }
 
 func in(c *trace.Call, name string) *trace.Value {
-	if p := c.Param(name); p != nil && p.In.Type != trace.None {
+	if p := c.Param(name); p != nil && p.In.Type != trace.TypeNone {
 		return &p.In
 	}
 	return &trace.Value{}
@@ -106,17 +106,17 @@ func (w *walk) make(c *trace.Call, again bool) {
 	for i := range c.Params {
 		out := c.Params[i].Out
 		switch kind := c.Params[i].Kind(); {
-		case kind == mpi.KindDatatype && out.Type == trace.Handle && c.NewType != nil:
+		case kind == mpi.KindDatatype && out.Type == trace.TypeHandle && c.NewType != nil:
 			if _, known := w.types[out.Num]; again || !known {
 				w.types[out.Num] = c.NewType.Size
 			}
 			return
-		case kind == mpi.KindComm && out.Type == trace.Handle && c.NewComm != nil:
+		case kind == mpi.KindComm && out.Type == trace.TypeHandle && c.NewComm != nil:
 			if _, known := w.comms[out.Num]; again || !known {
 				w.comms[out.Num] = w.newComm(c)
 			}
 			return
-		case kind == mpi.KindRequest && out.Type == trace.Request && strings.HasSuffix(strings.TrimSuffix(c.Name(), "_c"), "_init"):
+		case kind == mpi.KindRequest && out.Type == trace.TypeRequest && strings.HasSuffix(strings.TrimSuffix(c.Name(), "_c"), "_init"):
 			if _, known := w.started[out.Num]; again || !known {
 				base := strings.TrimSuffix(strings.TrimSuffix(c.Name(), "_c"), "_init")
 				w.started[out.Num] = w.moved(c, strings.ToLower(strings.TrimPrefix(base, "MPI_")))
@@ -154,7 +154,7 @@ func (w *walk) newComm(c *trace.Call) comm {
 		m.in, m.out = in(c, "indegree").Num, in(c, "outdegree").Num
 	case "MPI_Dist_graph_create":
 		n, _ := w.own.Neighbours(c.Param("comm_dist_graph").Out.Num, w.stream, w.index)
-		m.in, m.out = int64(len(n.In)), int64(len(n.Out))
+		m.in, m.out = int64(len(n.Sources)), int64(len(n.Destinations))
 	case "MPI_Comm_dup", "MPI_Comm_idup", "MPI_Comm_dup_with_info", "MPI_Comm_idup_with_info":
 		p := w.comm(in(c, "comm").Num)
 		m.in, m.out = p.in, p.out
@@ -164,9 +164,9 @@ func (w *walk) newComm(c *trace.Call) comm {
 
 func (w *walk) comm(handle int64) comm {
 	switch handle {
-	case mpi.CommWorld:
+	case mpi.HandleCommWorld:
 		return w.world
-	case mpi.CommSelf:
+	case mpi.HandleCommSelf:
 		return comm{0, 1, 0, 0, 0}
 	}
 	return w.comms[handle]
@@ -189,7 +189,7 @@ func (w *walk) call(c *trace.Call) (a ops.Amount) {
 		return w.started[in(c, "request").Num]
 	case "startall":
 		for _, v := range in(c, "array_of_requests").Elems {
-			a.Add(w.started[v.Num], 1)
+			a.AddTimes(w.started[v.Num], 1)
 		}
 		return a
 	}
@@ -208,7 +208,7 @@ func (w *walk) moved(c *trace.Call, name string) (a ops.Amount) {
 		total := uint64(0)
 		for i, v := range in(c, counts).Elems {
 			t := in(c, types)
-			if t.Type == trace.Array {
+			if t.Type == trace.TypeArray {
 				t = &t.Elems[i]
 			}
 			total += uint64(max(0, v.Num)) * w.size(t.Num)
@@ -222,7 +222,7 @@ func (w *walk) moved(c *trace.Call, name string) (a ops.Amount) {
 		return 1
 	}
 	received := func(posted uint64) uint64 {
-		if p := c.Param("status"); p != nil && p.Out.Type == trace.Status && posted > 0 {
+		if p := c.Param("status"); p != nil && p.Out.Type == trace.TypeStatus && posted > 0 {
 			if s := p.Out.Status; (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) && s.Count >= 0 {
 				return uint64(s.Count)
 			}
@@ -231,7 +231,7 @@ func (w *walk) moved(c *trace.Call, name string) (a ops.Amount) {
 	}
 	here := func(name string) bool {
 		a := in(c, name).Addr
-		return in(c, name).Type == trace.Address && a.Class == trace.Special && a.Offset == trace.SpecialInPlace
+		return in(c, name).Type == trace.TypeAddress && a.Class == trace.AddressSpecial && a.Offset == trace.SpecialInPlace
 	}
 	cm := w.comm(in(c, "comm").Num)
 	root, group, others := in(c, "root").Num, cm.size, true

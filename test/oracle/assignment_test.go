@@ -107,7 +107,7 @@ func logKeys(calls []*Call) []string {
 		entry, _ := mpi.Lookup(call.Name)
 		for i := range entry.Params {
 			p := &entry.Params[i]
-			if plain(p.Kind) && !p.Array && p.Dir == mpi.In && i < len(call.In) && call.In[i].Int > 0 {
+			if plain(p.Kind) && !p.Array && p.Dir == mpi.DirIn && i < len(call.In) && call.In[i].Int > 0 {
 				key += fmt.Sprintf(" %d", call.In[i].Int)
 			}
 		}

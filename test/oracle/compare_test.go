@@ -26,10 +26,10 @@ func req(h, at uint64) Value { return Value{Form: Request, Raw: h, Addr: at} }
 
 func num(t trace.Type, n int64) trace.Value { return trace.Value{Type: t, Num: n} }
 func heap(id, off int64) trace.Value {
-	return trace.Value{Type: trace.Address, Addr: trace.Location{Class: trace.Heap, ID: id, Offset: off}}
+	return trace.Value{Type: trace.TypeAddress, Addr: trace.Location{Class: trace.AddressHeap, ID: id, Offset: off}}
 }
 func once(n int64) trace.Value {
-	return trace.Value{Type: trace.Request, Form: trace.RequestOnce, ID: n}
+	return trace.Value{Type: trace.TypeRequest, Form: trace.RequestOneShot, ID: n}
 }
 
 type both struct {
@@ -65,15 +65,15 @@ func pairing(t *testing.T, name string, in, out []Value, tin, tout []trace.Value
 // world, a wait for the requests the other way round.
 func sample(t *testing.T) []both {
 	none := trace.Value{}
-	anySource, comm := num(trace.Int, abi("MPI_ANY_SOURCE")), num(trace.Handle, abi("MPI_COMM_WORLD"))
-	integer := num(trace.Handle, abi("MPI_INT"))
-	status := trace.Value{Type: trace.Status, Status: &trace.StatusValue{Form: trace.StatusFilled, Source: 3, Tag: 7, Count: 4}}
+	anySource, comm := num(trace.TypeInt, abi("MPI_ANY_SOURCE")), num(trace.TypeHandle, abi("MPI_COMM_WORLD"))
+	integer := num(trace.TypeHandle, abi("MPI_INT"))
+	status := trace.Value{Type: trace.TypeStatus, Status: &trace.StatusValue{Form: trace.StatusFilled, Source: 3, Tag: 7, Count: 4}}
 	logged := Value{Form: Status, Status: StatusValue{Source: 3, Tag: 7, Bytes: 4}}
 	irecv := func(buf uint64, at uint64, tag int64, off, n int64) both {
 		return pairing(t, "MPI_Irecv",
 			[]Value{pointer(buf), intv(1), handle(0x4c000405), intv(-2), intv(tag), handle(0x44000000), req(0, at)},
 			[]Value{{}, {}, {}, {}, {}, {}, req(0xac000000, at)},
-			[]trace.Value{heap(0, off), num(trace.Int, 1), integer, anySource, num(trace.Int, 7), comm, none},
+			[]trace.Value{heap(0, off), num(trace.TypeInt, 1), integer, anySource, num(trace.TypeInt, 7), comm, none},
 			[]trace.Value{none, none, none, none, none, none, once(n)})
 	}
 	wait := func(at uint64, n int64) both {
@@ -83,13 +83,13 @@ func sample(t *testing.T) []both {
 	}
 	list := []both{
 		pairing(t, "MPI_Comm_dup", []Value{handle(0x44000000), handle(0)}, []Value{{}, handle(0x84000001)},
-			[]trace.Value{comm, none}, []trace.Value{none, num(trace.Handle, 1024)}),
+			[]trace.Value{comm, none}, []trace.Value{none, num(trace.TypeHandle, 1024)}),
 		irecv(0x5000, 0x9000, 7, 0, 0),
 		irecv(0x5004, 0x9004, 7, 4, 1),
 		wait(0x9004, 1),
 		wait(0x9000, 0),
 		pairing(t, "MPI_Comm_free", []Value{handle(0x84000001)}, []Value{handle(0x04000000)},
-			[]trace.Value{num(trace.Handle, 1024)}, nil),
+			[]trace.Value{num(trace.TypeHandle, 1024)}, nil),
 	}
 	list[0].log.Comm = &CommValue{Rank: 1, Members: []int{0, 1}}
 	list[0].trace.NewComm = &trace.NewComm{Rank: 1, Size: 2}

@@ -138,7 +138,7 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 			c.excuse(ProfilingCall)
 		case call.Finalised:
 			c.excuse(AfterFinalize)
-		case !known || entry.Class == mpi.Unwrapped:
+		case !known || entry.Class == mpi.ClassUnwrapped:
 			c.excuse(NotTraced)
 		case call.Entered > finalize && call.Name != "MPI_Finalize":
 			c.excuse(InsideFinalize)
@@ -222,7 +222,7 @@ func (c *comparer) enter(p *pending) {
 	c.report.Calls++
 	for i := range p.trace.Params {
 		param := &p.trace.Params[i]
-		if param.Def.In {
+		if param.Def.HasIn {
 			c.argument(p, i, p.log.In, &param.In, false)
 		}
 		// The value may be handed out anew before this call is seen to end.
@@ -245,7 +245,7 @@ func (c *comparer) leave(p *pending) {
 	}
 	for i := range p.trace.Params {
 		param := &p.trace.Params[i]
-		if param.Def.Out && c.valid(p, param.Def.If) {
+		if param.Def.HasOut && c.valid(p, param.Def.ValidIf) {
 			c.argument(p, i, p.log.Out, &param.Out, true)
 		}
 	}
@@ -271,7 +271,7 @@ func (c *comparer) argument(p *pending, i int, logged []Value, v *trace.Value, e
 		wrong = fmt.Sprintf("log has only %d arguments", len(logged))
 	case kind == mpi.KindUnknown:
 		wrong = "unknown kind"
-	case v.Type == trace.None:
+	case v.Type == trace.TypeNone:
 		wrong = fmt.Sprintf("not in the trace, logged %v", logged[i])
 	default:
 		wrong = c.value(&arg{call: p, def: def, kind: kind, exit: exit}, logged[i], v)
@@ -295,19 +295,19 @@ func (c *comparer) returned(p *pending) {
 	f := p.trace.Func
 	var wrong string
 	switch {
-	case f.Returns == mpi.KindError:
+	case f.ReturnKind == mpi.KindError:
 		wrong = c.names.integer(mpi.KindError, p.log.Ret.Int, p.trace.Return)
 	case p.trace.Return != 0:
 		wrong = fmt.Sprintf("trace has code %d of a function that returns none", p.trace.Return)
-	case f.Returns == mpi.KindRequest:
+	case f.ReturnKind == mpi.KindRequest:
 		c.excuse(ConvertedRequest)
 	default:
-		if p.trace.Result.Type == trace.None {
+		if p.trace.Result.Type == trace.TypeNone {
 			wrong = "not in the trace"
 			break
 		}
-		def := trace.ParamDef{Kind: f.Returns, Type: f.Result}
-		wrong = c.scalar(&arg{call: p, def: &def, kind: f.Returns, exit: true}, p.log.Ret, &p.trace.Result)
+		def := trace.ParamDef{Kind: f.ReturnKind, Type: f.ResultType}
+		wrong = c.scalar(&arg{call: p, def: &def, kind: f.ReturnKind, exit: true}, p.log.Ret, &p.trace.Result)
 	}
 	if wrong != "" {
 		c.wrong("stream %d call %d: %s: returned: %s", p.stream, p.trace.Index, p.log.Name, wrong)
@@ -340,7 +340,7 @@ func (c *comparer) gone(p *pending) {
 	next := 0
 	for i := range p.trace.Params {
 		def := p.trace.Params[i].Def
-		if def.Type != trace.Request || !def.In || i >= len(p.log.Out) {
+		if def.Type != trace.TypeRequest || !def.HasIn || i >= len(p.log.Out) {
 			continue
 		}
 		in, out := []Value{p.log.In[i]}, []Value{p.log.Out[i]}

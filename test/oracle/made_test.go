@@ -35,7 +35,7 @@ func (c *comparer) newComm(p *pending) string {
 	}
 	handle := int64(-1)
 	for i := range p.trace.Params {
-		if v := &p.trace.Params[i].Out; v.Type == trace.Handle && p.trace.Params[i].Def.Kind == mpi.KindComm {
+		if v := &p.trace.Params[i].Out; v.Type == trace.TypeHandle && p.trace.Params[i].Def.Kind == mpi.KindComm {
 			handle = v.Num
 		}
 	}

@@ -20,12 +20,12 @@ func compareMatrix(t *testing.T, r *trace.Reader) {
 		t.Error(err)
 		return
 	}
-	want, err := matrix.Expand(r, o)
+	want, err := matrix.ComputeCallByCall(r, o)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	rows := func(m *matrix.Matrix) (all [][]matrix.Entry) {
+	rows := func(m *matrix.Matrix) (all [][]matrix.RowEntry) {
 		for i := range m.Size() {
 			all = append(all, m.Row(i))
 		}

@@ -33,7 +33,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	where := func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: s.Module, Offset: s.Offset}
 	}
-	f, err := profile.FlatOf(r, sites.NamingByAddress(where), nil)
+	f, err := profile.CallSiteTableOf(r, sites.NamingByAddress(where), nil)
 	if err != nil {
 		t.Error(err)
 		return
@@ -73,7 +73,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	}
 	gotPlaces, gotRanks := make(map[codePlace]tally), make(map[int]tally)
 	for _, x := range f.Rows {
-		gotPlaces[codePlace{x.At.Function, x.Module, x.Offset}] = tally{x.Calls, x.Bytes}
+		gotPlaces[codePlace{x.FunctionSite.Function, x.Module, x.Offset}] = tally{x.Calls, x.Bytes}
 	}
 	for _, x := range f.PerRank {
 		gotRanks[x.Rank] = tally{x.Calls, ops.Amount{Out: x.BytesOut, In: x.BytesIn}}
@@ -88,14 +88,14 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 
 func (a tally) plus(calls uint64, bytes ops.Amount) tally {
 	a.Calls += calls
-	a.Bytes.Add(bytes, 1)
+	a.Bytes.AddTimes(bytes, 1)
 	return a
 }
 
 // compareShape checks that loops and parts come to all that the rank did.
-func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where calltree.Locate) {
+func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where calltree.Locator) {
 	t.Helper()
-	p, err := profile.OfRank(r, rank, calltree.Options{Locate: where})
+	p, err := profile.RankProfile(r, rank, calltree.Options{Locate: where})
 	if err != nil {
 		t.Error(err)
 		return

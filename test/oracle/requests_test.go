@@ -38,7 +38,7 @@ func (c *comparer) requestMade(p *pending, raw, addr uint64, v *trace.Value) str
 	}
 	r := &request{raw: raw, addr: addr, file: p.file, identity: identity{stream: stream, id: v.ID}}
 	switch v.Form {
-	case trace.RequestOnce:
+	case trace.RequestOneShot:
 		if n := c.requests.made[stream]; v.ID != n {
 			return fmt.Sprintf("trace has %s, want number %d", requestText(v), n)
 		}
@@ -93,7 +93,7 @@ func (c *comparer) requestUsed(stream int, raw, addr uint64, v *trace.Value, use
 	for _, r := range candidates {
 		match := false
 		switch v.Form {
-		case trace.RequestOnce:
+		case trace.RequestOneShot:
 			match = r.identity == identity{stream: stream, id: v.ID}
 		case trace.RequestPersistent:
 			match = r.identity == identity{persistent: true, id: v.ID}
@@ -123,7 +123,7 @@ func requestText(v *trace.Value) string {
 	switch v.Form {
 	case trace.RequestNull:
 		return "the null request"
-	case trace.RequestOnce:
+	case trace.RequestOneShot:
 		return fmt.Sprintf("request number %d", v.ID)
 	case trace.RequestPersistent:
 		return fmt.Sprintf("persistent request %d", v.ID)

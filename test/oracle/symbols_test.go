@@ -111,7 +111,7 @@ func newAddresses() addresses {
 
 // free forgets the segment that began at an address.
 func (m *addresses) free(base uint64) {
-	if at, ok := m.owner[base]; ok && at.class == trace.Heap {
+	if at, ok := m.owner[base]; ok && at.class == trace.AddressHeap {
 		delete(m.base, at)
 		delete(m.owner, base)
 	}
@@ -119,7 +119,7 @@ func (m *addresses) free(base uint64) {
 
 // forgetStack says that another thread's calls follow in a stream.
 func (m *addresses) forgetStack(stream int) {
-	at := place{class: trace.Stack, id: int64(stream)}
+	at := place{class: trace.AddressStack, id: int64(stream)}
 	if base, ok := m.base[at]; ok {
 		delete(m.base, at)
 		delete(m.owner, base)
@@ -133,7 +133,7 @@ var specials = map[int64][]string{
 }
 
 func (c *comparer) address(raw uint64, a trace.Location) string {
-	if a.Class == trace.Special {
+	if a.Class == trace.AddressSpecial {
 		if raw == 0 && a.Offset == trace.SpecialNull {
 			return ""
 		}
@@ -156,7 +156,7 @@ func (c *comparer) address(raw uint64, a trace.Location) string {
 	owner, owned := m.owner[base]
 	owned = owned && owner.class == a.Class
 	switch {
-	case a.Class == trace.MPIMemory && (known || owned):
+	case a.Class == trace.AddressMPI && (known || owned):
 		c.excuse(MPIMemory)
 	case known:
 		return fmt.Sprintf("%+v began at %#x, begins at %#x now", a, old, base)

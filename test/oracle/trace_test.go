@@ -246,7 +246,7 @@ func compareWorld(t *testing.T, out string, all [][]*Process, world []*Process) 
 	}
 	compareMatrix(t, r)
 	compareProfile(t, r)
-	comms, err := handles.Of(r).Comms()
+	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type arg struct {
 
 // value compares one parameter at one end of a call.
 func (c *comparer) value(a *arg, raw Value, v *trace.Value) string {
-	if v.Type == trace.None || raw.Form == Nothing {
+	if v.Type == trace.TypeNone || raw.Form == Nothing {
 		return ""
 	}
 	if a.def.Dims > 0 {
@@ -31,7 +31,7 @@ func (c *comparer) list(a *arg, raw Value, v *trace.Value, dims int) string {
 	if dims == 0 {
 		return c.scalar(a, raw, v)
 	}
-	if v.Type != trace.Array {
+	if v.Type != trace.TypeArray {
 		return fmt.Sprintf("type %d in the trace, want an array", v.Type)
 	}
 	if raw.Form == Pointer || v.Num < 0 {
@@ -92,17 +92,17 @@ func (c *comparer) noList(a *arg, raw Value, v *trace.Value) string {
 
 func (c *comparer) scalar(a *arg, raw Value, v *trace.Value) string {
 	switch v.Type {
-	case trace.Time:
+	case trace.TypeTime:
 		c.excuse(TimeValue)
 		return ""
-	case trace.Int:
+	case trace.TypeInt:
 		switch raw.Form {
 		case Int:
 			return c.names.integer(a.kind, raw.Int, v.Num)
 		case Pointer, Handle:
 			return c.nowhere(raw, v.Num)
 		}
-	case trace.Handle, trace.Object:
+	case trace.TypeHandle, trace.TypeObject:
 		switch raw.Form {
 		case Handle, Pointer:
 			if raw.Form == Pointer && raw.Raw == 0 && a.exit {
@@ -110,23 +110,23 @@ func (c *comparer) scalar(a *arg, raw Value, v *trace.Value) string {
 			}
 			return c.handle(a.kind, raw.Raw, v.Num, a.exit)
 		}
-	case trace.Request:
+	case trace.TypeRequest:
 		return c.request(a, raw, v)
-	case trace.Address:
+	case trace.TypeAddress:
 		switch raw.Form {
 		case Pointer, Handle:
 			return c.address(raw.Raw, v.Addr)
 		case Int:
 			return c.address(uint64(raw.Int), v.Addr)
 		}
-	case trace.FunctionRef:
+	case trace.TypeFunctionRef:
 		if raw.Form == Pointer {
-			_, wrong := perParam.Get(c.functions, a.def.Name, newPairs).used(raw.Raw, v.Num)
+			_, wrong := perParam.GetOrMake(c.functions, a.def.Name, newPairs).used(raw.Raw, v.Num)
 			return wrong
 		}
-	case trace.String:
+	case trace.TypeString:
 		return c.text(a, raw, v)
-	case trace.Status:
+	case trace.TypeStatus:
 		return c.status(a, raw, v)
 	}
 	return fmt.Sprintf("logged %v, trace has type %d", raw, v.Type)

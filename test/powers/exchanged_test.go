@@ -41,13 +41,13 @@ func exchange(t *testing.T, from, to string, random *rand.Rand, value bool) bool
 	}
 	defer r.Close()
 	done := false
-	part, err := reduce.WithChange(r, &reduce.ValueChange{
+	part, err := reduce.ChangeValues(r, &reduce.ValueChange{
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error {
 			for range 50 {
 				k := list[random.IntN(len(list))]
 				if value {
-					vals := k.Sigs[random.IntN(len(k.Sigs))].Vals
+					vals := k.Signatures[random.IntN(len(k.Signatures))].Values
 					if len(vals) < 2 {
 						continue
 					}
@@ -74,7 +74,7 @@ func exchange(t *testing.T, from, to string, random *rand.Rand, value bool) bool
 					continue
 				}
 				calls[i], calls[j] = calls[j], calls[i]
-				b := track.Extend(k)
+				b := track.NewBuilderFrom(k)
 				for stream := range k.Streams {
 					if &k.Streams[stream] != s {
 						for c := range k.Streams[stream].Grammar.All() {
@@ -91,7 +91,7 @@ func exchange(t *testing.T, from, to string, random *rand.Rand, value bool) bool
 					grammars = append(grammars, grammar.NewBuilder().Grammar())
 				}
 				x, _, _ := b.Finish(grammars)
-				x.Moved()
+				x.ForgetPlaces()
 				*k = *x
 				done = true
 				return nil

@@ -275,7 +275,7 @@ func TestPowers(t *testing.T) {
 		}
 		r.Close()
 	}
-	for _, name := range container.Names {
+	for _, name := range container.SectionNames {
 		if name != "" && !written[name] {
 			t.Errorf("no trace has a section %q", name)
 		}

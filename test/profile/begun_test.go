@@ -43,14 +43,14 @@ func TestThreadsHaveNames(t *testing.T) {
 				}
 				defer r.Close()
 				named := func(s traces.Site) string { return fmt.Sprintf("function at %#x", s.Offset) }
-				page, err := report.Of(r, report.Options{})
+				page, err := report.CollectData(r, report.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				rows := 0
 				for _, row := range page.Timeline.Rows {
-					if (row.Thread > 0) != (row.Of != "") {
-						t.Errorf("the report's row of rank %d, thread %d, was made for %q", row.First, row.Thread, row.Of)
+					if (row.Thread > 0) != (row.StartFunction != "") {
+						t.Errorf("the report's row of rank %d, thread %d, was made for %q", row.FirstRank, row.Thread, row.StartFunction)
 					}
 					rows += min(1, row.Thread)
 				}

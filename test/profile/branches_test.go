@@ -49,7 +49,7 @@ func (n *branched) ways() (list []string) {
 		var ways []string
 		for _, w := range b.Arms {
 			var lines []int
-			for _, x := range n.Body[w.From:w.To] {
+			for _, x := range n.Body[w.FirstItem:w.EndItem] {
 				lines = append(lines, x.lines()...)
 			}
 			slices.Sort(lines)

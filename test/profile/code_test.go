@@ -160,7 +160,7 @@ func marksUnsearched(t *testing.T, dir string) {
 		t.Fatalf("%v, error %v", known, err)
 	}
 	s := symbolise.New(symbolise.Options{})
-	got, err := tree.Of(t.Context(), r, s, tree.NewTailCalls(s), tree.Options{Blocks: -1})
+	got, err := tree.Build(t.Context(), r, s, tree.NewTailCalls(s), tree.Options{MaxBlocks: -1})
 	if err != nil || got == nil || len(got.Vertices) != len(known.Vertices) {
 		t.Fatalf("%+v, error %v", got, err)
 	}
@@ -170,11 +170,11 @@ func marksUnsearched(t *testing.T, dir string) {
 		if v.Kind != spoortrace.LoopVertex || filepath.Base(v.File) != "nests.c" {
 			continue // a loop of qsort's is left after one call: nothing lies between calls in it
 		}
-		if !v.AtLeast && !v.Unsure {
+		if !v.RoundsAtLeast && !v.EntriesUnsure {
 			sure++
 		}
-		if !w.AtLeast || !w.Unsure {
-			t.Errorf("loop at %s is not marked", w.Where())
+		if !w.RoundsAtLeast || !w.EntriesUnsure {
+			t.Errorf("loop at %s is not marked", w.LocationText())
 		}
 	}
 	if sure == 0 {

@@ -26,11 +26,11 @@ func TestTimesOfPlaces(t *testing.T) {
 				if err := json.Unmarshal([]byte(line), &c); err != nil {
 					t.Fatal(err)
 				}
-				if want := fmt.Sprintf(" ~ mean %s after mean %s, at ", show.Duration(c.Duration), show.Duration(c.Gap)); !strings.Contains(text[i], want) {
+				if want := fmt.Sprintf(" ~ mean %s after mean %s, at ", show.FormatDuration(c.Duration), show.FormatDuration(c.Gap)); !strings.Contains(text[i], want) {
 					t.Errorf("%s, want%s", text[i], want)
 				}
 				if c.Call == "MPI_Sendrecv" {
-					gaps[show.Duration(c.Gap)] = true
+					gaps[show.FormatDuration(c.Gap)] = true
 				}
 			}
 			if len(gaps) < 4 { // warm-up, main loop, the inner loop's first round and others

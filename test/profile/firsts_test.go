@@ -139,7 +139,7 @@ func firstCalls(t *testing.T, m *mpis.MPI, args []string, complain func(string, 
 		t.Fatal(err)
 	}
 	times := make(map[string][]float64) // ms before and in the calls
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,13 +61,13 @@ func TestNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			page, err := report.Of(r, report.Options{})
+			page, err := report.CollectData(r, report.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, about := range []string{"halo (comm 1)", `MPI_COMM_WORLD, datatype "line"`, `win "window on data"`} {
-				if !slices.Contains(page.Timeline.Single.Comms, about) {
-					t.Errorf("no call is about %s in the report: %q", about, page.Timeline.Single.Comms)
+				if !slices.Contains(page.Timeline.SingleCalls.Comms, about) {
+					t.Errorf("no call is about %s in the report: %q", about, page.Timeline.SingleCalls.Comms)
 				}
 			}
 		})

@@ -44,14 +44,14 @@ func TestExchanges(t *testing.T) {
 				}
 				t.Run(fmt.Sprint(m.Name, " ", x.name, ranks), func(t *testing.T) {
 					a := traced(t, m, t.TempDir(), "a.spoor", ranks, x.command...)
-					p, err := proxy.Generate(a, proxy.Options{Code: code(t, a)})
+					p, err := proxy.GenerateProgram(a, proxy.Options{Code: code(t, a)})
 					if err != nil {
 						t.Fatal(err)
 					}
 					text := string(p.Files["proxy.c"])
 					n := strings.Count(table.ReplaceAllString(text, ""), "\n")
-					if p.Variants != 1 || n > 120 || p.Lines > 2000 || lines[x.name] > 0 && n > lines[x.name]+8 || strings.Contains(text, "EXCHANGE(") == (x.name == "waitany") {
-						t.Fatalf("%d programs of %d lines, %d beside tables, on fewer ranks %d", p.Variants, p.Lines, n, lines[x.name])
+					if p.RankVariants != 1 || n > 120 || p.Lines > 2000 || lines[x.name] > 0 && n > lines[x.name]+8 || strings.Contains(text, "EXCHANGE(") == (x.name == "waitany") {
+						t.Fatalf("%d programs of %d lines, %d beside tables, on fewer ranks %d", p.RankVariants, p.Lines, n, lines[x.name])
 					}
 					lines[x.name] = max(lines[x.name], n)
 					dir := t.TempDir()
@@ -95,13 +95,13 @@ func traffic(t *testing.T, r *trace.Reader, rank int) map[string][]string {
 			t.Fatal(err)
 		}
 		def, _ := mpi.ByID(c.Func.ID)
-		is := meaning.WaitingOf(def)
+		is := meaning.WaitBehaviourOf(def)
 		if is.Completes || is.Probes {
 			continue
 		}
 		text := ""
 		for i := range c.Params {
-			if v := c.Params[i].In; v.Type == trace.Int || v.Type == trace.Handle {
+			if v := c.Params[i].In; v.Type == trace.TypeInt || v.Type == trace.TypeHandle {
 				text += fmt.Sprint(" ", v.Num)
 			}
 		}

@@ -25,16 +25,16 @@ func polling(t *testing.T, m *mpis.MPI, ranks int) {
 		t.Fatal(err)
 	}
 	a := traced(t, m, t.TempDir(), "a.spoor", ranks, binary, "500")
-	short, err := proxy.Generate(a, proxy.Options{})
+	short, err := proxy.GenerateProgram(a, proxy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	long, err := proxy.Generate(a, proxy.Options{Recorded: true})
+	long, err := proxy.GenerateProgram(a, proxy.Options{RecordedOrder: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if short.Lines > 200 || short.Variants != 1 || long.Lines < 3*short.Lines {
-		t.Errorf("%d programs of %d lines, %d in the recorded order", short.Variants, short.Lines, long.Lines)
+	if short.Lines > 200 || short.RankVariants != 1 || long.Lines < 3*short.Lines {
+		t.Errorf("%d programs of %d lines, %d in the recorded order", short.RankVariants, short.Lines, long.Lines)
 	}
 	dir := t.TempDir()
 	if err := short.Write(dir); err != nil {
@@ -46,7 +46,7 @@ func polling(t *testing.T, m *mpis.MPI, ranks int) {
 	}
 	// A few rounds in the order in which requests finished.
 	few := traced(t, m, t.TempDir(), "a.spoor", ranks, binary, "6")
-	if got, why := proxied(t, m, few, ranks, proxy.Options{Recorded: true}); got != equal && got != anyOrder {
+	if got, why := proxied(t, m, few, ranks, proxy.Options{RecordedOrder: true}); got != equal && got != anyOrder {
 		t.Errorf("in the recorded order: %s\n%s", got, why)
 	}
 }

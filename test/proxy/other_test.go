@@ -31,7 +31,7 @@ func TestOtherMPI(t *testing.T) {
 			other := list[1-i]
 			pair := m.Name + " to " + other.Name
 			flavour, _ := mpi.FlavourNamed(other.Name)
-			has, err := launch.FunctionsOf(flavour)
+			has, err := launch.MPIFunctionsOf(flavour)
 			if err != nil || has == nil {
 				t.Fatalf("functions of %s: %v", other.Name, err)
 			}
@@ -46,7 +46,7 @@ func TestOtherMPI(t *testing.T) {
 					defer func() { <-slots }()
 					results.InTime(t)
 					flavour, _ := mpi.FlavourNamed(other.Name)
-					target := reissue.Target{Flavour: other.Name, Has: func(name string) bool { return has[name] || flavour.Macro(name) }}
+					target := reissue.TargetMPI{Flavour: other.Name, HasFunction: func(name string) bool { return has[name] || flavour.HasMacro(name) }}
 					got, why := proxied(t, other, record(t), 2, proxy.Options{Target: target})
 					total.add(got)
 					results.Note(t, pair, name, 2, string(got), why)

@@ -34,14 +34,14 @@ func TestPartial(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			ends, err := reissue.FindEnds(a)
+			ends, err := reissue.FindStreamEnds(a)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := proxy.Generate(a, proxy.Options{}); err == nil {
+			if _, err := proxy.GenerateProgram(a, proxy.Options{}); err == nil {
 				t.Error("a program was written without --partial")
 			}
-			p, err := proxy.Generate(a, proxy.Options{Partial: true})
+			p, err := proxy.GenerateProgram(a, proxy.Options{AllowPartial: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestPartial(t *testing.T) {
 
 // upTo fails unless b has the calls of a up to its ends, which are near the death of a rank
 // in its 24th round, and MPI_Finalize.
-func upTo(t *testing.T, a, b *trace.Reader, ends reissue.Ends) {
+func upTo(t *testing.T, a, b *trace.Reader, ends reissue.StreamEnds) {
 	t.Helper()
 	for rank := range ends {
 		x, err := a.Rank(rank)

@@ -28,14 +28,14 @@ func TestUnevenRanks(t *testing.T) {
 		mode, followed := strings.CutSuffix(mode, ", followed")
 		o := proxy.Options{Compute: "sleep"}
 		if followed {
-			o.Gaps = proxy.GapsFollowed
+			o.GapModel = proxy.GapsFollowed
 		}
-		t.Run(fmt.Sprintf("%s %s", mode, o.Gaps), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s", mode, o.GapModel), func(t *testing.T) {
 			t.Setenv("PROXY_TIMES", "1")
 			mpis.Steady(t, func(complain func(string, ...any)) {
 				dir := t.TempDir()
 				a := timed(t, m, dir, mode, ranks, binary)
-				p, err := proxy.Generate(a, o)
+				p, err := proxy.GenerateProgram(a, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -150,7 +150,7 @@ func between(t *testing.T, r *trace.Reader, rank int) map[string]float64 {
 	names := []string{"start", "warm-up", "main", "once", "nested", "end"}
 	of := make(map[string]float64)
 	before := ""
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,17 +148,17 @@ func compare(t *testing.T, a, b *trace.Reader) (outcome, string) {
 	first := ""
 	for _, o := range []diff.Options{{AllowRenamed: true}, {AllowRenamed: true, AnyOrder: true}} {
 		found := false
-		for d, err := range diff.Traces(a, b, o) {
+		for d, err := range diff.CompareTraces(a, b, o) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			found = true
-			first = d.What
-			if d.A != nil {
-				first += "\n- " + d.A.Text()
+			first = d.Text
+			if d.CallA != nil {
+				first += "\n- " + d.CallA.Text()
 			}
-			if d.B != nil {
-				first += "\n+ " + d.B.Text()
+			if d.CallB != nil {
+				first += "\n+ " + d.CallB.Text()
 			}
 			break
 		}
@@ -175,7 +175,7 @@ func compare(t *testing.T, a, b *trace.Reader) (outcome, string) {
 // proxied makes the proxy of a trace, runs it under an MPI and compares.
 func proxied(t *testing.T, m *mpis.MPI, a *trace.Reader, ranks int, o proxy.Options) (outcome, string) {
 	t.Helper()
-	p, err := proxy.Generate(a, o)
+	p, err := proxy.GenerateProgram(a, o)
 	var no *proxy.RefusedError
 	if errors.As(err, &no) {
 		return refused, fmt.Sprint(no.Obstacles)

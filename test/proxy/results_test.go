@@ -71,7 +71,7 @@ func memory(t *testing.T, a, b *trace.Reader) string {
 			var list []event
 			if l != nil {
 				for at, x := range l.All(s) {
-					if x.Segment.Class == trace.Heap {
+					if x.Segment.Class == trace.AddressHeap {
 						list = append(list, event{at, x.Free, x.Segment.ID, x.Size})
 					}
 				}

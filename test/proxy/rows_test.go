@@ -34,7 +34,7 @@ func TestMaster(t *testing.T) {
 	})
 	for _, m := range installed(t) {
 		t.Run(m.Name, func(t *testing.T) {
-			p, err := proxy.Generate(a, proxy.Options{})
+			p, err := proxy.GenerateProgram(a, proxy.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,7 +39,7 @@ func TestShape(t *testing.T) {
 			}
 			a := deep(t, m, t.TempDir(), "a.spoor", 2, binary)
 			o := proxy.Options{Code: code(t, a)}
-			p, err := proxy.Generate(a, o)
+			p, err := proxy.GenerateProgram(a, o)
 			if err != nil {
 				t.Fatal(err)
 			}

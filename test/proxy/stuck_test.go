@@ -22,7 +22,7 @@ func TestStuck(t *testing.T) {
 	}
 	dir := t.TempDir()
 	a := traced(t, m, dir, "a.spoor", 4, build(t, m, p, dir))
-	made, err := proxy.Generate(a, proxy.Options{})
+	made, err := proxy.GenerateProgram(a, proxy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestTriangles(t *testing.T) {
 				if i == 0 && source == "triangles.c" {
 					short(t, m, binary, "120")
 				}
-				p, err := proxy.Generate(a, proxy.Options{})
+				p, err := proxy.GenerateProgram(a, proxy.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestTriangles(t *testing.T) {
 				// Nor many lines of one that has the program's own functions and loops.
 				a = deep(t, m, t.TempDir(), "a.spoor", 2, binary, "40")
 				o := proxy.Options{Code: code(t, a)}
-				if p, err = proxy.Generate(a, o); err != nil {
+				if p, err = proxy.GenerateProgram(a, o); err != nil {
 					t.Fatal(err)
 				}
 				if p.Lines > 200 || !strings.Contains(string(p.Files["proxy.c"]), "// loop ") {
@@ -64,14 +64,14 @@ func TestTriangles(t *testing.T) {
 func short(t *testing.T, m *mpis.MPI, binary, rounds string) *trace.Reader {
 	t.Helper()
 	r := traced(t, m, t.TempDir(), "a.spoor", 2, binary, rounds)
-	costs, err := r.Costs()
+	costs, err := r.StorageCosts()
 	if err != nil {
 		t.Fatal(err)
 	}
 	order := 0.0
 	for _, c := range costs {
-		if c.Value == "order of calls" {
-			order += c.Stored
+		if c.Parameter == "order of calls" {
+			order += c.StoredBytes
 		}
 	}
 	if order == 0 || order > 100 {

@@ -236,13 +236,13 @@ func calls(t *testing.T, path string) map[string]uint64 {
 	}
 	defer r.Close()
 	counts := make(map[string]uint64)
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		for stream := range k.Streams() {
 			for n, count := range k.Counts(stream) {
-				counts[fmt.Sprint(k.Number(), k.Called(n).Name())] += count
+				counts[fmt.Sprint(k.Number(), k.CallWithoutParams(n).Name())] += count
 			}
 		}
 	}

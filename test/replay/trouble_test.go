@@ -214,16 +214,16 @@ func sameInput(v, w *trace.Value) bool {
 		return false
 	}
 	switch v.Type {
-	case trace.Int:
+	case trace.TypeInt:
 		const address = 1 << 40
 		return v.Num == w.Num || v.Num > address && w.Num > address
-	case trace.Handle, trace.Object:
+	case trace.TypeHandle, trace.TypeObject:
 		return v.Num == w.Num || v.Num >= trace.FirstLocal && (w.Num >= trace.FirstLocal || w.Num == trace.UnknownHandle)
-	case trace.Request:
+	case trace.TypeRequest:
 		return v.Form == w.Form && v.ID == w.ID
-	case trace.String:
+	case trace.TypeString:
 		return v.Text == w.Text
-	case trace.Array:
+	case trace.TypeArray:
 		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(x, y trace.Value) bool { return sameInput(&x, &y) })
 	}
 	return true

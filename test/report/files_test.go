@@ -28,7 +28,7 @@ func writers(ranks int, own bool) []*track.Track {
 	})
 	if own {
 		for _, tr := range tracks {
-			tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return 1000, 5000 })
+			tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return 1000, 5000 })
 		}
 	}
 	return tracks

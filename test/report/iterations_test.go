@@ -20,7 +20,7 @@ func TestIterations(t *testing.T) {
 		r.End()
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 			if gap = 1_000_000; rank == 2 && i == 1+slow {
 				return 21_000_000, 5000
 			} else if i == 1+slow {

@@ -24,7 +24,7 @@ func TestKeptIterations(t *testing.T) {
 		r.End()
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 			late := (i-1)/calls == slow && i%calls == 1
 			switch {
 			case late && rank == 2:

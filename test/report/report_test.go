@@ -52,14 +52,14 @@ func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
 
 func page(t *testing.T, r *trace.Reader) []byte {
 	t.Helper()
-	d, err := report.Of(r, report.Options{Named: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
+	d, err := report.CollectData(r, report.Options{Named: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/</script><b class=hack>", Offset: s.Offset}
 	})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := report.Write(&b, d); err != nil {
+	if err := report.WritePage(&b, d); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -29,7 +29,7 @@ func timed(ranks, rounds int) []*track.Track {
 		r.End()
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 			if gap = 4000; rank == ranks-1 {
 				gap = 9000
 			}

@@ -35,7 +35,7 @@ func TestTopologies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			d, err := report.Of(r, report.Options{Named: sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} })})
+			d, err := report.CollectData(r, report.Options{Named: sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} })})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func made(ranks, side int) []report.Topology {
 
 func drawn(t *testing.T, d *report.Data) {
 	var b strings.Builder
-	if err := report.Write(&b, d); err != nil {
+	if err := report.WritePage(&b, d); err != nil {
 		t.Fatal(err)
 	}
 	p := open(t, 1280, 900, false)

@@ -42,7 +42,7 @@ func lost(t *testing.T, tr *trace.Reader) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Lost
+	return p.LostCalls
 }
 
 // A loop that allocates, calls and frees is one loop over the same names, however often

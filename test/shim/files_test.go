@@ -52,7 +52,7 @@ func recordFiles(t *testing.T, m *mpis.MPI, env []string, program string, ms int
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Func.Has(trace.Posix) {
+			if c.Func.Has(trace.AttrPosix) {
 				got[c.Name()]++
 				if c.Return != 0 {
 					t.Errorf("%s did not fail", c.Text())

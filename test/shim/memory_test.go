@@ -38,11 +38,11 @@ func TestDeviceMemory(t *testing.T) {
 				t.Fatalf("%v, printed %q\n%s", r.Err, r.Stdout, r.Stderr)
 			}
 			round := []trace.Location{
-				{Class: trace.DeviceMemory, Device: 1, ID: 0, Offset: 64},
-				{Class: trace.DeviceMemory, Device: 2, ID: 1},
-				{Class: trace.DeviceMemory, Device: 1, ID: 2, Offset: 8},
+				{Class: trace.AddressDevice, Device: 1, ID: 0, Offset: 64},
+				{Class: trace.AddressDevice, Device: 2, ID: 1},
+				{Class: trace.AddressDevice, Device: 1, ID: 2, Offset: 8},
 			}
-			want := append(slices.Concat(round, round), trace.Location{Class: trace.DeviceMemory, Device: 2, ID: 0, Offset: 512 * 15})
+			want := append(slices.Concat(round, round), trace.Location{Class: trace.AddressDevice, Device: 2, ID: 0, Offset: 512 * 15})
 			if d := cmp.Diff(want, broadcastBuffers(t, file)); d != "" {
 				t.Errorf("buffers of the broadcasts (-want +got):\n%s", d)
 			}
@@ -61,7 +61,7 @@ func TestDeviceMemoryByDriver(t *testing.T) {
 		more          []trace.Location
 	}{
 		{"cuda", "libcuda.so.1", nil, []string{"-DDRIVER"}, []trace.Location{
-			{Class: trace.DeviceMemory, Device: 3, ID: 2, Offset: 16}, {Class: trace.DeviceMemory, Device: 3, ID: 2, Offset: 16},
+			{Class: trace.AddressDevice, Device: 3, ID: 2, Offset: 16}, {Class: trace.AddressDevice, Device: 3, ID: 2, Offset: 16},
 		}},
 		{"hsa", "libhsa-runtime64.so.1", []string{"-DHSA"}, nil, nil},
 	} {
@@ -86,14 +86,14 @@ func TestDeviceMemoryByDriver(t *testing.T) {
 			}
 			var got []trace.Location
 			for _, at := range broadcastBuffers(t, file) {
-				if at.Class == trace.DeviceMemory {
+				if at.Class == trace.AddressDevice {
 					got = append(got, at)
 				}
 			}
 			round := []trace.Location{
-				{Class: trace.DeviceMemory, Device: 1, ID: 0, Offset: 5000},
-				{Class: trace.DeviceMemory, Device: 2, ID: 1},
-				{Class: trace.DeviceMemory, Device: 1, ID: 0, Offset: 64},
+				{Class: trace.AddressDevice, Device: 1, ID: 0, Offset: 5000},
+				{Class: trace.AddressDevice, Device: 2, ID: 1},
+				{Class: trace.AddressDevice, Device: 1, ID: 0, Offset: 64},
 			}
 			if d := cmp.Diff(slices.Concat(round, round, x.more), got); d != "" {
 				t.Errorf("buffers on devices (-want +got):\n%s", d)

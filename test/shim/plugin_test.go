@@ -61,7 +61,7 @@ func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums 
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := k.Values()
+	all, err := k.AttachedStats()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +92,14 @@ func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums 
 // by function and name.
 func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.ValueStat) {
 	t.Helper()
-	flat, err := profile.FlatOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
+	flat, err := profile.CallSiteTableOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make(map[string]trace.ValueStat)
 	for i := range flat.Rows {
-		for _, v := range flat.Rows[i].Attached {
-			key := flat.Rows[i].At.Function + " " + v.Name
+		for _, v := range flat.Rows[i].AttachedValues {
+			key := flat.Rows[i].FunctionSite.Function + " " + v.Name
 			s := got[key]
 			s.Merge(trace.ValueStat{Count: v.Count, Sum: v.Sum, Min: v.Min, Max: v.Max})
 			got[key] = s

@@ -32,11 +32,11 @@ func TestCalibrate(t *testing.T) {
 			if !strings.Contains(out, "on the same node") {
 				t.Error(out)
 			}
-			x, err := machine.Load(filepath.Join(dir, "here.toml"))
+			x, err := machine.LoadMachine(filepath.Join(dir, "here.toml"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(x.Levels) != 1 || x.Levels[0].Name != "node" || x.Name != "here" || !strings.HasPrefix(x.Source, "spoor machine measure ") {
+			if len(x.Levels) != 1 || x.Levels[0].Name != "node" || x.Name != "here" || !strings.HasPrefix(x.FiguresSource, "spoor machine measure ") {
 				t.Fatalf("%+v", x)
 			}
 			l := &x.Levels[0]
@@ -45,12 +45,12 @@ func TestCalibrate(t *testing.T) {
 				t.Errorf("an eager limit of %d bytes", l.EagerLimit)
 			}
 			for bytes, least := range map[int64]int64{0: us / 50, 8: us / 50, 1024: us / 20, 32768: us} {
-				cost := l.Message(bytes, bytes > l.EagerLimit)
-				if time := cost.Travel + cost.Receive; time < least || time > 200_000*us {
+				cost := l.CostOfMessage(bytes, bytes > l.EagerLimit)
+				if time := cost.TravelPs + cost.ReceiverCorePs; time < least || time > 200_000*us {
 					t.Errorf("%d bytes take %d ps", bytes, time)
 				}
 			}
-			if l.SendOverhead <= 0 || l.ReceiveOverhead <= 0 || len(l.Sending) < 5 || len(l.Rendezvous) < 3 {
+			if l.SendOverhead <= 0 || l.ReceiveOverhead <= 0 || len(l.SendOverheads) < 5 || len(l.RendezvousTimes) < 3 {
 				t.Errorf("%+v", l)
 			}
 			for _, operation := range machine.MeasuredCollectives {
@@ -58,7 +58,7 @@ func TestCalibrate(t *testing.T) {
 					t.Errorf("MPI_%s takes %d ps", operation, ps)
 				}
 			}
-			if f := x.Files; f == nil || f.Latency <= 0 || f.Open <= 0 || f.Sync <= 0 {
+			if f := x.Files; f == nil || f.LatencyPs <= 0 || f.OpenPs <= 0 || f.SyncPs <= 0 {
 				t.Errorf("files: %+v", f)
 			}
 			if left, err := filepath.Glob(filepath.Join(dir, "spoor-calibrate*")); err != nil || len(left) > 0 {

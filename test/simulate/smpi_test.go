@@ -69,7 +69,7 @@ func TestSMPI(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tracks := tracktest.RunAll(ranks, c.program)
 			for rank, tr := range tracks {
-				tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+				tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 					if i == 0 { // MPI_Init: here and there ranks begin together
 						return 0, 0
 					}
@@ -77,7 +77,7 @@ func TestSMPI(t *testing.T) {
 				})
 			}
 			r := mergetest.Open(t, tracks, nil)
-			m, err := machine.Parse("linked", []byte(linked))
+			m, err := machine.ParseMachine("linked", []byte(linked))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestSMPI(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
+			s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,13 +63,13 @@ func TestConstants(t *testing.T) {
 			if !ok {
 				continue // newer than the library
 			}
-			if want := c.Symbol(l.flavour); want != "" {
+			if want := c.SymbolIn(l.flavour); want != "" {
 				if m := addressed.FindStringSubmatch(p.text); m == nil || m[1] != want {
 					t.Errorf("%s is %s, want the address of %s", c.Name, p.text, want)
 				}
 				continue
 			}
-			want, ok := c.Raw(l.flavour)
+			want, ok := c.ValueIn(l.flavour)
 			if !ok {
 				t.Errorf("%s is %#x, and the table says there is none", c.Name, p.value)
 				continue
@@ -89,7 +89,7 @@ func TestConstants(t *testing.T) {
 // that its compiler lacks.
 func unsupported(l library, c mpi.Constant, got int64) bool {
 	null, _ := mpi.ConstantNamed("MPI_DATATYPE_NULL")
-	v, ok := null.Raw(l.flavour)
+	v, ok := null.ValueIn(l.flavour)
 	return c.Kinds[0] == mpi.KindDatatype && ok && got == v
 }
 

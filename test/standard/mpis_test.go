@@ -25,7 +25,7 @@ func libraries(t *testing.T) []library {
 	for _, m := range mpis.Need(t) {
 		flavour, _ := mpi.FlavourNamed(m.Family)
 		if m.Standard() {
-			flavour = mpi.ABI
+			flavour = mpi.FlavourABI
 		}
 		list = append(list, library{flavour, m})
 	}

@@ -67,7 +67,7 @@ func parseType(text string) ctype {
 var bases = map[mpi.Kind][]string{
 	mpi.KindAint: {"MPI_Aint", "MPI_Count"}, mpi.KindAddress: {"MPI_Aint", "MPI_Count"},
 	mpi.KindOffset: {"MPI_Offset"}, mpi.KindFileDisp: {"MPI_Offset"}, mpi.KindCount64: {"MPI_Count"},
-	mpi.KindTick: {"MPI_Count"}, mpi.KindTime: {"double"},
+	mpi.KindToolClock: {"MPI_Count"}, mpi.KindTime: {"double"},
 	mpi.KindFint: {"MPI_Fint", "int"}, mpi.KindFStatus: {"MPI_Fint", "int"},
 	mpi.KindCbSafety: {"MPI_T_cb_safety"}, mpi.KindSourceOrder: {"MPI_T_source_order"},
 	mpi.KindComm: {"MPI_Comm"}, mpi.KindGroup: {"MPI_Group"}, mpi.KindDatatype: {"MPI_Datatype"}, mpi.KindOp: {"MPI_Op"},
@@ -93,7 +93,7 @@ func check(call *mpi.Call, p *mpi.Param, c ctype) error {
 	}
 	want := bases[p.Kind]
 	switch {
-	case p.Kind.Widens() && call.Large:
+	case p.Kind.WidensInLargeForm() && call.Large:
 		want = []string{"MPI_Count", "MPI_Aint", "MPI_Offset"}
 	case want == nil:
 		want = []string{"int"}
@@ -130,10 +130,10 @@ func depthOf(p *mpi.Param) []int {
 	if p.ByAddress() {
 		depth++
 	}
-	if p.Inner != nil {
+	if p.InnerLen != nil {
 		depth++
 	}
-	if _, product := p.Len.(*mpi.Product); product {
+	if _, product := p.Len.(*mpi.ProductExpr); product {
 		return []int{depth, depth + 1} // int ranges[][3]
 	}
 	return []int{depth}
@@ -162,12 +162,12 @@ func TestPrototypes(t *testing.T) {
 				t.Errorf("calls.txt lacks %s", name)
 				continue
 			}
-			if call.Class == mpi.Unwrapped {
+			if call.Class == mpi.ClassUnwrapped {
 				continue
 			}
-			if want := bases[call.Returns]; !slices.Contains(append(want, "int"), proto.returns) ||
+			if want := bases[call.ReturnKind]; !slices.Contains(append(want, "int"), proto.returns) ||
 				want != nil && !slices.Contains(want, proto.returns) {
-				t.Errorf("%s returns %s, and the table says %s", name, proto.returns, call.Returns)
+				t.Errorf("%s returns %s, and the table says %s", name, proto.returns, call.ReturnKind)
 			}
 			if len(proto.params) != len(call.Params) {
 				t.Errorf("%s has %d parameters, and %d in the table", name, len(proto.params), len(call.Params))

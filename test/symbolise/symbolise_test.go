@@ -105,7 +105,7 @@ func (b *build) marks() []mark {
 	sites.Init(&modules)
 	var marks []mark
 	for _, r := range list {
-		name := sites.Name(r.address)
+		name := sites.NameCode(r.address)
 		places, _, _ := sites.Table()
 		r.mark.site = places[name]
 		if r.mark.site.Module == "" {
@@ -151,7 +151,7 @@ func wantSymbols(t *testing.T, s *symbolise.Symboliser, marks []mark, hidden fun
 	for _, m := range marks {
 		p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
 		want := m.chain[len(m.chain)-1] // what was inlined is forgotten
-		if len(p.Frames) != 1 || p.Frames[0].Line != 0 || p.Frames[0].Offset == 0 || p.Frames[0].Offset > 4096 {
+		if len(p.Frames) != 1 || p.Frames[0].Line != 0 || p.Frames[0].OffsetInFunction == 0 || p.Frames[0].OffsetInFunction > 4096 {
 			t.Errorf("%s: %+v", m.line, p)
 			continue
 		}
@@ -301,7 +301,7 @@ func TestSeparate(t *testing.T) {
 			b.run("mkdir", "-p", dir)
 			b.run("cp", filepath.Base(m.site.Module)+".debug", filepath.Join(dir, m.site.BuildID[2:]+".debug"))
 		}
-		o := symbolise.Options{Paths: []string{root}}
+		o := symbolise.Options{SearchFolders: []string{root}}
 		wantLines(t, symbolise.New(o), marks)
 		// They do without the program, or when it was rebuilt.
 		b.run("rm", "app")
@@ -323,7 +323,7 @@ func TestChanged(t *testing.T) {
 	b.run("rm", "liblibrary.so")
 	s := symbolise.New(symbolise.Options{})
 	for _, m := range marks {
-		if p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset); p.Precision != symbolise.PrecisionModule || p.String() != p.Base() {
+		if p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset); p.Precision != symbolise.PrecisionModule || p.String() != p.ModuleOffset() {
 			t.Errorf("believed another file: %s", p.String())
 		}
 	}
@@ -332,7 +332,7 @@ func TestChanged(t *testing.T) {
 		!strings.Contains(notes, "liblibrary.so is not there") {
 		t.Errorf("notes %q", notes)
 	}
-	wantLines(t, symbolise.New(symbolise.Options{Paths: []string{saved}}), marks)
+	wantLines(t, symbolise.New(symbolise.Options{SearchFolders: []string{saved}}), marks)
 }
 
 // A function is looked up by its own address, not by what is before it.
@@ -344,7 +344,7 @@ func TestCode(t *testing.T) {
 	for _, m := range b.marks() {
 		f := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset).Frames
 		outer := f[len(f)-1]
-		start := m.site.Offset - outer.Offset
+		start := m.site.Offset - outer.OffsetInFunction
 		p := s.CodeAt(m.site.Module, m.site.BuildID, start)
 		if len(p.Frames) == 0 || p.Frames[len(p.Frames)-1].Function != outer.Function || p.Frames[0].Line == 0 {
 			t.Errorf("start of %s: %s", outer.Function, p.String())

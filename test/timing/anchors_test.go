@@ -72,11 +72,11 @@ func kept(t *testing.T, own, drawn *trace.Reader, w *trace.When) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rounds, err := k.Iterations()
+				rounds, err := k.LoopIterations()
 				if err != nil || rounds == nil {
 					t.Fatal(rounds, err)
 				}
-				for c, err := range k.TimingsFrom(0, rounds.Begin(e.Iteration)) {
+				for c, err := range k.TimedTerminalsFrom(0, rounds.Begin(e.Iteration)) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -84,7 +84,7 @@ func kept(t *testing.T, own, drawn *trace.Reader, w *trace.When) {
 						break
 					}
 					lists[i] = append(lists[i], c)
-					if m, err := k.At(0, c.End()-1); i == 1 && c.End() > c.Start && (err != nil || m.Call.Call == nil || m.Call.Index != c.Index) {
+					if m, err := k.MomentAt(0, c.End()-1); i == 1 && c.End() > c.Start && (err != nil || m.Call.Call == nil || m.Call.Index != c.Index) {
 						t.Fatalf("rank %d: call %d is drawn until %d, and at that time there is another one; %v", x.Rank, c.Index, c.End(), err)
 					}
 				}

@@ -46,7 +46,7 @@ func TestExtremesOfClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

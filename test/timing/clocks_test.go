@@ -23,7 +23,7 @@ func TestSkewedClocks(t *testing.T) {
 	}
 	bounds := int64(0)
 	for i, l := range clocks {
-		bounds += l.BoundNs
+		bounds += l.ErrorNs
 		skews[i].check(t, i, l)
 	}
 	// Each process has calibrated its ticks with what error a look at two clocks has.
@@ -35,7 +35,7 @@ func TestSkewedClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,8 +47,8 @@ func TestSkewedClocks(t *testing.T) {
 			}
 			last[n], first[n] = max(last[n], c.Start), min(first[n], c.End())
 			n++
-			m, err := k.At(0, (c.Start+c.End())/2)
-			if err != nil || !(m.State == trace.Inside) || m.Call.Index != c.Index {
+			m, err := k.MomentAt(0, (c.Start+c.End())/2)
+			if err != nil || !(m.State == trace.StateInCall) || m.Call.Index != c.Index {
 				t.Errorf("rank %d: call %d is not found at its time but %+v, error %v", rank, c.Index, m, err)
 			}
 		}
@@ -98,20 +98,20 @@ func (s skew) offset(at int64) float64 {
 // be off by as much as a look at two clocks takes.
 func (s skew) check(t *testing.T, n int, l trace.Clock) {
 	t.Helper()
-	t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", n, l.OffsetNs, 1e6*l.Drift(), l.BoundNs)
+	t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", n, l.OffsetNs, 1e6*l.Drift(), l.ErrorNs)
 	if n == 0 {
 		if l != (trace.Clock{}) {
 			t.Errorf("rank 0's clock is %+v", l)
 		}
 		return
 	}
-	for i, at := range l.AtNs {
-		if want := s.offset(at); math.Abs(float64(l.OffsetNs[i])-want) > float64(l.BoundNs)+20_000 {
-			t.Errorf("clock %d: offset %d, want %.0f within %d", n, l.OffsetNs[i], want, l.BoundNs)
+	for i, at := range l.ComparedAtNs {
+		if want := s.offset(at); math.Abs(float64(l.OffsetNs[i])-want) > float64(l.ErrorNs)+20_000 {
+			t.Errorf("clock %d: offset %d, want %.0f within %d", n, l.OffsetNs[i], want, l.ErrorNs)
 		}
 	}
 	want := -s.ppm / (1 + s.ppm*1e-6)
-	room := 2*float64(l.BoundNs)/float64(l.AtNs[1]-l.AtNs[0])*1e6 + 2
+	room := 2*float64(l.ErrorNs)/float64(l.ComparedAtNs[1]-l.ComparedAtNs[0])*1e6 + 2
 	if d := 1e6 * l.Drift(); math.Abs(d-want) > room {
 		t.Errorf("clock %d drifts by %.1f ppm, want %.1f, give or take %.1f", n, d, want, room)
 	}

@@ -95,7 +95,7 @@ func codecBytes(a *app, m timing.Mode, complain func(string, ...any)) {
 	got := int64(0)
 	for _, s := range a.trace("--timing", string(m), "--error", "0.02").Sections() {
 		if s.Name == "series" {
-			got = s.Stored
+			got = s.StoredBytes
 		}
 	}
 	// Times differ from run to run; beside them stands which ranks' they are.

@@ -18,13 +18,15 @@ import (
 // hide it: one of a few runs must say it.
 func TestCourse(t *testing.T) {
 	const ranks, rounds, tries = 4, 100, 4
-	every := func(f trace.WhenFinding, n uint64) bool { return f.Every == n && f.From == n-1 }
-	one := func(f trace.WhenFinding, rank int) bool { return f.Of == 1 && slices.Equal(f.Ranks, []int{rank}) }
+	every := func(f trace.WhenFinding, n uint64) bool { return f.Period == n && f.FirstIteration == n-1 }
+	one := func(f trace.WhenFinding, rank int) bool {
+		return f.IterationCount == 1 && slices.Equal(f.Ranks, []int{rank})
+	}
 	late := func(f trace.WhenFinding) bool {
-		return f.Kind == int(when.KindSlow) && f.From == rounds*7/10 && one(f, ranks-1)
+		return f.Kind == int(when.KindSlow) && f.FirstIteration == rounds*7/10 && one(f, ranks-1)
 	}
 	shifts := func(f trace.WhenFinding) bool {
-		return f.Kind == int(when.KindStep) && f.From >= rounds/2-3 && f.From <= rounds/2+3 && one(f, 1)
+		return f.Kind == int(when.KindStep) && f.FirstIteration >= rounds/2-3 && f.FirstIteration <= rounds/2+3 && one(f, 1)
 	}
 	for mode, wanted := range map[string][]func(f trace.WhenFinding) bool{
 		"slow":   {late},

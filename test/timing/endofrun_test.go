@@ -59,7 +59,7 @@ const mostAsides = 32
 // trace are a little off.
 func sameWhen(t *testing.T, r *trace.Reader, off bool, complain func(string, ...any)) {
 	t.Helper()
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func sameWhen(t *testing.T, r *trace.Reader, off bool, complain func(string, ...
 func sameWaits(t *testing.T, r *trace.Reader) {
 	t.Helper()
 	name := func(function string, s trace.Site) string { return filepath.Base(s.Module) }
-	want, err := waits.Analyse(r, waits.Options{Name: name, Path: true})
+	want, err := waits.Analyse(r, waits.Options{NameSite: name, WithPath: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func sameWaits(t *testing.T, r *trace.Reader) {
 		t.Fatal(got, err)
 	}
 	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 1000+0.012*float64(max(a, b)) }
-	if want.Messages != got.Messages || want.Threads != got.Threads || !near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) {
+	if want.Messages != got.Messages || want.MaxThreads != got.MaxThreads || !near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) {
 		t.Errorf("with all times %d messages, %d ns in MPI, %d waited; at the end of the run %d, %d, %d", want.Messages, want.MPINs, want.WaitedNs, got.Messages, got.MPINs, got.WaitedNs)
 	}
 	counts := make(map[waits.Kind]uint64)
@@ -114,7 +114,7 @@ func sameWaits(t *testing.T, r *trace.Reader) {
 			t.Errorf("with all times %+v, at the end of the run %+v", w, g)
 		}
 	}
-	if p, q := want.Path, got.Path; p == nil || q == nil || !near(p.RunNs, q.RunNs) || p.Rank != q.Rank && p.RunNs > 1e6 {
+	if p, q := want.Path, got.Path; p == nil || q == nil || !near(p.LengthNs, q.LengthNs) || p.Rank != q.Rank && p.LengthNs > 1e6 {
 		t.Errorf("path: with all times %+v, at the end of the run %+v", p, q)
 	}
 }

@@ -19,7 +19,7 @@ func TestHistograms(t *testing.T) {
 		a.trace("--timing", mode)
 		var rep profile.Histograms
 		a.json(&rep, "profile", "--histogram", "--json", "--by-previous", "--call", "Recv", "t.spoor")
-		if rep.TimesKind != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].ByPrevious) != 3 {
+		if rep.TimesKind != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].CallsAfterEach) != 3 {
 			t.Fatalf("%s: %+v", mode, rep)
 		}
 		s := &rep.Sites[0]
@@ -27,7 +27,7 @@ func TestHistograms(t *testing.T) {
 			t.Errorf("%s: %d durations, %d gaps of 800 calls", mode, s.Duration.Count, s.Gap.Count)
 		}
 		calls, most := uint64(0), map[string]uint64{}
-		for _, x := range s.ByPrevious {
+		for _, x := range s.CallsAfterEach {
 			in := uint64(0)
 			for _, b := range x.Gap.Bins {
 				in += b.Count
@@ -37,8 +37,8 @@ func TestHistograms(t *testing.T) {
 			}
 			calls += in
 			most[x.Function] = in
-			if x.Function != "MPI_Send" && float64(x.Gap.Least) < c.least {
-				t.Errorf("%s: after %s it computed %d ns", mode, x.Function, x.Gap.Least)
+			if x.Function != "MPI_Send" && float64(x.Gap.Min) < c.least {
+				t.Errorf("%s: after %s it computed %d ns", mode, x.Function, x.Gap.Min)
 			}
 		}
 		if calls != 800 || most["MPI_Allreduce"] != 78 || most["MPI_Send"] != 720 || most["MPI_Comm_size"] != 2 {

@@ -88,11 +88,11 @@ func inOrder(t *testing.T, r *trace.Reader, apart bool) {
 			t.Fatal(err)
 		}
 		l, err := k.Clock()
-		if err != nil || apart && rank > 1 && l.BoundNs <= 0 {
+		if err != nil || apart && rank > 1 && l.ErrorNs <= 0 {
 			t.Fatalf("rank %d: clock %+v, error %v", rank, l, err)
 		}
-		room = max(room, 10_000+2*l.BoundNs)
-		for c, err := range k.Timed(0) {
+		room = max(room, 10_000+2*l.ErrorNs)
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

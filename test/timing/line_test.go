@@ -64,7 +64,7 @@ func stretchOf(t *testing.T, r *trace.Reader, rank int) (s stretch) {
 		t.Fatal(err)
 	}
 	last, init := int64(math.MinInt64), int64(0)
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,9 +78,9 @@ func stretchOf(t *testing.T, r *trace.Reader, rank int) (s stretch) {
 		s.end = max(s.end, c.End())
 		s.gaps += float64(c.Timing.Gap.Ns)
 		s.calls += float64(c.Timing.Duration.Ns)
-		s.spoor += float64(c.Timing.Spoor)
-		if c.Timing.Early {
-			s.started = float64(c.Timing.Spoor)
+		s.spoor += float64(c.Timing.RecorderNs)
+		if c.Timing.AsidesBeforeGap {
+			s.started = float64(c.Timing.RecorderNs)
 		}
 		if c.Name() == "MPI_Iprobe" {
 			s.outside += float64(c.Timing.Gap.Ns)
@@ -132,13 +132,13 @@ func (a *app) checkLine(r *trace.Reader, polls int) {
 		}
 		most = max(most, float64(s.rankEnd-s.first)-s.spoor)
 		// The statistics are those of a class of ranks.
-		if s.kind.Own() && !about(s.whole, truth["whole"], 0.02, 2e6+max(0, truth["starved"])) {
+		if s.kind.OfTheCallItself() && !about(s.whole, truth["whole"], 0.02, 2e6+max(0, truth["starved"])) {
 			t.Errorf("rank %d: %.3f ms from the end of MPI_Init to that of the last poll, want %.3f", rank, s.whole/1e6, truth["whole"]/1e6)
 		}
 		if s.spoor == 0 || s.started == 0 || s.started > s.spoor {
 			t.Errorf("rank %d: spoor took %.0f ns, %.0f to start", rank, s.spoor, s.started)
 		}
-		if s.kind.Own() {
+		if s.kind.OfTheCallItself() {
 			// What spoor took is kept to 1.6 %, which is much where it waited long for a processor.
 			room := 1e3*math.Sqrt(float64(polls)) + 0.016*s.spoor
 			if sum := s.gaps + s.calls + s.spoor; !about(sum, float64(s.rankEnd-s.first), 0.003, room) && s.kind == trace.ExactSample {
@@ -266,12 +266,12 @@ func (a *app) checkAt(r *trace.Reader, end int64) {
 			t.Fatal(err)
 		}
 		last := int64(0)
-		for c, err := range k.TimedFrom(0, 0) {
+		for c, err := range k.TimedCallsFrom(0, 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Timing.Early {
-				at := seconds(c.Timing.Asides(c.Index, last, c.Start)[0].Start + int64(c.Timing.Spoor)/2)
+			if c.Timing.AsidesBeforeGap {
+				at := seconds(c.Timing.Asides(c.Index, last, c.Start)[0].Start + int64(c.Timing.RecorderNs)/2)
 				var m struct {
 					Index  uint64
 					State  string
@@ -302,7 +302,7 @@ func seconds(ns int64) string { return fmt.Sprintf("%.9fs", float64(ns)/1e9) }
 func TestLine(t *testing.T) {
 	a := build(t, "line.c", 2)
 	for _, mode := range timing.Modes {
-		if mode == timing.None {
+		if mode == timing.ModeNone {
 			continue // see TestNone
 		}
 		t.Run(string(mode), func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestNone(t *testing.T) {
 	for _, s := range none.Sections() {
 		switch s.Name {
 		case "times", "series", "clocks", "places", "totals", "asides":
-			t.Errorf("section %s of %d bytes", s.Name, s.Stored)
+			t.Errorf("section %s of %d bytes", s.Name, s.StoredBytes)
 		}
 	}
 	for rank := range 2 {

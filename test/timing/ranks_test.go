@@ -55,7 +55,7 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(stri
 		}
 		seen := 0
 		for _, s := range totals.Sites {
-			c, err := k.Terminal(s.Terminal)
+			c, err := k.Terminal(s.FirstTerminal)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -310,7 +310,7 @@ func (a *app) values(r *trace.Reader, rank int, want map[string]float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := k.ValueTotals()
+	got, err := k.AttachedTotals()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,8 +319,8 @@ func (a *app) values(r *trace.Reader, rank int, want map[string]float64) {
 		if v == nil || len(v.Sites) != 1 {
 			t.Fatalf("rank %d: %s %+v", rank, name, v)
 		}
-		for _, x := range []trace.ValueTotal{v.ValueTotal, v.Sites[0].ValueTotal} {
-			if !x.Known() || math.Abs(x.Sum-want) > 0.0102*math.Abs(want) || math.Abs(x.Sum-want) > x.Within {
+		for _, x := range []trace.AttachedSum{v.AttachedSum, v.Sites[0].AttachedSum} {
+			if !x.Known() || math.Abs(x.Sum-want) > 0.0102*math.Abs(want) || math.Abs(x.Sum-want) > x.ErrorBound {
 				t.Errorf("rank %d: %s %+v, want %.0f", rank, name, x, want)
 			}
 		}

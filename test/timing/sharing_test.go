@@ -82,7 +82,7 @@ func (c *cell) lost() {
 	var rep efficiency.Report
 	c.json(&rep, "efficiency", "--all-calls", "--json", "t.spoor")
 	seen := 0
-	for verb, calls := range map[string][]efficiency.Call{"imbalance": rep.Calls, "report": c.page.Imbalance.Calls} {
+	for verb, calls := range map[string][]efficiency.CallSite{"imbalance": rep.Calls, "report": c.page.EfficiencyReport.Calls} {
 		for i := range calls {
 			x := &calls[i]
 			switch x.Function {
@@ -196,13 +196,13 @@ func (c *cell) spent(what string, got *efficiency.Distribution, of []bound) room
 		mean.plus(bound{b.low / n, b.high / n})
 	}
 	r := c.room(uint64(len(c.truth[0])))
-	if r.ns += got.ErrorNs; !c.r.HasTimes() || !r.holds(got.Mean, mean) || !r.holds(got.Least.Ns, least) || !r.holds(got.Most.Ns, most) {
+	if r.ns += got.ErrorNs; !c.r.HasTimes() || !r.holds(got.Mean, mean) || !r.holds(got.Min.Ns, least) || !r.holds(got.Max.Ns, most) {
 		c.t.Errorf("%s: %+v, want %v to %v, mean %v", what, *got, least, most, mean)
 	}
-	if own := of[got.Most.Rank]; !r.holds(got.Most.Ns, own) {
-		c.t.Errorf("%s: rank %d did not spend most: %v of %v", what, got.Most.Rank, own, most)
+	if own := of[got.Max.Rank]; !r.holds(got.Max.Ns, own) {
+		c.t.Errorf("%s: rank %d did not spend most: %v of %v", what, got.Max.Rank, own, most)
 	}
-	if got.Exact && c.word == percent && got.Most.Ns > got.Least.Ns && got.Most.Ns > 1e4 {
+	if got.Exact && c.word == percent && got.Max.Ns > got.Min.Ns && got.Max.Ns > 1e4 {
 		c.t.Errorf("%s: %+v is not exact", what, *got)
 	}
 	return r
@@ -245,7 +245,7 @@ func (c *cell) perRank() {
 func (c *cell) efficiencies() {
 	if c.word == refused {
 		c.refuses("no times", "efficiency", "--json", "t.spoor")
-		if c.page.Imbalance != nil {
+		if c.page.EfficiencyReport != nil {
 			c.t.Error("report: efficiencies in a trace without times")
 		}
 		return
@@ -260,7 +260,7 @@ func (c *cell) efficiencies() {
 	}
 	var rep efficiency.Report
 	c.json(&rep, "efficiency", "--json", "t.spoor")
-	for verb, rep := range map[string]*efficiency.Report{"imbalance": &rep, "report": c.page.Imbalance} {
+	for verb, rep := range map[string]*efficiency.Report{"imbalance": &rep, "report": c.page.EfficiencyReport} {
 		c.share(verb+": parallel efficiency", rep.Efficiency.Parallel, useful, span)
 		c.share(verb+": load balance", rep.Efficiency.LoadBalance, useful, most)
 		c.share(verb+": communication efficiency", rep.Efficiency.Communication, most, span)
@@ -306,7 +306,7 @@ func (c *cell) efficienciesText(useful, most, span bound) {
 	c.rounded("imbalance: most useful time", times[2], most, all)
 }
 
-func (c *cell) share(what string, got efficiency.Share, of, in bound) {
+func (c *cell) share(what string, got efficiency.BoundedShare, of, in bound) {
 	c.t.Helper()
 	r := c.room(1)
 	if want := (bound{of.low / in.high, of.high / in.low}); got.Low > got.Value || got.High < got.Value ||

@@ -93,15 +93,15 @@ func (c *cell) spread(what string, got *profile.Histogram, times []bound) {
 	if c.word == drawn {
 		r = room{2e-3, 5e3} // counts, extremes and means of all calls are not
 	}
-	if got.Count != uint64(len(times)) || !r.holds(got.Mean, sum) || !r.holds(float64(got.Least), least) || !r.holds(float64(got.Most), most) {
-		c.t.Errorf("%s: %d calls from %d to %d, mean %.0f; want %d from %v to %v, mean %v", what, got.Count, got.Least, got.Most, got.Mean,
+	if got.Count != uint64(len(times)) || !r.holds(got.Mean, sum) || !r.holds(float64(got.Min), least) || !r.holds(float64(got.Max), most) {
+		c.t.Errorf("%s: %d calls from %d to %d, mean %.0f; want %d from %v to %v, mean %v", what, got.Count, got.Min, got.Max, got.Mean,
 			len(times), least, most, sum)
 	}
 	calls, mean := uint64(0), 0.0
 	for _, b := range got.Bins {
 		calls += b.Count
 		mean += b.Mean * float64(b.Count) / n
-		if b.Mean < float64(b.Least)-1 || b.Mean > float64(b.Most)+1 {
+		if b.Mean < float64(b.Min)-1 || b.Mean > float64(b.Max)+1 {
 			c.t.Errorf("%s: bin %+v", what, b)
 		}
 		if !c.own() {
@@ -110,10 +110,10 @@ func (c *cell) spread(what string, got *profile.Histogram, times []bound) {
 		within, touching := uint64(0), uint64(0)
 		for _, x := range times {
 			low, high := x.low*(1-r.share)-r.ns, x.high*(1+r.share)+r.ns
-			if low >= float64(b.Least) && high <= float64(b.Most) {
+			if low >= float64(b.Min) && high <= float64(b.Max) {
 				within++
 			}
-			if high >= float64(b.Least) && low <= float64(b.Most) {
+			if high >= float64(b.Min) && low <= float64(b.Max) {
 				touching++
 			}
 		}
@@ -135,8 +135,8 @@ func (c *cell) timeline() {
 		}
 		return
 	}
-	if tl.Kind != c.kind() {
-		c.t.Errorf("times are %s, want %s", tl.Kind, c.kind())
+	if tl.TimesKind != c.kind() {
+		c.t.Errorf("times are %s, want %s", tl.TimesKind, c.kind())
 	}
 	seen := 0
 	for _, f := range tl.Functions {

@@ -74,10 +74,10 @@ func (c *cell) structure() {
 		c.profile(rank, want)
 	}
 	page := &c.page
-	if len(page.Structure) != 1 {
-		c.t.Fatalf("report: %d structures", len(page.Structure))
+	if len(page.Structures) != 1 {
+		c.t.Fatalf("report: %d structures", len(page.Structures))
 	}
-	s := &page.Structure[0]
+	s := &page.Structures[0]
 	c.places("report", all, c.same, parts(inMain(s.Threads[0].Body, func(n report.Node) []report.Node { return n.Body }), func(n report.Node) bool {
 		return n.Site > 0 && s.Sites[n.Site-1].Function == "MPI_Comm_size"
 	}, func(n report.Node) part { return part{n.Compute, n.MPI} }))
@@ -121,7 +121,7 @@ func (c *cell) profile(rank int, want []knownSum) {
 	}
 	c.places("profile --json", want, c.same, parts(inMain(p.Threads[0].Body, func(n *calltree.Node) []*calltree.Node { return n.Body }), func(n *calltree.Node) bool {
 		return n.Site > 0 && p.Sites[n.Site-1].Function == "MPI_Comm_size"
-	}, func(n *calltree.Node) part { return part{n.Sums.Compute, n.Sums.MPI} }))
+	}, func(n *calltree.Node) part { return part{n.Sums.ComputeNs, n.Sums.MPINs} }))
 	if rank > 0 {
 		return
 	}
@@ -187,7 +187,7 @@ type flatProfile struct {
 		Ns        float64 `json:"time_ns"`
 		ComputeNs float64 `json:"compute_ns"`
 	} `json:"sites"`
-	PerRank []sums.Rank `json:"per_rank"`
+	PerRank []sums.RankSums `json:"per_rank"`
 }
 
 // functions looks at sums over all ranks.
@@ -211,10 +211,10 @@ func (c *cell) functions() {
 		add("profile, before", r.Function, r.ComputeNs)
 	}
 	at := make(map[string]int)
-	for i, h := range c.page.Flat.Columns {
+	for i, h := range c.page.CallSites.Columns {
 		at[h.Key] = i
 	}
-	for _, r := range c.page.Flat.Rows {
+	for _, r := range c.page.CallSites.Rows {
 		ns, before := 0.0, 0.0
 		if c.word != absent {
 			ns, before = r[at["time_ns"]].(float64), r[at["compute_ns"]].(float64)

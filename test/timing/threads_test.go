@@ -177,8 +177,8 @@ func (a *app) checkThreads(r *trace.Reader) {
 	a.json(&ranks, "efficiency", "--by-rank", "--json", "t.spoor")
 	var rep efficiency.Report
 	a.json(&rep, "efficiency", "--json", "t.spoor")
-	if len(ranks) != 2 || rep.Threads != 3 {
-		a.t.Fatalf("%d ranks, %d threads", len(ranks), rep.Threads)
+	if len(ranks) != 2 || rep.MaxThreads != 3 {
+		a.t.Fatalf("%d ranks, %d threads", len(ranks), rep.MaxThreads)
 	}
 	share, longest := 0.0, 0.0
 	for rank, x := range ranks {

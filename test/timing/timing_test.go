@@ -70,7 +70,7 @@ func (a *app) trace(flags ...string) *trace.Reader {
 	a.t.Helper()
 	codec := -1 // of flags
 	for i, f := range flags {
-		if m := timing.Mode(f); i > 0 && flags[i-1] == "--timing" && !slices.Contains(timing.Recorded, m) && slices.Contains(timing.Modes, m) {
+		if m := timing.Mode(f); i > 0 && flags[i-1] == "--timing" && !slices.Contains(timing.RecordableModes, m) && slices.Contains(timing.Modes, m) {
 			codec = i
 		}
 	}
@@ -114,7 +114,7 @@ func gaps(t *testing.T, r *trace.Reader) (entry, iteration uint64, kind trace.Sa
 	}
 	var lists [2][]uint64
 	before := ""
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,11 +186,11 @@ func TestAt(t *testing.T) {
 			last := uint64(0)
 			for i := range int64(100) {
 				ns := start + 2_000_000 + p.SpanNs*i/101
-				m, err := k.At(0, ns)
+				m, err := k.MomentAt(0, ns)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if m.Call.Call == nil || m.Call.Index < last || m.Call.Start > ns || (m.State == trace.Inside) != (ns < m.Call.End()) {
+				if m.Call.Call == nil || m.Call.Index < last || m.Call.Start > ns || (m.State == trace.StateInCall) != (ns < m.Call.End()) {
 					t.Fatalf("%s: rank %d at %d: %+v, before it call %d", mode, rank, ns, m, last)
 				}
 				last = m.Call.Index

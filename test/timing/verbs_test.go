@@ -221,7 +221,7 @@ func (c cell) as(t *testing.T, word string, check func(c *cell)) {
 func TestNumbersOfOpenCalls(t *testing.T) {
 	table := knowledge(t)
 	a := buildKnown(t, mpis.Need(t)[0])
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Lossless, timing.Place, timing.None} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist, timing.ModeLossless, timing.ModePlace, timing.ModeNone} {
 		t.Run(string(mode), func(t *testing.T) {
 			b := a.beside(t)
 			args := []string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor", "--timing", string(mode)}

@@ -55,21 +55,21 @@ func ran(t *track.Track) (span int64) {
 func Nested(first, levels, last int, rounds uint64) *grammar.Grammar {
 	g := &grammar.Grammar{Rules: make([][]grammar.Symbol, levels)}
 	for i := range first {
-		g.Rules[0] = append(g.Rules[0], grammar.Symbol{ID: int32(i), Count: 1})
+		g.Rules[0] = append(g.Rules[0], grammar.Symbol{TerminalOrRule: int32(i), Count: 1})
 	}
 	for level := range levels {
 		body := g.Rules[level]
 		if level > 0 {
-			body = append(body, grammar.Symbol{ID: int32(first + level - 1), Count: 1})
+			body = append(body, grammar.Symbol{TerminalOrRule: int32(first + level - 1), Count: 1})
 		}
 		if level < levels-1 {
-			body = append(body, grammar.Symbol{ID: -int32(level + 1), Count: rounds})
+			body = append(body, grammar.Symbol{TerminalOrRule: -int32(level + 1), Count: rounds})
 		} else {
-			body = append(body, grammar.Symbol{ID: int32(first + levels - 1), Count: rounds})
+			body = append(body, grammar.Symbol{TerminalOrRule: int32(first + levels - 1), Count: rounds})
 		}
 		g.Rules[level] = body
 	}
-	g.Rules[0] = append(g.Rules[0], grammar.Symbol{ID: int32(last), Count: 1})
+	g.Rules[0] = append(g.Rules[0], grammar.Symbol{TerminalOrRule: int32(last), Count: 1})
 	return g
 }
 
@@ -78,7 +78,7 @@ func Nested(first, levels, last int, rounds uint64) *grammar.Grammar {
 // between.
 func Fibonacci(parts int) *grammar.Grammar {
 	g := &grammar.Grammar{Rules: make([][]grammar.Symbol, parts)}
-	one := func(id int) grammar.Symbol { return grammar.Symbol{ID: int32(id), Count: 1} }
+	one := func(id int) grammar.Symbol { return grammar.Symbol{TerminalOrRule: int32(id), Count: 1} }
 	g.Rules[0] = []grammar.Symbol{one(0), one(-1), one(3)}
 	for i := 1; i < parts; i++ {
 		switch i {
@@ -99,7 +99,7 @@ func EndlessBut(r *Recorder) {
 	g := r.orders[0].Clone()
 	last := len(g.Rules[0]) - 1
 	g.Rules[0] = append(g.Rules[0], g.Rules[0][last])
-	g.Rules[0][last] = grammar.Symbol{ID: 5, Count: 1}
+	g.Rules[0][last] = grammar.Symbol{TerminalOrRule: 5, Count: 1}
 	r.Order(0, g)
 }
 
@@ -155,14 +155,14 @@ func Makers(r *Recorder) {
 	r.Call("MPI_Comm_free", 11, comm)
 	r.End()
 	rounds := uint64(1) << 47
-	one := func(id int32) grammar.Symbol { return grammar.Symbol{ID: id, Count: 1} }
+	one := func(id int32) grammar.Symbol { return grammar.Symbol{TerminalOrRule: id, Count: 1} }
 	r.Order(0, &grammar.Grammar{Rules: [][]grammar.Symbol{
-		{one(0), {ID: -1, Count: rounds}, {ID: -2, Count: rounds}, {ID: -3, Count: 1000}, one(13)},
+		{one(0), {TerminalOrRule: -1, Count: rounds}, {TerminalOrRule: -2, Count: rounds}, {TerminalOrRule: -3, Count: 1000}, one(13)},
 		{one(1), one(2), one(4), one(5), one(3), one(4), one(5)},
 		{one(6), one(8)},
 		{one(10), one(11), one(12)},
 	}})
 	r.AllocEvent(0, false, 0, 1000)
 	r.AllocEvent(0, true, 0, 0)
-	r.allocOrders = map[int]*grammar.Grammar{0: {Rules: [][]grammar.Symbol{{{ID: -1, Count: rounds}}, {one(0), one(1)}}}}
+	r.allocOrders = map[int]*grammar.Grammar{0: {Rules: [][]grammar.Symbol{{{TerminalOrRule: -1, Count: rounds}}, {one(0), one(1)}}}}
 }

@@ -177,7 +177,7 @@ func Counting(steps int) func(r *Recorder) {
 // in a mode would have kept them.
 func Timed(t *track.Track, mode timing.Mode, times func(i int) (gap, duration uint64)) {
 	clear(t.Times)
-	paths, i := track.PathsOf(t, true, mode == timing.Hist), 0
+	paths, i := track.TimesByPreviousOf(t, true, mode == timing.ModeHist), 0
 	t.Process.SpanNs = 0
 	for n := range t.Streams[0].Grammar.All() {
 		gap, duration := times(i)
@@ -186,17 +186,17 @@ func Timed(t *track.Track, mode timing.Mode, times func(i int) (gap, duration ui
 		t.Process.SpanNs += int64(gap + duration)
 		paths.Add(n, gap, duration)
 	}
-	t.Log = nil
-	if mode.Log() {
-		t.Log = &track.Log{Options: timing.Options{Mode: mode}, TicksPerNs: 1, StartNs: t.Process.StartNs}
-		t.Log.Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
+	t.TimeLog = nil
+	if mode.NeedsLog() {
+		t.TimeLog = &track.TimeLog{Options: timing.Options{Mode: mode}, TicksPerNs: 1, StartNs: t.Process.StartNs}
+		t.TimeLog.Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
 			for k := range i {
 				gap, duration := times(k)
-				if !yield([]timing.Entry{{Duration: duration, Gap: gap}}, nil) {
+				if !yield([]timing.CallEntry{{Duration: duration, Gap: gap}}, nil) {
 					return
 				}
 			}
 		}}
 	}
-	t.Courses, t.Hists = paths.Track(nil)
+	t.Courses, t.Hists = paths.CoursesAndHists(nil)
 }

@@ -19,7 +19,7 @@ import (
 
 // Numbers of the standard ABI.
 const (
-	World    = mpi.CommWorld
+	World    = mpi.HandleCommWorld
 	ProcNull = mpi.ProcNull
 	IntType  = 0x209 // MPI_INT
 )
@@ -145,7 +145,7 @@ func (r *Recorder) LaneOn(stream int, name string, site int, at []int, vals ...i
 }
 
 func (r *Recorder) record(stream int, call uint16, site int, more string, vals []int64) uint32 {
-	n, _ := r.track.Number(call, r.site(site), vals, more)
+	n, _ := r.track.TerminalOf(call, r.site(site), vals, more)
 	r.track.Stream(stream).Append(n)
 	// Times that vary a little, the same in every test run.
 	r.clock = r.clock*6364136223846793005 + 1442695040888963407
@@ -165,7 +165,7 @@ func (r *Recorder) Handover(stream int, kind mpi.Kind, number int64, maker int, 
 	}
 	of := [2]int{stream, maker}
 	r.handovers.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{
-		Segment: track.PackHandover(slices.Index(model.HandedKinds[:], kind), number, maker), Size: made - r.made[of],
+		Segment: track.PackHandover(slices.Index(model.HandoverKinds[:], kind), number, maker), Size: made - r.made[of],
 	})
 	r.made[of] = made
 }
@@ -191,7 +191,7 @@ func (r *Recorder) site(n int) uint64 {
 		outer := r.site(from)
 		r.from = from
 		inside := (h ^ outer*0x9fb21c651e98df25) &^ (1 << 63)
-		r.track.Sites[inside], r.track.Outer[inside], r.track.Inner[inside] = s, outer, h
+		r.track.Sites[inside], r.track.CallerSite[inside], r.track.WithoutStack[inside] = s, outer, h
 		return inside
 	}
 	if r.phase == "" {
@@ -201,8 +201,8 @@ func (r *Recorder) site(n int) uint64 {
 	f.Write([]byte(r.phase))
 	phase := f.Sum64() &^ (1 << 63)
 	inside := h ^ phase
-	r.track.Sites[phase] = track.Site{Module: r.phase, BuildID: model.PhaseMark}
-	r.track.Sites[inside], r.track.Outer[inside], r.track.Inner[inside] = s, phase, h
+	r.track.Sites[phase] = track.Site{Module: r.phase, BuildID: model.PhaseBuildID}
+	r.track.Sites[inside], r.track.CallerSite[inside], r.track.WithoutStack[inside] = s, phase, h
 	r.phase = ""
 	return inside
 }
@@ -216,7 +216,7 @@ func (r *Recorder) Phase(name string) { r.phase = name }
 // Track returns what was recorded, with terminals in order of occurrence.
 func (r *Recorder) Track() *track.Track {
 	grammars := r.track.Grammars()
-	counts := make([]uint64, len(r.track.Sigs))
+	counts := make([]uint64, len(r.track.Signatures))
 	for i, g := range grammars {
 		grammars[i] = r.ordered(i, g)
 		for n, count := range grammars[i].Counts(len(counts)) {
@@ -229,11 +229,11 @@ func (r *Recorder) Track() *track.Track {
 	t, order, _ := r.track.Finish(grammars)
 	for i, n := range order {
 		if l := r.lanes[n]; l != nil {
-			s := &t.Sigs[i]
-			s.Vals = slices.Clone(s.Vals)
-			out := l.track(i, len(grammars), s.Vals)
+			s := &t.Signatures[i]
+			s.Values = slices.Clone(s.Values)
+			out := l.track(i, len(grammars), s.Values)
 			if r.orders != nil {
-				out.Steps = &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: 0, Count: counts[n] - 1}}}}
+				out.Steps = &grammar.Grammar{Rules: [][]grammar.Symbol{{{TerminalOrRule: 0, Count: counts[n] - 1}}}}
 			}
 			t.Lanes = append(t.Lanes, out)
 		}
@@ -297,7 +297,7 @@ func Calls(t *track.Track, stream int) iter.Seq2[uint32, signature.Signature] {
 			at[n] = l.Values
 			last := make([]int64, len(l.Values))
 			for i, p := range l.Values {
-				last[i] = t.Sigs[n].Vals[p]
+				last[i] = t.Signatures[n].Values[p]
 			}
 			lanes[n] = append(lanes[n], slices.Clone(last))
 			for s := range l.Steps.All() {
@@ -309,11 +309,11 @@ func Calls(t *track.Track, stream int) iter.Seq2[uint32, signature.Signature] {
 		}
 		for s := range t.Streams {
 			for n := range t.Streams[s].Grammar.All() {
-				sig := t.Sigs[n]
+				sig := t.Signatures[n]
 				if own := lanes[n]; len(at[n]) > 0 {
-					sig.Vals = slices.Clone(sig.Vals)
+					sig.Values = slices.Clone(sig.Values)
 					for i, p := range at[n] {
-						sig.Vals[p] = own[0][i]
+						sig.Values[p] = own[0][i]
 					}
 					lanes[n] = own[1:]
 				}

@@ -64,12 +64,12 @@ func Of(r *trace.Reader) (*Traffic, error) {
 		}
 	}
 	for class := range r.Classes() {
-		c, err := ops.ClassOf(r, class)
+		c, err := ops.NewClassAmounts(r, class)
 		if err != nil {
 			return nil, err
 		}
 		members := r.Members(class)
-		err = c.Each(func(member int, _ []uint64, totals []ops.Amount) error {
+		err = c.EachRank(func(member int, _ []uint64, totals []ops.Amount) error {
 			for _, a := range totals {
 				t.Out[members[member]] += a.Out
 				t.In[members[member]] += a.In
@@ -80,15 +80,15 @@ func Of(r *trace.Reader) (*Traffic, error) {
 			return nil, err
 		}
 	}
-	comms, err := handles.Of(r).Comms()
+	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
 		return nil, err
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
-		objects, err := handles.Of(r).Rank(k)
+		objects, err := handles.TableOf(r).Rank(k)
 		if err != nil {
 			return nil, err
 		}
@@ -107,13 +107,13 @@ func Of(r *trace.Reader) (*Traffic, error) {
 
 // call counts what a call sends and receives point to point.
 func (t *Traffic) call(comms *handles.Comms, objects *handles.Rank, rank, stream int, c *trace.Call) {
-	m := meaning.Of(c.Name())
+	m := meaning.DataMovementOf(c.Name())
 	comm := c.Param("comm")
-	if m == nil || comm == nil || m.Pattern != meaning.ToPeer && m.Pattern != meaning.Receive {
+	if m == nil || comm == nil || m.Pattern != meaning.PatternToPeer && m.Pattern != meaning.PatternReceive {
 		return
 	}
 	in := comms.At(rank, stream, c.Index, comm.In.Num)
-	for _, side := range []*meaning.Side{m.Out, m.In} {
+	for _, side := range []*meaning.DataSide{m.Out, m.In} {
 		if side == nil || side.Peer == "" {
 			continue
 		}
@@ -131,7 +131,7 @@ func (t *Traffic) call(comms *handles.Comms, objects *handles.Rank, rank, stream
 		if peer == mpi.ProcNull {
 			continue
 		}
-		if in == nil || peer < 0 || tag == mpi.AnyTag || m.Later {
+		if in == nil || peer < 0 || tag == mpi.AnyTag || m.TakesEffectAtStart {
 			t.Wild++
 			continue
 		}

@@ -26,7 +26,7 @@ type node struct {
 // A Filled tree has all that is needed to tell the calls.
 type Filled struct {
 	code  *trace.Code
-	ways  *tree.Ways
+	ways  *tree.TransitionFinder
 	root  *node
 	nodes []*node
 	Lost  uint64
@@ -34,7 +34,7 @@ type Filled struct {
 
 // Fill goes through the calls of a thread, given by their vertices.
 func Fill(c *trace.Code, calls []int) *Filled {
-	f := &Filled{code: c, ways: tree.NewWays(c), root: &node{number: -1}}
+	f := &Filled{code: c, ways: tree.NewTransitionFinder(c), root: &node{number: -1}}
 	for i := range c.Vertices {
 		parent := f.root
 		if p := c.Vertices[i].Parent; p >= 0 {
@@ -53,12 +53,12 @@ func Fill(c *trace.Code, calls []int) *Filled {
 			for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
 				k++
 			}
-			switch way := f.ways.Between(calls[i-1], b); {
-			case way == trace.Lost:
+			switch way := f.ways.Transition(calls[i-1], b); {
+			case way == trace.UnknownTransition:
 				f.Lost++
 				f.root.rounds++
 				k = 0
-			case way > trace.Forward:
+			case way > trace.NoLoopTransition:
 				for k--; ; k-- {
 					if c.Vertices[q[k].number].Kind == trace.LoopVertex {
 						if way--; way == 0 {
@@ -134,18 +134,18 @@ func (d *decoder) pass(n *node) {
 
 // Compare compares what was counted on the compressed form, of a thread that lost no step.
 func (f *Filled) Compare(counts *tree.Counts) error {
-	if counts.Lost != f.Lost {
-		return fmt.Errorf("%d steps lost, not %d", counts.Lost, f.Lost)
+	if counts.UnexplainedSteps != f.Lost {
+		return fmt.Errorf("%d steps lost, not %d", counts.UnexplainedSteps, f.Lost)
 	}
 	for i, n := range f.nodes {
-		want := tree.Rounds{Entered: uint64(len(n.each)), Rounds: uint64(n.rounds)}
+		want := tree.RoundCounts{Entered: uint64(len(n.each)), Rounds: uint64(n.rounds)}
 		if n.each != nil {
-			want.Least, want.Most, want.Step = uint64(slices.Min(n.each)), uint64(slices.Max(n.each)), step(n.each)
+			want.LeastRounds, want.MostRounds, want.RoundsStep = uint64(slices.Min(n.each)), uint64(slices.Max(n.each)), step(n.each)
 		}
-		if got := counts.Vertex[i]; got != want && f.Lost == 0 {
+		if got := counts.VertexRounds[i]; got != want && f.Lost == 0 {
 			return fmt.Errorf("vertex %d: %+v, not %+v", i, got, want)
 		}
-		if got, want := counts.Taken[i], f.taken(n); got != want && f.Lost == 0 {
+		if got, want := counts.TakenIterations[i], f.taken(n); got != want && f.Lost == 0 {
 			return fmt.Errorf("vertex %d: in rounds %+v, not %+v", i, got, want)
 		}
 	}
@@ -181,12 +181,12 @@ func Check(path string) (placed, all int, err error) {
 	c, err := r.Code()
 	if err == nil && c == nil {
 		s := symbolise.New(symbolise.Options{})
-		c, err = tree.Of(context.Background(), r, s, tree.NewTailCalls(s), tree.Options{})
+		c, err = tree.Build(context.Background(), r, s, tree.NewTailCalls(s), tree.Options{})
 	}
 	if err != nil || c == nil {
 		return 0, 0, fmt.Errorf("no tree: %w", err)
 	}
-	ways := tree.NewWays(c)
+	ways := tree.NewTransitionFinder(c)
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)
 		if err != nil {
@@ -201,15 +201,15 @@ func Check(path string) (placed, all int, err error) {
 				}
 			}
 			placed += len(calls)
-			counts := ways.Count(k.Structure(stream), vertices)
+			counts := ways.CountRuns(k.Structure(stream), vertices)
 			filled := Fill(c, calls)
 			err := filled.Compare(&counts)
 			switch {
 			case err != nil:
 			case !slices.Equal(filled.Calls(), calls):
 				err = errors.New("the tree has other calls than the trace")
-			case counts.Lost > 0:
-				err = fmt.Errorf("%d steps of %d are lost", counts.Lost, len(calls))
+			case counts.UnexplainedSteps > 0:
+				err = fmt.Errorf("%d steps of %d are lost", counts.UnexplainedSteps, len(calls))
 			}
 			if err != nil {
 				return placed, all, fmt.Errorf("rank %d, thread %d: %w", rank, stream, err)
@@ -220,21 +220,21 @@ func Check(path string) (placed, all int, err error) {
 }
 
 // taken is in which rounds of the loop around a node occurred.
-func (f *Filled) taken(n *node) (all code.Iterations) {
-	if !f.code.MaySkipRounds(n.number) {
+func (f *Filled) taken(n *node) (all code.IterationPattern) {
+	if !f.code.MaySkipIterations(n.number) {
 		return all
 	}
 	at := 0
 	for entry, rounds := range n.parent.each {
-		var one code.Iterations
+		var one code.IterationPattern
 		for i := range rounds {
 			if at < len(n.occurred) && n.occurred[at] > 0 {
-				one = one.Then(code.Iterations{First: uint64(i), Last: uint64(i), Count: 1})
+				one = one.Append(code.IterationPattern{First: uint64(i), Last: uint64(i), Count: 1})
 			}
 			at++
 		}
 		if entry > 0 && one != all {
-			return code.Iterations{}
+			return code.IterationPattern{}
 		}
 		all = one
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Bounds are the most that handles can mean, whatever the position: a number that means several objects one after the
+// HandleBounds are the most that handles can mean, whatever the position: a number that means several objects one after the
 // other counts as all of them at once.
-type Bounds struct {
+type HandleBounds struct {
 	ranks int
 	types map[int64]trace.NewType
 	comms map[int64]CommBound
@@ -17,18 +17,18 @@ type Bounds struct {
 
 // A CommBound bounds the communicators that had a number: processes, those of the remote
 // group, and the neighbours that one hears from and sends to.
-type CommBound struct{ Local, Remote, InComm, Out int64 }
+type CommBound struct{ LocalSize, RemoteSize, InNeighbours, OutNeighbours int64 }
 
-// NewBounds prepares the bounds of a rank's handles, in a run with this number of ranks.
-func NewBounds(ranks int) *Bounds {
-	return &Bounds{ranks, make(map[int64]trace.NewType), make(map[int64]CommBound)}
+// NewHandleBounds prepares the bounds of a rank's handles, in a run with this number of ranks.
+func NewHandleBounds(ranks int) *HandleBounds {
+	return &HandleBounds{ranks, make(map[int64]trace.NewType), make(map[int64]CommBound)}
 }
 
-// Note takes in what a call says of the datatype or communicator that it makes.
-func (b *Bounds) Note(c *trace.Call) {
+// AddCreation takes in what a call says of the datatype or communicator that it makes.
+func (b *HandleBounds) AddCreation(c *trace.Call) {
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.Out.Type != trace.Handle || p.Out.Num < trace.FirstLocal {
+		if p.Out.Type != trace.TypeHandle || p.Out.Num < trace.FirstLocal {
 			continue
 		}
 		switch {
@@ -37,12 +37,12 @@ func (b *Bounds) Note(c *trace.Call) {
 		case c.NewComm != nil && p.Kind() == mpi.KindComm:
 			x := b.comms[p.Out.Num]
 			in, out := degrees(c, c.NewComm.Size)
-			b.comms[p.Out.Num] = CommBound{max(x.Local, c.NewComm.Size), max(x.Remote, c.NewComm.RemoteSize), max(x.InComm, in), max(x.Out, out)}
+			b.comms[p.Out.Num] = CommBound{max(x.LocalSize, c.NewComm.Size), max(x.RemoteSize, c.NewComm.RemoteSize), max(x.InNeighbours, in), max(x.OutNeighbours, out)}
 		}
 	}
 }
 
-func (b *Bounds) datatype(handle int64, n *trace.NewType) {
+func (b *HandleBounds) datatype(handle int64, n *trace.NewType) {
 	old, ok := b.types[handle]
 	if !ok {
 		b.types[handle] = *n
@@ -62,7 +62,7 @@ func (b *Bounds) datatype(handle int64, n *trace.NewType) {
 const unknownExtent = 16
 
 // Type returns the bounds of a datatype.
-func (b *Bounds) Type(handle int64) trace.NewType {
+func (b *HandleBounds) Type(handle int64) trace.NewType {
 	if n, ok := b.types[handle]; ok {
 		return n
 	}
@@ -73,9 +73,9 @@ func (b *Bounds) Type(handle int64) trace.NewType {
 	return trace.NewType{Size: n, Extent: n, TrueExtent: n}
 }
 
-// Span returns the bytes that count elements of a type take, relative to the
+// BufferSpan returns the bytes that count elements of a type take, relative to the
 // address that a call is given.
-func (b *Bounds) Span(handle, count int64) (low, high int64) {
+func (b *HandleBounds) BufferSpan(handle, count int64) (low, high int64) {
 	if count <= 0 {
 		return 0, 0
 	}
@@ -86,22 +86,22 @@ func (b *Bounds) Span(handle, count int64) (low, high int64) {
 }
 
 // Comm returns the bounds of a communicator.
-func (b *Bounds) Comm(handle int64) CommBound {
+func (b *HandleBounds) Comm(handle int64) CommBound {
 	switch handle {
-	case mpi.CommWorld:
-		return CommBound{Local: int64(b.ranks)}
-	case mpi.CommSelf:
-		return CommBound{Local: 1}
+	case mpi.HandleCommWorld:
+		return CommBound{LocalSize: int64(b.ranks)}
+	case mpi.HandleCommSelf:
+		return CommBound{LocalSize: 1}
 	}
 	x := b.comms[handle]
-	x.Local = cmp.Or(x.Local, int64(b.ranks))
+	x.LocalSize = cmp.Or(x.LocalSize, int64(b.ranks))
 	return x
 }
 
 // degrees bounds the degrees of a process in a new communicator's topology.
 func degrees(c *trace.Call, size int64) (in, out int64) {
 	num := func(name string) int64 {
-		if q := c.Param(name); q != nil && q.In.Type == trace.Int {
+		if q := c.Param(name); q != nil && q.In.Type == trace.TypeInt {
 			return q.In.Num
 		}
 		return 0

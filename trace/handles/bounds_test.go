@@ -8,16 +8,16 @@ import (
 )
 
 func TestSpanOfTypes(t *testing.T) {
-	b := NewBounds(4)
+	b := NewHandleBounds(4)
 	b.datatype(1024, &trace.NewType{Size: 8, LowerBound: 0, Extent: 100, TrueLowerBound: -4, TrueExtent: 50})
-	if low, high := b.Span(1024, 3); low != -4 || high != 246 {
+	if low, high := b.BufferSpan(1024, 3); low != -4 || high != 246 {
 		t.Errorf("three of a type reach from %d to %d", low, high)
 	}
 	b.datatype(1024, &trace.NewType{Size: 8, Extent: -10, TrueLowerBound: 0, TrueExtent: 8})
-	if low, high := b.Span(1024, 2); low != -4 || high != 146 {
+	if low, high := b.BufferSpan(1024, 2); low != -4 || high != 146 {
 		t.Errorf("a number used twice reaches from %d to %d", low, high)
 	}
-	if low, high := b.Span(0x209, 0); low != 0 || high != 0 {
+	if low, high := b.BufferSpan(0x209, 0); low != 0 || high != 0 {
 		t.Errorf("nothing reaches from %d to %d", low, high)
 	}
 }
@@ -32,7 +32,7 @@ func TestPredefinedExtents(t *testing.T) {
 		if !ok {
 			t.Fatalf("no constant %s", name)
 		}
-		if got := NewBounds(1).Type(c.Value).Extent; got != extent {
+		if got := NewHandleBounds(1).Type(c.Value).Extent; got != extent {
 			t.Errorf("%s extends over %d bytes, expected %d", name, got, extent)
 		}
 	}

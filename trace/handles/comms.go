@@ -37,10 +37,10 @@ func (c *Comm) WorldRank(rank int) int {
 	return c.members[rank]
 }
 
-// Peer returns the world rank that a rank parameter of a point-to-point call
+// PeerWorldRank returns the world rank that a rank parameter of a point-to-point call
 // on the communicator means: that of the remote group on an
 // intercommunicator. It is -1 if not known.
-func (c *Comm) Peer(rank int) int {
+func (c *Comm) PeerWorldRank(rank int) int {
 	if c.RemoteSize == 0 {
 		return c.WorldRank(rank)
 	}
@@ -67,8 +67,8 @@ func (c *Comm) Key() int {
 	return c.Number
 }
 
-// Channel is Key, but equal on both sides of an intercommunicator: messages go from one side to the other.
-func (c *Comm) Channel() int {
+// ChannelKey is Key, but equal on both sides of an intercommunicator: messages go from one side to the other.
+func (c *Comm) ChannelKey() int {
 	if c.Remote != nil {
 		return min(c.Key(), c.Remote.Key())
 	}
@@ -110,9 +110,9 @@ func (c *Comms) World() *Comm { return c.list[0] }
 // by stream and index; nil if that is not known.
 func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	switch handle {
-	case mpi.CommWorld:
+	case mpi.HandleCommWorld:
 		return c.World()
-	case mpi.CommSelf:
+	case mpi.HandleCommSelf:
 		return &Comm{Number: -1, Size: 1, pair: -1, members: []int{rank}}
 	}
 	b, _ := c.bound[rank][handle].at(stream, index)
@@ -206,14 +206,14 @@ func (u *uniter) rank(x *Rank) {
 		before := rest()
 		for stream, list := range lists {
 			for len(list)+len(got[stream]) > 0 {
-				if len(got[stream]) > 0 && (len(list) == 0 || got[stream][0].Index <= list[0].index) {
+				if len(got[stream]) > 0 && (len(list) == 0 || got[stream][0].FirstUse <= list[0].index) {
 					h := &got[stream][0]
-					if from := lists[h.Stream]; !forced && len(from) > 0 && from[0].index <= h.Made {
+					if from := lists[h.MakerStream]; !forced && len(from) > 0 && from[0].index <= h.MakerCall {
 						break // it isn't made yet
 					}
 					forced = false
-					if b, ok := bound[h.id].of(h.Stream).last(h.Made); ok {
-						bound[h.id] = bound[h.id].with(binding[*Comm]{stream, h.Index, b.to})
+					if b, ok := bound[h.id].of(h.MakerStream).last(h.MakerCall); ok {
+						bound[h.id] = bound[h.id].with(binding[*Comm]{stream, h.FirstUse, b.to})
 					}
 					got[stream] = got[stream][1:]
 					continue
@@ -269,13 +269,13 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 
 // parent is the parameter with the communicator from which calls of a function derive another; -1 if none.
 func parent(f *trace.Function) int {
-	return slices.IndexFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == mpiKinds[comm] && p.In })
+	return slices.IndexFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == mpiKinds[comm] && p.HasIn })
 }
 
 // parentOf returns the handle of the communicator from which a call derives another; false if none.
 func parentOf(c *trace.Call) (handle int64, ok bool) {
 	i := parent(c.Func)
-	if i < 0 || c.Params[i].In.Type != trace.Handle {
+	if i < 0 || c.Params[i].In.Type != trace.TypeHandle {
 		return 0, false
 	}
 	return c.Params[i].In.Num, true
@@ -297,7 +297,7 @@ func (u *uniter) add(key commKey, c *trace.Call, parent *Comm) *Comm {
 		side := sideKey{p, n.Leader}
 		p.nth = u.alike[side]
 		u.alike[side]++
-		pair, fresh := once.Number(u.pairs, p)
+		pair, fresh := once.NumberOf(u.pairs, p)
 		if fresh {
 			u.sides = append(u.sides, nil)
 		}

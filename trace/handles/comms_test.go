@@ -49,7 +49,7 @@ func TestCommsOfGrid(t *testing.T) {
 		}
 		r.End()
 	})
-	comms, err := Of(r).Comms()
+	comms, err := TableOf(r).Comms()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestCommsOfGrid(t *testing.T) {
 				if got, want := row.WorldRank(k), y*side+side-1-k; got != want {
 					t.Errorf("rank %d: member %d of its row is %d, want %d", rank, k, got, want)
 				}
-				if got, want := col.Peer(k), k*side+x; got != want {
+				if got, want := col.PeerWorldRank(k), k*side+x; got != want {
 					t.Errorf("rank %d: member %d of its column is %d, want %d", rank, k, got, want)
 				}
 			}
@@ -104,7 +104,7 @@ func TestIntercommunicator(t *testing.T) {
 		r.Call("MPI_Intercomm_merge", 12, 1025, 0, 1026, 0, 0, int64(r.Rank), 5, -1, 0, 0)
 		r.End()
 	})
-	comms, err := Of(r).Comms()
+	comms, err := TableOf(r).Comms()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestIntercommunicator(t *testing.T) {
 	if a == b || a.Remote != b || b.Remote != a {
 		t.Fatalf("sides %+v and %+v", a, b)
 	}
-	if !slices.Equal(b.Members(), []int{2, 3, 4}) || a.Peer(2) != 4 || b.Peer(1) != 1 || a.Peer(3) != -1 {
+	if !slices.Equal(b.Members(), []int{2, 3, 4}) || a.PeerWorldRank(2) != 4 || b.PeerWorldRank(1) != 1 || a.PeerWorldRank(3) != -1 {
 		t.Errorf("members %v and %v", a.Members(), b.Members())
 	}
 	m := comms.At(0, 0, 3, 1026)

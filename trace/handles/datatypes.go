@@ -24,7 +24,7 @@ func (t *stateType) made() []int64 {
 	return []int64{t.size, t.low, t.extent(), t.trueLow, t.trueHigh - t.trueLow}
 }
 
-func (o *State) datatype(handle int64) stateType {
+func (o *HandleState) datatype(handle int64) stateType {
 	if t, ok := o.types[handle]; ok {
 		return t
 	}
@@ -75,14 +75,14 @@ func evenly(count, copies, stride int64, of stateType) stateType {
 
 // small reports whether sizes that come out of a call have 32 bits.
 func (a *Arguments) small() bool {
-	return !a.Func.Has(trace.Large) && slices.ContainsFunc(a.Func.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == mpi.KindCount })
+	return !a.Func.Has(trace.AttrLarge) && slices.ContainsFunc(a.Func.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == mpi.KindCount })
 }
 
 func typeRules() map[string]rule {
 	of := func(t stateType) Results { return Results{typ: &t} }
-	old := func(o *State, a *Arguments) stateType { return o.datatype(a.one("oldtype")) }
+	old := func(o *HandleState, a *Arguments) stateType { return o.datatype(a.one("oldtype")) }
 	asks := func(names []string, get func(t *stateType) []int64) rule {
-		return func(o *State, a *Arguments) Results {
+		return func(o *HandleState, a *Arguments) Results {
 			t := o.datatype(a.one("datatype"))
 			r := Results{Out: make(map[string][]int64)}
 			for i, v := range get(&t) {
@@ -95,7 +95,7 @@ func typeRules() map[string]rule {
 		}
 	}
 	indexed := func(inBytes, oneLength bool) rule {
-		return func(o *State, a *Arguments) Results {
+		return func(o *HandleState, a *Arguments) Results {
 			t, unit := old(o, a), int64(1)
 			if !inBytes {
 				unit = t.extent()
@@ -113,10 +113,10 @@ func typeRules() map[string]rule {
 			return of(assembled(list))
 		}
 	}
-	hvector := func(o *State, a *Arguments) Results {
+	hvector := func(o *HandleState, a *Arguments) Results {
 		return of(evenly(a.one("count"), a.one("blocklength"), a.one("stride"), old(o, a)))
 	}
-	structure := func(o *State, a *Arguments) Results {
+	structure := func(o *HandleState, a *Arguments) Results {
 		at, copies, types := a.list("array_of_displacements"), a.list("array_of_blocklengths"), a.list("array_of_types")
 		var list []typeBlock
 		for i := range at {
@@ -136,10 +136,10 @@ func typeRules() map[string]rule {
 		return of(t)
 	}
 	return map[string]rule{
-		"MPI_Type_contiguous": func(o *State, a *Arguments) Results {
+		"MPI_Type_contiguous": func(o *HandleState, a *Arguments) Results {
 			return of(evenly(1, a.one("count"), 0, old(o, a)))
 		},
-		"MPI_Type_vector": func(o *State, a *Arguments) Results {
+		"MPI_Type_vector": func(o *HandleState, a *Arguments) Results {
 			t := old(o, a)
 			return of(evenly(a.one("count"), a.one("blocklength"), a.one("stride")*t.extent(), t))
 		},
@@ -152,15 +152,15 @@ func typeRules() map[string]rule {
 		"MPI_Type_create_hindexed_block": indexed(true, true),
 		"MPI_Type_struct":                structure,
 		"MPI_Type_create_struct":         structure,
-		"MPI_Type_dup":                   func(o *State, a *Arguments) Results { return of(old(o, a)) },
-		"MPI_Type_create_resized": func(o *State, a *Arguments) Results {
+		"MPI_Type_dup":                   func(o *HandleState, a *Arguments) Results { return of(old(o, a)) },
+		"MPI_Type_create_resized": func(o *HandleState, a *Arguments) Results {
 			t := old(o, a)
 			t.low = a.one("lb")
 			t.high = t.low + a.one("extent")
 			t.align = 0
 			return of(t)
 		},
-		"MPI_Type_create_subarray": func(o *State, a *Arguments) Results {
+		"MPI_Type_create_subarray": func(o *HandleState, a *Arguments) Results {
 			t, sizes, parts, starts := old(o, a), a.list("array_of_sizes"), a.list("array_of_subsizes"), a.list("array_of_starts")
 			if len(parts) != len(sizes) || len(starts) != len(sizes) {
 				panic(ErrUnknown)

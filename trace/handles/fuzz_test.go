@@ -31,17 +31,17 @@ func FuzzHandles(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for id := container.Meta; id < container.End; id++ {
-		f.Add(byte(id-container.Meta), raw[id])
+	for id := container.SectionMeta; id < container.SectionCount; id++ {
+		f.Add(byte(id-container.SectionMeta), raw[id])
 	}
 	unpacked := func(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw }
 	f.Fuzz(func(t *testing.T, id byte, data []byte) {
 		file := raw
-		file[container.Meta+int(id)%(container.End-container.Meta)] = data
+		file[container.SectionMeta+int(id)%(container.SectionCount-container.SectionMeta)] = data
 		whole := container.Assemble(file, unpacked, nil)
-		r, err := trace.NewBytes(whole, "test.spoor")
+		r, err := trace.ReadBytes(whole, "test.spoor")
 		if err == nil && r.Ranks() <= 1000 {
-			ask(Of(r), r)
+			ask(TableOf(r), r)
 		}
 	})
 }
@@ -51,10 +51,10 @@ func ask(t *Table, r *trace.Reader) {
 	if c, err := t.Comms(); err == nil {
 		for _, comm := range c.List() {
 			comm.Members()
-			comm.Peer(0)
+			comm.PeerWorldRank(0)
 		}
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return
 		}
@@ -72,8 +72,8 @@ func ask(t *Table, r *trace.Reader) {
 				if n++; err != nil || n > 100 {
 					break
 				}
-				names.Of(c, func(string, string) {})
-				x.Pieces(stream, c)
+				names.EachNamed(c, func(string, string) {})
+				x.GroupOccurrences(stream, c)
 				x.CommOf(c, stream, c.Index)
 				uses(c, func(name key) {
 					x.at(name, stream, c.Index)

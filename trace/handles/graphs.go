@@ -55,7 +55,7 @@ func asTold(list, told []int) ([]int, bool) {
 }
 
 // inGraph is the neighbourhood of a rank in a graph that it made.
-func (t *Table) inGraph(rank, self int, m Making) (n Neighbourhood, ok bool) {
+func (t *Table) inGraph(rank, self int, m Creation) (n Neighbourhood, ok bool) {
 	made, ok := makes(comm, m.Call)
 	if !ok {
 		return n, false
@@ -68,8 +68,8 @@ func (t *Table) inGraph(rank, self int, m Making) (n Neighbourhood, ok bool) {
 	if g == nil || err != nil || self >= len(g.out) {
 		return n, false
 	}
-	n.In, _ = asTold(g.in[self], g.order[self].in)
-	n.Out, n.Ordered = asTold(g.out[self], g.order[self].out)
+	n.Sources, _ = asTold(g.in[self], g.order[self].in)
+	n.Destinations, n.Ordered = asTold(g.out[self], g.order[self].out)
 	return n, true
 }
 
@@ -86,13 +86,13 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 		return graphs, err
 	}
 	edges, looked := 0, 0
-	for k, err := range t.r.Tracks() {
+	for k, err := range t.r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
 		calls := make(map[int]*trace.Call)
 		for n := range k.Terminals() {
-			if c := k.Called(n); c.Name() != makesGraph && c.Name() != tellsGraph {
+			if c := k.CallWithoutParams(n); c.Name() != makesGraph && c.Name() != tellsGraph {
 				continue
 			}
 			c, err := k.Terminal(n)
@@ -117,14 +117,14 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 					continue
 				}
 				p := c.Param("comm_dist_graph")
-				if p == nil || p.Out.Type != trace.Handle {
+				if p == nil || p.Out.Type != trace.TypeHandle {
 					continue
 				}
 				comm := comms.At(k.Number(), stream, index, p.Out.Num)
 				if comm == nil || comm.Size < 1 || comm.Size > t.r.Ranks() {
 					continue
 				}
-				g := once.Get(graphs, comm, func() *graph {
+				g := once.GetOrMake(graphs, comm, func() *graph {
 					return &graph{out: make([][]int, comm.Size), in: make([][]int, comm.Size), order: make(map[int]neighbours)}
 				})
 				g.tracks++
@@ -169,7 +169,7 @@ func (g *graph) add(c *trace.Call) bool {
 // yet only if the communicator was made otherwise.
 func noteOrder(graphs map[*Comm]*graph, comms *Comms, c *trace.Call, rank, stream int, index uint64) {
 	p := c.Param("comm")
-	if p == nil || p.In.Type != trace.Handle {
+	if p == nil || p.In.Type != trace.TypeHandle {
 		return
 	}
 	comm := comms.At(rank, stream, index, p.In.Num)

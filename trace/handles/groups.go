@@ -9,9 +9,9 @@ import (
 // GroupEmpty is the handle MPI_GROUP_EMPTY.
 const GroupEmpty = 0x109
 
-// GroupOf returns the world ranks, in order, of the group that a call derives from other groups; false if unknown, or
+// DeriveGroup returns the world ranks, in order, of the group that a call derives from other groups; false if unknown, or
 // if the call derives none. group resolves a parameter to a group; ranks that are unknown are -1.
-func GroupOf(a *Arguments, group func(name string) ([]int, bool)) (list []int, ok bool) {
+func DeriveGroup(a *Arguments, group func(name string) ([]int, bool)) (list []int, ok bool) {
 	of := groupRules[a.Func.Name]
 	if of == nil {
 		return nil, false
@@ -138,7 +138,7 @@ func ArgumentsOf(c *trace.Call) *Arguments {
 	for i := range c.Params {
 		v := &c.Params[i].In
 		switch {
-		case v.Type == trace.None:
+		case v.Type == trace.TypeNone:
 		case c.Params[i].Def.Dims > 0:
 			list := make([]int64, 0, len(v.Elems)+1)
 			list = append(list, int64(len(v.Elems)))

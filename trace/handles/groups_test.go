@@ -21,7 +21,7 @@ func TestGroups(t *testing.T) {
 			if !known {
 				t.Fatal(name)
 			}
-			return handles.GroupOf(&handles.Arguments{Func: &trace.Function{ID: def.ID, Name: name}, In: in}, func(param string) ([]int, bool) {
+			return handles.DeriveGroup(&handles.Arguments{Func: &trace.Function{ID: def.ID, Name: name}, In: in}, func(param string) ([]int, bool) {
 				if param == "group2" {
 					return b, true
 				}

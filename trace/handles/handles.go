@@ -89,9 +89,9 @@ type streamTerminal struct{ stream, terminal int }
 
 type tableKey struct{}
 
-// Of returns the table of a trace, which is one for all who ask.
-func Of(r *trace.Reader) *Table {
-	return r.Shared(tableKey{}, func() any { return newTable(r) }).(*Table)
+// TableOf returns the table of a trace, which is one for all who ask.
+func TableOf(r *trace.Reader) *Table {
+	return r.Memoize(tableKey{}, func() any { return newTable(r) }).(*Table)
 }
 
 func newTable(r *trace.Reader) *Table {
@@ -113,7 +113,7 @@ func (t *Table) class(k *trace.Rank) *class {
 	}
 	c := &class{setters: make(map[int]*setter), places: make(map[streamTerminal]*trace.Occurrences), rare: make(map[int]*rarities)}
 	for n := range k.Terminals() {
-		call := k.Called(n)
+		call := k.CallWithoutParams(n)
 		if of, ok := makerOf(call.Func); ok {
 			c.makers = append(c.makers, creator{n, of})
 		}
@@ -160,20 +160,20 @@ func countsOf(k *trace.Rank) [][]uint64 {
 // makerOf returns which kind of objects a function creates.
 func makerOf(f *trace.Function) (of kind, ok bool) {
 	switch {
-	case f.Has(trace.CreatesType):
+	case f.Has(trace.AttrCreatesType):
 		of = datatype
-	case f.Has(trace.CreatesWin):
+	case f.Has(trace.AttrCreatesWin):
 		of = window
-	case f.Has(trace.CreatesComm):
+	case f.Has(trace.AttrCreatesComm):
 		of = comm
-	case f.Has(trace.Persistent):
+	case f.Has(trace.AttrPersistent):
 		of = request
-	case f.Has(trace.Collective):
+	case f.Has(trace.AttrCollective):
 		of = file
 	default:
 		return 0, false
 	}
-	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Out && p.Kind == mpiKinds[of] })
+	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.HasOut && p.Kind == mpiKinds[of] })
 }
 
 // makes returns the object that a call of a creator makes; false if it makes none.
@@ -194,9 +194,9 @@ func makes(of kind, c *trace.Call) (key, bool) {
 // own returns the number of an object that the program made.
 func own(of kind, v *trace.Value) (int64, bool) {
 	if of == request {
-		return v.ID, v.Type == trace.Request && v.Form == trace.RequestPersistent
+		return v.ID, v.Type == trace.TypeRequest && v.Form == trace.RequestPersistent
 	}
-	return v.Num, v.Type == trace.Handle && v.Num >= trace.FirstLocal
+	return v.Num, v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal
 }
 
 // uses calls visit with each object of its own that a call passes.
@@ -204,7 +204,7 @@ func uses(c *trace.Call, visit func(key)) {
 	for i := range c.Params {
 		p := &c.Params[i]
 		of, ok := kindOf(p)
-		if !ok || of == request && !c.Func.Has(trace.Starts) {
+		if !ok || of == request && !c.Func.Has(trace.AttrStarts) {
 			continue
 		}
 		if id, ok := own(of, &p.In); ok {

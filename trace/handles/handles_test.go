@@ -30,7 +30,7 @@ func reused(rounds int) func(r *tracktest.Recorder) {
 // sizes counts the sends of a rank by the size of what they send, -1 if unknown.
 func sizes(t *testing.T, r *trace.Reader) map[int64]uint64 {
 	t.Helper()
-	table := Of(r)
+	table := TableOf(r)
 	k, err := r.Rank(0)
 	if err != nil {
 		t.Fatal(err)
@@ -48,8 +48,8 @@ func sizes(t *testing.T, r *trace.Reader) map[int64]uint64 {
 		if c.Name() != "MPI_Send" {
 			continue
 		}
-		for _, p := range x.Pieces(0, c) {
-			size, ok := x.TypeSize(c.Param("datatype").In.Num, 0, p.At)
+		for _, p := range x.GroupOccurrences(0, c) {
+			size, ok := x.TypeSize(c.Param("datatype").In.Num, 0, p.Position)
 			if !ok {
 				size = -1
 			}
@@ -96,7 +96,7 @@ func TestMadeAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := Of(r).Rank(k)
+	x, err := TableOf(r).Rank(k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,14 +104,14 @@ func TestMadeAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list := x.Pieces(0, c); len(list) != 1 || list[0].Count != 9 {
+	if list := x.GroupOccurrences(0, c); len(list) != 1 || list[0].Count != 9 {
 		t.Errorf("%s in pieces %v", c.Text(), list)
 	}
 	if comm := x.CommOf(c, 0, 3); comm == nil || comm.MadeBy != "MPI_Comm_split" || comm.Size != 2 {
 		t.Errorf("sent on %v", comm)
 	}
 	for handle, size := range map[int64]int64{double: 8, local: 16, local + 1: 0, local + 2: 0} {
-		if got := x.SizeAlways(handle); got != size {
+		if got := x.FixedTypeSize(handle); got != size {
 			t.Errorf("datatype %d always has %d bytes, expected %d", handle, got, size)
 		}
 	}

@@ -36,15 +36,15 @@ func passing(rounds int) func(r *tracktest.Recorder) {
 func TestHandedOver(t *testing.T) {
 	const rounds = 6
 	r := mergetest.Run(t, 4, passing(rounds))
-	comms, err := Of(r).Comms()
+	comms, err := TableOf(r).Comms()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := Of(r).Rank(k)
+		x, err := TableOf(r).Rank(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,19 +66,19 @@ func TestHandedOver(t *testing.T) {
 			if size, ok := x.TypeSize(local, 1, c.Index); !ok || size != int64(8+round%2*8) {
 				t.Errorf("rank %d, call %d sends %d bytes", k.Number(), c.Index, size)
 			}
-			for _, p := range x.Pieces(1, c) {
-				if at, _ := x.TypeSize(local, 1, p.At); p.Count != 1 && at != 8 && at != 16 {
+			for _, p := range x.GroupOccurrences(1, c) {
+				if at, _ := x.TypeSize(local, 1, p.Position); p.Count != 1 && at != 8 && at != 16 {
 					t.Errorf("rank %d: %d calls of one size, %d", k.Number(), p.Count, at)
 				}
 			}
 		}
-		turns, err := Turns(k)
+		turns, err := ThreadDependencies(k)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range uint64(rounds) {
 			// The second thread's send comes after the communicator and the type were made, the free after its barrier.
-			for stream, w := range []Turn{{4*i + 4, 1, 2*i + 1}, {2 * i, 0, 4*i + 1}} {
+			for stream, w := range []ThreadDependency{{4*i + 4, 1, 2*i + 1}, {2 * i, 0, 4*i + 1}} {
 				if !slices.Contains(turns[stream], w) {
 					t.Errorf("rank %d: thread %d lacks the turn %v: %v", k.Number(), stream, w, turns[stream])
 				}
@@ -100,14 +100,14 @@ func TestDamagedHandovers(t *testing.T) {
 		r.CallOn(1, "MPI_Barrier", 43, 0, local+5)
 		r.End()
 	})
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if list, err := k.Handovers(1); err != nil || len(list) > 0 {
 			t.Errorf("%v, %v", list, err)
 		}
-		if _, err := Turns(k); err != nil {
+		if _, err := ThreadDependencies(k); err != nil {
 			t.Error(err)
 		}
 	}

@@ -68,7 +68,7 @@ func (t *Table) nameComms(comms *Comms) error {
 			if err != nil {
 				return err
 			}
-			if n.of != comm || n.object.Type != trace.Handle {
+			if n.of != comm || n.object.Type != trace.TypeHandle {
 				continue
 			}
 			if c := comms.At(k.Number(), n.stream, n.index, n.object.Num); c != nil && c.Name == "" {
@@ -79,15 +79,15 @@ func (t *Table) nameComms(comms *Comms) error {
 	return nil
 }
 
-// Names are those that a rank's program gave to its objects.
-type Names struct {
+// ObjectNames are those that a rank's program gave to its objects.
+type ObjectNames struct {
 	past map[key]history[string]
 }
 
 // Names finds the names that a rank's program gives to communicators, windows and datatypes. An object that is made
 // under the number of one that had a name has none.
-func (t *Table) Names(k *trace.Rank) (*Names, error) {
-	names := &Names{past: make(map[key]history[string])}
+func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
+	names := &ObjectNames{past: make(map[key]history[string])}
 	for n, err := range t.namings(k) {
 		if err != nil {
 			return nil, err
@@ -121,13 +121,13 @@ func (t *Table) Names(k *trace.Rank) (*Names, error) {
 	return names, nil
 }
 
-// None reports whether no object has a name.
-func (n *Names) None() bool { return n == nil || len(n.past) == 0 }
+// Empty reports whether no object has a name.
+func (n *ObjectNames) Empty() bool { return n == nil || len(n.past) == 0 }
 
-// Of calls f with each named object that a call passes or makes, by the handle's text, and its name there. A nil
+// EachNamed calls f with each named object that a call passes or makes, by the handle's text, and its name there. A nil
 // Names has none.
-func (n *Names) Of(c *trace.Call, f func(handle, name string)) {
-	if n.None() {
+func (n *ObjectNames) EachNamed(c *trace.Call, f func(handle, name string)) {
+	if n.Empty() {
 		return
 	}
 	seen := make(map[key]bool)

@@ -11,8 +11,8 @@ import (
 
 // A NestedFree is a call that frees an object which callbacks of that call still use. It comes before them in its stream.
 type NestedFree struct {
-	Free, Last uint64 // the call, and the last one that uses the object
-	Terminal   int    // of the first
+	FreeCall, LastUse uint64 // the call, and the last one that uses the object
+	FreeTerminal      int    // of the first
 }
 
 // haveDeleters are the kinds of objects that have attributes.
@@ -37,11 +37,11 @@ func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
 	for n, c := range distinct {
 		for i := range c.Params {
 			p := &c.Params[i]
-			if c.Return != 0 || p.Def.Dir != trace.DirFree || p.In.Type != trace.Handle || p.In.Num < trace.FirstLocal || !slices.Contains(haveDeleters, p.Kind()) {
+			if c.Return != 0 || p.Def.Dir != trace.DirFree || p.In.Type != trace.TypeHandle || p.In.Num < trace.FirstLocal || !slices.Contains(haveDeleters, p.Kind()) {
 				continue
 			}
 			for stream := range lists {
-				h := &trace.Handover{Kind: p.Kind(), Number: p.In.Num}
+				h := &trace.Handover{Kind: p.Kind(), Handle: p.In.Num}
 				for at := range k.Occurrences(stream, func(t int) bool { return t == n }).All() {
 					if last, ok := t.lastUse(stream, h, at); ok && last > at && len(lists[stream]) < maxNested {
 						lists[stream] = append(lists[stream], NestedFree{at, last, n})
@@ -51,7 +51,7 @@ func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
 		}
 	}
 	for _, list := range lists {
-		slices.SortFunc(list, func(a, b NestedFree) int { return cmp.Compare(a.Free, b.Free) })
+		slices.SortFunc(list, func(a, b NestedFree) int { return cmp.Compare(a.FreeCall, b.FreeCall) })
 	}
 	return lists, nil
 }
@@ -62,7 +62,7 @@ const maxNested = 1 << 20
 // deletes reports whether some call names a function that is called when an attribute goes.
 func deletes(k *trace.Rank) bool {
 	for n := range k.Terminals() {
-		for _, p := range k.Called(n).Func.Params {
+		for _, p := range k.CallWithoutParams(n).Func.Params {
 			if p.Kind == mpi.KindFunction && strings.Contains(p.Name, "delete") {
 				return true
 			}

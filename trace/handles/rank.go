@@ -37,10 +37,10 @@ type created struct {
 // An object is everything that one handle means in turn.
 type object struct {
 	name   key
-	makers []Making // by stream; Index is 0
-	total  uint64   // how often they ran
+	makers []Creation // by stream; Index is 0
+	total  uint64     // how often they ran
 	state  nameState
-	past   history[Making] // if ambiguous, once that was asked for
+	past   history[Creation] // if ambiguous, once that was asked for
 }
 
 type nameState uint8
@@ -52,9 +52,9 @@ const (
 	lost                // and there are too many of those
 )
 
-// A Making is the call that made an object, and where it was. The position
+// A Creation is the call that made an object, and where it was. The position
 // resolves the handles of that call.
-type Making struct {
+type Creation struct {
 	Call   *trace.Call
 	Stream int
 	Index  uint64
@@ -95,7 +95,7 @@ func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 				o = &object{name: name}
 				x.objects[name] = o
 			}
-			o.makers = append(o.makers, Making{Call: call, Stream: stream})
+			o.makers = append(o.makers, Creation{Call: call, Stream: stream})
 			o.total += counts[m.terminal]
 			x.made[i] = created{call, o}
 		}
@@ -123,7 +123,7 @@ func (x *Rank) findHanded() error {
 		}
 		for _, h := range list {
 			of := slices.Index(mpiKinds[:], h.Kind)
-			if k := (key{kind(of), h.Number}); of >= 0 && x.ambiguous(k) {
+			if k := (key{kind(of), h.Handle}); of >= 0 && x.ambiguous(k) {
 				x.handed[stream] = append(x.handed[stream], handed{k, h})
 			}
 		}
@@ -172,13 +172,13 @@ func (x *Rank) ambiguous(name key) bool {
 
 func (x *Rank) changes(o *object) bool {
 	first := o.makers[0].Call
-	other := func(m Making) bool { return m.Call != first }
+	other := func(m Creation) bool { return m.Call != first }
 	switch o.name.kind {
 	case datatype:
-		return slices.ContainsFunc(o.makers, func(m Making) bool { return m.Call.NewType.Size != first.NewType.Size })
+		return slices.ContainsFunc(o.makers, func(m Creation) bool { return m.Call.NewType.Size != first.NewType.Size })
 	case file: // resolved only for its communicator
 		comm := first.Param("comm")
-		other = func(m Making) bool {
+		other = func(m Creation) bool {
 			c := m.Call.Param("comm")
 			return c == nil || comm == nil || c.In.Num != comm.In.Num
 		}
@@ -238,7 +238,7 @@ func (x *Rank) find(sought []extent) [][]making {
 		for index, t := range x.k.Occurrences(stream, func(t int) bool { return of[t] > 0 }).All() {
 			found[stream] = append(found[stream], making{index, of[t] - 1})
 		}
-		firsts := x.k.Firsts(stream)
+		firsts := x.k.FirstPositions(stream)
 		for i, e := range sought {
 			if t := x.class.makers[i].terminal; e == firstOf && counts[t] > 0 {
 				found[stream] = append(found[stream], making{firsts[t], i})
@@ -251,7 +251,7 @@ func (x *Rank) find(sought []extent) [][]making {
 
 // past returns all objects that an ambiguous handle meant. The positions of all creating calls are found when one is
 // first asked for.
-func (x *Rank) past(o *object) history[Making] {
+func (x *Rank) past(o *object) history[Creation] {
 	if !x.located {
 		x.located = true
 		for stream, list := range x.makings(func(o *object) extent {
@@ -262,14 +262,14 @@ func (x *Rank) past(o *object) history[Making] {
 		}) {
 			for _, at := range list {
 				m := &x.made[at.maker]
-				m.past = append(m.past, binding[Making]{stream, at.index, Making{m.call, stream, at.index}})
+				m.past = append(m.past, binding[Creation]{stream, at.index, Creation{m.call, stream, at.index}})
 			}
 		}
-		got := make(map[key]history[Making])
+		got := make(map[key]history[Creation])
 		for stream, list := range x.handed {
 			for _, h := range list {
-				if m, ok := x.objects[h.key].past.of(h.Stream).last(h.Made); ok {
-					got[h.key] = append(got[h.key], binding[Making]{stream, h.Index, m.to})
+				if m, ok := x.objects[h.key].past.of(h.MakerStream).last(h.MakerCall); ok {
+					got[h.key] = append(got[h.key], binding[Creation]{stream, h.FirstUse, m.to})
 				}
 			}
 		}
@@ -283,10 +283,10 @@ func (x *Rank) past(o *object) history[Making] {
 }
 
 // at returns the making of what a name means at a position.
-func (x *Rank) at(name key, stream int, index uint64) (Making, bool) {
+func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 	o := x.objects[name]
 	if o == nil || o.state == lost {
-		return Making{}, false
+		return Creation{}, false
 	}
 	if o.state != ambiguous {
 		return o.makers[len(o.makers)-1], true
@@ -295,20 +295,20 @@ func (x *Rank) at(name key, stream int, index uint64) (Making, bool) {
 	return b.to, ok
 }
 
-// A Piece is occurrences of a terminal in a stream for which all handles that
+// A OccurrenceGroup is occurrences of a terminal in a stream for which all handles that
 // the call passes mean the same.
-type Piece struct {
-	At    uint64 // a position that resolves the handles
-	Count uint64
+type OccurrenceGroup struct {
+	Position uint64 // a position that resolves the handles
+	Count    uint64
 }
 
-// Pieces splits the occurrences of a terminal in a stream.
-func (x *Rank) Pieces(stream int, c *trace.Call) (list []Piece) {
+// GroupOccurrences splits the occurrences of a terminal in a stream.
+func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGroup) {
 	total := x.counts[stream][c.Terminal]
 	if total == 0 {
 		return nil
 	}
-	var pasts []history[Making] // of what changes its meaning, in this stream
+	var pasts []history[Creation] // of what changes its meaning, in this stream
 	changes := uint64(0)
 	uses(c, func(name key) {
 		if x.ambiguous(name) {
@@ -319,13 +319,13 @@ func (x *Rank) Pieces(stream int, c *trace.Call) (list []Piece) {
 		}
 	})
 	if len(pasts) == 0 {
-		return []Piece{{0, total}}
+		return []OccurrenceGroup{{0, total}}
 	}
 	add := func(at, count uint64) {
-		if n := len(list); n > 0 && list[n-1].At == at {
+		if n := len(list); n > 0 && list[n-1].Position == at {
 			list[n-1].Count += count
 		} else if count > 0 {
-			list = append(list, Piece{at, count})
+			list = append(list, OccurrenceGroup{at, count})
 		}
 	}
 	if total <= x.rareIn(stream).upTo || total < changes {
@@ -449,8 +449,8 @@ func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 	return b.Call.NewType.Size, true
 }
 
-// SizeAlways returns the bytes of data of a datatype; 0 if that is not known, or is one thing early and another late.
-func (x *Rank) SizeAlways(handle int64) int64 {
+// FixedTypeSize returns the bytes of data of a datatype; 0 if that is not known, or is one thing early and another late.
+func (x *Rank) FixedTypeSize(handle int64) int64 {
 	if x.ambiguous(key{datatype, handle}) {
 		return 0
 	}
@@ -458,8 +458,8 @@ func (x *Rank) SizeAlways(handle int64) int64 {
 	return n
 }
 
-// Holes is the extent of a datatype's copies in a row divided by their size; 1 if it has no holes or is unknown.
-func (x *Rank) Holes(handle int64, stream int, index uint64) float64 {
+// ExtentRatio is the extent of a datatype's copies in a row divided by their size; 1 if it has no holes or is unknown.
+func (x *Rank) ExtentRatio(handle int64, stream int, index uint64) float64 {
 	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
 		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
 			return float64(t.Extent) / float64(t.Size)
@@ -472,7 +472,7 @@ func (x *Rank) Holes(handle int64, stream int, index uint64) float64 {
 // known.
 func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *Comm {
 	comms, err := x.t.Comms()
-	if v.Type != trace.Handle || err != nil {
+	if v.Type != trace.TypeHandle || err != nil {
 		return nil
 	}
 	return comms.At(x.k.Number(), stream, index, v.Num)
@@ -483,7 +483,7 @@ func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *Comm {
 func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.In.Type != trace.Handle {
+		if p.In.Type != trace.TypeHandle {
 			continue
 		}
 		switch of, ok := kindOf(p); {
@@ -499,13 +499,13 @@ func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	return nil
 }
 
-// Request returns the making of a persistent request, given its ID.
-func (x *Rank) Request(id int64, stream int, index uint64) (Making, bool) {
+// RequestCreation returns the making of a persistent request, given its ID.
+func (x *Rank) RequestCreation(id int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{request, id}, stream, index)
 }
 
-// Maker returns the making of a communicator that is not predefined.
-func (x *Rank) Maker(handle int64, stream int, index uint64) (Making, bool) {
+// CommCreation returns the making of a communicator that is not predefined.
+func (x *Rank) CommCreation(handle int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{comm, handle}, stream, index)
 }
 

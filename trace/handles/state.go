@@ -19,38 +19,38 @@ type stateComm struct {
 	grid      *Grid // of its topology, if it has one
 }
 
-// A State resolves the handles of a rank between two of its calls: communicators with their members and grids, groups
+// A HandleState resolves the handles of a rank between two of its calls: communicators with their members and grids, groups
 // and datatypes, by the rules of the standard. Determine returns the results of a call, Bind records what the call did.
 //
 // Rank and Comms differ: they resolve handles of a trace at any position, from the recorded creators, without going
 // through the calls in order. State serves calls that nobody recorded, those of a trace that is being made.
-type State struct {
+type HandleState struct {
 	rank, ranks int
 	comms       map[int64]*stateComm
 	groups      map[int64][]int
 	types       map[int64]stateType
 	made        symbol.Comms // how many communicators were
 
-	// Colors are the color and the key that members of a communicator pass to the MPI_Comm_split that is being looked at, and who
+	// SplitColors are the color and the key that members of a communicator pass to the MPI_Comm_split that is being looked at, and who
 	// of them gets a communicator; nil: not known.
-	Colors func(members []int) (color, key []int64, taking []bool, err error)
+	SplitColors func(members []int) (color, key []int64, taking []bool, err error)
 }
 
-// NewState is what a rank has from the beginning. world is all ranks, in order.
-func NewState(rank int, world []int) *State {
+// NewHandleState is what a rank has from the beginning. world is all ranks, in order.
+func NewHandleState(rank int, world []int) *HandleState {
 	ranks := len(world)
-	o := &State{rank: rank, ranks: ranks, comms: make(map[int64]*stateComm), groups: make(map[int64][]int), types: make(map[int64]stateType)}
-	o.comms[mpi.CommWorld] = &stateComm{members: world, own: rank, size: ranks}
-	o.comms[mpi.CommSelf] = &stateComm{members: []int{rank}, size: 1}
+	o := &HandleState{rank: rank, ranks: ranks, comms: make(map[int64]*stateComm), groups: make(map[int64][]int), types: make(map[int64]stateType)}
+	o.comms[mpi.HandleCommWorld] = &stateComm{members: world, own: rank, size: ranks}
+	o.comms[mpi.HandleCommSelf] = &stateComm{members: []int{rank}, size: 1}
 	o.made.Init(rank, ranks)
 	return o
 }
 
 // Arguments are the values of a call by the names of parameters, as signatures have them: lists begin with their length.
 type Arguments struct {
-	Func    *trace.Function
-	In, Out map[string][]int64
-	Made    []int64 // what is known of a new communicator or datatype
+	Func       *trace.Function
+	In, Out    map[string][]int64
+	MadeValues []int64 // what is known of a new communicator or datatype
 }
 
 func (a *Arguments) one(name string) int64 {
@@ -89,17 +89,17 @@ func ints[T int | int64](list []T) []int64 {
 func one(v int64) []int64 { return []int64{v} }
 
 // A rule says what MPI determines of the calls of a function. It panics with ErrUnknown.
-type rule func(o *State, a *Arguments) Results
+type rule func(o *HandleState, a *Arguments) Results
 
-// Determines reports whether MPI determines what calls of a function return, or what the objects are that they make.
-func Determines(f *trace.Function) bool { return ruleOf(f) != nil }
+// DeterminesResults reports whether MPI determines what calls of a function return, or what the objects are that they make.
+func DeterminesResults(f *trace.Function) bool { return ruleOf(f) != nil }
 
 func ruleOf(f *trace.Function) rule {
 	return rules[strings.TrimSuffix(strings.TrimSuffix(f.Name, "_c"), "_x")]
 }
 
 // Determine returns what MPI determines of a call of a function that Determines reports; ErrUnknown if the state doesn't say it.
-func (o *State) Determine(a *Arguments) (r Results, err error) {
+func (o *HandleState) Determine(a *Arguments) (r Results, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if p != ErrUnknown {
@@ -112,12 +112,12 @@ func (o *State) Determine(a *Arguments) (r Results, err error) {
 }
 
 // describe counts a new communicator, and returns what is known of it, in the order of signatures.
-func (o *State) describe(a *Arguments, c *stateComm) []int64 {
-	info := symbol.CommInfo{int64(c.members[0]), int64(c.own), int64(c.size), -1, 0, 0}
+func (o *HandleState) describe(a *Arguments, c *stateComm) []int64 {
+	info := symbol.CommDescription{int64(c.members[0]), int64(c.own), int64(c.size), -1, 0, 0}
 	if a.In["group"] != nil {
 		info[5] = hash(c.members)
 	}
-	return append(one(o.made.Ordinal(a.parent(), a.Func.ID, info)), info[:]...)
+	return append(one(o.made.CountCreation(a.parent(), a.Func.ID, info)), info[:]...)
 }
 
 func (a *Arguments) parent() int64 {
@@ -142,7 +142,7 @@ func hash(members []int) int64 {
 	return int64(cmp.Or(h, 1))
 }
 
-func (o *State) comm(a *Arguments, name string) *stateComm {
+func (o *HandleState) comm(a *Arguments, name string) *stateComm {
 	if c := o.comms[a.one(name)]; c != nil {
 		return c
 	}
@@ -150,7 +150,7 @@ func (o *State) comm(a *Arguments, name string) *stateComm {
 }
 
 // among makes a communicator of ranks of the world, which this one gets if it is among them.
-func (o *State) among(members []int, c stateComm) Results {
+func (o *HandleState) among(members []int, c stateComm) Results {
 	c.members, c.size, c.own = members, len(members), slices.Index(members, o.rank)
 	if c.own < 0 {
 		return Results{}
@@ -165,7 +165,7 @@ func (c *stateComm) known() []int {
 	return c.members
 }
 
-func (o *State) group(a *Arguments, name string) []int {
+func (o *HandleState) group(a *Arguments, name string) []int {
 	g, ok := o.groupOf(a.one(name))
 	if !ok {
 		panic(ErrUnknown)
@@ -173,13 +173,13 @@ func (o *State) group(a *Arguments, name string) []int {
 	return g
 }
 
-func (o *State) groupOf(handle int64) ([]int, bool) {
+func (o *HandleState) groupOf(handle int64) ([]int, bool) {
 	g, ok := o.groups[handle]
 	return g, ok || handle == GroupEmpty
 }
 
 // grid is the communicator of a Cartesian topology.
-func (o *State) grid(a *Arguments) *stateComm {
+func (o *HandleState) grid(a *Arguments) *stateComm {
 	c := o.comm(a, "comm")
 	if c.grid == nil {
 		panic(ErrUnknown)
@@ -200,35 +200,37 @@ var rules map[string]rule
 
 func init() {
 	like := func(parent string) rule { // a communicator of the same members
-		return func(o *State, a *Arguments) Results {
+		return func(o *HandleState, a *Arguments) Results {
 			c := o.comm(a, parent)
 			return o.among(c.known(), stateComm{})
 		}
 	}
-	duplicate := func(o *State, a *Arguments) Results {
+	duplicate := func(o *HandleState, a *Arguments) Results {
 		c := o.comm(a, "comm")
 		return o.among(c.known(), *c)
 	}
-	ofGroup := func(o *State, a *Arguments) Results { return o.among(o.group(a, "group"), stateComm{}) }
+	ofGroup := func(o *HandleState, a *Arguments) Results { return o.among(o.group(a, "group"), stateComm{}) }
 	rules = map[string]rule{
-		"MPI_Comm_size": func(o *State, a *Arguments) Results {
+		"MPI_Comm_size": func(o *HandleState, a *Arguments) Results {
 			return Results{Out: map[string][]int64{"size": one(int64(o.comm(a, "comm").size))}}
 		},
-		"MPI_Comm_rank": func(o *State, a *Arguments) Results {
+		"MPI_Comm_rank": func(o *HandleState, a *Arguments) Results {
 			return Results{Out: map[string][]int64{"rank": one(int64(o.comm(a, "comm").own))}}
 		},
-		"MPI_Comm_group": func(o *State, a *Arguments) Results { return Results{group: slices.Clone(o.comm(a, "comm").known())} },
-		"MPI_Group_size": func(o *State, a *Arguments) Results {
+		"MPI_Comm_group": func(o *HandleState, a *Arguments) Results {
+			return Results{group: slices.Clone(o.comm(a, "comm").known())}
+		},
+		"MPI_Group_size": func(o *HandleState, a *Arguments) Results {
 			return Results{Out: map[string][]int64{"size": one(int64(len(o.group(a, "group"))))}}
 		},
-		"MPI_Group_rank": func(o *State, a *Arguments) Results {
+		"MPI_Group_rank": func(o *HandleState, a *Arguments) Results {
 			at := int64(slices.Index(o.group(a, "group"), o.rank))
 			if at < 0 {
 				at = mpi.Undefined
 			}
 			return Results{Out: map[string][]int64{"rank": one(at)}}
 		},
-		"MPI_Group_translate_ranks": func(o *State, a *Arguments) Results {
+		"MPI_Group_translate_ranks": func(o *HandleState, a *Arguments) Results {
 			g := o.group(a, "group2")
 			var list []int64
 			for _, k := range a.list("ranks1") {
@@ -249,14 +251,14 @@ func init() {
 		splitting:                        splitByColor,
 		"MPI_Dist_graph_create":          like("comm_old"),
 		"MPI_Dist_graph_create_adjacent": like("comm_old"),
-		"MPI_Graph_create": func(o *State, a *Arguments) Results {
+		"MPI_Graph_create": func(o *HandleState, a *Arguments) Results {
 			members, n := o.comm(a, "comm_old").known(), a.one("nnodes")
 			if n < 0 || n > int64(len(members)) {
 				panic(ErrUnknown)
 			}
 			return o.among(members[:n], stateComm{})
 		},
-		"MPI_Cart_create": func(o *State, a *Arguments) Results {
+		"MPI_Cart_create": func(o *HandleState, a *Arguments) Results {
 			members, n := o.comm(a, "comm_old").known(), 1
 			dims, periods := a.list("dims"), a.list("periods")
 			g := &Grid{}
@@ -268,16 +270,16 @@ func init() {
 			}
 			return o.among(members[:n], stateComm{grid: g})
 		},
-		"MPI_Cart_sub": func(o *State, a *Arguments) Results {
+		"MPI_Cart_sub": func(o *HandleState, a *Arguments) Results {
 			c, keep := o.grid(a), a.list("remain_dims")
 			if len(keep) != len(c.grid.Dims) {
 				panic(ErrUnknown)
 			}
-			own := c.grid.At(c.own)
-			sub := c.grid.Sub(func(d int) bool { return keep[d] != 0 })
+			own := c.grid.Coordinates(c.own)
+			sub := c.grid.SubGrid(func(d int) bool { return keep[d] != 0 })
 			var members []int
 			for rank := range sub.Size() {
-				at, within := slices.Clone(own), sub.At(rank)
+				at, within := slices.Clone(own), sub.Coordinates(rank)
 				for d := range at {
 					if keep[d] != 0 {
 						at[d], within = within[0], within[1:]
@@ -287,10 +289,10 @@ func init() {
 			}
 			return o.among(members, stateComm{grid: &sub})
 		},
-		"MPI_Cartdim_get": func(o *State, a *Arguments) Results {
+		"MPI_Cartdim_get": func(o *HandleState, a *Arguments) Results {
 			return Results{Out: map[string][]int64{"ndims": one(int64(len(o.grid(a).grid.Dims)))}}
 		},
-		"MPI_Cart_get": func(o *State, a *Arguments) Results {
+		"MPI_Cart_get": func(o *HandleState, a *Arguments) Results {
 			c := o.grid(a)
 			periods := make([]int, len(c.grid.Dims))
 			for d, p := range c.grid.Periodic {
@@ -298,12 +300,12 @@ func init() {
 					periods[d] = 1
 				}
 			}
-			return Results{Out: map[string][]int64{"dims": ints(c.grid.Dims), "periods": ints(periods), "coords": ints(c.grid.At(c.own))}}
+			return Results{Out: map[string][]int64{"dims": ints(c.grid.Dims), "periods": ints(periods), "coords": ints(c.grid.Coordinates(c.own))}}
 		},
-		"MPI_Cart_coords": func(o *State, a *Arguments) Results {
-			return Results{Out: map[string][]int64{"coords": ints(o.grid(a).grid.At(int(a.one("rank"))))}}
+		"MPI_Cart_coords": func(o *HandleState, a *Arguments) Results {
+			return Results{Out: map[string][]int64{"coords": ints(o.grid(a).grid.Coordinates(int(a.one("rank"))))}}
 		},
-		"MPI_Cart_rank": func(o *State, a *Arguments) Results {
+		"MPI_Cart_rank": func(o *HandleState, a *Arguments) Results {
 			c := o.grid(a)
 			var at []int
 			for _, x := range a.list("coords") {
@@ -314,12 +316,12 @@ func init() {
 			}
 			return Results{Out: map[string][]int64{"rank": one(c.rankAt(at))}}
 		},
-		"MPI_Cart_shift": func(o *State, a *Arguments) Results {
+		"MPI_Cart_shift": func(o *HandleState, a *Arguments) Results {
 			c, d, by := o.grid(a), a.one("direction"), int(a.one("disp"))
 			if d < 0 || d >= int64(len(c.grid.Dims)) {
 				panic(ErrUnknown)
 			}
-			from, to := c.grid.At(c.own), c.grid.At(c.own)
+			from, to := c.grid.Coordinates(c.own), c.grid.Coordinates(c.own)
 			from[d] -= by
 			to[d] += by
 			return Results{Out: map[string][]int64{"rank_source": one(c.rankAt(from)), "rank_dest": one(c.rankAt(to))}}
@@ -327,7 +329,7 @@ func init() {
 	}
 	maps.Copy(rules, typeRules())
 	for name, of := range groupRules {
-		rules[name] = func(o *State, a *Arguments) Results {
+		rules[name] = func(o *HandleState, a *Arguments) Results {
 			list, ok := of(func(name string) ([]int, bool) { return o.groupOf(a.one(name)) }, a)
 			if !ok {
 				panic(ErrUnknown)
@@ -340,21 +342,21 @@ func init() {
 // splitting is the function whose results depend on what all members pass.
 const splitting = "MPI_Comm_split"
 
-// Splits reports whether the results of a function depend on what all members pass: Colors.
-func Splits(f *trace.Function) bool { return f.Name == splitting }
+// DependsOnColors reports whether the results of a function depend on what all members pass: Colors.
+func DependsOnColors(f *trace.Function) bool { return f.Name == splitting }
 
-// Among is the result of a call that creates a communicator of these world ranks; own is this one's rank in it.
-func Among(members []int, own int) Results {
+// NewCommResults is the result of a call that creates a communicator of these world ranks; own is this one's rank in it.
+func NewCommResults(members []int, own int) Results {
 	return Results{comm: &stateComm{members: members, own: own, size: len(members)}}
 }
 
 // split makes one communicator of all members that pass the same color, in the order of their keys.
-func splitByColor(o *State, a *Arguments) Results {
+func splitByColor(o *HandleState, a *Arguments) Results {
 	c := o.comm(a, "comm")
-	if o.Colors == nil {
+	if o.SplitColors == nil {
 		panic(ErrUnknown)
 	}
-	colors, keys, taking, err := o.Colors(c.known())
+	colors, keys, taking, err := o.SplitColors(c.known())
 	if err != nil {
 		panic(ErrUnknown)
 	}
@@ -372,8 +374,8 @@ func splitByColor(o *State, a *Arguments) Results {
 	return o.among(members, stateComm{})
 }
 
-// Bind takes down what a call made.
-func (o *State) Bind(a *Arguments, r Results) {
+// ApplyResults takes down what a call made.
+func (o *HandleState) ApplyResults(a *Arguments, r Results) {
 	f := a.Func
 	for i := range f.Params {
 		p := &f.Params[i]
@@ -387,54 +389,54 @@ func (o *State) Bind(a *Arguments, r Results) {
 			if r.group != nil {
 				o.groups[v[0]] = r.group
 			}
-		case p.Kind == mpi.KindComm && f.Has(trace.CreatesComm) && r.comm != nil:
+		case p.Kind == mpi.KindComm && f.Has(trace.AttrCreatesComm) && r.comm != nil:
 			o.comms[v[0]] = r.comm
-		case p.Kind == mpi.KindComm && f.Has(trace.CreatesComm) && len(a.Made) > 3:
-			o.comms[v[0]] = &stateComm{own: int(a.Made[2]), size: int(a.Made[3])}
-		case p.Kind == mpi.KindDatatype && f.Has(trace.CreatesType):
+		case p.Kind == mpi.KindComm && f.Has(trace.AttrCreatesComm) && len(a.MadeValues) > 3:
+			o.comms[v[0]] = &stateComm{own: int(a.MadeValues[2]), size: int(a.MadeValues[3])}
+		case p.Kind == mpi.KindDatatype && f.Has(trace.AttrCreatesType):
 			delete(o.types, v[0])
 			if r.typ != nil {
 				o.types[v[0]] = *r.typ
-			} else if len(a.Made) == typeValues {
-				m := a.Made
+			} else if len(a.MadeValues) == typeValues {
+				m := a.MadeValues
 				o.types[v[0]] = stateType{size: m[0], low: m[1], high: m[1] + m[2], trueLow: m[3], trueHigh: m[3] + m[4]}
 			}
 		}
 	}
 }
 
-// Changes reports whether calls of a function create objects that the rules cover, or free them.
-func Changes(f *trace.Function) bool {
-	return f.Has(trace.CreatesComm) || f.Has(trace.CreatesType) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool {
-		return p.Kind == mpi.KindGroup && p.Out || p.Kind == mpi.KindComm && p.Dir == trace.DirFree
+// ChangesHandles reports whether calls of a function create objects that the rules cover, or free them.
+func ChangesHandles(f *trace.Function) bool {
+	return f.Has(trace.AttrCreatesComm) || f.Has(trace.AttrCreatesType) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool {
+		return p.Kind == mpi.KindGroup && p.HasOut || p.Kind == mpi.KindComm && p.Dir == trace.DirFree
 	})
 }
 
-// Count takes down that a call made or ended a communicator, where its number among others does not come from results.
-func (o *State) Count(a *Arguments) {
+// CountCreation takes down that a call made or ended a communicator, where its number among others does not come from results.
+func (o *HandleState) CountCreation(a *Arguments) {
 	for i := range a.Func.Params {
 		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.In[p.Name]) == 1 {
 			o.made.ForgetChildren(a.In[p.Name][0])
 		}
 	}
-	if !a.Func.Has(trace.CreatesComm) {
+	if !a.Func.Has(trace.AttrCreatesComm) {
 		return
 	}
-	var info symbol.CommInfo
-	if len(a.Made) > len(info) {
-		copy(info[:], a.Made[1:])
+	var info symbol.CommDescription
+	if len(a.MadeValues) > len(info) {
+		copy(info[:], a.MadeValues[1:])
 	}
-	o.made.Ordinal(a.parent(), a.Func.ID, info)
+	o.made.CountCreation(a.parent(), a.Func.ID, info)
 }
 
-// Made returns what is known of the communicator or datatype that is the result of a call, and counts communicators.
-func (o *State) Made(a *Arguments, r Results) []int64 {
+// MadeValues returns what is known of the communicator or datatype that is the result of a call, and counts communicators.
+func (o *HandleState) MadeValues(a *Arguments, r Results) []int64 {
 	switch {
 	case r.comm != nil:
 		return o.describe(a, r.comm)
 	case r.typ != nil:
 		return r.typ.made()
 	}
-	o.Count(a)
+	o.CountCreation(a)
 	return nil
 }

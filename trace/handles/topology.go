@@ -12,21 +12,21 @@ const maxDepth = 64
 // A Neighbourhood is the ranks of a communicator that neighbourhood collectives hear from and send to, -1 for none
 // beyond the edge of a grid. Ordered reports whether Out is in the order of the collectives' send buffers.
 type Neighbourhood struct {
-	In, Out []int
-	Ordered bool
+	Sources, Destinations []int
+	Ordered               bool
 }
 
 // Neighbours returns whom the rank has for neighbours in a communicator that a
 // call at a position passes; false if that is not known or it has no topology.
 func (x *Rank) Neighbours(comm int64, stream int, index uint64) (Neighbourhood, bool) {
-	m, ok := x.Maker(comm, stream, index)
+	m, ok := x.CommCreation(comm, stream, index)
 	if !ok {
 		return Neighbourhood{}, false
 	}
 	return x.neighbours(m, 0)
 }
 
-func (x *Rank) neighbours(m Making, depth int) (n Neighbourhood, ok bool) {
+func (x *Rank) neighbours(m Creation, depth int) (n Neighbourhood, ok bool) {
 	c := m.Call
 	if depth > maxDepth || c.NewComm == nil || c.NewComm.Rank < 0 {
 		return n, false
@@ -34,7 +34,7 @@ func (x *Rank) neighbours(m Making, depth int) (n Neighbourhood, ok bool) {
 	self := int(c.NewComm.Rank)
 	has := func(param string) bool { return c.Param(param) != nil }
 	switch def, _ := mpi.ByID(c.Func.ID); {
-	case def.Has(mpi.Duplicates):
+	case def.Has(mpi.AttrDuplicates):
 		parent, ok := x.parent(m)
 		if !ok {
 			return n, false
@@ -52,7 +52,7 @@ func (x *Rank) neighbours(m Making, depth int) (n Neighbourhood, ok bool) {
 		return Neighbourhood{list, list, true}, ok
 	case has("indegree"):
 		from, to := c.Param("sources"), c.Param("destinations")
-		if from == nil || to == nil || from.In.Type != trace.Array || to.In.Type != trace.Array {
+		if from == nil || to == nil || from.In.Type != trace.TypeArray || to.In.Type != trace.TypeArray {
 			return n, false
 		}
 		return Neighbourhood{numbers(from.In.Elems), numbers(to.In.Elems), true}, true
@@ -63,11 +63,11 @@ func (x *Rank) neighbours(m Making, depth int) (n Neighbourhood, ok bool) {
 }
 
 // parent is the making of the communicator that another was made from.
-func (x *Rank) parent(m Making) (Making, bool) {
+func (x *Rank) parent(m Creation) (Creation, bool) {
 	if handle, ok := parentOf(m.Call); ok {
-		return x.Maker(handle, m.Stream, m.Index)
+		return x.CommCreation(handle, m.Stream, m.Index)
 	}
-	return Making{}, false
+	return Creation{}, false
 }
 
 func numbers(list []trace.Value) []int {
@@ -103,8 +103,8 @@ type Grid struct {
 	Periodic []bool
 }
 
-// Sub returns the grid of the dimensions that are kept.
-func (g *Grid) Sub(keep func(d int) bool) (sub Grid) {
+// SubGrid returns the grid of the dimensions that are kept.
+func (g *Grid) SubGrid(keep func(d int) bool) (sub Grid) {
 	for d := range g.Dims {
 		if keep(d) {
 			sub.Dims, sub.Periodic = append(sub.Dims, g.Dims[d]), append(sub.Periodic, g.Periodic[d])
@@ -113,7 +113,7 @@ func (g *Grid) Sub(keep func(d int) bool) (sub Grid) {
 	return sub
 }
 
-func (x *Rank) grid(m Making, depth int) (Grid, bool) {
+func (x *Rank) grid(m Creation, depth int) (Grid, bool) {
 	c := m.Call
 	var g Grid
 	switch {
@@ -144,7 +144,7 @@ func (x *Rank) grid(m Making, depth int) (Grid, bool) {
 		if !ok || remain == nil || len(remain.In.Elems) != len(whole.Dims) {
 			return g, false
 		}
-		return whole.Sub(func(d int) bool { return remain.In.Elems[d].Num != 0 }), true
+		return whole.SubGrid(func(d int) bool { return remain.In.Elems[d].Num != 0 }), true
 	default: // a duplicate
 		if parent, ok := x.parent(m); ok {
 			return x.grid(parent, depth+1)
@@ -162,8 +162,8 @@ func (g *Grid) Size() int {
 	return n
 }
 
-// At returns the coordinates of a rank.
-func (g *Grid) At(rank int) []int {
+// Coordinates returns the coordinates of a rank.
+func (g *Grid) Coordinates(rank int) []int {
 	at := make([]int, len(g.Dims))
 	for d := len(g.Dims) - 1; d >= 0; d-- {
 		at[d] = rank % g.Dims[d]
@@ -189,7 +189,7 @@ func (g *Grid) Rank(at []int) int {
 
 // around lists the neighbours of a rank: in each dimension the one below, then the one above; -1 for none.
 func (g *Grid) around(rank int) (list []int) {
-	at := g.At(rank)
+	at := g.Coordinates(rank)
 	for d := range at {
 		for _, step := range []int{-1, 1} {
 			at[d] += step

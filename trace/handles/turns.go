@@ -8,11 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Turn says that a call of a stream began after a call of another one had returned, as both use one object.
-type Turn struct {
-	Index  uint64 // the later call
-	Stream int    // of the earlier one
-	Call   uint64
+// A ThreadDependency says that a call of a stream began after a call of another one had returned, as both use one object.
+type ThreadDependency struct {
+	LaterCall     uint64 // the later call
+	EarlierStream int    // of the earlier one
+	EarlierCall   uint64
 }
 
 // endsAtFree are the kinds of objects whose first freeing call is their last use.
@@ -24,7 +24,7 @@ var endsAtFree = map[mpi.Kind]bool{
 type turner struct {
 	k        *trace.Rank
 	distinct []*trace.Call
-	lists    [][]Turn
+	lists    [][]ThreadDependency
 	handed   [][]trace.Handover
 	uses     map[turnKey]*trace.Occurrences
 }
@@ -45,10 +45,10 @@ const (
 	ending // making, too
 )
 
-// Turns returns, by stream, which calls of a rank's streams wait for calls of others: those that use what another made,
+// ThreadDependencies returns, by stream, which calls of a rank's streams wait for calls of others: those that use what another made,
 // and those that free or replace what another uses. A trace has none if its recorder noted no handovers.
-func Turns(k *trace.Rank) ([][]Turn, error) {
-	t := &turner{k: k, lists: make([][]Turn, k.Streams()), uses: make(map[turnKey]*trace.Occurrences)}
+func ThreadDependencies(k *trace.Rank) ([][]ThreadDependency, error) {
+	t := &turner{k: k, lists: make([][]ThreadDependency, k.Streams()), uses: make(map[turnKey]*trace.Occurrences)}
 	some := false
 	for stream := range t.lists {
 		list, err := k.Handovers(stream)
@@ -67,45 +67,45 @@ func Turns(k *trace.Rank) ([][]Turn, error) {
 	}
 	for stream, list := range t.handed {
 		for i := range list {
-			t.add(stream, list[i].Index, list[i].Stream, list[i].Made)
+			t.add(stream, list[i].FirstUse, list[i].MakerStream, list[i].MakerCall)
 			if endsAtFree[list[i].Kind] {
 				t.ends(stream, i)
 			}
 		}
 	}
 	for _, list := range t.lists {
-		slices.SortStableFunc(list, func(a, b Turn) int { return cmp.Compare(a.Index, b.Index) })
+		slices.SortStableFunc(list, func(a, b ThreadDependency) int { return cmp.Compare(a.LaterCall, b.LaterCall) })
 	}
 	return t.lists, nil
 }
 
 func (t *turner) add(stream int, index uint64, of int, call uint64) {
-	t.lists[stream] = append(t.lists[stream], Turn{index, of, call})
+	t.lists[stream] = append(t.lists[stream], ThreadDependency{index, of, call})
 }
 
 // ends adds the turns of whoever frees or replaces an object that a stream has from its maker.
 func (t *turner) ends(stream, i int) {
 	h := &t.handed[stream][i]
-	last, ok := t.lastUse(stream, h, h.Index)
+	last, ok := t.lastUse(stream, h, h.FirstUse)
 	if !ok {
 		return
 	}
-	if at, ok := t.next(h, h.Stream, h.Made+1, ending); ok {
-		t.add(h.Stream, at, stream, last)
+	if at, ok := t.next(h, h.MakerStream, h.MakerCall+1, ending); ok {
+		t.add(h.MakerStream, at, stream, last)
 	}
-	if at, ok := t.next(h, stream, h.Index, ending); ok && at <= last { // it frees the object itself
-		if of, ok := t.lastUse(h.Stream, h, h.Made); ok && of > h.Made {
-			t.add(stream, at, h.Stream, of)
+	if at, ok := t.next(h, stream, h.FirstUse, ending); ok && at <= last { // it frees the object itself
+		if of, ok := t.lastUse(h.MakerStream, h, h.MakerCall); ok && of > h.MakerCall {
+			t.add(stream, at, h.MakerStream, of)
 		}
 	}
 	for other, list := range t.handed {
 		for k := range list {
 			o := &list[k]
-			if other == stream || o.Kind != h.Kind || o.Number != h.Number || o.Stream != h.Stream || o.Made != h.Made {
+			if other == stream || o.Kind != h.Kind || o.Handle != h.Handle || o.MakerStream != h.MakerStream || o.MakerCall != h.MakerCall {
 				continue
 			}
-			if at, ok := t.next(h, other, o.Index, ending); ok {
-				if until, ok := t.lastUse(other, o, o.Index); ok && at <= until {
+			if at, ok := t.next(h, other, o.FirstUse, ending); ok {
+				if until, ok := t.lastUse(other, o, o.FirstUse); ok && at <= until {
 					t.add(other, at, stream, last)
 				}
 			}
@@ -117,8 +117,8 @@ func (t *turner) ends(stream, i int) {
 func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bool) {
 	end := t.k.Len(stream)
 	for i := range t.handed[stream] {
-		if o := &t.handed[stream][i]; o.Index > from && o.Kind == h.Kind && o.Number == h.Number {
-			end = min(end, o.Index)
+		if o := &t.handed[stream][i]; o.FirstUse > from && o.Kind == h.Kind && o.Handle == h.Handle {
+			end = min(end, o.FirstUse)
 		}
 	}
 	if at, ok := t.next(h, stream, from+1, remaking); ok {
@@ -145,10 +145,10 @@ func (t *turner) next(h *trace.Handover, stream int, from uint64, w which) (uint
 }
 
 func (t *turner) calls(h *trace.Handover, stream int, w which) *trace.Occurrences {
-	key := turnKey{h.Kind, h.Number, stream, w}
+	key := turnKey{h.Kind, h.Handle, stream, w}
 	o := t.uses[key]
 	if o == nil {
-		o = t.k.Occurrences(stream, func(n int) bool { return does(t.distinct[n], h.Kind, h.Number, w) })
+		o = t.k.Occurrences(stream, func(n int) bool { return does(t.distinct[n], h.Kind, h.Handle, w) })
 		t.uses[key] = o
 	}
 	return o
@@ -157,10 +157,10 @@ func (t *turner) calls(h *trace.Handover, stream int, w which) *trace.Occurrence
 // does reports whether a call uses an object with a number, or makes or frees one.
 func does(c *trace.Call, kind mpi.Kind, number int64, w which) bool {
 	is := func(v *trace.Value) bool {
-		if v.Type == trace.Request {
+		if v.Type == trace.TypeRequest {
 			return kind == mpi.KindRequest && v.Form == trace.RequestPersistent && v.ID == number
 		}
-		return v.Type == trace.Handle && v.Num == number
+		return v.Type == trace.TypeHandle && v.Num == number
 	}
 	has := func(v *trace.Value) bool {
 		return is(v) || slices.ContainsFunc(v.Elems, func(e trace.Value) bool { return is(&e) })

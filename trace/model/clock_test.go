@@ -15,18 +15,18 @@ func TestErrorsLookLikeDrift(t *testing.T) {
 		apart := int64(math.Exp2(20 + 15*random.Float64())) // 1 ms to half a minute
 		drift := (2*random.Float64() - 1) * maxDrift
 		offset := func(at int64) int64 { return -3e9 + int64(drift*float64(at)) }
-		l := Clock{AtNs: [2]int64{0, apart}, BoundNs: bound}
-		for i, at := range l.AtNs {
+		l := Clock{ComparedAtNs: [2]int64{0, apart}, ErrorNs: bound}
+		for i, at := range l.ComparedAtNs {
 			l.OffsetNs[i] = offset(at) + random.Int64N(2*bound+1) - bound
 		}
 		for _, at := range []int64{0, apart / 3, apart / 2, apart} {
-			if off := l.Common(at) - at - offset(at); max(off, -off) > bound+2 {
+			if off := l.ToRunTime(at) - at - offset(at); max(off, -off) > bound+2 {
 				t.Fatalf("%+v: with a drift of %g, %d is off by %d ns", l, drift, at, off)
 			}
 		}
 	}
 	// As it was seen where three ranks shared a core.
-	l := Clock{AtNs: [2]int64{0, 1_742_000_000}, OffsetNs: [2]int64{-2_999_556_923, -3_001_461_421}, BoundNs: 523_204}
+	l := Clock{ComparedAtNs: [2]int64{0, 1_742_000_000}, OffsetNs: [2]int64{-2_999_556_923, -3_001_461_421}, ErrorNs: 523_204}
 	if d := l.Drift(); d != -maxDrift {
 		t.Errorf("drift %g", d)
 	}
@@ -36,29 +36,29 @@ func TestClock(t *testing.T) {
 	now := int64(1_763_000_000_000_000_000)
 	for _, l := range []Clock{
 		{},
-		{AtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{3e9, 3e9 + 3e8}},
-		{AtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{-3e9, -3e9 - 5e6}},
-		{AtNs: [2]int64{now, now}, OffsetNs: [2]int64{10, 20}},
+		{ComparedAtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{3e9, 3e9 + 3e8}},
+		{ComparedAtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{-3e9, -3e9 - 5e6}},
+		{ComparedAtNs: [2]int64{now, now}, OffsetNs: [2]int64{10, 20}},
 	} {
 		for _, at := range []int64{now - 1e9, now, now + 5e11, now + 2e12} {
-			if got := l.Own(l.Common(at)); got < at-2 || got > at+2 {
+			if got := l.FromRunTime(l.ToRunTime(at)); got < at-2 || got > at+2 {
 				t.Errorf("%+v: %d becomes %d", l, at, got)
 			}
 		}
 	}
-	l := Clock{AtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{3e9, 3e9 + 3e8}}
+	l := Clock{ComparedAtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{3e9, 3e9 + 3e8}}
 	if d := l.Drift(); math.Abs(d-3e-4) > 1e-12 {
 		t.Errorf("drift %g", d)
 	}
-	if got := l.Common(now + 1e12); got != now+1e12+3e9+3e8 {
+	if got := l.ToRunTime(now + 1e12); got != now+1e12+3e9+3e8 {
 		t.Errorf("end is at %d", got-now)
 	}
 	// Somebody set the clock by a minute: half of it everywhere, no drift.
-	l = Clock{AtNs: [2]int64{now, now + 1e9}, OffsetNs: [2]int64{0, 60e9}}
-	if l.Drift() != 0 || l.Common(now) != now+30e9 {
-		t.Errorf("drift %g, start %d", l.Drift(), l.Common(now)-now)
+	l = Clock{ComparedAtNs: [2]int64{now, now + 1e9}, OffsetNs: [2]int64{0, 60e9}}
+	if l.Drift() != 0 || l.ToRunTime(now) != now+30e9 {
+		t.Errorf("drift %g, start %d", l.Drift(), l.ToRunTime(now)-now)
 	}
 	// Nonsense of a damaged file is answered with some number.
-	l = Clock{AtNs: [2]int64{math.MinInt64, math.MaxInt64}, OffsetNs: [2]int64{math.MaxInt64, math.MinInt64}}
-	l.Own(l.Common(math.MaxInt64))
+	l = Clock{ComparedAtNs: [2]int64{math.MinInt64, math.MaxInt64}, OffsetNs: [2]int64{math.MaxInt64, math.MinInt64}}
+	l.FromRunTime(l.ToRunTime(math.MaxInt64))
 }

@@ -15,11 +15,11 @@ type Code struct {
 	Vertices []Vertex
 	// Contexts by rising site and function. A call whose context is not here could not be placed.
 	Contexts []Context
-	// Odd lists the steps from one call to the next that don't follow from the order of vertices, see Step.
-	Odd []Step
-	// Apart lists pairs of vertices of one body that exclude each other: an iteration, or a call of the function,
+	// UnorderedTransitions lists the steps from one call to the next that don't follow from the order of vertices, see Step.
+	UnorderedTransitions []CallTransition
+	// ExclusivePairs lists pairs of vertices of one body that exclude each other: an iteration, or a call of the function,
 	// reaches at most one of both. The first of a pair is less; pairs are in order.
-	Apart [][2]int
+	ExclusivePairs [][2]int
 }
 
 // A VertexKind says what a Vertex is.
@@ -44,18 +44,18 @@ type Vertex struct {
 	Line    int
 	Offset  uint64
 	Inlined []string
-	// Again is the vertex of the same function further out if this one is a recursive call, else -1.
-	Again int
-	Tail  bool // a jump calls it: call stacks didn't show the function around
-	// AtLeast: there may have been more rounds of this loop, ones without a call of MPI.
-	AtLeast bool
-	// Unsure: the loop may have been entered more often, with fewer rounds each time; all rounds together are right.
-	Unsure bool
+	// RecursionOf is the vertex of the same function further out if this one is a recursive call, else -1.
+	RecursionOf int
+	TailCall    bool // a jump calls it: call stacks didn't show the function around
+	// RoundsAtLeast: there may have been more rounds of this loop, ones without a call of MPI.
+	RoundsAtLeast bool
+	// EntriesUnsure: the loop may have been entered more often, with fewer rounds each time; all rounds together are right.
+	EntriesUnsure bool
 }
 
-// Where is the location as text: file:line, or the offset if lines are unknown, after those of inlined functions; ""
+// LocationText is the location as text: file:line, or the offset if lines are unknown, after those of inlined functions; ""
 // for a thread's outermost function.
-func (v *Vertex) Where() string {
+func (v *Vertex) LocationText() string {
 	if v.Parent < 0 {
 		return ""
 	}
@@ -73,21 +73,21 @@ type Context struct {
 	Vertex   int
 }
 
-// A Step says what lies between a call and the next one. Where the vertices of both part, the second may
+// A CallTransition says what lies between a call and the next one. Where the vertices of both part, the second may
 // just come later in the code: the way leads forward. Else some loop around both has begun another round. Steps
 // that aren't listed lead forward if they can by the order of vertices, else once round the innermost loop around both.
-type Step struct {
+type CallTransition struct {
 	From, To int // vertices of calls
-	Way      Way
+	Loop     LoopTransition
 }
 
-// A Way is Forward, Lost, or the number of the loop that begins another iteration: 1 is the innermost, then outwards.
-type Way int
+// A LoopTransition is Forward, Lost, or the number of the loop that begins another iteration: 1 is the innermost, then outwards.
+type LoopTransition int
 
 // Ways that aren't rounds.
 const (
-	Forward Way = 0
-	Lost    Way = -1 // the code has no way between the two
+	NoLoopTransition  LoopTransition = 0
+	UnknownTransition LoopTransition = -1 // the code has no way between the two
 )
 
 // Compare orders contexts as Code has them.
@@ -109,8 +109,8 @@ func (c *Code) LoopsAround(a, b int) (n int) {
 	return n
 }
 
-// Vertex finds the vertex of a call of a function from a site, by its number in Sites; -1 if it could not be placed.
-func (c *Code) Vertex(function uint16, site int) int {
+// VertexOf finds the vertex of a call of a function from a site, by its number in Sites; -1 if it could not be placed.
+func (c *Code) VertexOf(function uint16, site int) int {
 	i, ok := slices.BinarySearchFunc(c.Contexts, Context{Function: function, Site: site}, Context.Compare)
 	if !ok {
 		return -1
@@ -118,20 +118,20 @@ func (c *Code) Vertex(function uint16, site int) int {
 	return c.Contexts[i].Vertex
 }
 
-// MaySkipRounds reports whether a vertex is a function or call directly in a loop that may be reached in some of its rounds only. Of loops with other
+// MaySkipIterations reports whether a vertex is a function or call directly in a loop that may be reached in some of its rounds only. Of loops with other
 // rounds than are counted it is not asked.
-func (c *Code) MaySkipRounds(v int) bool {
+func (c *Code) MaySkipIterations(v int) bool {
 	up := c.Vertices[v].Parent
-	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].AtLeast {
+	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].RoundsAtLeast {
 		return false
 	}
 	first := up + 1 // of what the loop has: if that is all, it is reached in each round
 	return v != first || slices.ContainsFunc(c.Vertices[v+1:], func(x Vertex) bool { return x.Parent == up })
 }
 
-// A Round is a loop of the outermost sequence of a stream.
-type Round struct {
-	Symbol int32  // which of the sequence's parts it is
-	Count  uint64 // rounds
-	Length uint64 // calls in each
+// A OuterLoop is a loop of the outermost sequence of a stream.
+type OuterLoop struct {
+	SymbolIndex       int32  // which of the sequence's parts it is
+	Iterations        uint64 // rounds
+	CallsPerIteration uint64 // calls in each
 }

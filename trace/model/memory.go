@@ -25,17 +25,17 @@ type AddressClass uint8
 // The classes; the offset counts from the beginning of the segment or module,
 // or from the thread's first MPI call on its stack.
 const (
-	Special      AddressClass = 0 // Offset is one of the Special… constants
-	Heap         AddressClass = 1 // allocated memory
-	DeviceMemory AddressClass = 2 // allocated on an accelerator
-	Static       AddressClass = 3 // data of a program or library
-	Stack        AddressClass = 4 // a thread's stack
-	UnknownPlace AddressClass = 5 // only equality is known
-	MPIMemory    AddressClass = 6 // allocated by MPI
+	AddressSpecial AddressClass = 0 // Offset is one of the Special… constants
+	AddressHeap    AddressClass = 1 // allocated memory
+	AddressDevice  AddressClass = 2 // allocated on an accelerator
+	AddressStatic  AddressClass = 3 // data of a program or library
+	AddressStack   AddressClass = 4 // a thread's stack
+	AddressUnknown AddressClass = 5 // only equality is known
+	AddressMPI     AddressClass = 6 // allocated by MPI
 )
 
-// Nowhere is from which number on addresses of class UnknownPlace are anywhere: not even equality is known.
-const Nowhere = 1 << 20
+// FirstUncomparableAddress is from which number on addresses of class UnknownPlace are anywhere: not even equality is known.
+const FirstUncomparableAddress = 1 << 20
 
 // Offsets of addresses of class Special.
 const (
@@ -45,7 +45,7 @@ const (
 )
 
 var addressNames = [...]string{
-	Heap: "heap", DeviceMemory: "device", Static: "static", Stack: "stack", UnknownPlace: "mem", MPIMemory: "mpimem",
+	AddressHeap: "heap", AddressDevice: "device", AddressStatic: "static", AddressStack: "stack", AddressUnknown: "mem", AddressMPI: "mpimem",
 }
 
 // Text renders a location: what it points into and the distance from there.
@@ -53,7 +53,7 @@ func (l Location) Text() string { return string(l.AppendText(nil)) }
 
 // AppendText appends what Text returns.
 func (l Location) AppendText(b []byte) []byte {
-	if l.Class == Special {
+	if l.Class == AddressSpecial {
 		switch l.Offset {
 		case SpecialNull:
 			return append(b, "NULL"...)
@@ -64,7 +64,7 @@ func (l Location) AppendText(b []byte) []byte {
 		}
 		return strconv.AppendInt(append(b, "special"...), l.Offset, 10)
 	}
-	if l.Class == UnknownPlace && l.ID >= Nowhere {
+	if l.Class == AddressUnknown && l.ID >= FirstUncomparableAddress {
 		return append(b, '?')
 	}
 	if l.Device > 0 {

@@ -16,41 +16,43 @@ type Site struct {
 	Module  string // path of the executable or library
 	BuildID string // hex, may be empty
 	Offset  uint64 // from the module's load base
-	Outer   *Site  // where the function around it was called from; nil: not known
+	Caller  *Site  // where the function around it was called from; nil: not known
 }
 
-// PhaseMark is the build id of the entry for a phase among the sites of a file. The entry encloses the frames of the
+// PhaseBuildID is the build id of the entry for a phase among the sites of a file. The entry encloses the frames of the
 // call that begins the phase; its module is the phase's name.
-const PhaseMark = "phase"
+const PhaseBuildID = "phase"
 
-// ThreadMark begins the build id of the entry for a thread's start function, which encloses the frames of the thread's
+// ThreadBuildIDPrefix begins the build id of the entry for a thread's start function, which encloses the frames of the thread's
 // first call; the module's own build id follows.
-const ThreadMark = "thread "
+const ThreadBuildIDPrefix = "thread "
 
-// TurnMark is the build id of an entry that says which loop began another iteration before a call. It encloses the
+// TurnBuildID is the build id of an entry that says which loop began another iteration before a call. It encloses the
 // call's frames; the offset is Call.Turn.
-const TurnMark = "turn"
+const TurnBuildID = "turn"
 
 // Frames returns the site and those around it, innermost first.
 func (s Site) Frames() []Site {
 	list := []Site{s}
-	for o := s.Outer; o != nil; o = o.Outer {
+	for o := s.Caller; o != nil; o = o.Caller {
 		list = append(list, *o)
 	}
 	return list
 }
 
-// Alone returns the site without what is around it.
-func (s Site) Alone() Site { return Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset} }
+// WithoutCallers returns the site without what is around it.
+func (s Site) WithoutCallers() Site {
+	return Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
+}
 
 // Equal reports whether two sites, of any two traces, have the same frames.
 func (s Site) Equal(t Site) bool {
 	a, b := &s, &t
 	for a != b && a != nil && b != nil {
-		if a.Alone() != b.Alone() {
+		if a.WithoutCallers() != b.WithoutCallers() {
 			return false
 		}
-		a, b = a.Outer, b.Outer
+		a, b = a.Caller, b.Caller
 	}
 	return a == b
 }
@@ -65,8 +67,8 @@ func (s *Site) String() string {
 
 const sourceMark = "source"
 
-// SourceSite returns the parts of the site for a source line.
-func SourceSite(file string, line uint32, function string) (module, buildID string, offset uint64) {
+// SourceLineSite returns the parts of the site for a source line.
+func SourceLineSite(file string, line uint32, function string) (module, buildID string, offset uint64) {
 	if function != "" {
 		return file, sourceMark + " " + function, uint64(line)
 	}
@@ -82,8 +84,8 @@ func SourceFunction(buildID string) (function string, ok bool) {
 	return strings.TrimPrefix(function, " "), true
 }
 
-// SourceAbove returns the innermost such line around a call that is in a binary itself.
-func SourceAbove(call Site) (line Site, ok bool) {
+// EnclosingSourceLine returns the innermost such line around a call that is in a binary itself.
+func EnclosingSourceLine(call Site) (line Site, ok bool) {
 	for i, frame := range call.Frames() {
 		if _, ok = SourceFunction(frame.BuildID); ok {
 			return frame, i > 0

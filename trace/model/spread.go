@@ -8,15 +8,15 @@ type Spread struct {
 	Ranks            int
 	Sum              uint64 // of the totals
 	Min, Max         uint64
-	MinRank, MaxRank int32 // the lowest ranks that have them
-	Squares          Wide  // sum of the totals' squares
+	MinRank, MaxRank int32   // the lowest ranks that have them
+	Squares          Uint128 // sum of the totals' squares
 }
 
 // SpreadOf is the spread of a single rank's total.
 func SpreadOf(total uint64, rank int) Spread {
 	var s Stat
 	s.Add(total)
-	return fromStat(s.At(rank))
+	return fromStat(s.OfRank(rank))
 }
 
 func (s Spread) stat() Stat {
@@ -63,5 +63,5 @@ type Times struct {
 	DurationTotals, GapTotals Spread
 }
 
-// FromStart is a Histogram's From where a thread's first call is; others are places.
-const FromStart = -1
+// NoPreviousPlace is a Histogram's From where a thread's first call is; others are places.
+const NoPreviousPlace = -1

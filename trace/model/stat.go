@@ -13,14 +13,14 @@ type Stat struct {
 	Count    uint64
 	Sum      uint64
 	Min, Max uint64
-	Squares  Wide // sum of the samples' squares
+	Squares  Uint128 // sum of the samples' squares
 	// MinRank and MaxRank are the lowest ranks that had the extremes. What adds
 	// samples does not know its rank: see At.
 	MinRank, MaxRank int32
 }
 
-// A Wide is a number of 128 bits.
-type Wide struct{ Hi, Lo uint64 }
+// A Uint128 is a number of 128 bits.
+type Uint128 struct{ Hi, Lo uint64 }
 
 // Add puts one sample into the set.
 func (s *Stat) Add(ns uint64) {
@@ -57,8 +57,8 @@ func (s *Stat) AddEach(samples []uint64, step int) {
 	s.Count, s.Sum, s.Min, s.Max, s.Squares.Lo, s.Squares.Hi = count, sum, least, most, squares, more
 }
 
-// At returns the summary as one of samples of a single rank.
-func (s Stat) At(rank int) Stat {
+// OfRank returns the summary as one of samples of a single rank.
+func (s Stat) OfRank(rank int) Stat {
 	s.MinRank, s.MaxRank = int32(rank), int32(rank)
 	return s
 }
@@ -136,16 +136,16 @@ func (s Stat) Scale(f float64) Stat {
 }
 
 // moment is n·squares − sum².
-func moment(n *big.Int, sum uint64, squares Wide) *big.Int {
+func moment(n *big.Int, sum uint64, squares Uint128) *big.Int {
 	m := new(big.Int).Mul(n, squares.big())
 	t := new(big.Int).SetUint64(sum)
 	return m.Sub(m, t.Mul(t, t))
 }
 
 // squares is the sum of squares of n samples with a sum and a variance.
-func squares(n, sum uint64, variance float64) Wide {
+func squares(n, sum uint64, variance float64) Uint128 {
 	if n == 0 {
-		return Wide{}
+		return Uint128{}
 	}
 	count, s := new(big.Int).SetUint64(n), new(big.Int).SetUint64(sum)
 	m := new(big.Int)
@@ -158,29 +158,29 @@ func squares(n, sum uint64, variance float64) Wide {
 	return wide(s)
 }
 
-func (w Wide) big() *big.Int {
+func (w Uint128) big() *big.Int {
 	b := new(big.Int).SetUint64(w.Hi)
 	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(w.Lo))
 }
 
 // wide is b, or the largest Wide if b does not fit.
-func wide(b *big.Int) Wide {
+func wide(b *big.Int) Uint128 {
 	if b.BitLen() > 128 {
-		return Wide{math.MaxUint64, math.MaxUint64}
+		return Uint128{math.MaxUint64, math.MaxUint64}
 	}
 	lo := new(big.Int).And(b, new(big.Int).SetUint64(math.MaxUint64))
-	return Wide{new(big.Int).Rsh(b, 64).Uint64(), lo.Uint64()}
+	return Uint128{new(big.Int).Rsh(b, 64).Uint64(), lo.Uint64()}
 }
 
 // Plus is the sum of two numbers.
-func (w Wide) Plus(v Wide) Wide {
+func (w Uint128) Plus(v Uint128) Uint128 {
 	lo, carry := bits.Add64(w.Lo, v.Lo, 0)
-	return Wide{w.Hi + v.Hi + carry, lo}
+	return Uint128{w.Hi + v.Hi + carry, lo}
 }
 
-// Part returns num/den of the samples, for num up to den, rounded down, with that part of the sum and the extremes of
+// Fraction returns num/den of the samples, for num up to den, rounded down, with that part of the sum and the extremes of
 // all. The variance is that of all, up to 1/Count more. What Minus leaves has no larger variance than all.
-func (s Stat) Part(num, den uint64) Stat {
+func (s Stat) Fraction(num, den uint64) Stat {
 	if num == den {
 		return s
 	}
@@ -197,8 +197,8 @@ func (s Stat) Part(num, den uint64) Stat {
 	return p
 }
 
-// Share returns a part with the given number and sum of samples, and the variance and extremes of all.
-func (s Stat) Share(count, sum uint64) Stat {
+// Proportion returns a part with the given number and sum of samples, and the variance and extremes of all.
+func (s Stat) Proportion(count, sum uint64) Stat {
 	p := s
 	p.Count, p.Sum = count, sum
 	p.Squares = partOfSquares(s, p)
@@ -206,7 +206,7 @@ func (s Stat) Share(count, sum uint64) Stat {
 }
 
 // partOfSquares is the sum of squares of a part with the variance of s.
-func partOfSquares(s, p Stat) Wide {
+func partOfSquares(s, p Stat) Uint128 {
 	if s.Count < smallCount {
 		return partOfSmall(s, p)
 	}
@@ -218,7 +218,7 @@ const smallCount = 1 << 21
 
 // partOfSmall is partOfLarge for fewer than smallCount samples, without allocating: a
 // merge calls it for each distinct call, again and again.
-func partOfSmall(s, p Stat) Wide {
+func partOfSmall(s, p Stat) Uint128 {
 	n, k := s.Count, p.Count
 	m := words{s.Squares.Lo, s.Squares.Hi}.times(n)
 	all, part := square(s.Sum), square(p.Sum)
@@ -234,9 +234,9 @@ func partOfSmall(s, p Stat) Wide {
 		sum[i], rest = bits.Div64(rest, sum[i], den)
 	}
 	if sum[2]|sum[3] != 0 {
-		return Wide{math.MaxUint64, math.MaxUint64}
+		return Uint128{math.MaxUint64, math.MaxUint64}
 	}
-	return Wide{sum[1], sum[0]}
+	return Uint128{sum[1], sum[0]}
 }
 
 // words is a number, its least significant word first.
@@ -284,7 +284,7 @@ func (w words) less(v words) bool {
 }
 
 // partOfLarge is partOfSquares for any numbers.
-func partOfLarge(s, p Stat) Wide {
+func partOfLarge(s, p Stat) Uint128 {
 	n, k := new(big.Int).SetUint64(s.Count), new(big.Int).SetUint64(p.Count)
 	m := moment(n, s.Sum, s.Squares)
 	if m.Sign() < 0 {
@@ -300,8 +300,8 @@ func partOfLarge(s, p Stat) Wide {
 	return wide(m)
 }
 
-// Minus takes away a part that Part returned.
-func (s Stat) Minus(p Stat) Stat {
+// WithoutPart takes away a part that Part returned.
+func (s Stat) WithoutPart(p Stat) Stat {
 	if p.Count == 0 {
 		return s
 	}
@@ -309,9 +309,9 @@ func (s Stat) Minus(p Stat) Stat {
 	s.Sum -= p.Sum
 	lo, borrow := bits.Sub64(s.Squares.Lo, p.Squares.Lo, 0)
 	hi, below := bits.Sub64(s.Squares.Hi, p.Squares.Hi, borrow)
-	s.Squares = Wide{hi, lo}
+	s.Squares = Uint128{hi, lo}
 	if below != 0 { // a part's squares are rounded up
-		s.Squares = Wide{}
+		s.Squares = Uint128{}
 	}
 	if s.Count == 0 {
 		return Stat{}

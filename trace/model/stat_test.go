@@ -23,7 +23,7 @@ func TestMergeOrder(t *testing.T) {
 			parts[len(parts)-1].Add(samples[i])
 		}
 		for i := range parts {
-			parts[i] = parts[i].At(i % 7)
+			parts[i] = parts[i].OfRank(i % 7)
 		}
 		var forth, back, tree Stat
 		for i := range parts {
@@ -82,7 +82,7 @@ func TestRanksOfExtremes(t *testing.T) {
 	for rank, v := range []uint64{5, 9, 3, 9, 3} {
 		var s Stat
 		s.Add(v)
-		all.Merge(s.At(rank))
+		all.Merge(s.OfRank(rank))
 	}
 	if all.MinRank != 2 || all.MaxRank != 1 {
 		t.Errorf("least at rank %d, most at %d; want 2 and 1", all.MinRank, all.MaxRank)
@@ -99,8 +99,8 @@ func TestParts(t *testing.T) {
 			s.Add(base + rapid.Uint64Range(0, width).Draw(t, "ns"))
 		}
 		den := rapid.Uint64Range(1, 1000).Draw(t, "den")
-		p := s.Part(rapid.Uint64Range(0, den).Draw(t, "num"), den)
-		rest := s.Minus(p)
+		p := s.Fraction(rapid.Uint64Range(0, den).Draw(t, "num"), den)
+		rest := s.WithoutPart(p)
 		sum := p
 		sum.Merge(rest)
 		if sum.Count != s.Count || sum.Sum != s.Sum || sum.Min != s.Min || sum.Max != s.Max {
@@ -148,7 +148,7 @@ func TestPartOfSmall(t *testing.T) {
 	wide := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 1<<40), rapid.Just[uint64](0), rapid.Just[uint64](math.MaxUint64))
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(1, smallCount-1).Draw(t, "count")
-		s := Stat{Count: n, Sum: wide.Draw(t, "sum"), Squares: Wide{wide.Draw(t, "high"), wide.Draw(t, "low")}}
+		s := Stat{Count: n, Sum: wide.Draw(t, "sum"), Squares: Uint128{wide.Draw(t, "high"), wide.Draw(t, "low")}}
 		p := Stat{Count: rapid.Uint64Range(1, n).Draw(t, "part"), Sum: wide.Draw(t, "sum of part")}
 		if got, want := partOfSmall(s, p), partOfLarge(s, p); got != want {
 			t.Fatalf("%v of %v: %v, want %v", p, s, got, want)

@@ -2,14 +2,14 @@ package model
 
 import "slices"
 
-// A Thinned is a family of sizes some of which were merged to make the trace smaller. A family is the sizes of messages
+// A MergedSizes is a family of sizes some of which were merged to make the trace smaller. A family is the sizes of messages
 // with some tags, at the sender, the receiver and in statuses, or those of collective functions. Sizes are in bytes.
-type Thinned struct {
-	Functions    []uint16 // of collective calls; nil: messages
-	Tags         []int64  // of messages, in rising order; nil: all
-	Precision    int      // percent: sizes were merged that differ by no more than what is missing to 100
-	Kept         uint64   // how many sizes are as they were, calls counted
-	Distribution          // the extremes of all sizes, and bins of those that were merged
+type MergedSizes struct {
+	Functions     []uint16 // of collective calls; nil: messages
+	Tags          []int64  // of messages, in rising order; nil: all
+	Precision     int      // percent: sizes were merged that differ by no more than what is missing to 100
+	UnmergedCalls uint64   // how many sizes are as they were, calls counted
+	Distribution           // the extremes of all sizes, and bins of those that were merged
 }
 
 // An Extreme is the least or greatest of some values, and the lowest rank that had it.
@@ -25,13 +25,13 @@ type Bin struct {
 	Count     uint64 // the number of calls whose sizes it replaces
 }
 
-// Has reports whether a family is of messages with a tag.
-func (t *Thinned) Has(tag int64) bool {
+// HasTag reports whether a family is of messages with a tag.
+func (t *MergedSizes) HasTag(tag int64) bool {
 	return len(t.Functions) == 0 && (t.Tags == nil || slices.Contains(t.Tags, tag))
 }
 
 // Bin returns the bin that a size in the trace replaces; nil if the size is original.
-func (t *Thinned) Bin(size int64) *Bin {
+func (t *MergedSizes) Bin(size int64) *Bin {
 	for i := range t.Bins {
 		if t.Bins[i].Value == size {
 			return &t.Bins[i]
@@ -40,31 +40,31 @@ func (t *Thinned) Bin(size int64) *Bin {
 	return nil
 }
 
-// A Drawn is a family of loops with synthetic trip counts: those in the trace were drawn from the stored distribution
+// A SyntheticLoops is a family of loops with synthetic trip counts: those in the trace were drawn from the stored distribution
 // of the original ones. Loops that exchange messages with each other are one family.
-type Drawn struct {
+type SyntheticLoops struct {
 	Precision int    // percent: numbers of a bin differ by no more than what is missing to 100, where there are few enough of them
-	Runs      uint64 // how often the loops were run; ranks that run one together count once
+	LoopRuns  uint64 // how often the loops were run; ranks that run one together count once
 	Distribution
 }
 
-// A Partners is a family of messages with synthetic partners, sizes and tags: those in the trace were drawn from the
+// A SyntheticMessages is a family of messages with synthetic partners, sizes and tags: those in the trace were drawn from the
 // stored distributions of the original ones. It covers intervals between two collective calls of all ranks; intervals
 // that send messages from the same call sites are one family. In the trace each interval has exchanges instead, in
 // which all ranks do the same. The k-th message of each exchange has one distance between ranks, one size and one tag.
-type Partners struct {
-	Seed      uint64
-	Intervals uint64
-	Rounds    uint64 // exchanges in these intervals
-	Exchanges int    // how many of them are different
-	Ring      bool   // the last rank is next to the first one; else nothing is sent beyond them
+type SyntheticMessages struct {
+	Seed              uint64
+	Intervals         uint64
+	ExchangeRounds    uint64 // exchanges in these intervals
+	DistinctExchanges int    // how many of them are different
+	WrapsAround       bool   // the last rank is next to the first one; else nothing is sent beyond them
 	// Segments of memory, on all ranks, from which what is drawn is sent and in which it is received, and nothing else.
-	Sent, Received int64
+	SendSegment, ReceiveSegment int64
 
-	Relative Distribution // the receiver's rank in the communicator less the sender's
-	Sizes    Distribution // bytes
-	Tags     Distribution
-	Numbers  Distribution // messages that a rank sent in an interval
+	RankDistances       Distribution // the receiver's rank in the communicator less the sender's
+	Sizes               Distribution // bytes
+	Tags                Distribution
+	MessagesPerInterval Distribution // messages that a rank sent in an interval
 }
 
 // A Distribution is how often values were what. Bins are in rising order, and have all of them unless it is said that they don't.

@@ -55,10 +55,10 @@ func (w *World) Add(t *track.Track) bool {
 	if w.full {
 		return false
 	}
-	number := make([]uint32, len(t.Sigs))
+	number := make([]uint32, len(t.Signatures))
 	var key []byte
-	for i := range t.Sigs {
-		s := &t.Sigs[i]
+	for i := range t.Signatures {
+		s := &t.Signatures[i]
 		site, ok := w.sites[s.Site]
 		if !ok {
 			site = uint64(len(w.sites))
@@ -71,7 +71,7 @@ func (w *World) Add(t *track.Track) bool {
 				w.name(call.Name)
 			}
 		}
-		vals := relative(s.Call, s.Vals, int64(t.Rank))
+		vals := relative(s.Call, s.Values, int64(t.Rank))
 		key = binary.AppendUvarint(key[:0], uint64(s.Call))
 		key = binary.AppendUvarint(key, site)
 		for _, v := range vals {
@@ -136,7 +136,7 @@ func (w *World) Size() Size {
 		for _, body := range g.Rules {
 			last.Append(uint32(len(body)))
 			for _, x := range body {
-				last.Append(uint32(x.ID<<1 ^ x.ID>>31))
+				last.Append(uint32(x.TerminalOrRule<<1 ^ x.TerminalOrRule>>31))
 				last.Append(uint32(x.Count))
 			}
 		}
@@ -241,7 +241,7 @@ func (r *reader) part(p *mpi.Param) {
 			} else {
 				r.partner()
 			}
-		case mpi.KindColor, mpi.KindKey:
+		case mpi.KindSplitColor, mpi.KindSplitKey:
 			r.partner()
 		case mpi.KindStatus:
 			form := r.vals[0]
@@ -262,7 +262,7 @@ func (r *reader) part(p *mpi.Param) {
 // sums fills in displacements that the track leaves out. The counts came just before.
 func (r *reader) sums(n int) {
 	displs := slices.Clone(r.vals[:1+n])
-	if !signature.FillSums(r.out[len(r.out)-1-n:], displs) {
+	if !signature.FillInSums(r.out[len(r.out)-1-n:], displs) {
 		panic("pilgrim: no sums")
 	}
 	r.out = append(r.out, displs...)

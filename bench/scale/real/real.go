@@ -191,11 +191,11 @@ func (x *Result) measure(file string) error {
 	for _, s := range r.Sections() {
 		switch s.Name {
 		case "ranks", "signatures", "classes", "columns", "lanes":
-			x.Content += int(s.Stored)
+			x.Content += int(s.StoredBytes)
 		case "times", "places", "totals", "rank-values", "value-places":
-			x.Times += int(s.Stored)
+			x.Times += int(s.StoredBytes)
 		case "process":
-			x.Process = int(s.Stored)
+			x.Process = int(s.StoredBytes)
 		}
 	}
 	procs, err := r.Processes()

@@ -67,7 +67,7 @@ func (v *Rank) Isend(site int, b Buf, count int64, t Type, dest, tag int64, c Co
 	v.begin()
 	v.message(b, count, t, dest, tag)
 	v.put(c.Handle)
-	r := v.create(false, Status{}, signature.NoEnvelope)
+	r := v.create(false, Status{}, signature.UnknownEnvelope)
 	v.end(idIsend, site)
 	return r
 }

@@ -42,11 +42,11 @@ type Rank struct {
 	posted  []int   // where in key statuses begin that follow from their receives
 	passed  int     // where in key an array of requests begins that the call leaves; 0: it leaves none
 	ended   []int   // which of them it ends
-	leaves  signature.LeftRequests
+	leaves  signature.RequestArrayState
 	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
-	paths   *track.Paths // nil: no histograms
+	paths   *track.TimesByPrevious // nil: no histograms
 }
 
 // Run runs a program for one rank of a world.
@@ -60,7 +60,7 @@ func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
 	if mode.Histograms() {
-		v.paths = track.NewPaths(rank, false, true)
+		v.paths = track.NewTimesByPrevious(rank, false, true)
 	}
 	program(v)
 	return v
@@ -135,7 +135,7 @@ func (v *Rank) end(call uint16, site int) {
 	if v.passed > 0 {
 		v.leaveRequests()
 	}
-	n := v.sigs.Follow(v.prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
+	n := v.sigs.NumberInLane(v.prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
 	v.prev = n
 	v.grammar.Append(n)
 	v.calls++
@@ -149,7 +149,7 @@ func (v *Rank) end(call uint16, site int) {
 	}
 	for m := v.paths.Terminals(); m <= int(n); m++ {
 		k := v.sigs.Key(uint32(m))
-		v.paths.Place(k.Call(), k.Site())
+		v.paths.SetPlace(k.Call(), k.Site())
 	}
 	v.paths.Add(n, gap, duration)
 }
@@ -184,14 +184,14 @@ func (v *Rank) leaveRequests() {
 	n := int(v.key[v.passed])
 	var requests []int64
 	for _, name := range v.key[v.passed+1 : v.passed+1+n] {
-		r, _ := signature.RequestOf(name, v.made)
+		r, _ := signature.RequestOfName(name, v.made)
 		requests = append(requests, r)
 	}
-	leftOut := v.leaves.LeavesOut(requests, v.made)
-	v.leaves.Pass(requests, v.made, leftOut)
-	v.leaves.Leave(signature.EndedRequests{Known: true, Numbers: v.ended})
+	leftOut := v.leaves.CanLeaveOut(requests, v.made)
+	v.leaves.PassArray(requests, v.made, leftOut)
+	v.leaves.EndCall(signature.EndedRequests{Known: true, Indices: v.ended})
 	if leftOut {
-		v.key[v.passed] = signature.AsLeft
+		v.key[v.passed] = signature.LengthFromEarlierCall
 		v.cut(v.passed, n)
 	}
 }
@@ -214,7 +214,7 @@ func (v *Rank) site(n int) uint64 {
 // Track returns what was recorded.
 func (v *Rank) Track() *track.Track {
 	t := &track.Track{Rank: v.Rank, Strings: map[uint64]string{}, Sites: v.sites}
-	folding := v.sigs.Fold([]*grammar.Grammar{v.grammar.Grammar()})
+	folding := v.sigs.Promote([]*grammar.Grammar{v.grammar.Grammar()})
 	var order []uint32
 	var number []int
 	t.Streams, order, number = track.Ordered(folding.Streams, v.sigs.Len())
@@ -222,12 +222,12 @@ func (v *Rank) Track() *track.Track {
 		k := v.sigs.Key(n)
 		vals := slices.Clone(k.Values())
 		if v.sigs.Lane(n) != nil {
-			l, _ := folding.Lane(n, i, vals, nil)
+			l, _ := folding.LaneOf(n, i, vals, nil)
 			t.Lanes = append(t.Lanes, l)
 		}
-		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
+		t.Signatures = append(t.Signatures, signature.Signature{Call: k.Call(), Site: k.Site(), Values: vals})
 		s := *v.sigs.Times(n)
-		for _, m := range folding.From(n) {
+		for _, m := range folding.PlainSignatures(n) {
 			number[m] = i
 			s.Duration.Merge(v.sigs.Times(m).Duration)
 			s.Gap.Merge(v.sigs.Times(m).Gap)
@@ -235,7 +235,7 @@ func (v *Rank) Track() *track.Track {
 		t.Times = append(t.Times, track.Times{Duration: s.Duration, Gap: s.Gap})
 	}
 	if v.paths != nil {
-		_, t.Hists = v.paths.Track(number)
+		_, t.Hists = v.paths.CoursesAndHists(number)
 	}
 	// What differs between processes of a real run differs here, too: MPI_Init
 	// within two seconds, the end within a millisecond, MPI time by a tenth.
@@ -305,7 +305,7 @@ type Request struct {
 	id   int64
 	recv bool
 	st   Status
-	says signature.Envelope // of its receive
+	says signature.ReceiveEnvelope // of its receive
 }
 
 // Active reports whether the request isn't null.
@@ -319,14 +319,14 @@ func (v *Rank) distance(r *Request) int64 {
 	return 2 * (v.made - r.id + 1)
 }
 
-func (v *Rank) create(recv bool, st Status, says signature.Envelope) Request {
+func (v *Rank) create(recv bool, st Status, says signature.ReceiveEnvelope) Request {
 	v.made++
 	v.put(2)
 	return Request{v.made, recv, st, says}
 }
 
 // status puts the status of an operation that has completed.
-func (v *Rank) status(recv bool, st Status, says signature.Envelope, ignored bool) {
+func (v *Rank) status(recv bool, st Status, says signature.ReceiveEnvelope, ignored bool) {
 	switch {
 	case !recv:
 		v.put(signature.StatusOfSend, 0)
@@ -335,7 +335,7 @@ func (v *Rank) status(recv bool, st Status, says signature.Envelope, ignored boo
 		if ignored {
 			form = signature.StatusIgnored
 		}
-		if says.Posted(st.Source, st.Tag, st.Bytes, 0) {
+		if says.PredictsStatus(st.Source, st.Tag, st.Bytes, 0) {
 			v.posted = append(v.posted, len(v.key))
 		}
 		v.put(form, st.Source)

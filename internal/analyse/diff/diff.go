@@ -33,19 +33,19 @@ func (o *Options) corresponds() bool { return o.AllowRenamed || o.AllowMovedBloc
 
 // A Difference is where a rank begins to differ.
 type Difference struct {
-	Rank   int           `json:"rank"`
-	What   string        `json:"what,omitempty"` // set if calls are not what differs
-	Stream int           `json:"thread"`
-	Index  uint64        `json:"index"`
-	A      *trace.Call   `json:"first"` // nil: the stream has ended
-	B      *trace.Call   `json:"second"`
-	Before []*trace.Call `json:"before,omitempty"` // of a
+	Rank    int           `json:"rank"`
+	Text    string        `json:"what,omitempty"` // set if calls are not what differs
+	Stream  int           `json:"thread"`
+	Index   uint64        `json:"index"`
+	CallA   *trace.Call   `json:"first"` // nil: the stream has ended
+	CallB   *trace.Call   `json:"second"`
+	Context []*trace.Call `json:"before,omitempty"` // of a
 }
 
 // HasStacks reports whether some call of a trace has a function around it.
 func HasStacks(r *trace.Reader) (bool, error) {
 	sites, err := r.Sites()
-	return slices.ContainsFunc(sites, func(s trace.Site) bool { return s.Outer != nil }), err
+	return slices.ContainsFunc(sites, func(s trace.Site) bool { return s.Caller != nil }), err
 }
 
 type comparison struct {
@@ -53,8 +53,8 @@ type comparison struct {
 	o    Options
 }
 
-// Traces yields the first difference of each rank that has one, by rank.
-func Traces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
+// CompareTraces yields the first difference of each rank that has one, by rank.
+func CompareTraces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
 	c := &comparison{a, b, o}
 	return func(yield func(*Difference, error) bool) {
 		for rank := range max(a.Ranks(), b.Ranks()) {
@@ -97,9 +97,9 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 	case a == nil && b == nil:
 		return nil, nil
 	case a == nil:
-		return &Difference{Rank: rank, What: "only the second trace has this rank"}, nil
+		return &Difference{Rank: rank, Text: "only the second trace has this rank"}, nil
 	case b == nil:
-		return &Difference{Rank: rank, What: "only the first trace has this rank"}, nil
+		return &Difference{Rank: rank, Text: "only the first trace has this rank"}, nil
 	}
 	m := newMatcher(a, b, c.o)
 	same, err := c.sameDistinct(a, b, m)
@@ -198,8 +198,8 @@ func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Differen
 				continue
 			}
 		}
-		d := &Difference{Rank: a.Number(), Stream: stream, Index: index, A: x, B: y}
-		d.Before, err = before(a, stream, index, c.o.ContextCalls)
+		d := &Difference{Rank: a.Number(), Stream: stream, Index: index, CallA: x, CallB: y}
+		d.Context, err = before(a, stream, index, c.o.ContextCalls)
 		return d, err
 	}
 }
@@ -242,7 +242,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		common = trace.Common(a, b, stream, n.a, n.b)
+		common = trace.CommonPrefix(a, b, stream, n.a, n.b)
 	}
 	if stream >= a.Streams() || stream >= b.Streams() {
 		return common, nil
@@ -336,7 +336,7 @@ func (c *comparison) plainValues(x *trace.Call) uint64 {
 	sum := uint64(0)
 	for i := range x.Params {
 		v := &x.Params[i].In
-		if v.Type == trace.Int && !isAddress(v.Num) || v.Type == trace.Handle {
+		if v.Type == trace.TypeInt && !isAddress(v.Num) || v.Type == trace.TypeHandle {
 			sum = (sum ^ uint64(v.Num)) * 0x9e3779b97f4a7c15
 		}
 		sum++

@@ -16,7 +16,7 @@ type fataler interface{ Fatalf(string, ...any) }
 
 func compare(t fataler, a, b *trace.Reader, o diff.Options) []*diff.Difference {
 	var list []*diff.Difference
-	for d, err := range diff.Traces(a, b, o) {
+	for d, err := range diff.CompareTraces(a, b, o) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -116,7 +116,7 @@ func TestLengthsAndThreads(t *testing.T) {
 	short := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End() })
 	long := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End(); r.Send(1, 1, 0, 1) })
 	list := compare(t, short, long, diff.Options{ContextCalls: 1})
-	if len(list) != 1 || list[0].Index != 2 || list[0].A != nil || list[0].B.Name() != "MPI_Send" || len(list[0].Before) != 1 {
+	if len(list) != 1 || list[0].Index != 2 || list[0].CallA != nil || list[0].CallB.Name() != "MPI_Send" || len(list[0].Context) != 1 {
 		t.Errorf("longer stream: %+v", list)
 	}
 	threads := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
@@ -125,7 +125,7 @@ func TestLengthsAndThreads(t *testing.T) {
 		r.CallOn(1, "MPI_Barrier", 3, 0, tracktest.World)
 	})
 	list = compare(t, threads, short, diff.Options{ContextCalls: 1})
-	if len(list) != 1 || list[0].Stream != 1 || list[0].Index != 0 || list[0].B != nil {
+	if len(list) != 1 || list[0].Stream != 1 || list[0].Index != 0 || list[0].CallB != nil {
 		t.Errorf("another thread: %+v", list)
 	}
 }

@@ -65,7 +65,7 @@ func (m *matcher) equal(a, b int) (bool, error) {
 func (m *matcher) same(x, y *trace.Call) (bool, error) {
 	if m.a.Lane(x.Terminal) == nil && m.b.Lane(y.Terminal) == nil {
 		equal, err := m.equal(x.Terminal, y.Terminal)
-		if equal || err != nil || m.a.Follows(x.Terminal) == m.b.Follows(y.Terminal) {
+		if equal || err != nil || m.a.DependsOnEarlierCalls(x.Terminal) == m.b.DependsOnEarlierCalls(y.Terminal) {
 			return equal, err
 		}
 	}
@@ -81,8 +81,8 @@ func (m *matcher) equalButSource(x, y *trace.Call) bool {
 	c := *y
 	c.Params = slices.Clone(y.Params)
 	p := c.Param("status")
-	asked, ok := ops.Receives(x)
-	got, known := ops.Receives(&c)
+	asked, ok := ops.ReceiveSelectionOf(x)
+	got, known := ops.ReceiveSelectionOf(&c)
 	if !ok || !known || p == nil || p.Out.Status == nil {
 		return false
 	}
@@ -107,8 +107,8 @@ func (m *matcher) equalButMessage(x, y *trace.Call, named bool) bool {
 	c := *y
 	c.Params = slices.Clone(y.Params)
 	*c.Param("status") = *p
-	asked, ok := ops.Receives(x)
-	if got, known := ops.Receives(&c); named && ok && known {
+	asked, ok := ops.ReceiveSelectionOf(x)
+	if got, known := ops.ReceiveSelectionOf(&c); named && ok && known {
 		got.Source.In, got.Tag.In = asked.Source.In, asked.Tag.In
 		proportional(x.Param("count"), c.Param("count"), p.Out.Status.Count, q.Out.Status.Count)
 	}
@@ -125,7 +125,7 @@ func (m *matcher) equalButAsked(x, y *trace.Call, last [2]*trace.StatusValue) bo
 	c.Params = slices.Clone(y.Params)
 	c.Param("status").In = p.In
 	for i := range c.Params {
-		if r := &c.Params[i]; r.In.Type == trace.None && i < len(x.Params) {
+		if r := &c.Params[i]; r.In.Type == trace.TypeNone && i < len(x.Params) {
 			proportional(&x.Params[i], r, p.In.Status.Count, q.In.Status.Count)
 		}
 	}
@@ -142,7 +142,7 @@ func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 		return
 	}
 	for _, v := range [][2]*trace.Value{{&p.In, &q.In}, {&p.Out, &q.Out}} {
-		if v[0].Type == trace.Int && v[1].Type == trace.Int && v[0].Num*bytesOfQ == v[1].Num*bytesOfP {
+		if v[0].Type == trace.TypeInt && v[1].Type == trace.TypeInt && v[0].Num*bytesOfQ == v[1].Num*bytesOfP {
 			v[1].Num = v[0].Num
 		}
 	}
@@ -161,9 +161,9 @@ func (m *matcher) equalCopies(x, y *trace.Call) bool {
 // the cancelled bit, the rest is what it was.
 func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
 	switch def, _ := mpi.ByID(f.ID); {
-	case def.Files():
+	case def.UsesOpenFile():
 		return s.Form == t.Form && s.Count == t.Count
-	case meaning.WaitingOf(def).Probes:
+	case meaning.WaitBehaviourOf(def).Probes:
 		return s.Form == t.Form && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
 	}
 	return *s == *t
@@ -217,7 +217,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 
 func (o *Options) sameSite(s, t trace.Site) bool {
 	if o.IgnoreCallers {
-		return s.Alone() == t.Alone()
+		return s.WithoutCallers() == t.WithoutCallers()
 	}
 	return s.Equal(t)
 }
@@ -281,26 +281,26 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 		return false
 	}
 	switch v.Type {
-	case trace.FunctionRef:
+	case trace.TypeFunctionRef:
 		// A callback's number depends on where the linker put it.
 		return !o.CompareSites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
-	case trace.Address:
+	case trace.TypeAddress:
 		return o.AnyAddress || o.names != nil && o.names.address(&v.Addr, &w.Addr) || o.names == nil && v.Addr == w.Addr
-	case trace.String:
+	case trace.TypeString:
 		return v.Null == w.Null && v.Text == w.Text
-	case trace.Status:
+	case trace.TypeStatus:
 		if s, t := v.Status, w.Status; o.AllowRenamed && s.Pending() && t != nil && t.HasError {
 			return t.Pending() // the rest is what it was before
 		}
 		return equalPointers(v.Status, w.Status)
-	case trace.Request:
+	case trace.TypeRequest:
 		return v.Form == w.Form && v.ID == w.ID
-	case trace.Int:
+	case trace.TypeInt:
 		return v.Num == w.Num || isAddress(v.Num) && isAddress(w.Num) &&
 			(o.AnyAddress || o.names != nil && o.names.name(name{kind: mpi.KindAddress, num: v.Num}, name{kind: mpi.KindAddress, num: w.Num}))
-	case trace.Array:
+	case trace.TypeArray:
 		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(a, b trace.Value) bool { return o.equalValues(&a, &b) })
-	case trace.None, trace.Time, trace.Handle, trace.Object:
+	case trace.TypeNone, trace.TypeTime, trace.TypeHandle, trace.TypeObject:
 		return v.Num == w.Num
 	}
 	panic(fmt.Sprintf("diff: values of type %d can't be compared", v.Type)) // the schema has no such
@@ -362,7 +362,7 @@ func (r *renaming) end(keep bool) {
 }
 
 func (r *renaming) address(v, w *trace.Location) bool {
-	if v.Class == trace.Special || w.Class == trace.Special {
+	if v.Class == trace.AddressSpecial || w.Class == trace.AddressSpecial {
 		return *v == *w
 	}
 	switch {
@@ -371,7 +371,7 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	case !r.anywhere:
 	case !block(v) || !block(w):
 		return *v == *w
-	case v.Class == trace.UnknownPlace || w.Class == trace.UnknownPlace:
+	case v.Class == trace.AddressUnknown || w.Class == trace.AddressUnknown:
 		return true
 	case v.Offset != w.Offset:
 		return false
@@ -392,18 +392,22 @@ func (r *renaming) address(v, w *trace.Location) bool {
 // unread reports whether a parameter is a buffer that MPI does not look at, as the call is not the root's, as far as the
 // communicator shows which rank that is. Programs may pass pointers there that were never set.
 func unread(c *trace.Call, p *trace.Param) bool {
-	if p.In.Type != trace.Address || !p.Def.OnlyRoot {
+	if p.In.Type != trace.TypeAddress || !p.Def.OnlyRoot {
 		return false
 	}
 	comm, root := c.Param("comm"), c.Param("root")
-	return comm != nil && root != nil && comm.In.Num == mpi.CommWorld && root.In.Num != int64(c.Rank)
+	return comm != nil && root != nil && comm.In.Num == mpi.HandleCommWorld && root.In.Num != int64(c.Rank)
 }
 
 // nowhere reports whether an address may be any.
-func nowhere(v *trace.Location) bool { return v.Class == trace.UnknownPlace && v.ID >= model.Nowhere }
+func nowhere(v *trace.Location) bool {
+	return v.Class == trace.AddressUnknown && v.ID >= model.FirstUncomparableAddress
+}
 
 // block reports whether an address is in memory that was allocated, or may be.
-func block(v *trace.Location) bool { return v.Class == trace.Heap || v.Class == trace.UnknownPlace }
+func block(v *trace.Location) bool {
+	return v.Class == trace.AddressHeap || v.Class == trace.AddressUnknown
+}
 
 func (r *renaming) name(v, w name) bool {
 	if known, ok := r.names[v]; ok {
@@ -427,11 +431,11 @@ func (r *renaming) renamed(p *trace.Param, v, w *trace.Value) (equal, ok bool) {
 	}
 	switch {
 	case !r.files:
-	case v.Type == trace.String && p.Name() == "filename" && !v.Null && !w.Null:
+	case v.Type == trace.TypeString && p.Name() == "filename" && !v.Null && !w.Null:
 		return r.name(name{kind: mpi.KindFile, text: v.Text}, name{kind: mpi.KindFile, text: w.Text}), true
-	case v.Type == trace.String && p.Kind() == mpi.KindPath && !v.Null && !w.Null:
-		return r.name(name{kind: mpi.KindPath, text: v.Text}, name{kind: mpi.KindPath, text: w.Text}), true
-	case v.Type == trace.Int && (p.Kind() == mpi.KindKeyval || p.Kind() == mpi.KindFint):
+	case v.Type == trace.TypeString && p.Kind() == mpi.KindFilePath && !v.Null && !w.Null:
+		return r.name(name{kind: mpi.KindFilePath, text: v.Text}, name{kind: mpi.KindFilePath, text: w.Text}), true
+	case v.Type == trace.TypeInt && (p.Kind() == mpi.KindKeyval || p.Kind() == mpi.KindFint):
 		return v.Num == w.Num || r.name(name{kind: p.Kind(), num: v.Num}, name{kind: p.Kind(), num: w.Num}), true
 	}
 	return false, false

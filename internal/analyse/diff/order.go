@@ -42,8 +42,8 @@ func (f finish) compare(g finish) int {
 // completes reports whether a call is one that AnyOrder leaves out.
 func completes(c *trace.Call) bool {
 	def, _ := mpi.ByID(c.Func.ID)
-	if !def.Has(mpi.Polls) {
-		return meaning.WaitingOf(def).Completes
+	if !def.Has(mpi.AttrPolls) {
+		return meaning.WaitBehaviourOf(def).Completes
 	}
 	if c.Param("message") == nil && c.Param("win") == nil {
 		return true // the requests are dealt with, or nothing is taken
@@ -78,10 +78,10 @@ func newTally() *tally {
 
 // takesAny reports whether a call receives or looks for what comes first, or receives what such a call found.
 func (t *tally) takesAny(c *trace.Call, second bool) bool {
-	if m := c.Param("message"); m != nil && m.In.Type == trace.Handle {
+	if m := c.Param("message"); m != nil && m.In.Type == trace.TypeHandle {
 		return t.found[side(second)][m.In.Num]
 	}
-	r, ok := ops.Receives(c)
+	r, ok := ops.ReceiveSelectionOf(c)
 	if s := t.last[side(second)]; ok && !r.Wildcard && s != nil && t.probe[side(second)] {
 		return r.Source.In.Num == s.Source && r.Tag.In.Num == s.Tag
 	}
@@ -90,8 +90,8 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 
 // made notes the receives that take any message, and what is started.
 func (t *tally) made(c *trace.Call, second bool) {
-	if c.Func.Has(trace.Starts) {
-		for _, r := range ops.Requests(c) {
+	if c.Func.Has(trace.AttrStarts) {
+		for _, r := range ops.RequestsOf(c) {
 			if r.Form == trace.RequestPersistent {
 				t.live[side(second)][r.ID] = true
 			}
@@ -99,10 +99,10 @@ func (t *tally) made(c *trace.Call, second bool) {
 	}
 	wild := t.takesAny(c, second)
 	t.sees(c, second, wild)
-	if r := c.Param("request"); r != nil && r.Out.Type == trace.Request {
+	if r := c.Param("request"); r != nil && r.Out.Type == trace.TypeRequest {
 		set(t.wild[side(second)], finish{form: r.Out.Form, id: r.Out.ID}, wild)
 	}
-	if m := c.Param("message"); m != nil && m.Out.Type == trace.Handle && m.In.Type != trace.Handle {
+	if m := c.Param("message"); m != nil && m.Out.Type == trace.TypeHandle && m.In.Type != trace.TypeHandle {
 		set(t.found[side(second)], m.Out.Num, wild)
 	}
 }
@@ -110,7 +110,7 @@ func (t *tally) made(c *trace.Call, second bool) {
 // sees notes the message that a receive or probe of any got or found.
 func (t *tally) sees(c *trace.Call, second, wild bool) {
 	def, _ := mpi.ByID(c.Func.ID)
-	is := meaning.WaitingOf(def)
+	is := meaning.WaitBehaviourOf(def)
 	p := c.Param("status")
 	if !is.Probes && !(is.Receives && is.Blocks) || p == nil || p.Out.Status == nil || p.Out.Status.Source == mpi.ProcNull || ops.FoundNothing(c) {
 		return
@@ -158,12 +158,12 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 // add notes what a call of one of the traces finished.
 func (t *tally) add(c *trace.Call, second bool) {
 	t.sees(c, second, t.takesAny(c, second))
-	for _, done := range ops.Completed(c) {
+	for _, done := range ops.RequestsCompleted(c) {
 		r, s := done.Request, done.Status
 		f := finish{form: r.Form, id: r.ID}
 		wild := t.wild[side(second)][f]
 		switch r.Form {
-		case trace.RequestOnce:
+		case trace.RequestOneShot:
 			delete(t.wild[side(second)], f)
 		case trace.RequestPersistent:
 			if !t.live[side(second)][r.ID] {
@@ -236,15 +236,15 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 				continue
 			}
 		}
-		d := &Difference{Rank: a.Number(), Stream: stream, A: x, B: y}
+		d := &Difference{Rank: a.Number(), Stream: stream, CallA: x, CallB: y}
 		if x != nil {
 			d.Index = x.Index
-			d.Before, err = before(a, stream, x.Index, c.o.ContextCalls)
+			d.Context, err = before(a, stream, x.Index, c.o.ContextCalls)
 		}
 		return d, err
 	}
 	if what := t.rest(); what != "" {
-		return &Difference{Rank: a.Number(), Stream: stream, What: what}, nil
+		return &Difference{Rank: a.Number(), Stream: stream, Text: what}, nil
 	}
 	return nil, nil
 }

@@ -36,7 +36,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 	once := mergetest.Run(t, 1, waits(1))
 	list := compare(t, a, once, diff.Options{AnyOrder: true})
-	if len(list) != 1 || list[0].What != "only the first trace finished request0" {
+	if len(list) != 1 || list[0].Text != "only the first trace finished request0" {
 		t.Errorf("a request that isn't finished: %+v", list)
 	}
 	other := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
@@ -47,7 +47,7 @@ func TestAnyOrder(t *testing.T) {
 		r.Allreduce(4, 1)
 	})
 	list = compare(t, a, other, diff.Options{AnyOrder: true})
-	if len(list) != 1 || !strings.HasPrefix(list[0].What, "a request finished with another status: ") {
+	if len(list) != 1 || !strings.HasPrefix(list[0].Text, "a request finished with another status: ") {
 		t.Errorf("another status: %+v", list)
 	}
 }
@@ -267,7 +267,7 @@ func TestWildcards(t *testing.T) {
 		said := make(map[string]bool)
 		for range 20 {
 			for _, d := range compare(t, a, run(6, 4, 5), diff.Options{AnyOrder: true}) {
-				said[d.What] = true
+				said[d.Text] = true
 			}
 		}
 		if len(said) != 1 {

@@ -110,14 +110,14 @@ func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok b
 		same = r.again
 	}
 	switch {
-	case v.Type == trace.Handle && v.Num >= trace.FirstLocal && w.Num >= trace.FirstLocal:
+	case v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal && w.Num >= trace.FirstLocal:
 		return same(name{kind: kind, num: v.Num}, name{kind: kind, num: w.Num}), true
-	case v.Type == trace.Request && v.Form == w.Form && v.Form == trace.RequestPersistent:
+	case v.Type == trace.TypeRequest && v.Form == w.Form && v.Form == trace.RequestPersistent:
 		return same(name{kind: mpi.KindRequest, num: v.ID}, name{kind: mpi.KindRequest, num: w.ID}), true
-	case v.Type == trace.Request && v.Form == w.Form && v.Form == trace.RequestForeign: // how many came since depends on time
+	case v.Type == trace.TypeRequest && v.Form == w.Form && v.Form == trace.RequestForeign: // how many came since depends on time
 		return r.name(name{kind: threadNumber, num: int64(v.Thread)}, name{kind: threadNumber, num: int64(w.Thread)}), true
-	case v.Type == trace.Array && v.Num == w.Num && len(v.Elems) == len(w.Elems) && len(v.Elems) > 0:
-		if x := v.Elems[0].Type; x != trace.Handle && x != trace.Request {
+	case v.Type == trace.TypeArray && v.Num == w.Num && len(v.Elems) == len(w.Elems) && len(v.Elems) > 0:
+		if x := v.Elems[0].Type; x != trace.TypeHandle && x != trace.TypeRequest {
 			return false, false
 		}
 		for i := range v.Elems {

@@ -17,17 +17,17 @@ func Warnings(r *trace.Reader) (list []Warning, err error) {
 			list = append(list, Warning{r.Name(), text})
 		}
 	}
-	sizes, err := r.Thinned()
+	sizes, err := r.MergedSizes()
 	if err != nil {
 		return nil, err
 	}
 	warn(sizes != nil, "was reduced: its sizes are means, not those of the run")
-	loops, err := r.Drawn()
+	loops, err := r.SyntheticLoops()
 	if err != nil {
 		return nil, err
 	}
 	warn(loops != nil, "has loops with synthetic trip counts: it cannot compare calls in and after them with those of a run")
-	messages, err := r.Partners()
+	messages, err := r.SyntheticMessages()
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 		if all == nil {
 			all = slices.Repeat([]bool{true}, k.Terminals())
 		}
-		others := ops.OtherRanksOf(r, k, none)
+		others := ops.RemoteCallsOf(r, k, none)
 		requests := true
 		for t := range all {
 			if !all[t] {
@@ -38,7 +38,7 @@ func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 			if !all[t] || requests {
 				continue
 			}
-			called := k.Called(t)
+			called := k.CallWithoutParams(t)
 			all[t] = !passesRequest(called.Func, false)
 		}
 		if !slices.Contains(all, true) {
@@ -52,22 +52,22 @@ func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 func passesRequest(f *trace.Function, make bool) bool {
 	def, _ := mpi.ByID(f.ID)
 	return def != nil && slices.ContainsFunc(def.Params, func(p mpi.Param) bool {
-		return (p.Kind == mpi.KindRequest || p.Kind == mpi.KindMessage) && (p.Dir == mpi.Out) == make
+		return (p.Kind == mpi.KindRequest || p.Kind == mpi.KindMessage) && (p.Dir == mpi.DirOut) == make
 	})
 }
 
 // alone reports whether nobody else has to do with a distinct call. If there is somebody and the call makes a request,
 // requests becomes false.
-func alone(k *trace.Rank, others *ops.OtherRanks, terminal int, requests *bool) (bool, error) {
-	called := k.Called(terminal)
+func alone(k *trace.Rank, others *ops.RemoteCalls, terminal int, requests *bool) (bool, error) {
+	called := k.CallWithoutParams(terminal)
 	if passesRequest(called.Func, false) {
 		return true, nil
 	}
 	makes := passesRequest(called.Func, true)
-	if f := called.Func; !makes && !blocks(f) && !f.Has(trace.Collective) {
+	if f := called.Func; !makes && !blocks(f) && !f.Has(trace.AttrCollective) {
 		return false, nil // no rank waits in it anyway
 	}
-	in, err := others.Involved(terminal)
+	in, err := others.InvolvesOthers(terminal)
 	*requests = *requests && (!in || !makes)
 	return !in, err
 }

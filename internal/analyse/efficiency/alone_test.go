@@ -27,7 +27,7 @@ func TestAlone(t *testing.T) {
 	}
 	programs := map[string]func(r *tracktest.Recorder){
 		"collectives": func(r *tracktest.Recorder) {
-			r.Call("MPI_Barrier", 11, mpi.CommSelf)
+			r.Call("MPI_Barrier", 11, mpi.HandleCommSelf)
 			r.Call("MPI_Barrier", 12, tracktest.World)
 			split(r, 13, int64(r.Rank), 1)
 			r.Call("MPI_Barrier", 14, own)
@@ -54,8 +54,8 @@ func TestAlone(t *testing.T) {
 			sendrecv(r, 13, nobody, me, tracktest.World)
 			sendrecv(r, 14, next, next, tracktest.World)
 			sendrecv(r, 15, nobody, next, tracktest.World)
-			sendrecv(r, 16, 0, 0, mpi.CommSelf)
-			sendrecv(r, 17, 0, mpi.AnySource, mpi.CommSelf)
+			sendrecv(r, 16, 0, 0, mpi.HandleCommSelf)
+			sendrecv(r, 17, 0, mpi.AnySource, mpi.HandleCommSelf)
 			edge := nobody // rank 0 has nobody, others have
 			if r.Rank > 0 {
 				edge = me - 1
@@ -64,17 +64,17 @@ func TestAlone(t *testing.T) {
 			r.Recv(19, 1, mpi.AnySource, 0)
 		},
 		"requests with itself": func(r *tracktest.Recorder) {
-			irecv(r, 11, 0, mpi.CommSelf)
+			irecv(r, 11, 0, mpi.HandleCommSelf)
 			irecv(r, 12, int64(r.Rank), tracktest.World)
 			r.Waitall(13, 2)
 		},
 		"requests": func(r *tracktest.Recorder) {
-			irecv(r, 11, 0, mpi.CommSelf)
+			irecv(r, 11, 0, mpi.HandleCommSelf)
 			irecv(r, 12, int64((r.Rank+1)%r.Size), tracktest.World)
 			r.Waitall(13, 2)
 		},
 		"file": func(r *tracktest.Recorder) {
-			r.Call("MPI_File_open", 11, mpi.CommSelf, 1, 2, mpi.CommSelf, own) // info is of no interest
+			r.Call("MPI_File_open", 11, mpi.HandleCommSelf, 1, 2, mpi.HandleCommSelf, own) // info is of no interest
 			r.Call("MPI_File_close", 12, own)
 		},
 	}
@@ -98,21 +98,21 @@ func TestAlone(t *testing.T) {
 			}
 			r := mergetest.Open(t, tracktest.RunAll(ranks, program), nil)
 			for _, all := range []bool{false, true} {
-				rep, err := Analyse(r, Options{AllFunctions: all, Name: func(s trace.Site) string { return fmt.Sprint((s.Offset - 0x1000) / 12) }})
+				rep, err := Analyse(r, Options{AllFunctions: all, NameSite: func(s trace.Site) string { return fmt.Sprint((s.Offset - 0x1000) / 12) }})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
 				got := map[int]bool{}
 				for i := range rep.Calls {
 					c := &rep.Calls[i]
-					if !c.Collective && !c.Completion {
+					if !c.Collective && !c.CompletesRequests {
 						continue
 					}
 					var site int
 					if _, err := fmt.Sscan(c.Place, &site); err != nil {
 						t.Fatal(err)
 					}
-					got[site] = c.Local
+					got[site] = c.IsLocal
 				}
 				if all {
 					if d := cmp.Diff(expect, got); d != "" {

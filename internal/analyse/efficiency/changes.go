@@ -25,16 +25,16 @@ func IterationFindings(r *trace.Reader, w *trace.When, called func(function stri
 	for i := range w.Findings {
 		f := &w.Findings[i]
 		out := Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: changeText(w, f, r.Ranks()), Rank: -1, Evidence: "iterations"}
-		if f.Of == 1 {
+		if f.IterationCount == 1 {
 			out.Rank = f.Ranks[0]
 		}
-		switch out.FirstIteration = f.From; when.Kind(f.Kind) {
+		switch out.FirstIteration = f.FirstIteration; when.Kind(f.Kind) {
 		case when.KindSlow:
-			out.LastIteration = f.From + 1
+			out.LastIteration = f.FirstIteration + 1
 		case when.KindStep:
-			out.LastIteration = f.From + stepSeen
+			out.LastIteration = f.FirstIteration + stepSeen
 		case when.KindPeriod:
-			out.LastIteration = f.From + 2*f.Every
+			out.LastIteration = f.FirstIteration + 2*f.Period
 		}
 		if f.Place.Function >= 0 {
 			at := x.Site(f.Place)
@@ -56,16 +56,16 @@ func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string
 	for i := range calls {
 		c := &calls[i]
 		f := Finding{Function: c.Function, Place: called(c.Function, c.Site), Rank: -1, Evidence: "first"}
-		first, later := show.Duration(c.Gap[0]), show.Duration(c.Gap[1])
+		first, later := show.FormatDuration(c.Gap[0]), show.FormatDuration(c.Gap[1])
 		what, n := "calls of", c.Calls
-		if c.Entries > 1 {
-			what, n = "entries of the loop that begins with", c.Entries
+		if c.LoopEntries > 1 {
+			what, n = "entries of the loop that begins with", c.LoopEntries
 		}
 		before := f
 		before.Share = (c.Gap[0] - c.Gap[1]) * float64(c.Ranks) / max(1, whole)
-		before.Text = fmt.Sprintf("ranks compute %s before the first of %s %s %s at %s, %s before later ones", first, show.Grouped(n), what, f.Function, f.Place, later)
+		before.Text = fmt.Sprintf("ranks compute %s before the first of %s %s %s at %s, %s before later ones", first, show.FormatGrouped(n), what, f.Function, f.Place, later)
 		f.Share = (c.Duration[0] - c.Duration[1]) * float64(c.Ranks) / max(1, whole)
-		f.Text = fmt.Sprintf("the first of %s calls of %s at %s takes %s, later ones %s", show.Grouped(c.Calls), f.Function, f.Place, show.Duration(c.Duration[0]), show.Duration(c.Duration[1]))
+		f.Text = fmt.Sprintf("the first of %s calls of %s at %s takes %s, later ones %s", show.FormatGrouped(c.Calls), f.Function, f.Place, show.FormatDuration(c.Duration[0]), show.FormatDuration(c.Duration[1]))
 		list = append(list, before, f)
 	}
 	return list, err
@@ -77,43 +77,43 @@ const mostOfDelays = 0.9
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	who, verb := "iterations", "take"
 	switch {
-	case f.Of == 1:
+	case f.IterationCount == 1:
 		who, verb = fmt.Sprintf("rank %d", f.Ranks[0]), "computes"
-	case f.Of == ranks:
+	case f.IterationCount == ranks:
 		who, verb = "ranks", "compute"
-	case f.Of == len(f.Ranks) && f.Of > 0:
-		who, verb = "ranks "+show.Ranges(f.Ranks), "compute"
-	case f.Of > 0:
-		who, verb = fmt.Sprintf("%d of %d ranks", f.Of, ranks), "compute"
+	case f.IterationCount == len(f.Ranks) && f.IterationCount > 0:
+		who, verb = "ranks "+show.FormatRanges(f.Ranks), "compute"
+	case f.IterationCount > 0:
+		who, verb = fmt.Sprintf("%d of %d ranks", f.IterationCount, ranks), "compute"
 	}
-	before, after, per := show.Duration(float64(f.BeforeNs)), show.Duration(float64(f.AfterNs)), ""
-	if f.Of > 0 {
+	before, after, per := show.FormatDuration(float64(f.BeforeNs)), show.FormatDuration(float64(f.AfterNs)), ""
+	if f.IterationCount > 0 {
 		per = " an iteration"
 	}
 	switch when.Kind(f.Kind) {
 	case when.KindSlow:
-		s := fmt.Sprintf("iteration %d of %d takes %s instead of %s", f.From, w.Loop.Iterations, after, before)
-		if f.Of > 0 {
-			s += fmt.Sprintf(": %s computes %s longer", who, show.Duration(float64(f.LongerNs)))
+		s := fmt.Sprintf("iteration %d of %d takes %s instead of %s", f.FirstIteration, w.Loop.Iterations, after, before)
+		if f.IterationCount > 0 {
+			s += fmt.Sprintf(": %s computes %s longer", who, show.FormatDuration(float64(f.LongerNs)))
 		}
 		return s
 	case when.KindStep:
 		if f.AfterNs < f.BeforeNs {
-			return fmt.Sprintf("before iteration %d of %d, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, before, after, per)
+			return fmt.Sprintf("before iteration %d of %d, %s %s %s instead of %s%s", f.FirstIteration, w.Loop.Iterations, who, verb, before, after, per)
 		}
-		return fmt.Sprintf("from iteration %d of %d on, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, after, before, per)
+		return fmt.Sprintf("from iteration %d of %d on, %s %s %s instead of %s%s", f.FirstIteration, w.Loop.Iterations, who, verb, after, before, per)
 	case when.KindDrift:
 		return fmt.Sprintf("over %d iterations, what %s %s goes from %s to %s%s", w.Loop.Iterations, who, verb, before, after, per)
 	case when.KindPeriod:
-		every := fmt.Sprintf("every %s iteration, from %d on,", ordinal(f.Every), f.From)
-		if f.Of == 0 {
+		every := fmt.Sprintf("every %s iteration, from %d on,", ordinal(f.Period), f.FirstIteration)
+		if f.IterationCount == 0 {
 			return fmt.Sprintf("%s takes %s instead of %s", every, after, before)
 		}
 		return fmt.Sprintf("in %s %s %s %s instead of %s", every, who, verb, after, before)
 	case when.KindDelayed:
-		s := fmt.Sprintf("the machine: %s was ready to run and had no processor for %s in iteration %d of %d", who, show.Duration(float64(f.LongerNs)), f.From, w.Loop.Iterations)
+		s := fmt.Sprintf("the machine: %s was ready to run and had no processor for %s in iteration %d of %d", who, show.FormatDuration(float64(f.LongerNs)), f.FirstIteration, w.Loop.Iterations)
 		if float64(f.LongerNs) < mostOfDelays*float64(f.CostNs) {
-			s += fmt.Sprintf("; in all that costs the run %s", show.Duration(float64(f.CostNs)))
+			s += fmt.Sprintf("; in all that costs the run %s", show.FormatDuration(float64(f.CostNs)))
 		}
 		return s
 	}

@@ -11,8 +11,8 @@ type Distribution struct {
 	Ranks     int     `json:"ranks"`
 	Mean      float64 `json:"mean_ns"`
 	Deviation float64 `json:"deviation_ns"`
-	Least     Extreme `json:"least"`
-	Most      Extreme `json:"most"`
+	Min       Extreme `json:"least"`
+	Max       Extreme `json:"most"`
 	// Exact: Bins and Groups are about the ranks' own totals. Else these are known to Within, or,
 	// where that is 0, ranks of a class count at the mean of their class.
 	Exact  bool    `json:"exact"`
@@ -33,9 +33,9 @@ type Extreme struct {
 // A Group is ranks with similar times.
 type Group struct {
 	Ranks     int     `json:"ranks"`
-	Mean      float64 `json:"mean_ns"`
-	Least     float64 `json:"least_ns"`
-	Most      float64 `json:"most_ns"`
+	MeanNs    float64 `json:"mean_ns"`
+	MinNs     float64 `json:"least_ns"`
+	MaxNs     float64 `json:"most_ns"`
 	SomeRanks []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
 
 	// The size follows from mean, deviation and extremes of all.
@@ -105,12 +105,12 @@ func combine(parts []rankGroup, hosts func(int) string) Distribution {
 		variance += float64(p.ranks) * (square(p.mean-d.Mean) + square(p.deviation))
 	}
 	d.Deviation = math.Sqrt(variance / float64(d.Ranks))
-	d.Least = Extreme{least.ns, least.rank, hosts(least.rank)}
-	d.Most = Extreme{most.ns, most.rank, hosts(most.rank)}
+	d.Min = Extreme{least.ns, least.rank, hosts(least.rank)}
+	d.Max = Extreme{most.ns, most.rank, hosts(most.rank)}
 	d.Exact = each && d.ErrorNs < 1
 	if each || len(parts) > 1 {
 		d.Bins = histogram(parts, least.ns, most.ns)
-		if g := groups(parts); g != nil && g[1].Mean-g[0].Mean >= leastApart {
+		if g := groups(parts); g != nil && g[1].MeanNs-g[0].MeanNs >= leastApart {
 			d.Groups = g
 		}
 	}
@@ -179,15 +179,15 @@ func groups(parts []rankGroup) []Group {
 		return nil
 	}
 	a, b := group(list[:at]), group(list[at:])
-	apart := b.Least - a.Most
-	if b.Mean-a.Mean < difference*b.Mean || apart < max(a.Most-a.Least, b.Most-b.Least)/2 {
+	apart := b.MinNs - a.MaxNs
+	if b.MeanNs-a.MeanNs < difference*b.MeanNs || apart < max(a.MaxNs-a.MinNs, b.MaxNs-b.MinNs)/2 {
 		return nil
 	}
 	return []Group{a, b}
 }
 
 func group(list []rankGroup) Group {
-	g := Group{Least: list[0].mean, Most: list[len(list)-1].mean}
+	g := Group{MinNs: list[0].mean, MaxNs: list[len(list)-1].mean}
 	var sum float64
 	for _, p := range list {
 		g.Ranks += p.ranks
@@ -200,7 +200,7 @@ func group(list []rankGroup) Group {
 			g.SomeRanks = append(g.SomeRanks, p.known)
 		}
 	}
-	g.Mean = sum / float64(g.Ranks)
+	g.MeanNs = sum / float64(g.Ranks)
 	slices.Sort(g.SomeRanks)
 	g.SomeRanks = g.SomeRanks[:min(len(g.SomeRanks), maxNamed)]
 	return g

@@ -51,9 +51,9 @@ type Report struct {
 	MPI        Distribution `json:"mpi_time"`
 	Init       Distribution `json:"init"` // of the MPI time, unless it is left out
 	Finalize   Distribution `json:"finalize"`
-	Threads    int          `json:"threads"`   // of the rank with most
+	MaxThreads int          `json:"threads"`   // of the rank with most
 	ThreadNs   float64      `json:"thread_ns"` // of all threads of all ranks, each from its first call to its last
-	Calls      []Call       `json:"calls"`     // by time lost
+	Calls      []CallSite   `json:"calls"`     // by time lost
 
 	spent *collector
 }
@@ -64,45 +64,45 @@ func (r *Report) FinalizeKnown() bool { return r.Finalize.Mean*100 > r.Init.Mean
 
 // Efficiency is the upper part of the POP metrics.
 type Efficiency struct {
-	Parallel       Share `json:"parallel"`
-	LoadBalance    Share `json:"load_balance"`
-	Communication  Share `json:"communication"`
-	RuntimeNs      int64 `json:"runtime_ns"`
-	RuntimeErrorNs int64 `json:"runtime_within_ns"` // how far the run time may be from that
+	Parallel       BoundedShare `json:"parallel"`
+	LoadBalance    BoundedShare `json:"load_balance"`
+	Communication  BoundedShare `json:"communication"`
+	RuntimeNs      int64        `json:"runtime_ns"`
+	RuntimeErrorNs int64        `json:"runtime_within_ns"` // how far the run time may be from that
 }
 
-// A Call is all calls of a function from one place, over the ranks that made
+// A CallSite is all calls of a function from one place, over the ranks that made
 // any. A collective call that ranks make from several places is one.
-type Call struct {
-	Function   string       `json:"function"`
-	Site       trace.Site   `json:"-"`
-	Place      string       `json:"site"`
-	Others     []string     `json:"other_sites,omitempty"` // from which other ranks make the same collective call
-	Collective bool         `json:"collective"`
-	Completion bool         `json:"completion"`      // of communication between two
-	Local      bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
-	Count      uint64       `json:"calls"`
-	Addresses  int          `json:"addresses"` // that are this call site, as compilers copy calls
-	Duration   Distribution `json:"duration"`  // of a rank's calls together
-	Gap        Distribution `json:"gap"`       // outside MPI before them, together
-	CostNs     float64      `json:"cost_ns"`
+type CallSite struct {
+	Function          string       `json:"function"`
+	Site              trace.Site   `json:"-"`
+	Place             string       `json:"site"`
+	OtherPlaces       []string     `json:"other_sites,omitempty"` // from which other ranks make the same collective call
+	Collective        bool         `json:"collective"`
+	CompletesRequests bool         `json:"completion"`      // of communication between two
+	IsLocal           bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
+	Count             uint64       `json:"calls"`
+	AddressCount      int          `json:"addresses"` // that are this call site, as compilers copy calls
+	Duration          Distribution `json:"duration"`  // of a rank's calls together
+	Gap               Distribution `json:"gap"`       // outside MPI before them, together
+	CostNs            float64      `json:"cost_ns"`
 
 	// SingleCalls calls and the gaps before them; nil without histograms and times of
 	// single calls.
-	SingleCalls *Sample `json:"single_duration,omitempty"`
-	SingleGaps  *Sample `json:"single_gap,omitempty"`
+	SingleCalls *SingleCallTimes `json:"single_duration,omitempty"`
+	SingleGaps  *SingleCallTimes `json:"single_gap,omitempty"`
 }
 
 // LostNs is how much longer ranks spent in the calls than the rank that spent
 // least, in sum: about what they waited, for the one that came last waits least.
-func (c *Call) LostNs() float64 {
-	return max(0, c.Duration.Mean-float64(c.Duration.Least.Ns)) * float64(c.Duration.Ranks)
+func (c *CallSite) LostNs() float64 {
+	return max(0, c.Duration.Mean-float64(c.Duration.Min.Ns)) * float64(c.Duration.Ranks)
 }
 
 // cost is what ranks wait in the calls. Of those that complete what two ranks do with each other it is
 // all of their time: what they wait for is not there. Of others it is what was lost.
-func (c *Call) cost() float64 {
-	if c.Completion && !c.Local {
+func (c *CallSite) cost() float64 {
+	if c.CompletesRequests && !c.IsLocal {
 		return c.Duration.Mean * float64(c.Duration.Ranks)
 	}
 	return c.LostNs()
@@ -112,15 +112,15 @@ func (c *Call) cost() float64 {
 type Options struct {
 	AllFunctions bool                    // all functions, not only those in which ranks wait
 	WithoutInit  bool                    // efficiencies of the time between MPI_Init and MPI_Finalize
-	Name         func(trace.Site) string // of call sites; nil: module and offset
-	Named        *sites.Naming           // which call sites are one; nil: each address is one
+	NameSite     func(trace.Site) string // of call sites; nil: module and offset
+	SiteNaming   *sites.Naming           // which call sites are one; nil: each address is one
 	Progress     func(done, ranks int)   // may be nil
 }
 
 // Analyse looks at a trace.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
-	if o.Name == nil {
-		o.Name = func(s trace.Site) string { return s.String() }
+	if o.NameSite == nil {
+		o.NameSite = func(s trace.Site) string { return s.String() }
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -129,7 +129,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Calls: []Call{}}
+	rep := &Report{Calls: []CallSite{}}
 	hosts := func(rank int) string { return procs.At(rank).Host }
 	u := &collector{of: make(map[int]*rankSpent)}
 	for rank, p := range procs.All() {
@@ -140,7 +140,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 		rep.Ranks++
 		u.list = append(u.list, &rankSpent{
 			rank: rank, useful: known(max(0, float64(p.SpanNs-p.MPINs))), mpi: known(float64(p.MPINs)),
-			runtime: float64(p.SpanNs), off: float64(trace.RoundedBy(p.SpanNs, r.Ranks())), threads: p.Threads,
+			runtime: float64(p.SpanNs), off: float64(trace.RoundingError(p.SpanNs, r.Ranks())), threads: p.Threads,
 		})
 		u.of[rank] = u.list[len(u.list)-1]
 	}
@@ -162,7 +162,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 		return nil, err
 	}
 	rep.whole(o, hosts)
-	slices.SortStableFunc(rep.Calls, func(a, b Call) int {
+	slices.SortStableFunc(rep.Calls, func(a, b CallSite) int {
 		return cmp.Or(cmp.Compare(b.CostNs, a.CostNs), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
 	})
 	return rep, nil
@@ -170,7 +170,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 
 // siteOf leaves the stack out: what ranks spent is known of all calls from a call site together.
 func (o *Options) siteOf(c *trace.Call) trace.FunctionSite {
-	return o.Named.Representative(c.FunctionSite().Alone())
+	return o.SiteNaming.Representative(c.FunctionSite().WithoutCallers())
 }
 
 // An entry collects what is known of a place.
@@ -198,9 +198,9 @@ func placesOf(r *trace.Reader, o *Options) (*entries, error) {
 
 func (p *entries) at(c *trace.Call) *entry {
 	key := p.one(c)
-	return once.Get(p.known, key, func() *entry {
+	return once.GetOrMake(p.known, key, func() *entry {
 		p.order = append(p.order, key)
-		return &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func), alone: true}
+		return &entry{collective: c.Func.Has(trace.AttrCollective), completion: blocks(c.Func), alone: true}
 	})
 }
 
@@ -210,12 +210,12 @@ func (r *Report) finish(p *entries, o Options, hosts func(int) string) {
 		if e.alone && !o.AllFunctions {
 			continue
 		}
-		c := Call{
-			Function: key.Function, Site: key.Site, Place: o.Name(key.Site),
-			Collective: e.collective, Completion: e.completion, Local: e.alone, Count: e.count, Addresses: o.Named.Addresses(key),
+		c := CallSite{
+			Function: key.Function, Site: key.Site, Place: o.NameSite(key.Site),
+			Collective: e.collective, CompletesRequests: e.completion, IsLocal: e.alone, Count: e.count, AddressCount: o.SiteNaming.CountAddresses(key),
 		}
 		for _, other := range p.others(key) {
-			c.Others = append(c.Others, o.Name(other.Site))
+			c.OtherPlaces = append(c.OtherPlaces, o.NameSite(other.Site))
 		}
 		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
 		c.CostNs = c.cost()
@@ -227,13 +227,13 @@ func (r *Report) finish(p *entries, o Options, hosts func(int) string) {
 // wanted reports whether a function is to be looked at: one in which ranks wait for each
 // other, unless all are.
 func (o *Options) wanted(f *trace.Function) bool {
-	return o.AllFunctions || blocks(f) || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
+	return o.AllFunctions || blocks(f) || f.Has(trace.AttrCollective) && !f.Has(trace.AttrNonblocking) && !f.Has(trace.AttrPersistent)
 }
 
 // blocks reports whether a function waits for what another rank has to do with this one.
 func blocks(f *trace.Function) bool {
 	def, _ := mpi.ByID(f.ID)
-	return meaning.WaitingOf(def).Blocks
+	return meaning.WaitBehaviourOf(def).Blocks
 }
 
 // each adds up the times of every call of every rank.
@@ -243,7 +243,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		return err
 	}
 	lone := make(map[int][]bool) // by class: which calls are alone
-	for k, err := range t.Tracks() {
+	for k, err := range t.RanksWithTrack() {
 		if err != nil {
 			return err
 		}
@@ -260,12 +260,12 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		}
 		totals, wanted := make([]total, k.Terminals()), make([]bool, k.Terminals())
 		for terminal := range wanted {
-			c := k.Called(terminal)
+			c := k.CallWithoutParams(terminal)
 			wanted[terminal] = o.wanted(c.Func)
 		}
 		whole := r.spent.own(k)
 		for stream := range k.Streams() {
-			for c, err := range k.Timings(stream) {
+			for c, err := range k.TimedTerminals(stream) {
 				if err != nil {
 					return fmt.Errorf("rank %d: times: %w", rank, err)
 				}
@@ -291,13 +291,13 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		whole.settle(own)
 		sums := make(map[*entry]*total)
 		for terminal, x := range totals {
-			c := k.Called(terminal)
+			c := k.CallWithoutParams(terminal)
 			if x.count == 0 {
 				continue
 			}
 			e := p.at(c)
 			e.alone = e.alone && lone[k.Class()][terminal]
-			sum := once.Get(sums, e, func() *total { return new(total) })
+			sum := once.GetOrMake(sums, e, func() *total { return new(total) })
 			sum.duration += x.duration
 			sum.gap += x.gap
 			e.count += x.count
@@ -319,7 +319,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	if err != nil {
 		return err
 	}
-	if _, err := sums.Sum(t, sums.Options{One: o.Named.Representative, Each: func(table *sums.Table, class int, times []trace.Times) error {
+	if _, err := sums.SumCalls(t, sums.Options{Representative: o.SiteNaming.Representative, EachClass: func(table *sums.Table, class int, times []trace.Times) error {
 		o.Progress(class+1, t.Classes())
 		return r.class(table, class, times, p, &o)
 	}}); err != nil {
@@ -342,7 +342,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 	}
 	ranks := make([]*trace.Totals, len(c.Members))
 	for i := range ranks {
-		ranks[i] = own.Of(i)
+		ranks[i] = own.ForMember(i)
 	}
 	if err := r.spent.class(t, k, times, c.Members, ranks); err != nil {
 		return err
@@ -360,9 +360,9 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 	entries := make(map[int]*entry) // by row; nil: not wanted
 	for terminal, row := range c.RowOf {
 		e, seen := entries[row]
-		if call := k.Called(terminal); !seen && o.wanted(call.Func) {
+		if call := k.CallWithoutParams(terminal); !seen && o.wanted(call.Func) {
 			e = p.at(call)
-			s := once.Get(of, e, func() *parts {
+			s := once.GetOrMake(of, e, func() *parts {
 				order = append(order, e)
 				s := &parts{}
 				s.own.begin(len(c.Members))
@@ -376,7 +376,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 		}
 	}
 	for n := range ranks[0].Sites {
-		if s := of[p.known[p.one(k.Called(ranks[0].Sites[n].Terminal))]]; s != nil {
+		if s := of[p.known[p.one(k.CallWithoutParams(ranks[0].Sites[n].FirstTerminal))]]; s != nil {
 			s.own.add(ranks, n)
 		}
 	}
@@ -386,9 +386,9 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 		var spent, idle []trace.Spread
 		for _, row := range s.rows {
 			x := &table.Rows[row]
-			duration.Merge(x.Time)
-			gap.Merge(x.Before)
-			spent, idle = append(spent, x.TimePerRank...), append(idle, x.BeforePerRank...)
+			duration.Merge(x.Duration)
+			gap.Merge(x.Gap)
+			spent, idle = append(spent, x.TimePerRank...), append(idle, x.GapPerRank...)
 		}
 		e.count += duration.Count
 		e.duration = append(e.duration, s.own.duration.parts(spread(duration, spent, c.Members), c.Members)...)
@@ -399,10 +399,10 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 		return err
 	}
 	for _, h := range histograms {
-		call := k.Called(h.Terminal)
+		call := k.CallWithoutParams(h.Terminal)
 		if o.wanted(call.Func) {
 			e := p.at(call)
-			e.single, e.singleGap = merged(e.single, hist.Of(h.Duration)), merged(e.singleGap, hist.Of(h.Gap))
+			e.single, e.singleGap = merged(e.single, hist.Unwrap(h.Duration)), merged(e.singleGap, hist.Unwrap(h.Gap))
 		}
 	}
 	return nil

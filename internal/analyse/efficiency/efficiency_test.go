@@ -48,7 +48,7 @@ func TestEfficiencies(t *testing.T) {
 		t.Errorf("efficiencies %+v", e)
 	}
 	u := rep.Useful
-	if u.Most.Rank != 2 || u.Most.Host != "node1" || math.Abs(u.Most.Ns-800<<20) > u.ErrorNs || u.Least.Rank == 2 || u.ErrorNs > 0.02*u.Mean {
+	if u.Max.Rank != 2 || u.Max.Host != "node1" || math.Abs(u.Max.Ns-800<<20) > u.ErrorNs || u.Min.Rank == 2 || u.ErrorNs > 0.02*u.Mean {
 		t.Errorf("useful time %+v", u)
 	}
 	if len(u.Groups) != 2 || u.Groups[0].Ranks != 3 || u.Groups[1].Ranks != 1 || u.Groups[1].SomeRanks[0] != 2 {
@@ -106,7 +106,7 @@ func TestLittleUsefulTime(t *testing.T) {
 			t.Errorf("%d ranks: useful %v, want %v", n, u.Mean, mean)
 		}
 		for name, x := range map[string]struct {
-			got  Share
+			got  BoundedShare
 			want float64
 		}{
 			"parallel": {e.Parallel, mean / float64(e.RuntimeNs)}, "load balance": {e.LoadBalance, mean / most},
@@ -148,8 +148,8 @@ func TestThreadsCountTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := rep.Efficiency; !near(e.Parallel.Value, 0.4) || !near(e.LoadBalance.Value, 1) || rep.Threads != 4 {
-		t.Errorf("%d threads: %+v", rep.Threads, e)
+	if e := rep.Efficiency; !near(e.Parallel.Value, 0.4) || !near(e.LoadBalance.Value, 1) || rep.MaxThreads != 4 {
+		t.Errorf("%d threads: %+v", rep.MaxThreads, e)
 	}
 	if !near(rep.MPI.Mean, 600_000_000) || !near(rep.Useful.Mean, 400_000_000) {
 		t.Errorf("useful %+v, in MPI %+v", rep.Useful, rep.MPI)
@@ -173,8 +173,8 @@ func TestClasses(t *testing.T) {
 		totals := make([]float64, 4)
 		var mean float64
 		for i, tr := range tracks {
-			for k, s := range tr.Sigs {
-				if len(s.Vals) > 8 { // MPI_Allreduce
+			for k, s := range tr.Signatures {
+				if len(s.Values) > 8 { // MPI_Allreduce
 					totals[i] += float64(tr.Times[k].Duration.Sum)
 				}
 			}
@@ -192,7 +192,7 @@ func TestClasses(t *testing.T) {
 			if c.Count != 40 || !near(d.Mean, mean) || d.Exact != (name == "alone") {
 				t.Errorf("%s: %+v, want mean %v", name, c, mean)
 			}
-			for _, e := range []Extreme{d.Least, d.Most} {
+			for _, e := range []Extreme{d.Min, d.Max} {
 				if !near(e.Ns, totals[e.Rank]) && math.Abs(e.Ns-totals[e.Rank]) > 100 {
 					t.Errorf("%s: rank %d has %v, not %v", name, e.Rank, totals[e.Rank], e.Ns)
 				}
@@ -244,7 +244,7 @@ func TestGroups(t *testing.T) {
 func TestDistributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dist(rapid.SliceOfN(rapid.Float64Range(0, 1e12), 1, 50).Draw(t, "times")...)
-		if d.Least.Ns > d.Mean*1.000001+1e-9 || d.Mean > d.Most.Ns*1.000001+1e-9 || math.IsNaN(d.Deviation) || d.Deviation < 0 {
+		if d.Min.Ns > d.Mean*1.000001+1e-9 || d.Mean > d.Max.Ns*1.000001+1e-9 || math.IsNaN(d.Deviation) || d.Deviation < 0 {
 			t.Fatalf("%+v", d)
 		}
 		sum := 0

@@ -30,8 +30,10 @@ type Finding struct {
 	before string // the place before which a rank is late, if the text has it
 }
 
-// Line is the text after a lead, with places shortened to one line.
-func (f *Finding) Line(lead string) string { return show.Line(lead+f.Text, f.Place, f.before) }
+// TextLine is the text after a lead, with places shortened to one line.
+func (f *Finding) TextLine(lead string) string {
+	return show.ShortenPlaces(lead+f.Text, f.Place, f.before)
+}
 
 const (
 	most  = 5    // findings
@@ -56,7 +58,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	}
 	more := func(rank int) bool {
 		x := &rep.Useful
-		return x.Ranks > 1 && x.Mean > 0 && x.Most.Rank == rank && x.Most.Ns-x.ErrorNs > apart*(x.Mean+x.ErrorNs)
+		return x.Ranks > 1 && x.Mean > 0 && x.Max.Rank == rank && x.Max.Ns-x.ErrorNs > apart*(x.Mean+x.ErrorNs)
 	}
 	told := make(map[int]bool) // ranks that others wait for because these compute
 	var waiting []wait
@@ -69,23 +71,23 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	for i := range waiting {
 		w := &waiting[i]
 		if w.Share >= least && w.computes && w.Rank >= 0 && more(w.Rank) {
-			w.Text += fmt.Sprintf("; in the whole run it computes %.1f × the mean", rep.Useful.Most.Ns/rep.Useful.Mean)
+			w.Text += fmt.Sprintf("; in the whole run it computes %.1f × the mean", rep.Useful.Max.Ns/rep.Useful.Mean)
 			told[w.Rank] = true
 		}
 		add(w.Finding)
 	}
-	if x := &rep.Useful; more(x.Most.Rank) && !told[x.Most.Rank] {
-		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
-			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, "", 0, 0, ""})
+	if x := &rep.Useful; more(x.Max.Rank) && !told[x.Max.Rank] {
+		add(Finding{(x.Max.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
+			x.Max.Rank, x.Max.Ns/x.Mean, show.FormatDuration(x.Max.Ns), show.FormatDuration(x.Mean)), "", "", x.Max.Rank, "", 0, 0, ""})
 	}
-	start := "MPI_Init takes " + show.Duration(rep.Init.Mean) + " per rank"
+	start := "MPI_Init takes " + show.FormatDuration(rep.Init.Mean) + " per rank"
 	if rep.FinalizeKnown() {
-		start += ", MPI_Finalize " + show.Duration(rep.Finalize.Mean)
+		start += ", MPI_Finalize " + show.FormatDuration(rep.Finalize.Mean)
 	}
 	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, "", 0, 0, ""})
 	for i := range rep.Calls {
 		c := &rep.Calls[i]
-		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
+		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.AttrInitialises) || def.Has(mpi.AttrFinalises)) {
 			continue
 		}
 		if slices.ContainsFunc(waiting, func(w wait) bool { return w.Share >= least && w.of(c) }) {
@@ -112,7 +114,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 }
 
 // critical is what there is to say of the critical path: where it spends most beyond what ranks do on average.
-func critical(p *waits.Path, runtime float64) Finding {
+func critical(p *waits.CriticalPath, runtime float64) Finding {
 	worst := waits.PathSite{}
 	for _, s := range p.Sites {
 		if s.ImbalanceNs > worst.ImbalanceNs {
@@ -124,9 +126,9 @@ func critical(p *waits.Path, runtime float64) Finding {
 		what = "rank %d in"
 	}
 	return Finding{
-		float64(worst.ImbalanceNs) / max(1, float64(p.RunNs), runtime), // the path may be that of the last part only
+		float64(worst.ImbalanceNs) / max(1, float64(p.LengthNs), runtime), // the path may be that of the last part only
 		fmt.Sprintf("the run's end depends on "+what+" %s at %s: %s of the critical path, %s more than ranks spend there on average", worst.Rank, worst.Function, worst.Place,
-			show.Duration(float64(worst.ComputeNs+worst.MPINs)), show.Duration(float64(worst.ImbalanceNs))),
+			show.FormatDuration(float64(worst.ComputeNs+worst.MPINs)), show.FormatDuration(float64(worst.ImbalanceNs))),
 		worst.Function, worst.Place, worst.Rank, "path", 0, 0, "",
 	}
 }
@@ -140,9 +142,9 @@ type wait struct {
 }
 
 // of reports whether it is about the calls.
-func (w *wait) of(c *Call) bool {
+func (w *wait) of(c *CallSite) bool {
 	other := func(place string) bool { return strings.HasPrefix(w.Place+" < ", place+" < ") }
-	return w.Function == c.Function && (w.at.Site == c.Site.Alone() || other(c.Place) || slices.ContainsFunc(c.Others, other))
+	return w.Function == c.Function && (w.at.Site == c.Site.WithoutCallers() || other(c.Place) || slices.ContainsFunc(c.OtherPlaces, other))
 }
 
 // late reports whether ranks are late for a call.
@@ -159,7 +161,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 			list[j].Share += share
 			continue
 		}
-		w := wait{at: s.At.Alone(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
+		w := wait{at: s.FunctionSite.WithoutCallers(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
 		n, of, late, computes, is := s.WaitingCount, "each other", "the late ranks", "compute", "are"
 		if w.Rank = s.LateRank(); w.Rank >= 0 {
 			n = min(n, rep.Ranks-1) // it may have waited for others, too
@@ -169,7 +171,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 		if n == 1 && len(s.Ranks) > 0 {
 			w.Text = fmt.Sprintf("rank %d waits", s.Ranks[0].Rank)
 		} else {
-			w.Text = fmt.Sprintf("%d of %s wait", n, show.Plural(rep.Ranks, "rank"))
+			w.Text = fmt.Sprintf("%d of %s wait", n, show.FormatPlural(rep.Ranks, "rank"))
 		}
 		if n == 1 && w.Rank < 0 {
 			of = "several others"
@@ -178,9 +180,9 @@ func waitsOf(rep *waits.Report) (list []wait) {
 		if computed, ok := s.ComputedShare(); ok {
 			w.cause = s.Causes[0]
 			if w.computes = computed >= 0.5; w.computes {
-				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, show.Share(computed, 1))
+				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, show.Percentage(computed, 1))
 			} else {
-				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, show.Share(1-computed, 1))
+				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, show.Percentage(1-computed, 1))
 			}
 			if !w.late(s.Function, s.Place) {
 				w.before = w.cause.Place
@@ -193,29 +195,29 @@ func waitsOf(rep *waits.Report) (list []wait) {
 }
 
 // call is what there is to say of the calls from one place. If it is known who waited, it says nothing of waiting.
-func call(c *Call, whole float64, known bool) Finding {
+func call(c *CallSite, whole float64, known bool) Finding {
 	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
 	total := c.Duration.Mean * float64(c.Duration.Ranks)
 	lost, gap := c.LostNs(), &c.Gap
-	if c.Collective && !c.Local && !known && lost > total/2 {
+	if c.Collective && !c.IsLocal && !known && lost > total/2 {
 		f.Share = lost / whole
-		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, show.Duration(c.Duration.Mean))
-		if gap.Ranks > 1 && gap.Most.Ns > apart*gap.Mean && gap.Most.Rank == c.Duration.Least.Rank {
-			f.Rank = gap.Most.Rank
+		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, show.FormatDuration(c.Duration.Mean))
+		if gap.Ranks > 1 && gap.Max.Ns > apart*gap.Mean && gap.Max.Rank == c.Duration.Min.Rank {
+			f.Rank = gap.Max.Rank
 			f.Text = fmt.Sprintf("ranks wait in %s at %s for rank %d, which computes %.1f × as long before it as ranks do on average",
-				c.Function, c.Place, f.Rank, gap.Most.Ns/gap.Mean)
+				c.Function, c.Place, f.Rank, gap.Max.Ns/gap.Mean)
 		}
 		return f
 	}
 	f.Share = total / whole
 	what := "are"
-	if c.Completion && !c.Local && !known {
+	if c.CompletesRequests && !c.IsLocal && !known {
 		what = "wait"
 	}
-	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, show.Plural(c.Count, "call"), show.Duration(total/float64(max(1, c.Count))))
-	if d := &c.Duration; d.Ranks > 1 && d.Most.Ns > apart*d.Mean {
-		f.Rank = d.Most.Rank
-		f.Text += fmt.Sprintf(", rank %d %.1f × the mean", f.Rank, d.Most.Ns/d.Mean)
+	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, show.FormatPlural(c.Count, "call"), show.FormatDuration(total/float64(max(1, c.Count))))
+	if d := &c.Duration; d.Ranks > 1 && d.Max.Ns > apart*d.Mean {
+		f.Rank = d.Max.Rank
+		f.Text += fmt.Sprintf(", rank %d %.1f × the mean", f.Rank, d.Max.Ns/d.Mean)
 	}
 	return f
 }

@@ -16,23 +16,23 @@ func findingsSpread(others, last float64) Distribution {
 	if last < others {
 		low, high = high, low
 	}
-	d.Least, d.Most = low, high
+	d.Min, d.Max = low, high
 	return d
 }
 
-func report(calls ...Call) *Report {
+func report(calls ...CallSite) *Report {
 	return &Report{Ranks: 4, TimesKind: "exact", Efficiency: Efficiency{RuntimeNs: 1000}, Useful: findingsSpread(500, 500), Calls: calls}
 }
 
 func TestFindings(t *testing.T) {
-	wait := Call{Function: "MPI_Allreduce", Place: "step f.c:7", Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 500)}
+	wait := CallSite{Function: "MPI_Allreduce", Place: "step f.c:7", Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 500)}
 	even := wait
 	even.Gap = findingsSpread(400, 400)
-	send := Call{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, Duration: findingsSpread(100, 300)}
-	busy := Call{Function: "MPI_Waitall", Place: "halo f.c:4", Completion: true, Count: 10, Duration: findingsSpread(100, 100)}
-	small := Call{Function: "MPI_Wait", Place: "f", Completion: true, Count: 1, Duration: findingsSpread(49, 49)}
+	send := CallSite{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, Duration: findingsSpread(100, 300)}
+	busy := CallSite{Function: "MPI_Waitall", Place: "halo f.c:4", CompletesRequests: true, Count: 10, Duration: findingsSpread(100, 100)}
+	small := CallSite{Function: "MPI_Wait", Place: "f", CompletesRequests: true, Count: 1, Duration: findingsSpread(49, 49)}
 	lone, loneWait := wait, busy
-	lone.Local, loneWait.Local = true, true
+	lone.IsLocal, loneWait.IsLocal = true, true
 	unequal := report()
 	unequal.Useful = findingsSpread(400, 800)
 	unsure := report()
@@ -43,7 +43,7 @@ func TestFindings(t *testing.T) {
 	recorded := report()
 	recorded.Init, recorded.Finalize = findingsSpread(398, 398), findingsSpread(2, 2)
 	threads := report(busy)
-	threads.Threads, threads.ThreadNs = 2, 5000
+	threads.MaxThreads, threads.ThreadNs = 2, 5000
 	timeless := report(wait)
 	timeless.TimesKind = "none"
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestFindings(t *testing.T) {
 }
 
 func TestFindingsOfPath(t *testing.T) {
-	path := &waits.Path{RunNs: 1000, Sites: []waits.PathSite{
+	path := &waits.CriticalPath{LengthNs: 1000, Sites: []waits.PathSite{
 		{Function: "MPI_Recv", Place: "a", ComputeNs: 500, MPINs: 10, MeanNs: 490, ImbalanceNs: 20, Rank: 0},
 		{Function: "MPI_Send", Place: "b f.c:9", ComputeNs: 300, MPINs: 20, MeanNs: 100, ImbalanceNs: 220, Rank: 2},
 	}}
@@ -111,29 +111,29 @@ func findingsKnown() *waits.Report {
 	}
 	return &waits.Report{Ranks: 4, RunNs: 4000, Sites: []waits.Site{
 		{
-			Function: "MPI_Barrier", Place: "f.c:7", At: at, WaitedNs: 800, WaitingCount: 4, LateCount: 2, Ranks: four(300, 300, 180, 20),
+			Function: "MPI_Barrier", Place: "f.c:7", FunctionSite: at, WaitedNs: 800, WaitingCount: 4, LateRankCount: 2, Ranks: four(300, 300, 180, 20),
 			LateRanks: []waits.RankNs{{Rank: 3, WaitedNs: 780}, {Rank: 1, WaitedNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, ComputeNs: 720}},
 		},
 		{
-			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, WaitingCount: 1, LateCount: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
+			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, WaitingCount: 1, LateRankCount: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
 			LateRanks: four(300), Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:8", WaitedNs: 300, ComputeNs: 30}},
 		},
-		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, WaitingCount: 1, LateCount: 1, LateRanks: four(100)},
+		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, WaitingCount: 1, LateRankCount: 1, LateRanks: four(100)},
 		{
-			Function: "MPI_Recv", Place: "f.c:5", WaitedNs: 240, WaitingCount: 4, LateCount: 4, Ranks: four(60, 60, 60, 60), LateRanks: four(60, 60, 60, 60),
+			Function: "MPI_Recv", Place: "f.c:5", WaitedNs: 240, WaitingCount: 4, LateRankCount: 4, Ranks: four(60, 60, 60, 60), LateRanks: four(60, 60, 60, 60),
 			Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:4", WaitedNs: 240, ComputeNs: 60}},
 		},
-		{Function: "MPI_Recv", Place: "f.c:1", WaitedNs: 199, WaitingCount: 4, LateCount: 4},
+		{Function: "MPI_Recv", Place: "f.c:1", WaitedNs: 199, WaitingCount: 4, LateRankCount: 4},
 	}}
 }
 
 // What is known of waiting stands in place of what sums of times say of the same calls, ranks and places of the path.
 func TestFindingsOfWaits(t *testing.T) {
-	barrier := Call{Function: "MPI_Barrier", Place: "f.c:7", Site: trace.Site{Module: "a", Offset: 7}, Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 500)}
-	rep := report(barrier, Call{Function: "MPI_Bcast", Place: "f.c:6", Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 300)})
+	barrier := CallSite{Function: "MPI_Barrier", Place: "f.c:7", Site: trace.Site{Module: "a", Offset: 7}, Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 500)}
+	rep := report(barrier, CallSite{Function: "MPI_Bcast", Place: "f.c:6", Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 300)})
 	rep.Useful = findingsSpread(400, 800)
 	w := findingsKnown()
-	w.Path = &waits.Path{RunNs: 500, Sites: []waits.PathSite{{Function: "MPI_Barrier", Place: "f.c:7", ComputeNs: 450, MeanNs: 50, ImbalanceNs: 400, Rank: 3}}}
+	w.Path = &waits.CriticalPath{LengthNs: 500, Sites: []waits.PathSite{{Function: "MPI_Barrier", Place: "f.c:7", ComputeNs: 450, MeanNs: 50, ImbalanceNs: 400, Rank: 3}}}
 	want := []struct {
 		share float64
 		rank  int

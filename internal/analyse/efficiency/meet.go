@@ -31,8 +31,8 @@ func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
 		}
 		of := make(map[trace.FunctionSite]bool)
 		for t := range k.Terminals() {
-			c := k.Called(t)
-			if key := o.siteOf(c); c.Func.Has(trace.Collective) && o.wanted(c.Func) && !of[key] {
+			c := k.CallWithoutParams(t)
+			if key := o.siteOf(c); c.Func.Has(trace.AttrCollective) && o.wanted(c.Func) && !of[key] {
 				of[key] = true
 				ranks[key] += len(members)
 				m.classes[key]++
@@ -81,10 +81,10 @@ func (m *meetings) class(class int) error {
 	if err != nil || k.Streams() != 1 {
 		return err
 	}
-	firsts := k.Firsts(0)
+	firsts := k.FirstPositions(0)
 	done := make(map[trace.FunctionSite]bool)
 	for t, n := range k.Counts(0) {
-		called := k.Called(t)
+		called := k.CallWithoutParams(t)
 		key := m.o.siteOf(called)
 		if n == 0 || done[key] || !m.of[class][key] || !some(key) {
 			continue
@@ -98,7 +98,7 @@ func (m *meetings) class(class int) error {
 		if comm == nil {
 			continue
 		}
-		own, err := ops.CallsOn(comm, k, x)
+		own, err := ops.CollectiveCallsOn(comm, k, x)
 		if own == nil || err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (m *meetings) rank(rank int) (*trace.Rank, *handles.Rank, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := handles.Of(m.r).Rank(k)
+	x, err := handles.TableOf(m.r).Rank(k)
 	return k, x, err
 }
 
@@ -136,12 +136,12 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 	if err != nil {
 		return err
 	}
-	calls, err := ops.CallsOn(comm, k, x)
+	calls, err := ops.CollectiveCallsOn(comm, k, x)
 	if err != nil || calls == nil || nth >= calls.Total() {
 		return err
 	}
 	_, t := calls.Nth(nth)
-	c := k.Called(t)
+	c := k.CallWithoutParams(t)
 	if there := m.o.siteOf(c); there.Function == key.Function {
 		a, b := m.root(key), m.root(there)
 		m.same[b], m.same[a] = a, a

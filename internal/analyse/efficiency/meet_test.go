@@ -49,7 +49,7 @@ func TestOtherSite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var barriers []Call
+		var barriers []CallSite
 		for _, c := range rep.Calls {
 			if c.Function == "MPI_Barrier" {
 				barriers = append(barriers, c)
@@ -60,11 +60,11 @@ func TestOtherSite(t *testing.T) {
 		}
 		for _, c := range barriers[:2] {
 			want := 490_000 * float64(ranks-1)
-			if c.Duration.Ranks != ranks || c.Count != uint64(10*ranks) || c.LostNs() < 0.97*want || c.LostNs() > 1.03*want || len(c.Others) != 1 {
+			if c.Duration.Ranks != ranks || c.Count != uint64(10*ranks) || c.LostNs() < 0.97*want || c.LostNs() > 1.03*want || len(c.OtherPlaces) != 1 {
 				t.Errorf("%d ranks: %+v, lost %.0f of %.0f", ranks, c, c.LostNs(), want)
 			}
 		}
-		if !slices.Equal([]int{barriers[2].Duration.Ranks, len(barriers[2].Others)}, []int{ranks / 2, 0}) {
+		if !slices.Equal([]int{barriers[2].Duration.Ranks, len(barriers[2].OtherPlaces)}, []int{ranks / 2, 0}) {
 			t.Errorf("%d ranks: %+v", ranks, barriers[2])
 		}
 	}

@@ -52,8 +52,8 @@ type RankValue struct {
 
 // TotalsByRank returns what each rank with a track spent, however times were kept.
 func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
-	if o.Name == nil {
-		o.Name = func(s trace.Site) string { return s.String() }
+	if o.NameSite == nil {
+		o.NameSite = func(s trace.Site) string { return s.String() }
 	}
 	procs, err := t.Processes()
 	if err != nil {
@@ -76,17 +76,17 @@ func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 		number := make(map[trace.FunctionSite]int)
 		var of []int // by call site: place in order
 		for i, rank := range members {
-			totals := own.Of(i)
+			totals := own.ForMember(i)
 			if of == nil {
 				for _, s := range totals.Sites {
-					c := k.Called(s.Terminal)
+					c := k.CallWithoutParams(s.FirstTerminal)
 					p := o.siteOf(c)
-					n, fresh := once.Number(number, p)
+					n, fresh := once.NumberOf(number, p)
 					if fresh {
 						order = append(order, p)
 					}
 					if names[p] == "" {
-						names[p] = o.Name(p.Site)
+						names[p] = o.NameSite(p.Site)
 					}
 					of = append(of, n)
 				}
@@ -120,7 +120,7 @@ func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	return list, nil
 }
 
-func rankTime(t trace.Total) RankTime { return RankTime{t.Ns, t.Within, t.Known()} }
+func rankTime(t trace.BoundedTime) RankTime { return RankTime{t.Ns, t.ErrorBound, t.Known()} }
 
 func (t *RankTime) add(o RankTime) {
 	t.Ns += o.Ns
@@ -130,7 +130,7 @@ func (t *RankTime) add(o RankTime) {
 
 // rankValues lists what was attached on a rank: by name, first in all, then by call site.
 func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
-	names, err := t.ValueNames()
+	names, err := t.AttachedNames()
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -138,15 +138,15 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := k.ValueTotals()
+	all, err := k.AttachedTotals()
 	if err != nil {
 		return nil, err
 	}
 	var list []RankValue
-	add := func(name, function, place string, v trace.ValueTotal) {
+	add := func(name, function, place string, v trace.AttachedSum) {
 		x := RankValue{Name: name, Function: function, Place: place, Sum: v.Sum, Known: v.Known()}
 		if x.Known {
-			x.Error = v.Within
+			x.Error = v.ErrorBound
 		}
 		list = append(list, x)
 	}
@@ -155,31 +155,31 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 		if v == nil {
 			continue
 		}
-		add(name, "", "", v.ValueTotal)
+		add(name, "", "", v.AttachedSum)
 		for _, s := range v.Sites {
-			c := k.Called(s.Terminal)
-			add(name, c.Name(), o.Name(c.Site), s.ValueTotal)
+			c := k.CallWithoutParams(s.FirstTerminal)
+			add(name, c.Name(), o.NameSite(c.Site), s.AttachedSum)
 		}
 	}
 	return list, nil
 }
 
-// A Column is what ranks spent at one place: in its calls, or before them.
-type Column struct {
+// A SpentColumn is what ranks spent at one place: in its calls, or before them.
+type SpentColumn struct {
 	Function, Place string
-	InCalls         bool // in the calls
-	Sum             float64
+	IsTimeInCalls   bool // in the calls
+	SumNs           float64
 	Estimated       bool // of some ranks it is not their own
 	ByRank          map[int]RankTime
 }
 
-// Columns lists what ranks spent by place as it is named, most time first.
-func Columns(list []RankTotals) (cols []*Column) {
+// SpentColumns lists what ranks spent by place as it is named, most time first.
+func SpentColumns(list []RankTotals) (cols []*SpentColumn) {
 	type key struct {
 		function, place string
 		mpi             bool
 	}
-	known := make(map[key]*Column)
+	known := make(map[key]*SpentColumn)
 	for i := range list {
 		for j := range list[i].Sites {
 			s := &list[i].Sites[j]
@@ -189,16 +189,16 @@ func Columns(list []RankTotals) (cols []*Column) {
 					t = s.MPI
 				}
 				k := key{s.Function, s.Place, mpi}
-				c := once.GetListed(known, k, &cols, func() *Column {
-					return &Column{Function: s.Function, Place: s.Place, InCalls: mpi, ByRank: make(map[int]RankTime)}
+				c := once.GetOrAppend(known, k, &cols, func() *SpentColumn {
+					return &SpentColumn{Function: s.Function, Place: s.Place, IsTimeInCalls: mpi, ByRank: make(map[int]RankTime)}
 				})
 				before := c.ByRank[list[i].Rank]
 				c.ByRank[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, ErrorNs: before.ErrorNs + t.ErrorNs, Known: t.Known}
-				c.Sum += t.Ns
+				c.SumNs += t.Ns
 				c.Estimated = c.Estimated || !t.Known
 			}
 		}
 	}
-	slices.SortStableFunc(cols, func(a, b *Column) int { return cmp.Compare(b.Sum, a.Sum) })
+	slices.SortStableFunc(cols, func(a, b *SpentColumn) int { return cmp.Compare(b.SumNs, a.SumNs) })
 	return cols
 }

@@ -28,7 +28,7 @@ func late(ranks int) []*track.Track {
 		for i := range tr.Times {
 			calls := tr.Times[i].Duration.Count
 			gap, duration := uint64(1000), uint64(2000)
-			switch tr.Sites[tr.Sigs[i].Site].Offset {
+			switch tr.Sites[tr.Signatures[i].Site].Offset {
 			case 0x1000 + 12*5:
 				duration = 300_000_000
 			case 0x1000 + 12*6:
@@ -62,11 +62,11 @@ func TestGroupsAtBarrier(t *testing.T) {
 	if len(names) < 2 || names[0] != "MPI_Waitall" || names[1] != "MPI_Barrier" {
 		t.Fatalf("calls %v", names)
 	}
-	if c := rep.Calls[0]; !c.Completion || !near(c.CostNs, 16*10*300e6) {
+	if c := rep.Calls[0]; !c.CompletesRequests || !near(c.CostNs, 16*10*300e6) {
 		t.Errorf("waited %v", c.CostNs)
 	}
 	b := rep.Calls[1]
-	if b.Completion || b.CostNs <= 0 || b.CostNs != b.LostNs() {
+	if b.CompletesRequests || b.CostNs <= 0 || b.CostNs != b.LostNs() {
 		t.Errorf("lost %v of %v", b.CostNs, b.LostNs())
 	}
 	for what, d := range map[string]Distribution{"[1 3 5 7 9 11 13 15] [0 2 4 6 8 10 12 14]": b.Gap, "[0 2 4 6 8 10 12 14] [1 3 5 7 9 11 13 15]": b.Duration} {
@@ -86,7 +86,7 @@ func TestEachRank(t *testing.T) {
 	for i, r := range list {
 		truth := make(map[string]track.Times)
 		var all track.Times
-		for k, s := range tracks[i].Sigs {
+		for k, s := range tracks[i].Signatures {
 			x := truth[nameOf(s.Call)]
 			for _, to := range []*track.Times{&x, &all} {
 				to.Gap.Merge(tracks[i].Times[k].Gap)

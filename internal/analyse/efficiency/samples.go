@@ -7,14 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Sample is how single calls of all ranks are spread, not their sums: the
+// A SingleCallTimes is how single calls of all ranks are spread, not their sums: the
 // histogram of Ratn et al., Preserving Time in Large-Scale Communication Traces,
 // section 5.7.
-type Sample struct {
+type SingleCallTimes struct {
 	Calls     uint64        `json:"calls"`
 	Mean      float64       `json:"mean_ns"`
-	Least     Extreme       `json:"least"`
-	Most      Extreme       `json:"most"`
+	Min       Extreme       `json:"least"`
+	Max       Extreme       `json:"most"`
 	Histogram []uint64      `json:"steps"` // calls, from least to most in equal steps of their logarithm
 	Bins      []SampleBin   `json:"bins"`
 	Groups    []SampleGroup `json:"groups,omitempty"` // two, if the calls fall into two
@@ -24,16 +24,16 @@ type Sample struct {
 type SampleBin struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
-	Least Extreme `json:"least"`
-	Most  Extreme `json:"most"`
+	Min   Extreme `json:"least"`
+	Max   Extreme `json:"most"`
 }
 
 // A SampleGroup is one of two groups of calls.
 type SampleGroup struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
-	Least Extreme `json:"least"`
-	Most  Extreme `json:"most"`
+	Min   Extreme `json:"least"`
+	Max   Extreme `json:"most"`
 }
 
 // ownBins is how many bins times get that the trace has one by one.
@@ -43,7 +43,7 @@ const ownBins = 24
 const fewestCalls = 0.03
 
 // sampleOf describes a histogram; nil if that would add nothing.
-func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
+func sampleOf(h *hist.Hist, hosts func(int) string) *SingleCallTimes {
 	if h == nil || h.Count() < 2 {
 		return nil
 	}
@@ -55,7 +55,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
 		return x
 	}
 	all := h.Total()
-	s := &Sample{Calls: all.Count, Mean: all.Mean, Least: extreme(all.Min, all.MinRank), Most: extreme(all.Max, all.MaxRank)}
+	s := &SingleCallTimes{Calls: all.Count, Mean: all.Mean, Min: extreme(all.Min, all.MinRank), Max: extreme(all.Max, all.MaxRank)}
 	var parts []rankGroup
 	for _, b := range h.Bins() {
 		s.Bins = append(s.Bins, SampleBin{b.Count, b.Mean, extreme(b.Min, b.MinRank), extreme(b.Max, b.MaxRank)})
@@ -67,13 +67,13 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
 	if two := groups(parts); two != nil && float64(min(two[0].Ranks, two[1].Ranks)) >= fewestCalls*float64(s.Calls) {
 		at := 0
 		for _, g := range two {
-			x := SampleGroup{Calls: uint64(g.Ranks), Mean: g.Mean}
+			x := SampleGroup{Calls: uint64(g.Ranks), Mean: g.MeanNs}
 			for n := 0; n < g.Ranks; at++ {
 				b := &s.Bins[at]
 				if n == 0 {
-					x.Least = b.Least
+					x.Min = b.Min
 				}
-				x.Most = b.Most
+				x.Max = b.Max
 				n += int(b.Calls)
 			}
 			s.Groups = append(s.Groups, x)
@@ -94,7 +94,7 @@ func steps(h *hist.Hist, all hist.Bin) []uint64 {
 	for i := range list {
 		upto := all.Count
 		if i < bins-1 {
-			share := h.Below(low * math.Pow(high/low, float64(i+1)/bins))
+			share := h.ShareBelow(low * math.Pow(high/low, float64(i+1)/bins))
 			upto = max(before, min(all.Count, uint64(share*float64(all.Count)+0.5)))
 		}
 		list[i] = upto - before
@@ -126,7 +126,7 @@ func (p rankGroup) parts(totals trace.Spread, members []int) []rankGroup {
 	}
 	if n <= 3 {
 		// Extremes are kept as their distance from the mean, to six bits.
-		off := trace.SumWithin * p.mean
+		off := trace.SumError * p.mean
 		low, high := off+(p.mean-p.least.ns)/64, off+(p.most.ns-p.mean)/64
 		list := []rankGroup{single(p.least.ns, p.least.rank), single(p.most.ns, p.most.rank)}
 		list[0].within, list[1].within = low, high

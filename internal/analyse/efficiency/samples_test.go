@@ -29,7 +29,7 @@ func spreadOf(totals ...uint64) (rankGroup, trace.Spread, []int) {
 func spreadOfOne(v uint64, rank int) trace.Spread {
 	var s trace.Stat
 	s.Add(v)
-	s = s.At(rank)
+	s = s.OfRank(rank)
 	return trace.Spread{Ranks: 1, Sum: s.Sum, Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank, Squares: s.Squares}
 }
 
@@ -55,8 +55,8 @@ func TestTotalsOfClasses(t *testing.T) {
 		if d.Exact || d.ErrorNs > 0 != c.each || d.ErrorNs > 6 || d.Ranks != len(c.totals) || !near(d.Mean, s.Mean()) || !near(d.Deviation, s.Deviation()) {
 			t.Errorf("%s: %+v of mean %v, deviation %v", name, d, s.Mean(), s.Deviation())
 		}
-		if uint64(d.Least.Ns) != s.Min || uint64(d.Most.Ns) != s.Max {
-			t.Errorf("%s: from %v to %v", name, d.Least, d.Most)
+		if uint64(d.Min.Ns) != s.Min || uint64(d.Max.Ns) != s.Max {
+			t.Errorf("%s: from %v to %v", name, d.Min, d.Max)
 		}
 		var got [2]int
 		for i, g := range d.Groups {
@@ -103,7 +103,7 @@ func TestSample(t *testing.T) {
 	if s == nil || s.Calls != 120 || len(s.Groups) != 2 || s.Groups[0].Calls != 90 || s.Groups[1].Calls != 30 {
 		t.Fatalf("%+v", s)
 	}
-	if s.Most.Rank != 3 || s.Least.Rank != 0 || s.Groups[1].Least.Rank != 3 || s.Groups[1].Least.Ns != 50_000 {
+	if s.Max.Rank != 3 || s.Min.Rank != 0 || s.Groups[1].Min.Rank != 3 || s.Groups[1].Min.Ns != 50_000 {
 		t.Errorf("extremes %+v", s)
 	}
 	sum := uint64(0)
@@ -146,7 +146,7 @@ func TestHistograms(t *testing.T) {
 				d.Add(1000 + 2*uint64(rank)*i)
 				g.Add(7)
 			}
-			tr.Hists = []track.Hist{{Terminal: 1, From: trace.FromStart, Duration: d, Gap: g}}
+			tr.Hists = []track.Hist{{Terminal: 1, PreviousTerminal: trace.NoPreviousPlace, Duration: d, Gap: g}}
 		}
 		rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
@@ -156,7 +156,7 @@ func TestHistograms(t *testing.T) {
 		if c.Function != "MPI_Allreduce" || (c.SingleCalls != nil) != with || (c.SingleGaps != nil) != with {
 			t.Fatalf("%s: %+v", name, c)
 		}
-		if with && (c.SingleCalls.Calls != 8 || c.SingleCalls.Most.Rank != 3 || c.SingleCalls.Most.Ns != 1006) {
+		if with && (c.SingleCalls.Calls != 8 || c.SingleCalls.Max.Rank != 3 || c.SingleCalls.Max.Ns != 1006) {
 			t.Errorf("%s: %+v", name, c.SingleCalls)
 		}
 	}

@@ -29,9 +29,9 @@ func (o *ownTotals) add(ranks []*trace.Totals, site int) {
 	}
 }
 
-func (x *rankTimes) add(i int, t trace.Total) {
+func (x *rankTimes) add(i int, t trace.BoundedTime) {
 	x.ns[i] += t.Ns
-	x.within[i] += t.Within
+	x.within[i] += t.ErrorBound
 	x.unknown = x.unknown || !t.Known()
 }
 

@@ -19,8 +19,8 @@ func (s estimate) within(low, high float64) estimate {
 }
 
 // around takes in what is known of a total.
-func (s estimate) around(t trace.Total) estimate {
-	return s.within(max(0, t.Ns-t.Within), t.Ns+t.Within)
+func (s estimate) around(t trace.BoundedTime) estimate {
+	return s.within(max(0, t.Ns-t.ErrorBound), t.Ns+t.ErrorBound)
 }
 
 func (s estimate) plus(o estimate) estimate {
@@ -33,8 +33,8 @@ func (s estimate) less(o estimate) estimate {
 
 func (s estimate) width() float64 { return s.high - s.low }
 
-func (s *estimate) addTotal(t trace.Total) {
-	*s = s.plus(estimate{max(0, t.Ns-t.Within), t.Ns, t.Ns + t.Within})
+func (s *estimate) addTotal(t trace.BoundedTime) {
+	*s = s.plus(estimate{max(0, t.Ns-t.ErrorBound), t.Ns, t.Ns + t.ErrorBound})
 }
 
 // sharper returns what is known better.
@@ -74,11 +74,11 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 		}
 		useful[i] = useful[i].around(own[i].Gap)
 		mpi[i] = mpi[i].around(own[i].Duration)
-		e := float64(trace.RoundedBy(p.MPINs, ranks))
+		e := float64(trace.RoundingError(p.MPINs, ranks))
 		mpi[i] = mpi[i].within(float64(p.MPINs)-e, float64(p.MPINs)+e)
 		if p.Threads <= 1 {
 			// The rest of the run, but for what the recorder's own clocks add.
-			d, e := float64(p.SpanNs-p.MPINs), float64(trace.RoundedBy(p.SpanNs, ranks))+e
+			d, e := float64(p.SpanNs-p.MPINs), float64(trace.RoundingError(p.SpanNs, ranks))+e
 			useful[i] = useful[i].within(d-e, d+e)
 		}
 	}
@@ -96,8 +96,8 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 	for t := range times {
 		stat, totals := of(&times[t])
 		if n == 1 {
-			list[0].low += float64(stat.Sum) * (1 - trace.SumWithin)
-			list[0].high += float64(stat.Sum) * (1 + trace.SumWithin)
+			list[0].low += float64(stat.Sum) * (1 - trace.SumError)
+			list[0].high += float64(stat.Sum) * (1 + trace.SumError)
 			continue
 		}
 		if totals.Ranks != n {
@@ -143,8 +143,8 @@ func settle(list []estimate, sum float64) {
 	}
 }
 
-// A Share is from 0 to 1, with bounds between which it is known to be.
-type Share struct {
+// A BoundedShare is from 0 to 1, with bounds between which it is known to be.
+type BoundedShare struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
@@ -152,7 +152,7 @@ type Share struct {
 
 // Known reports whether the share is precise enough to print as a number: to a quarter of itself or of the rest, or to
 // 2 %.
-func (s Share) Known() bool {
+func (s BoundedShare) Known() bool {
 	off := (s.High - s.Low) / 2
 	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
 }
@@ -175,8 +175,8 @@ func (r *Report) efficiency(ranks []rankSpent) {
 	}
 	e.RuntimeNs, e.RuntimeErrorNs = int64(runtime), int64(off)
 	mean := sum / float64(len(ranks))
-	share := func(value, low, high float64) Share {
-		return Share{clamp(value), clamp(low), clamp(high)}
+	share := func(value, low, high float64) BoundedShare {
+		return BoundedShare{clamp(value), clamp(low), clamp(high)}
 	}
 	if runtime <= 0 || most.mid <= 0 {
 		return
@@ -237,9 +237,9 @@ type collector struct {
 func ends(k *trace.Rank) (init, finalize []bool) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
-		c := k.Called(t)
+		c := k.CallWithoutParams(t)
 		def, _ := mpi.ByID(c.Func.ID)
-		init[t], finalize[t] = def.Has(mpi.Begins), def.Has(mpi.Ends)
+		init[t], finalize[t] = def.Has(mpi.AttrInitialises), def.Has(mpi.AttrFinalises)
 	}
 	return init, finalize
 }
@@ -269,7 +269,7 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 		}
 		x.useful, x.mpi = list[i].useful, list[i].mpi
 		for _, site := range own[i].Sites {
-			x.mpiOf(init[site.Terminal], finalize[site.Terminal]).addTotal(site.Duration)
+			x.mpiOf(init[site.FirstTerminal], finalize[site.FirstTerminal]).addTotal(site.Duration)
 		}
 	}
 	return nil
@@ -304,7 +304,7 @@ func (o *ownTimes) settle(t *trace.Totals) {
 	from.useful.addTotal(t.Gap)
 	from.mpi.addTotal(t.Duration)
 	for _, site := range t.Sites {
-		from.mpiOf(o.init[site.Terminal], o.finalize[site.Terminal]).addTotal(site.Duration)
+		from.mpiOf(o.init[site.FirstTerminal], o.finalize[site.FirstTerminal]).addTotal(site.Duration)
 	}
 	x := o.x
 	x.useful, x.mpi = x.useful.sharper(from.useful), x.mpi.sharper(from.mpi)
@@ -312,9 +312,9 @@ func (o *ownTimes) settle(t *trace.Totals) {
 }
 
 func (s *estimate) add(x trace.Sample) {
-	s.low += float64(x.Ns) - math.Min(float64(x.Bound), float64(x.Ns))
+	s.low += float64(x.Ns) - math.Min(float64(x.ErrorBound), float64(x.Ns))
 	s.mid += float64(x.Ns)
-	s.high += float64(x.Ns) + float64(x.Bound)
+	s.high += float64(x.Ns) + float64(x.ErrorBound)
 }
 
 // whole computes how the ranks spent their time.
@@ -322,7 +322,7 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 	list := make([]rankSpent, len(r.spent.list))
 	own := len(r.spent.init) == 0
 	for i, x := range r.spent.list {
-		r.Threads = max(r.Threads, x.threads)
+		r.MaxThreads = max(r.MaxThreads, x.threads)
 		r.ThreadNs += x.useful.mid + x.mpi.mid
 		if own {
 			r.spent.init = append(r.spent.init, single(x.init.mid, x.rank))
@@ -373,7 +373,7 @@ func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) 
 	d.ErrorNs = within
 	if within >= 1 {
 		d.Exact = false
-		if within > d.Most.Ns-d.Least.Ns {
+		if within > d.Max.Ns-d.Min.Ns {
 			d.Bins, d.Groups = nil, nil
 		}
 	}

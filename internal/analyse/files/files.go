@@ -24,8 +24,8 @@ const AlignmentUnit = 4096
 // SizeBounds are the sizes up to which calls count in each bin of a histogram, less one; the last is open.
 var SizeBounds = []int64{100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30}
 
-// A Use is what a rank did with a file, or several did with several.
-type Use struct {
+// A Usage is what a rank did with a file, or several did with several.
+type Usage struct {
 	Opens        uint64    `json:"opens"`
 	Reads        Transfers `json:"reads"`
 	Writes       Transfers `json:"writes"`
@@ -34,15 +34,15 @@ type Use struct {
 	LibraryCalls uint64    `json:"library_calls"` // calls that the MPI library made for itself
 
 	// In nanoseconds.
-	DataNs float64 `json:"data_ns"`
-	MetaNs float64 `json:"meta_ns"`
+	TransferNs float64 `json:"data_ns"`
+	MetaNs     float64 `json:"meta_ns"`
 
 	// How accesses follow each other, where offsets are known.
-	Sequential uint64 `json:"sequential"` // where the last one ended; the first one too
-	Strided    uint64 `json:"strided"`    // as far after the last one as that was after the one before
-	Random     uint64 `json:"random"`
-	Unaligned  uint64 `json:"unaligned"` // not at a multiple of Block
-	Extent     int64  `json:"extent"`    // the furthest byte that was read or written
+	Sequential   uint64 `json:"sequential"` // where the last one ended; the first one too
+	Strided      uint64 `json:"strided"`    // as far after the last one as that was after the one before
+	Random       uint64 `json:"random"`
+	Unaligned    uint64 `json:"unaligned"` // not at a multiple of Block
+	FurthestByte int64  `json:"extent"`    // the furthest byte that was read or written
 
 	FirstNs, LastNs int64       `json:"-"` // from when to when on the run's time line
 	Slowest         SlowestCall `json:"slowest"`
@@ -65,34 +65,34 @@ type SlowestCall struct {
 
 // By whose calls a file was used.
 const (
-	Posix = "POSIX" // C's among them
-	MPIIO = "MPI-IO"
+	APIPosix = "POSIX" // C's among them
+	APIMPIIO = "MPI-IO"
 )
 
 // A File is what all ranks did with files of one name, by calls of one kind. Files of single ranks, each with its rank's number
 // at the same place of the name, are one File.
 type File struct {
-	Path  string       `json:"path"` // as it is from the report's folder
-	API   string       `json:"by"`
-	Own   bool         `json:"file_per_rank,omitempty"`
-	Total Use          `json:"total"`
-	Ranks map[int]*Use `json:"-"`
+	Path      string         `json:"path"` // as it is from the report's folder
+	API       string         `json:"by"`
+	PerRank   bool           `json:"file_per_rank,omitempty"`
+	Total     Usage          `json:"total"`
+	UseByRank map[int]*Usage `json:"-"`
 }
 
 // SharingRanks is how many ranks used the same file.
 func (f *File) SharingRanks() int {
-	if f.Own {
+	if f.PerRank {
 		return 1
 	}
-	return len(f.Ranks)
+	return len(f.UseByRank)
 }
 
 // Bandwidth is how many bytes went to or from files a second, as seen by the rank that took
 // longest for it; 0 if that is not known.
 func (f *File) Bandwidth() float64 {
 	worst := 0.0
-	for _, u := range f.Ranks {
-		worst = max(worst, u.DataNs+u.MetaNs)
+	for _, u := range f.UseByRank {
+		worst = max(worst, u.TransferNs+u.MetaNs)
 	}
 	if worst == 0 {
 		return 0
@@ -113,16 +113,18 @@ type Report struct {
 
 // Options say what to look at.
 type Options struct {
-	NoGrouping    bool  // don't put files together that have the ranks' numbers in their names
-	IncludeSystem bool  // files in the system's folders and what interpreters import, too
-	Heat          *Heat // takes in what calls of POSIX read and write, if the trace has times; may be nil
+	NoGrouping    bool     // don't put files together that have the ranks' numbers in their names
+	IncludeSystem bool     // files in the system's folders and what interpreters import, too
+	Heat          *HeatMap // takes in what calls of POSIX read and write, if the trace has times; may be nil
 }
 
 // An id is what a File is of.
 type id struct{ name, by string }
 
 // use is what a rank did with the file.
-func (f *File) use(rank int) *Use { return once.Get(f.Ranks, rank, func() *Use { return new(Use) }) }
+func (f *File) use(rank int) *Usage {
+	return once.GetOrMake(f.UseByRank, rank, func() *Usage { return new(Usage) })
+}
 
 // Analyse goes through the calls of all ranks.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
@@ -136,8 +138,8 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	}
 	files := make(map[id]*File)
 	err = eachRank(r, folders, func(f *follower) {
-		f.use = func(name, by string) *Use {
-			x := once.Get(files, id{name, by}, func() *File { return &File{Path: name, API: by, Ranks: make(map[int]*Use)} })
+		f.use = func(name, by string) *Usage {
+			x := once.GetOrMake(files, id{name, by}, func() *File { return &File{Path: name, API: by, UseByRank: make(map[int]*Usage)} })
 			return x.use(f.rank)
 		}
 	}, func(f *follower) { rep.TimesKind = min(rep.TimesKind, f.kind) })
@@ -152,31 +154,31 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	for k, f := range files {
 		at := id{names[k], k.by}
 		if to := byName[at]; to != nil {
-			for rank, u := range f.Ranks {
+			for rank, u := range f.UseByRank {
 				to.use(rank).add(u)
 			}
 			continue
 		}
-		f.Path, f.Own = names[k], names[k] != below(rep.Folder, k.name)
+		f.Path, f.PerRank = names[k], names[k] != below(rep.Folder, k.name)
 		byName[at] = f
 	}
 	for _, f := range byName {
-		for rank, u := range f.Ranks {
+		for rank, u := range f.UseByRank {
 			u.Slowest.Rank = rank
 			f.Total.add(u)
 		}
 		rep.Files = append(rep.Files, f)
 	}
 	slices.SortFunc(rep.Files, func(a, b *File) int {
-		return cmp.Or(cmp.Compare(b.Total.DataNs+b.Total.MetaNs, a.Total.DataNs+a.Total.MetaNs), cmp.Compare(a.Path, b.Path), cmp.Compare(a.API, b.API))
+		return cmp.Or(cmp.Compare(b.Total.TransferNs+b.Total.MetaNs, a.Total.TransferNs+a.Total.MetaNs), cmp.Compare(a.Path, b.Path), cmp.Compare(a.API, b.API))
 	})
 	if o.Heat == nil || !r.HasTimes() {
 		return rep, nil
 	}
 	return rep, eachRank(r, folders, func(f *follower) {
-		f.use = func(string, string) *Use { return &Use{} }
+		f.use = func(string, string) *Usage { return &Usage{} }
 		f.moved = func(name string, written bool, bytes, start, end int64) {
-			if name, ok := names[id{name, Posix}]; ok {
+			if name, ok := names[id{name, APIPosix}]; ok {
 				o.Heat.Add(f.rank, name, written, bytes, start, end)
 			}
 		}
@@ -222,7 +224,7 @@ func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 	for k, f := range files {
 		calls, writes := uint64(0), uint64(0)
 		system := true
-		for rank, u := range f.Ranks {
+		for rank, u := range f.UseByRank {
 			calls += u.Reads.Calls + u.Writes.Calls + u.MetaCalls
 			writes += u.Writes.Calls
 			system = system && isSystems(k.name, folders[rank])
@@ -243,7 +245,7 @@ func (rep *Report) name(files map[id]*File, each bool) map[id]string {
 	users := make(map[string]int) // by name: the only rank, or -1
 	for k, f := range files {
 		names[k] = below(rep.Folder, k.name)
-		for rank := range f.Ranks {
+		for rank := range f.UseByRank {
 			if of, ok := users[names[k]]; ok && of != rank {
 				rank = -1
 			}
@@ -268,7 +270,7 @@ func (rep *Report) name(files map[id]*File, each bool) map[id]string {
 	return names
 }
 
-func (u *Use) add(o *Use) {
+func (u *Usage) add(o *Usage) {
 	if u.FirstNs == 0 && u.LastNs == 0 || o.FirstNs < u.FirstNs {
 		u.FirstNs = o.FirstNs
 	}
@@ -279,13 +281,13 @@ func (u *Use) add(o *Use) {
 	u.MetaCalls += o.MetaCalls
 	u.Failed += o.Failed
 	u.LibraryCalls += o.LibraryCalls
-	u.DataNs += o.DataNs
+	u.TransferNs += o.TransferNs
 	u.MetaNs += o.MetaNs
 	u.Sequential += o.Sequential
 	u.Strided += o.Strided
 	u.Random += o.Random
 	u.Unaligned += o.Unaligned
-	u.Extent = max(u.Extent, o.Extent)
+	u.FurthestByte = max(u.FurthestByte, o.FurthestByte)
 	if o.Slowest.Ns > u.Slowest.Ns || o.Slowest.Ns == u.Slowest.Ns && o.Slowest.Rank < u.Slowest.Rank {
 		u.Slowest = o.Slowest
 	}

@@ -64,16 +64,16 @@ func TestCompute(t *testing.T) {
 			want = "out.00002"
 		}
 		f := files[want]
-		if f == nil || f.Own == each {
+		if f == nil || f.PerRank == each {
 			t.Fatalf("each %v: files %v", each, files)
 		}
-		u := f.Ranks[2]
+		u := f.UseByRank[2]
 		if u.Opens != 1 || u.Writes.Calls != 12 || u.Writes.Bytes != 10*4096+100 || u.MetaCalls != 3 || u.Failed != 0 {
 			t.Errorf("own file: %+v", *u)
 		}
 		// the first, and the two after the seek: the second of these follows
-		if u.Sequential != 2 || u.Strided != 9 || u.Random != 1 || u.Unaligned != 2 || u.Extent != 9*8192+4096 {
-			t.Errorf("own file: %d sequential, %d strided, %d random, %d unaligned, to %d", u.Sequential, u.Strided, u.Random, u.Unaligned, u.Extent)
+		if u.Sequential != 2 || u.Strided != 9 || u.Random != 1 || u.Unaligned != 2 || u.FurthestByte != 9*8192+4096 {
+			t.Errorf("own file: %d sequential, %d strided, %d random, %d unaligned, to %d", u.Sequential, u.Strided, u.Random, u.Unaligned, u.FurthestByte)
 		}
 		if u.Writes.Sizes[0] != 2 || u.Writes.Sizes[2] != 10 {
 			t.Errorf("sizes %v", u.Writes.Sizes)
@@ -82,10 +82,10 @@ func TestCompute(t *testing.T) {
 			t.Errorf("a file that isn't there: %+v", n)
 		}
 		all := files["all.txt"]
-		if all.SharingRanks() != ranks || all.Own {
+		if all.SharingRanks() != ranks || all.PerRank {
 			t.Errorf("all.txt is shared by %d", all.SharingRanks())
 		}
-		if u := all.Ranks[0]; u.Reads.Calls != 5 || u.Reads.Bytes != 3000+17+30 || u.MetaCalls != 4 || u.Random != 3 || u.Sequential != 2 {
+		if u := all.UseByRank[0]; u.Reads.Calls != 5 || u.Reads.Bytes != 3000+17+30 || u.MetaCalls != 4 || u.Random != 3 || u.Sequential != 2 {
 			t.Errorf("all.txt: %+v", *u)
 		}
 		if o := files["STDOUT_FILENO"]; o == nil || o.Total.Writes.Bytes != 9*ranks {
@@ -126,7 +126,7 @@ func TestManyRanks(t *testing.T) {
 	for _, s := range r.Sections() {
 		switch s.Name {
 		case "strings", "signatures", "classes", "columns", "lanes":
-			size += int(s.Stored)
+			size += int(s.StoredBytes)
 		}
 	}
 	t.Logf("%d bytes of calls", size)

@@ -14,7 +14,7 @@ import (
 // An opened is an open file; a rank's descriptors, streams and handles refer to it.
 type opened struct {
 	name   string // as it is from the root, as far as that is known
-	use    *Use
+	use    *Usage
 	unit   int64 // bytes that offsets count; 0: not known
 	base   int64 // where they count from
 	at     int64 // where the next access is that names no place; -1: not known
@@ -31,7 +31,7 @@ type opened struct {
 type follower struct {
 	rank   int
 	k      *trace.Rank
-	use    func(name, by string) *Use
+	use    func(name, by string) *Usage
 	moved  func(name string, written bool, bytes, start, end int64) // called for calls of POSIX; may be nil
 	folder string                                                   // the working folder; "" if not known
 	open   map[mpi.Kind]map[int64]*opened                           // by kind of handle, by number
@@ -42,7 +42,7 @@ type follower struct {
 
 func newFollower(k *trace.Rank, folder string) *follower {
 	f := &follower{rank: k.Number(), k: k, folder: folder, open: make(map[mpi.Kind]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
-	for _, k := range []mpi.Kind{mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping, mpi.KindFile} {
+	for _, k := range []mpi.Kind{mpi.KindFileDescriptor, mpi.KindFileStream, mpi.KindDirStream, mpi.KindMapping, mpi.KindFile} {
 		f.open[k] = make(map[int64]*opened)
 	}
 	return f
@@ -62,7 +62,7 @@ func (f *follower) follow(r *trace.Reader) error {
 	}
 	var list []*thread
 	for s := range k.Streams() {
-		seq := k.Timed(s)
+		seq := k.TimedCalls(s)
 		if !timed {
 			seq = untimed(k, s)
 		}
@@ -72,7 +72,7 @@ func (f *follower) follow(r *trace.Reader) error {
 	}
 	advance := func(t *thread) (err error) {
 		for {
-			if t.call, err, t.ok = t.next(); err != nil || !t.ok || f.def(t.call.Func).Has(mpi.Posix) || isMPIIO(f.def(t.call.Func)) {
+			if t.call, err, t.ok = t.next(); err != nil || !t.ok || f.def(t.call.Func).Has(mpi.AttrPosix) || isMPIIO(f.def(t.call.Func)) {
 				return err
 			}
 		}
@@ -110,7 +110,7 @@ func untimed(k *trace.Rank, stream int) iter.Seq2[trace.TimedCall, error] {
 }
 
 func (f *follower) def(fn *trace.Function) *mpi.Call {
-	return once.Get(f.defs, fn, func() *mpi.Call {
+	return once.GetOrMake(f.defs, fn, func() *mpi.Call {
 		d, _ := mpi.Lookup(fn.Name)
 		return d
 	})
@@ -118,7 +118,7 @@ func (f *follower) def(fn *trace.Function) *mpi.Call {
 
 func number(c *trace.TimedCall, param string) (int64, bool) {
 	p := c.Param(param)
-	if p == nil || p.In.Type != trace.Int {
+	if p == nil || p.In.Type != trace.TypeInt {
 		return 0, false
 	}
 	return p.In.Num, true
@@ -137,7 +137,7 @@ func pathOf(c *trace.TimedCall) *trace.Param {
 // resolve returns the name that a call passes as it is from the root, as far as that is known.
 func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
 	from := f.folder
-	if dir := c.Param("dir"); dir != nil && dir.In.Num != mpi.AtWorkingFolder {
+	if dir := c.Param("dir"); dir != nil && dir.In.Num != mpi.AtFDCWD {
 		from = ""
 		if o := f.open[dir.Kind()][dir.In.Num]; o != nil && path.IsAbs(o.name) {
 			from = o.name
@@ -154,16 +154,16 @@ func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
 }
 
 func byOf(c *trace.TimedCall) string {
-	if c.Func.Has(trace.Posix) {
-		return Posix
+	if c.Func.Has(trace.AttrPosix) {
+		return APIPosix
 	}
-	return MPIIO
+	return APIMPIIO
 }
 
 // handle is the open file that a parameter refers to, which may be unknown; nil without a file.
 func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
 	m := f.open[p.Kind()]
-	if m == nil || v.Type != trace.Handle {
+	if m == nil || v.Type != trace.TypeHandle {
 		return nil
 	}
 	o := m[v.Num]
@@ -196,7 +196,7 @@ func (f *follower) subject(c *trace.TimedCall) *opened {
 // A move is what a call read or wrote of one file.
 type move struct {
 	o       *opened
-	use     *Use
+	use     *Usage
 	written bool
 	bytes   int64
 	at      int64 // noPlace: where the last one ended; unknown
@@ -209,14 +209,14 @@ const (
 
 func (f *follower) call(c *trace.TimedCall) {
 	def := f.def(c.Func)
-	returned := c.Return != trace.NeverReturned && c.Return != trace.Left
+	returned := c.Return != trace.NeverReturned && c.Return != trace.LeftByJump
 	o := f.subject(c)
-	var u *Use
+	var u *Usage
 	name := ""
 	switch p := pathOf(c); {
 	case o != nil:
 		name, u = o.name, o.use
-	case p != nil && p.In.Type == trace.String:
+	case p != nil && p.In.Type == trace.TypeString:
 		name = f.resolve(c, p)
 		u = f.use(name, byOf(c))
 	case def.Name != "lio_listio":
@@ -239,20 +239,20 @@ func (f *follower) call(c *trace.TimedCall) {
 	}
 	if len(moves) == 0 && u != nil { // the other half of a call, or a list of nothing
 		f.note(c, u)
-		u.DataNs += ns
+		u.TransferNs += ns
 	}
 	for i := range moves {
 		m := &moves[i]
 		f.note(c, m.use)
 		part := ns / float64(len(moves))
-		m.use.DataNs += part
+		m.use.TransferNs += part
 		to := &m.use.Reads
 		if m.written {
 			to = &m.use.Writes
 		}
 		to.count(m.bytes, part)
 		if m.o != nil {
-			if f.moved != nil && c.Func.Has(trace.Posix) {
+			if f.moved != nil && c.Func.Has(trace.AttrPosix) {
 				f.moved(m.o.name, m.written, m.bytes, c.Start, c.End())
 			}
 			m.o.access(m)
@@ -261,7 +261,7 @@ func (f *follower) call(c *trace.TimedCall) {
 }
 
 // note adds to a file's use what every call says.
-func (f *follower) note(c *trace.TimedCall, u *Use) {
+func (f *follower) note(c *trace.TimedCall, u *Usage) {
 	if u.FirstNs == 0 && u.LastNs == 0 || c.Start < u.FirstNs {
 		u.FirstNs = c.Start
 	}
@@ -280,22 +280,22 @@ func (f *follower) note(c *trace.TimedCall, u *Use) {
 // moves lists what a call read and wrote; false if that is not what it is for.
 func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, bool) {
 	switch {
-	case !def.Has(mpi.Posix):
+	case !def.Has(mpi.AttrPosix):
 		return f.io.moves(c, def, o)
 	case c.Param("in") != nil && c.Param("out") != nil:
 		return f.copied(c), true
 	case strings.HasPrefix(def.Name, "aio_") || def.Name == "lio_listio":
 		return f.queued(c, def, o)
-	case !def.Has(mpi.Reads) && !def.Has(mpi.Writes):
+	case !def.Has(mpi.AttrReads) && !def.Has(mpi.AttrWrites):
 		return nil, false
-	case o == nil || c.Result.Type == trace.None:
+	case o == nil || c.Result.Type == trace.TypeNone:
 		return nil, false
 	}
 	n := max(0, c.Result.Num)
-	if size, ok := number(c, "size"); ok && def.Returns == mpi.KindSize {
+	if size, ok := number(c, "size"); ok && def.ReturnKind == mpi.KindSize {
 		n *= size
 	}
-	if def.Returns == mpi.KindOutcome { // it has the length instead
+	if def.ReturnKind == mpi.KindZeroOrMinusOne { // it has the length instead
 		n, _ = number(c, "text")
 		if c.Result.Num < 0 {
 			n = 0
@@ -305,7 +305,7 @@ func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, 
 	if !ok {
 		at = noPlace
 	}
-	return []move{{o, o.use, def.Has(mpi.Writes), n, at}}, true
+	return []move{{o, o.use, def.Has(mpi.AttrWrites), n, at}}, true
 }
 
 // copied is what a call moves from one descriptor to another.
@@ -350,7 +350,7 @@ func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []
 		}
 		return list, true
 	case "aio_return":
-		if op, _ := number(c, "operation"); op < 2 && o != nil && c.Result.Type == trace.Int {
+		if op, _ := number(c, "operation"); op < 2 && o != nil && c.Result.Type == trace.TypeInt {
 			to := &o.use.Reads
 			if op == 1 {
 				to = &o.use.Writes
@@ -383,7 +383,7 @@ func (o *opened) access(m *move) {
 	if at%AlignmentUnit != 0 {
 		u.Unaligned++
 	}
-	u.Extent = max(u.Extent, at+m.bytes)
+	u.FurthestByte = max(u.FurthestByte, at+m.bytes)
 	step := at - o.last
 	switch {
 	case !o.began || at == o.end:
@@ -406,9 +406,9 @@ func (o *opened) access(m *move) {
 }
 
 // change keeps track of handles, and of the positions at which files are read and written next.
-func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
+func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Usage) {
 	switch {
-	case !def.Has(mpi.Posix):
+	case !def.Has(mpi.AttrPosix):
 		f.io.change(f, c, def, o, name, u)
 	case c.Func.Name == "chdir" && c.Return == 0:
 		f.folder = name
@@ -417,7 +417,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 		if path.IsAbs(o.name) {
 			f.folder = o.name
 		}
-	case def.Has(mpi.Opens):
+	case def.Has(mpi.AttrOpens):
 		if c.Return != 0 {
 			return
 		}
@@ -425,15 +425,15 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 			o = &opened{name: name, use: u, append: opensToAppend(c)}
 			u.Opens++
 		}
-		f.open[def.Returns][c.Result.Num] = o
+		f.open[def.ReturnKind][c.Result.Num] = o
 	case o == nil || c.Return != 0:
-	case def.Has(mpi.Closes):
+	case def.Has(mpi.AttrCloses):
 		for i := range c.Params {
 			if m := f.open[c.Params[i].Kind()]; m != nil {
 				delete(m, c.Params[i].In.Num)
 			}
 		}
-	case def.Returns == mpi.KindPos: // where it is now
+	case def.ReturnKind == mpi.KindOffT: // where it is now
 		o.at = c.Result.Num
 	case c.Func.Name == "fseek":
 		at, _ := number(c, "offset")
@@ -457,5 +457,5 @@ func opensToAppend(c *trace.TimedCall) bool {
 		return flags&0x400 != 0 // O_APPEND
 	}
 	p := c.Param("mode")
-	return p != nil && p.In.Type == trace.String && strings.HasPrefix(p.In.Text, "a")
+	return p != nil && p.In.Type == trace.TypeString && strings.HasPrefix(p.In.Text, "a")
 }

@@ -13,25 +13,25 @@ const (
 	heatFiles = 1024 // others have no row
 )
 
-// A Heat is how many bytes were read and written when, by rank and by file. Bytes of a call go evenly over its time.
-type Heat struct {
-	FromNs, ToNs int64     // on a time line, in ns
-	RanksPerRow  int       // ranks that share a row
-	Ranks        []HeatRow // groups of ranks
-	Files        map[string]*HeatRow
+// A HeatMap is how many bytes were read and written when, by rank and by file. Bytes of a call go evenly over its time.
+type HeatMap struct {
+	FromNs, ToNs int64        // on a time line, in ns
+	RanksPerRow  int          // ranks that share a row
+	Ranks        []HeatMapRow // groups of ranks
+	Files        map[string]*HeatMapRow
 }
 
-// A HeatRow is bytes by part of time.
-type HeatRow struct{ Read, Written []float64 }
+// A HeatMapRow is bytes by part of time.
+type HeatMapRow struct{ Read, Written []float64 }
 
-// NewHeat returns one for a run of some ranks, and a part of a time line.
-func NewHeat(ranks int, from, to int64) *Heat {
+// NewHeatMap returns one for a run of some ranks, and a part of a time line.
+func NewHeatMap(ranks int, from, to int64) *HeatMap {
 	each := max(1, (ranks+heatRows-1)/heatRows)
-	return &Heat{FromNs: from, ToNs: max(to, from+1), RanksPerRow: each, Ranks: make([]HeatRow, (ranks+each-1)/each), Files: make(map[string]*HeatRow)}
+	return &HeatMap{FromNs: from, ToNs: max(to, from+1), RanksPerRow: each, Ranks: make([]HeatMapRow, (ranks+each-1)/each), Files: make(map[string]*HeatMapRow)}
 }
 
 // Add notes a call that read or wrote.
-func (h *Heat) Add(rank int, file string, written bool, bytes, start, end int64) {
+func (h *HeatMap) Add(rank int, file string, written bool, bytes, start, end int64) {
 	if bytes <= 0 {
 		return
 	}
@@ -41,13 +41,13 @@ func (h *Heat) Add(rank int, file string, written bool, bytes, start, end int64)
 		if len(h.Files) == heatFiles {
 			return
 		}
-		r = &HeatRow{}
+		r = &HeatMapRow{}
 		h.Files[file] = r
 	}
 	r.add(h, written, bytes, start, end)
 }
 
-func (r *HeatRow) add(h *Heat, written bool, bytes, start, end int64) {
+func (r *HeatMapRow) add(h *HeatMap, written bool, bytes, start, end int64) {
 	bins := &r.Read
 	if written {
 		bins = &r.Written
@@ -70,9 +70,9 @@ func (r *HeatRow) add(h *Heat, written bool, bytes, start, end int64) {
 }
 
 // Trim cuts a heat to the time in which something was read or written, in at most most bins, and returns their number.
-func (h *Heat) Trim(most int) int {
+func (h *HeatMap) Trim(most int) int {
 	first, last := heatBins, -1
-	rows := make([]*HeatRow, 0, len(h.Ranks)+len(h.Files))
+	rows := make([]*HeatMapRow, 0, len(h.Ranks)+len(h.Files))
 	for i := range h.Ranks {
 		rows = append(rows, &h.Ranks[i])
 	}
@@ -113,7 +113,7 @@ func cut(list []float64, first, each, bins int) []float64 {
 }
 
 // Bytes is all that was read and written.
-func (r *HeatRow) Bytes() float64 {
+func (r *HeatMapRow) Bytes() float64 {
 	sum := 0.0
 	for _, bins := range [][]float64{r.Read, r.Written} {
 		for _, v := range bins {
@@ -124,7 +124,7 @@ func (r *HeatRow) Bytes() float64 {
 }
 
 // Hottest lists the names of the files with most bytes.
-func (h *Heat) Hottest(most int) []string {
+func (h *HeatMap) Hottest(most int) []string {
 	bytes := make(map[string]float64, len(h.Files))
 	var names []string
 	for name, r := range h.Files {

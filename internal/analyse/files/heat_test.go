@@ -9,7 +9,7 @@ import (
 
 // Bytes go evenly over a call's time, and none is lost when a heat is cut to its time.
 func TestHeat(t *testing.T) {
-	h := NewHeat(300, 1000, 1000+heatBins*10)
+	h := NewHeatMap(300, 1000, 1000+heatBins*10)
 	h.Add(0, "a", false, 100, 1000+500*10, 1000+504*10)
 	h.Add(299, "b", true, 30, 1000+900*10+5, 1000+901*10+5)
 	h.Add(1, "b", true, 7, 0, 0)                          // before it all
@@ -31,7 +31,7 @@ func TestHeat(t *testing.T) {
 		t.Errorf("hottest is %q", got)
 	}
 
-	h = NewHeat(2, 0, heatBins*10)
+	h = NewHeatMap(2, 0, heatBins*10)
 	h.Add(0, "x", true, 1000, 5000, 9990)
 	h.Add(1, "x", false, 50, 7000, 7000)
 	bins := h.Trim(100)
@@ -42,14 +42,14 @@ func TestHeat(t *testing.T) {
 	if len(x.Written) != bins || math.Abs(x.Bytes()-1050) > 1e-6 || math.Abs(h.Ranks[0].Bytes()-1000) > 1e-6 {
 		t.Errorf("%d parts with %g bytes", len(x.Written), x.Bytes())
 	}
-	if n := NewHeat(1, 0, 10).Trim(5); n != 0 {
+	if n := NewHeatMap(1, 0, 10).Trim(5); n != 0 {
 		t.Errorf("%d parts of nothing", n)
 	}
 }
 
 // What a trace's calls moved is in its heat.
 func TestHeatOfTrace(t *testing.T) {
-	h := NewHeat(3, 0, 1<<40)
+	h := NewHeatMap(3, 0, 1<<40)
 	if _, err := Analyse(mergetest.Run(t, 3, program), Options{Heat: h}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,13 @@ import (
 
 // isMPIIO reports whether a call works on a file of MPI's.
 func isMPIIO(def *mpi.Call) bool {
-	return def != nil && !def.Has(mpi.Posix) && strings.HasPrefix(def.Name, "MPI_File_") &&
-		(def.Files() || def.Index("filename") >= 0) && !strings.HasSuffix(def.Name, "errhandler")
+	return def != nil && !def.Has(mpi.AttrPosix) && strings.HasPrefix(def.Name, "MPI_File_") &&
+		(def.UsesOpenFile() || def.Index("filename") >= 0) && !strings.HasSuffix(def.Name, "errhandler")
 }
 
 // mpiIO is what a rank's calls of MPI-IO move.
 type mpiIO struct {
-	moved *ops.Member
+	moved *ops.MemberAmounts
 	sizes *handles.Rank
 }
 
@@ -31,11 +31,11 @@ func newMPIIO(r *trace.Reader, k *trace.Rank) (*mpiIO, error) {
 	if !uses {
 		return nil, nil
 	}
-	sizes, err := handles.Of(r).Rank(k)
+	sizes, err := handles.TableOf(r).Rank(k)
 	if err != nil {
 		return nil, err
 	}
-	class, err := ops.ClassOf(r, k.Class())
+	class, err := ops.NewClassAmounts(r, k.Class())
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func (x *mpiIO) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, boo
 	}
 	m := move{o: o, use: o.use, written: written, at: noPlace}
 	amount := x.moved.Amounts(c.Terminal, c.Stream, c.Index, false)
-	if m.bytes = int64(amount.In.Bytes); written {
-		m.bytes = int64(amount.Out.Bytes)
+	if m.bytes = int64(amount.In.TotalBytes); written {
+		m.bytes = int64(amount.Out.TotalBytes)
 	}
 	at, explicit := number(c, "offset")
 	switch {
@@ -69,7 +69,7 @@ func (x *mpiIO) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, boo
 }
 
 // change follows which file a handle is of, and what its offsets count.
-func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
+func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Usage) {
 	if c.Return != 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened
 		}
 		o.at, o.base, o.unit = -1, 0, 0
 		disp, ok := number(c, "disp")
-		if ok && disp >= 0 && size("filetype") > 0 && x.sizes.Holes(c.Param("filetype").In.Num, c.Stream, c.Index) == 1 {
+		if ok && disp >= 0 && size("filetype") > 0 && x.sizes.ExtentRatio(c.Param("filetype").In.Num, c.Stream, c.Index) == 1 {
 			o.at, o.base, o.unit = disp, disp, size("etype")
 		}
 	case "MPI_File_seek":
@@ -107,7 +107,7 @@ func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened
 			o.at = o.base + at*o.unit
 		}
 	case "MPI_File_get_position":
-		if p := c.Param("offset"); o.unit > 0 && p.Out.Type == trace.Int {
+		if p := c.Param("offset"); o.unit > 0 && p.Out.Type == trace.TypeInt {
 			o.at = o.base + p.Out.Num*o.unit
 		}
 	}

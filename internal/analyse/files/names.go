@@ -98,7 +98,7 @@ func united(claims []claim) map[string]string {
 	var forms []*form
 	for i, c := range claims {
 		for _, p := range patternsOf(c, widths) {
-			f := once.GetListed(byPattern, p.text, &forms, func() *form { return &form{pattern: p.text, marks: p.marks} })
+			f := once.GetOrAppend(byPattern, p.text, &forms, func() *form { return &form{pattern: p.text, marks: p.marks} })
 			f.of = append(f.of, i)
 		}
 	}

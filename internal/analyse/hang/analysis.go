@@ -56,22 +56,22 @@ func (s *Snapshot) Analyse() *Analysis {
 	m := s.match()
 	a := &Analysis{PeerArrived: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
 	for i := range s.Operations {
-		if o := &s.Operations[i]; o.Kind == Collective {
+		if o := &s.Operations[i]; o.Kind == OperationCollective {
 			a.PeerArrived[i] = a.collective(o) == nil
 		}
 	}
-	nodes := make([]Node, len(s.Ranks))
+	nodes := make([]RankNode, len(s.Ranks))
 	for i := range s.Ranks {
-		nodes[i] = Node{Ended: s.Ranks[i].Ended, Wait: a.condition(&s.Ranks[i])}
+		nodes[i] = RankNode{Ended: s.Ranks[i].Ended, WaitsFor: a.condition(&s.Ranks[i])}
 	}
 	a.Graph = NewGraph(nodes)
 	a.mismatches()
 	return a
 }
 
-// Missing lists the ranks of the world that have not entered a collective operation, or made another call instead; held
+// MissingRanks lists the ranks of the world that have not entered a collective operation, or made another call instead; held
 // lists those in it whose processes don't run.
-func (a *Analysis) Missing(operation int) (missing, held []int) {
+func (a *Analysis) MissingRanks(operation int) (missing, held []int) {
 	x := a.arrival(&a.s.Operations[operation])
 	return x.missing, x.held
 }
@@ -96,7 +96,7 @@ func (a *Analysis) condition(r *RankWait) *Condition {
 }
 
 // wait returns what an open call waits for, nil if it can return.
-func (a *Analysis) wait(w *Wait) *Condition {
+func (a *Analysis) wait(w *ThreadWait) *Condition {
 	c := &Condition{AnySuffices: w.AnySuffices}
 	for _, i := range w.Operations {
 		switch {
@@ -118,7 +118,7 @@ func (a *Analysis) wait(w *Wait) *Condition {
 // operation returns what an operation waits for that was not met.
 func (a *Analysis) operation(o *Operation) *Condition {
 	switch {
-	case o.Kind == Collective:
+	case o.Kind == OperationCollective:
 		return a.collective(o)
 	case o.Peer != AnySource:
 		return &Condition{Ranks: []int{o.Peer}}
@@ -145,15 +145,15 @@ func (a *Analysis) collective(o *Operation) *Condition {
 	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].Stopped {
 		return nil
 	}
-	switch o.Need {
-	case meaning.Root:
+	switch o.AwaitedMembers {
+	case meaning.NeedRoot:
 		if x.absent[o.Root] {
 			return &Condition{Ranks: []int{o.Root}}
 		}
 		return x.somebody
-	case meaning.Some, meaning.Nobody:
+	case meaning.NeedSome, meaning.NeedNobody:
 		return x.somebody
-	case meaning.Lower:
+	case meaning.NeedLowerRanks:
 		members := a.s.Groups[o.Comm].Members
 		c := &Condition{}
 		for _, r := range members[:max(0, slices.Index(members, o.Rank))] {
@@ -172,11 +172,11 @@ func (a *Analysis) collective(o *Operation) *Condition {
 // arrival finds who is missing in a collective operation.
 func (a *Analysis) arrival(o *Operation) *arrival {
 	g := &a.s.Groups[o.Comm]
-	key := meeting{comm: o.Comm, position: o.Position}
+	key := meeting{comm: o.Comm, position: o.CollectiveIndex}
 	own := slices.Index(g.Members, o.Rank)
 	called, known := CollectiveCall{}, false
-	if own >= 0 && own < len(g.Entered) {
-		if called, known = g.Entered[own].at(o.Position); known {
+	if own >= 0 && own < len(g.CollectiveProgress) {
+		if called, known = g.CollectiveProgress[own].at(o.CollectiveIndex); known {
 			key.call = called
 			key.call.UserData = 0
 		}
@@ -189,19 +189,19 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 		if r < 0 {
 			continue // it may be there
 		}
-		var p Progress
-		if i < len(g.Entered) {
-			p = g.Entered[i]
+		var p CollectiveProgress
+		if i < len(g.CollectiveProgress) {
+			p = g.CollectiveProgress[i]
 		}
-		other, ok := p.at(o.Position)
-		if p.Count <= o.Position || ok && known && !called.Matches(other) {
+		other, ok := p.at(o.CollectiveIndex)
+		if p.Count <= o.CollectiveIndex || ok && known && !called.Matches(other) {
 			x.missing = append(x.missing, r)
 			x.absent[r] = true
 		}
 	}
 	if len(x.missing) == 0 { // all have come: only who doesn't run keeps them
 		for i := range a.s.Operations {
-			if p := &a.s.Operations[i]; p.Kind == Collective && p.Comm == o.Comm && p.Position == o.Position && a.s.Ranks[p.Rank].Stopped {
+			if p := &a.s.Operations[i]; p.Kind == OperationCollective && p.Comm == o.Comm && p.CollectiveIndex == o.CollectiveIndex && a.s.Ranks[p.Rank].Stopped {
 				x.held = append(x.held, p.Rank)
 				x.absent[p.Rank] = true
 			}
@@ -217,12 +217,12 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 func (a *Analysis) mismatches() {
 	for comm := range a.s.Groups {
 		g := &a.s.Groups[comm]
-		if len(g.Entered) == 0 {
+		if len(g.CollectiveProgress) == 0 {
 			continue
 		}
 		low, high := ^uint64(0), uint64(0)
-		for i := range g.Entered {
-			if p := &g.Entered[i]; len(p.Last) > 0 {
+		for i := range g.CollectiveProgress {
+			if p := &g.CollectiveProgress[i]; len(p.Last) > 0 {
 				low = min(low, p.Count-uint64(len(p.Last)))
 				high = max(high, p.Count)
 			}
@@ -237,10 +237,10 @@ func (a *Analysis) mismatches() {
 }
 
 // calls lists which calls the members made at a position, the one of most ranks first.
-func (g *Group) calls(position uint64) []mismatchedCall {
+func (g *ProcessGroup) calls(position uint64) []mismatchedCall {
 	var list []mismatchedCall
-	for i := range g.Entered {
-		c, ok := g.Entered[i].at(position)
+	for i := range g.CollectiveProgress {
+		c, ok := g.CollectiveProgress[i].at(position)
 		if !ok || i >= len(g.Members) || g.Members[i] < 0 {
 			continue
 		}

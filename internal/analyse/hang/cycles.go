@@ -22,7 +22,7 @@ func (g *Graph) Cycles() [][]int {
 // holds reports whether a vertex is one that can't come about.
 func (g *Graph) holds(v int) bool {
 	if v < len(g.nodes) {
-		return g.Stuck(v)
+		return g.IsStuck(v)
 	}
 	return !g.met[v-len(g.nodes)]
 }

@@ -15,7 +15,7 @@ import (
 // A follower goes through all calls and keeps what is open at the end: messages not received, requests, and each rank's
 // progress in the collectives of each communicator.
 type follower struct {
-	ops.NoSink
+	ops.NopSink
 	s           *ops.Source
 	snap        Snapshot
 	groups      map[ops.CallOrder]int
@@ -56,7 +56,7 @@ type kind struct {
 	blocks     bool // it waits where it doesn't return at once
 	vague      bool // its status may say less than it got
 	polls      bool
-	waiting    meaning.Waiting
+	waiting    meaning.WaitBehaviour
 	idle       func(c *trace.Call) bool // nil: never
 	plain      string                   // its name without what says that counts are large: the two may meet
 	root       int                      // parameter; -1: none
@@ -67,14 +67,14 @@ func (n *rankState) kind(c *ops.Call) *kind {
 	x := &n.kinds[c.Terminal]
 	if !x.known {
 		def, _ := mpi.Lookup(c.Func.Name)
-		nonblocking := c.Func.Has(trace.Nonblocking)
+		nonblocking := c.Func.Has(trace.AttrNonblocking)
 		plain := c.Func.Name
 		if def != nil {
-			plain = def.Plain().Name
+			plain = def.BaseForm().Name
 		}
 		*x = kind{
-			known: true, moves: meaning.Of(c.Func.Name) != nil, collective: c.Func.Has(trace.Collective), blocks: !nonblocking,
-			vague: nonblocking && both(c.Func.Name), polls: def.Has(mpi.Polls), waiting: meaning.WaitingOf(def), idle: idle(c.Func),
+			known: true, moves: meaning.DataMovementOf(c.Func.Name) != nil, collective: c.Func.Has(trace.AttrCollective), blocks: !nonblocking,
+			vague: nonblocking && both(c.Func.Name), polls: def.Has(mpi.AttrPolls), waiting: meaning.WaitBehaviourOf(def), idle: idle(c.Func),
 			plain: plain, root: slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == "root" }),
 		}
 	}
@@ -129,7 +129,7 @@ func (f *follower) Begin(k *trace.Rank) error {
 
 func (f *follower) End(*trace.Rank) error {
 	f.now.places, f.now.kinds = nil, nil
-	f.now.k.Forget()
+	f.now.k.DropDistinct()
 	f.now.unsure = f.now.unsure || f.lost() > f.now.losses
 	return nil
 }
@@ -162,48 +162,48 @@ func (f *follower) Enter(c *ops.Call) error {
 
 // both reports whether calls of a function send and receive.
 func both(function string) bool {
-	m := meaning.Of(function)
-	return m != nil && m.Pattern == meaning.ToPeer && m.Out != nil && m.In != nil
+	m := meaning.DataMovementOf(function)
+	return m != nil && m.Pattern == meaning.PatternToPeer && m.Out != nil && m.In != nil
 }
 
 // act takes in one thing that a call did, or is about.
 func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective *begun) {
 	switch a.Kind {
-	case ops.Send, ops.SendBegin:
+	case ops.ActSend, ops.ActSendBegin:
 		b := f.send(c, a)
-		if a.Kind == ops.SendBegin {
+		if a.Kind == ops.ActSendBegin {
 			f.now.hold(a.ID, b)
 		} else if open {
 			t.under = append(t.under, b)
 		}
-	case ops.Recv:
+	case ops.ActRecv:
 		if open {
 			t.under = append(t.under, f.receive(c, a))
 		} else {
 			f.got(a)
 		}
-	case ops.RecvBegin:
+	case ops.ActRecvBegin:
 		f.now.hold(a.ID, f.receive(c, a))
-	case ops.RecvEnd:
+	case ops.ActRecvEnd:
 		f.got(a)
 		delete(f.now.pending, a.ID)
-	case ops.CollectiveBegin:
+	case ops.ActCollectiveBegin:
 		if collective == nil {
 			collective = &begun{place: f.place(c)}
 		}
 		f.now.hold(a.ID, collective)
-	case ops.Cancelled:
-		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == Send {
+	case ops.ActCancelled:
+		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == OperationSend {
 			f.count(b.channel()).Sent--
 		}
 		delete(f.now.pending, a.ID)
-	case ops.SendEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
+	case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
 		delete(f.now.pending, a.ID)
-	case ops.Put, ops.Get, ops.Atomic, ops.ReadBegin, ops.WriteBegin:
+	case ops.ActPut, ops.ActGet, ops.ActAtomic, ops.ActReadBegin, ops.ActWriteBegin:
 		if a.ID > 0 {
 			f.now.hold(a.ID, &begun{place: f.place(c)})
 		}
-	case ops.Awaited:
+	case ops.ActNeverCompleted:
 		t.awaits = append(t.awaits, a.ID)
 	}
 }
@@ -220,14 +220,14 @@ func (n *rankState) hold(id uint64, b *begun) {
 
 // send counts a message.
 func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
-	b := &begun{place: f.place(c), bytes: a.Sent}
+	b := &begun{place: f.place(c), bytes: a.SentBytes}
 	to := a.World()
 	if to < 0 {
 		return b
 	}
-	b.Operation = Operation{Kind: Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
+	b.Operation = Operation{Kind: OperationSend, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
-	b.known = !ops.HasAttr(a.Function, mpi.Buffered)
+	b.known = !ops.HasAttr(a.StartedBy, mpi.AttrBuffered)
 	n := f.count(b.channel())
 	n.Sent, n.place = n.Sent+1, b.place
 	b.MessageNumber = n.Sent
@@ -236,14 +236,14 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 
 // receive returns a receive as it was asked for.
 func (f *follower) receive(c *ops.Call, a *ops.Act) *begun {
-	return f.wanted(Receive, c, a.Comm, int64(a.Peer), a.Tag)
+	return f.wanted(OperationReceive, c, a.Comm, int64(a.Peer), a.Tag)
 }
 
-func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, tag int64) *begun {
+func (f *follower) wanted(kind OperationKind, c *ops.Call, comm *handles.Comm, source, tag int64) *begun {
 	b := &begun{place: f.place(c), known: true}
 	b.Operation = Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: AnySource, Tag: tag}
 	if source >= 0 {
-		b.Peer = comm.Peer(int(source))
+		b.Peer = comm.PeerWorldRank(int(source))
 		b.known = b.Peer >= 0
 	}
 	if tag < 0 {
@@ -256,7 +256,7 @@ func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, ta
 func (f *follower) count(by Channel) *MessageCount {
 	x := &f.last[uint64(by.From^by.To^int(by.Tag))%uint64(len(f.last))]
 	if x.n == nil || x.Channel != by {
-		x.Channel, x.n = by, once.Get(f.counts, by, func() *MessageCount { return &MessageCount{} })
+		x.Channel, x.n = by, once.GetOrMake(f.counts, by, func() *MessageCount { return &MessageCount{} })
 	}
 	return x.n
 }
@@ -299,17 +299,17 @@ func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 // MayBeAwaited reports whether calls of a function can be what others wait for, or the end of waiting: not
 // those that ask again and again, or for what the process knows itself.
 func MayBeAwaited(c *mpi.Call) bool {
-	const begins = mpi.Nonblocking | mpi.Starts | mpi.Completes | mpi.Persistent
-	return !c.Has(mpi.Polls) && (!c.Has(mpi.Local) || meaning.Of(c.Name) != nil || c.Attrs&begins != 0)
+	const begins = mpi.AttrNonblocking | mpi.AttrStarts | mpi.AttrCompletes | mpi.AttrPersistent
+	return !c.Has(mpi.AttrPolls) && (!c.Has(mpi.AttrLocal) || meaning.DataMovementOf(c.Name) != nil || c.Attrs&begins != 0)
 }
 
 // idle says which calls of a function change nothing, as they ask in vain, or for what the process knows itself; nil: none.
 func idle(f *trace.Function) func(c *trace.Call) bool {
 	def, ok := mpi.Lookup(f.Name)
 	switch {
-	case !ok || !def.Has(mpi.Polls) && MayBeAwaited(def):
+	case !ok || !def.Has(mpi.AttrPolls) && MayBeAwaited(def):
 		return nil
-	case !def.Has(mpi.Polls):
+	case !def.Has(mpi.AttrPolls):
 		return func(c *trace.Call) bool { return c.Return == 0 }
 	}
 	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.FoundNothing(c) }
@@ -325,7 +325,7 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 		}
 		idle := idle(c.Func)
 		is[t] = k.Lane(t) == nil && idle != nil && idle(c)
-		asks[t] = is[t] && ops.HasAttr(c.Func, mpi.Polls)
+		asks[t] = is[t] && ops.HasAttr(c.Func, mpi.AttrPolls)
 	}
 	last := uint64(0)
 	if o := k.Occurrences(stream, func(t int) bool { return !is[t] }); o.Total() > 0 {
@@ -345,7 +345,7 @@ func (f *follower) probe(c *ops.Call) *begun {
 	if of == nil || of.RemoteSize > 0 && of.Remote == nil {
 		return nil
 	}
-	return f.wanted(Probe, c, of, source.In.Num, tag.In.Num)
+	return f.wanted(OperationProbe, c, of, source.In.Num, tag.In.Num)
 }
 
 // place numbers where a call was made.
@@ -360,7 +360,7 @@ func (f *follower) place(c *ops.Call) int {
 
 func (f *follower) placeOf(c *trace.Call) int {
 	p := c.FunctionSite()
-	n, fresh := once.Number(f.number, p)
+	n, fresh := once.NumberOf(f.number, p)
 	if fresh {
 		f.places = append(f.places, p)
 	}

@@ -19,15 +19,15 @@ type Condition struct {
 	Conditions  []*Condition // that have to be met
 }
 
-// A Node is one rank in the graph.
-type Node struct {
-	Ended bool       // it has ended, and does nothing for anybody any more
-	Wait  *Condition // nil: it waits for nobody
+// A RankNode is one rank in the graph.
+type RankNode struct {
+	Ended    bool       // it has ended, and does nothing for anybody any more
+	WaitsFor *Condition // nil: it waits for nobody
 }
 
 // A Graph is a wait-for graph.
 type Graph struct {
-	nodes      []Node
+	nodes      []RankNode
 	conditions []*Condition // each once
 	number     map[*Condition]int
 	free       []bool // by rank: it can go on
@@ -35,10 +35,10 @@ type Graph struct {
 }
 
 // NewGraph makes the graph of ranks that are numbered from 0. Conditions name no others.
-func NewGraph(nodes []Node) *Graph {
+func NewGraph(nodes []RankNode) *Graph {
 	g := &Graph{nodes: nodes, number: make(map[*Condition]int), free: make([]bool, len(nodes))}
 	for i := range nodes {
-		g.add(nodes[i].Wait)
+		g.add(nodes[i].WaitsFor)
 	}
 	g.met = make([]bool, len(g.conditions))
 	g.release()
@@ -67,8 +67,8 @@ func (g *Graph) size() int { return len(g.nodes) + len(g.conditions) }
 // successors calls visit with each vertex that one waits for.
 func (g *Graph) successors(v int, visit func(int)) {
 	if v < len(g.nodes) {
-		if n := &g.nodes[v]; n.Wait != nil && !n.Ended {
-			visit(g.vertex(n.Wait))
+		if n := &g.nodes[v]; n.WaitsFor != nil && !n.Ended {
+			visit(g.vertex(n.WaitsFor))
 		}
 		return
 	}
@@ -105,7 +105,7 @@ func (g *Graph) release() {
 		}
 	}
 	for i := range g.nodes {
-		if g.nodes[i].Wait == nil && !g.nodes[i].Ended {
+		if g.nodes[i].WaitsFor == nil && !g.nodes[i].Ended {
 			next = append(next, i)
 		}
 	}
@@ -131,17 +131,19 @@ func (g *Graph) release() {
 	copy(g.met, done[len(g.nodes):])
 }
 
-// Stuck reports whether a rank waits for what can never come.
-func (g *Graph) Stuck(rank int) bool { return !g.free[rank] && !g.nodes[rank].Ended }
+// IsStuck reports whether a rank waits for what can never come.
+func (g *Graph) IsStuck(rank int) bool { return !g.free[rank] && !g.nodes[rank].Ended }
 
-// Waits reports whether a rank waits for others.
-func (g *Graph) Waits(rank int) bool { return g.nodes[rank].Wait != nil && !g.nodes[rank].Ended }
+// IsWaiting reports whether a rank waits for others.
+func (g *Graph) IsWaiting(rank int) bool {
+	return g.nodes[rank].WaitsFor != nil && !g.nodes[rank].Ended
+}
 
-// WaitsFor lists the ranks that a rank waits for directly, in rising order. Of a stuck rank it
+// AwaitedRanks lists the ranks that a rank waits for directly, in rising order. Of a stuck rank it
 // lists those alone that keep it stuck.
-func (g *Graph) WaitsFor(rank int) []int {
+func (g *Graph) AwaitedRanks(rank int) []int {
 	var list []int
-	stuck := g.Stuck(rank)
+	stuck := g.IsStuck(rank)
 	seen := make(map[int]bool)
 	var walk func(v int)
 	walk = func(v int) {

@@ -16,35 +16,35 @@ func any1(ranks ...int) *Condition {
 func TestGraph(t *testing.T) {
 	barrier, world := all(2, 3), any1(0, 1, 2)
 	for name, x := range map[string]struct {
-		nodes  []Node
+		nodes  []RankNode
 		stuck  []int
 		cycles string
 	}{
-		"nobody waits":             {[]Node{{}, {}}, nil, "[]"},
-		"a chain that ends well":   {[]Node{{Wait: all(1)}, {Wait: all(2)}, {}}, nil, "[]"},
-		"two wait for each other":  {[]Node{{Wait: all(1)}, {Wait: all(0)}, {}}, []int{0, 1}, "[[0 1]]"},
-		"one waits for itself":     {[]Node{{}, {Wait: all(1)}}, []int{1}, "[[1]]"},
-		"three in a ring":          {[]Node{{Wait: all(2)}, {Wait: all(0)}, {Wait: all(1)}}, []int{0, 1, 2}, "[[0 2 1]]"},
-		"one behind a cycle":       {[]Node{{Wait: all(1)}, {Wait: all(0)}, {Wait: all(1)}}, []int{0, 1, 2}, "[[0 1]]"},
-		"all of two, one is stuck": {[]Node{{Wait: all(1, 2)}, {Wait: all(0)}, {}}, []int{0, 1}, "[[0 1]]"},
-		"any of two, one is free":  {[]Node{{Wait: any1(1, 2)}, {Wait: all(0)}, {}}, nil, "[]"},
-		"any of two, both stuck":   {[]Node{{Wait: any1(1, 2)}, {Wait: all(0)}, {Wait: all(0)}}, []int{0, 1, 2}, "[[0 1]]"},
-		"any, itself among them":   {[]Node{{Wait: any1(0, 1)}, {Wait: any1(0, 1)}}, []int{0, 1}, "[[0 1]]"},
-		"any, one for all":         {[]Node{{Wait: world}, {Wait: world}, {Wait: world}}, []int{0, 1, 2}, "[[0 1]]"},
-		"any, and behind it one":   {[]Node{{Wait: world}, {Wait: all(2)}, {Wait: world}}, []int{0, 1, 2}, "[[0 2]]"},
-		"for one that has ended":   {[]Node{{Wait: all(1)}, {Ended: true}}, []int{0}, "[]"},
-		"any, one has ended":       {[]Node{{Wait: any1(1, 2)}, {Ended: true}, {}}, nil, "[]"},
-		"nobody can ever":          {[]Node{{Wait: any1()}, {}}, []int{0}, "[]"},
-		"nothing is needed":        {[]Node{{Wait: all()}, {}}, nil, "[]"},
-		"nested, one way is open":  {[]Node{{Wait: &Condition{AnySuffices: true, Conditions: []*Condition{all(1), all(2, 1)}}}, {}, {Wait: all(0)}}, nil, "[]"},
-		"nested, no way is open":   {[]Node{{Wait: &Condition{AnySuffices: true, Conditions: []*Condition{all(1, 2), all(2)}}}, {}, {Wait: all(0)}}, []int{0, 2}, "[[0 2]]"},
-		"a barrier and a receive":  {[]Node{{Wait: barrier}, {Wait: barrier}, {Wait: all(0)}, {}}, []int{0, 1, 2}, "[[0 2]]"},
-		"two cycles":               {[]Node{{Wait: all(1)}, {Wait: all(0)}, {Wait: all(3)}, {Wait: all(2)}}, []int{0, 1, 2, 3}, "[[0 1] [2 3]]"},
+		"nobody waits":             {[]RankNode{{}, {}}, nil, "[]"},
+		"a chain that ends well":   {[]RankNode{{WaitsFor: all(1)}, {WaitsFor: all(2)}, {}}, nil, "[]"},
+		"two wait for each other":  {[]RankNode{{WaitsFor: all(1)}, {WaitsFor: all(0)}, {}}, []int{0, 1}, "[[0 1]]"},
+		"one waits for itself":     {[]RankNode{{}, {WaitsFor: all(1)}}, []int{1}, "[[1]]"},
+		"three in a ring":          {[]RankNode{{WaitsFor: all(2)}, {WaitsFor: all(0)}, {WaitsFor: all(1)}}, []int{0, 1, 2}, "[[0 2 1]]"},
+		"one behind a cycle":       {[]RankNode{{WaitsFor: all(1)}, {WaitsFor: all(0)}, {WaitsFor: all(1)}}, []int{0, 1, 2}, "[[0 1]]"},
+		"all of two, one is stuck": {[]RankNode{{WaitsFor: all(1, 2)}, {WaitsFor: all(0)}, {}}, []int{0, 1}, "[[0 1]]"},
+		"any of two, one is free":  {[]RankNode{{WaitsFor: any1(1, 2)}, {WaitsFor: all(0)}, {}}, nil, "[]"},
+		"any of two, both stuck":   {[]RankNode{{WaitsFor: any1(1, 2)}, {WaitsFor: all(0)}, {WaitsFor: all(0)}}, []int{0, 1, 2}, "[[0 1]]"},
+		"any, itself among them":   {[]RankNode{{WaitsFor: any1(0, 1)}, {WaitsFor: any1(0, 1)}}, []int{0, 1}, "[[0 1]]"},
+		"any, one for all":         {[]RankNode{{WaitsFor: world}, {WaitsFor: world}, {WaitsFor: world}}, []int{0, 1, 2}, "[[0 1]]"},
+		"any, and behind it one":   {[]RankNode{{WaitsFor: world}, {WaitsFor: all(2)}, {WaitsFor: world}}, []int{0, 1, 2}, "[[0 2]]"},
+		"for one that has ended":   {[]RankNode{{WaitsFor: all(1)}, {Ended: true}}, []int{0}, "[]"},
+		"any, one has ended":       {[]RankNode{{WaitsFor: any1(1, 2)}, {Ended: true}, {}}, nil, "[]"},
+		"nobody can ever":          {[]RankNode{{WaitsFor: any1()}, {}}, []int{0}, "[]"},
+		"nothing is needed":        {[]RankNode{{WaitsFor: all()}, {}}, nil, "[]"},
+		"nested, one way is open":  {[]RankNode{{WaitsFor: &Condition{AnySuffices: true, Conditions: []*Condition{all(1), all(2, 1)}}}, {}, {WaitsFor: all(0)}}, nil, "[]"},
+		"nested, no way is open":   {[]RankNode{{WaitsFor: &Condition{AnySuffices: true, Conditions: []*Condition{all(1, 2), all(2)}}}, {}, {WaitsFor: all(0)}}, []int{0, 2}, "[[0 2]]"},
+		"a barrier and a receive":  {[]RankNode{{WaitsFor: barrier}, {WaitsFor: barrier}, {WaitsFor: all(0)}, {}}, []int{0, 1, 2}, "[[0 2]]"},
+		"two cycles":               {[]RankNode{{WaitsFor: all(1)}, {WaitsFor: all(0)}, {WaitsFor: all(3)}, {WaitsFor: all(2)}}, []int{0, 1, 2, 3}, "[[0 1] [2 3]]"},
 	} {
 		g := NewGraph(x.nodes)
 		var stuck []int
 		for r := range x.nodes {
-			if g.Stuck(r) {
+			if g.IsStuck(r) {
 				stuck = append(stuck, r)
 			}
 		}
@@ -58,13 +58,13 @@ func TestGraph(t *testing.T) {
 }
 
 func TestDependents(t *testing.T) {
-	g := NewGraph([]Node{{Wait: all(2)}, {Wait: all(0, 3)}, {}, {}})
-	if got := fmt.Sprint(g.Dependents(2), g.Dependents(3), g.Dependents(1), g.WaitsFor(1)); got != "[0 1] [1] [] [0 3]" {
+	g := NewGraph([]RankNode{{WaitsFor: all(2)}, {WaitsFor: all(0, 3)}, {}, {}})
+	if got := fmt.Sprint(g.Dependents(2), g.Dependents(3), g.Dependents(1), g.AwaitedRanks(1)); got != "[0 1] [1] [] [0 3]" {
 		t.Error(got)
 	}
 	// Of a stuck rank only what keeps it stuck is told.
-	g = NewGraph([]Node{{Wait: all(1, 2)}, {Wait: all(0)}, {}})
-	if got := fmt.Sprint(g.WaitsFor(0)); got != "[1]" {
+	g = NewGraph([]RankNode{{WaitsFor: all(1, 2)}, {WaitsFor: all(0)}, {}})
+	if got := fmt.Sprint(g.AwaitedRanks(0)); got != "[1]" {
 		t.Error(got)
 	}
 }
@@ -72,9 +72,9 @@ func TestDependents(t *testing.T) {
 // TestLongChain: neither depth nor shared conditions cost more than their size.
 func TestLongChain(t *testing.T) {
 	const n = 30_000
-	nodes := make([]Node, n)
+	nodes := make([]RankNode, n)
 	for i := range nodes {
-		nodes[i].Wait = all((i + 1) % n)
+		nodes[i].WaitsFor = all((i + 1) % n)
 	}
 	if c := NewGraph(nodes).Cycles(); len(c) != 1 || len(c[0]) != n {
 		t.Errorf("%d cycles", len(c))
@@ -98,14 +98,14 @@ func TestRelease(t *testing.T) {
 			shared = append(shared, c)
 			return c
 		}
-		nodes := make([]Node, n)
+		nodes := make([]RankNode, n)
 		for i := range nodes {
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0:
 				nodes[i].Ended = true
 			case 1:
 			default:
-				nodes[i].Wait = draw(2)
+				nodes[i].WaitsFor = draw(2)
 			}
 		}
 		free := make([]bool, n)
@@ -128,20 +128,20 @@ func TestRelease(t *testing.T) {
 		for changed := true; changed; {
 			changed = false
 			for i := range nodes {
-				if !free[i] && !nodes[i].Ended && (nodes[i].Wait == nil || met(nodes[i].Wait)) {
+				if !free[i] && !nodes[i].Ended && (nodes[i].WaitsFor == nil || met(nodes[i].WaitsFor)) {
 					free[i], changed = true, true
 				}
 			}
 		}
 		g := NewGraph(nodes)
 		for i := range nodes {
-			if g.Stuck(i) != (!free[i] && !nodes[i].Ended) {
-				t.Fatalf("rank %d: stuck %t", i, g.Stuck(i))
+			if g.IsStuck(i) != (!free[i] && !nodes[i].Ended) {
+				t.Fatalf("rank %d: stuck %t", i, g.IsStuck(i))
 			}
 		}
 		for _, c := range g.Cycles() {
 			for i, r := range c {
-				if next := c[(i+1)%len(c)]; !g.Stuck(r) || !slices.Contains(g.WaitsFor(r), next) {
+				if next := c[(i+1)%len(c)]; !g.IsStuck(r) || !slices.Contains(g.AwaitedRanks(r), next) {
 					t.Fatalf("cycle %v: %d doesn't wait for %d", c, r, next)
 				}
 			}

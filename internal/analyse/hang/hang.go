@@ -40,23 +40,23 @@ type Process struct {
 
 // What keeps a process from running.
 const (
-	HeldBySignal   = "stopped"
-	HeldByDebugger = "traced"
-	HeldByDevice   = "device" // a disk, or what else the kernel waits for
+	ProcessStopped      = "stopped"
+	ProcessTraced       = "traced"
+	ProcessInDeviceWait = "device" // a disk, or what else the kernel waits for
 )
 
 // A Report is where all ranks of a world are.
 type Report struct {
-	Verdict    Verdict     `json:"verdict"`
-	Ranks      int         `json:"ranks"`
-	Cycles     []Cycle     `json:"cycles"`     // ranks that wait for each other in a ring
-	States     []State     `json:"states"`     // the ranks, those in equal states together
-	Awaited    []Awaited   `json:"awaited"`    // ranks that others wait for in the end and that wait for nobody
-	Receives   []Unmatched `json:"receives"`   // without a message
-	Messages   []Messages  `json:"messages"`   // that no receive takes
-	Mismatches []Mismatch  `json:"mismatches"` // of collective calls
-	Unsure     []int       `json:"unsure"`     // ranks whose calls are not all known: they count as ranks that can proceed
-	Losses     []ops.Loss  `json:"losses"`     // what the trace does not have
+	Verdict    Verdict              `json:"verdict"`
+	Ranks      int                  `json:"ranks"`
+	Cycles     []Cycle              `json:"cycles"`     // ranks that wait for each other in a ring
+	States     []RankGroupState     `json:"states"`     // the ranks, those in equal states together
+	Awaited    []Awaited            `json:"awaited"`    // ranks that others wait for in the end and that wait for nobody
+	Receives   []UnmatchedReceive   `json:"receives"`   // without a message
+	Messages   []UnreceivedMessages `json:"messages"`   // that no receive takes
+	Mismatches []Mismatch           `json:"mismatches"` // of collective calls
+	Unsure     []int                `json:"unsure"`     // ranks whose calls are not all known: they count as ranks that can proceed
+	Losses     []ops.Loss           `json:"losses"`     // what the trace does not have
 }
 
 // A Verdict is the state of a world.
@@ -75,12 +75,12 @@ const (
 
 // A Cycle is ranks each of which waits for the next, and the last for the first.
 type Cycle struct {
-	Ranks []int  `json:"ranks"`
-	Links []Link `json:"links"`
+	Ranks []int       `json:"ranks"`
+	Links []CycleLink `json:"links"`
 }
 
-// A Link is why one rank of a cycle waits.
-type Link struct {
+// A CycleLink is why one rank of a cycle waits.
+type CycleLink struct {
 	Rank         int    `json:"rank"`
 	Function     string `json:"function"`
 	Place        string `json:"place"`
@@ -88,8 +88,8 @@ type Link struct {
 	OpenNs       int64  `json:"open_ns"` // how long the call has been open, 0: not known
 }
 
-// A State is ranks that are at the same place in the same way.
-type State struct {
+// A RankGroupState is ranks that are at the same place in the same way.
+type RankGroupState struct {
 	Kind            string      `json:"state"` // one of the Kind… constants
 	Function        string      `json:"function"`
 	Place           string      `json:"place"`
@@ -116,17 +116,17 @@ const (
 
 // A RankState is where one rank is.
 type RankState struct {
-	Rank             int     `json:"rank"`
-	Host             string  `json:"host,omitempty"`
-	PID              int     `json:"pid,omitempty"`
-	Calls            int64   `json:"calls"`
-	SinceNs          int64   `json:"since_ns"` // how long it has been so, 0: not known
-	Polls            uint64  `json:"polls,omitempty"`
-	WaitsFor         []int   `json:"waits_for"`
-	WaitsForText     string  `json:"for"`
-	Call             string  `json:"call"`              // the last, in full
-	SpawnedProcesses int     `json:"spawns,omitempty"`  // the number of processes in MPI_Comm_spawn that it waits for
-	Threads          []State `json:"threads,omitempty"` // of a rank with several: where they are
+	Rank             int              `json:"rank"`
+	Host             string           `json:"host,omitempty"`
+	PID              int              `json:"pid,omitempty"`
+	Calls            int64            `json:"calls"`
+	SinceNs          int64            `json:"since_ns"` // how long it has been so, 0: not known
+	Polls            uint64           `json:"polls,omitempty"`
+	WaitsFor         []int            `json:"waits_for"`
+	WaitsForText     string           `json:"for"`
+	Call             string           `json:"call"`              // the last, in full
+	SpawnedProcesses int              `json:"spawns,omitempty"`  // the number of processes in MPI_Comm_spawn that it waits for
+	Threads          []RankGroupState `json:"threads,omitempty"` // of a rank with several: where they are
 }
 
 // Awaited is a rank that others wait for, directly or by way of others.
@@ -135,8 +135,8 @@ type Awaited struct {
 	WaitingRanks []int `json:"by"`
 }
 
-// An Unmatched operation is a receive that has no message, or a probe.
-type Unmatched struct {
+// An UnmatchedReceive operation is a receive that has no message, or a probe.
+type UnmatchedReceive struct {
 	Rank     int    `json:"rank"`
 	Function string `json:"function"`
 	Place    string `json:"place"`
@@ -145,8 +145,8 @@ type Unmatched struct {
 	Comm     string `json:"comm"`
 }
 
-// Messages are messages of one kind that no receive takes.
-type Messages struct {
+// UnreceivedMessages are messages of one kind that no receive takes.
+type UnreceivedMessages struct {
 	From     int    `json:"from"` // ranks of the world
 	To       int    `json:"to"`
 	Tag      int64  `json:"tag"`
@@ -195,11 +195,11 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 
 // follow goes through all calls of a trace.
 func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
-	o := ops.Options{From: ops.FromStart, To: ops.ToEnd, UnderWay: true, Idle: idle, Progress: progress}
-	s, err := ops.New(r, o)
+	o := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Unfinished: true, IsIdle: idle, Progress: progress}
+	s, err := ops.NewSource(r, o)
 	if err == nil {
 		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil { // else times say which thread's call came first
-			s, err = ops.New(r, o)
+			s, err = ops.NewSource(r, o)
 		}
 	}
 	if err != nil {
@@ -225,15 +225,15 @@ const brief = 20e6
 var _ ops.Sink = (*follower)(nil)
 
 // unmet lists the receives and probes that have no message.
-func (v *view) unmet() []Unmatched {
-	list := []Unmatched{}
+func (v *view) unmet() []UnmatchedReceive {
+	list := []UnmatchedReceive{}
 	for i := range v.snap.Operations {
 		o := &v.snap.Operations[i]
-		if o.Kind != Receive && o.Kind != Probe || v.analysis.PeerArrived[i] {
+		if o.Kind != OperationReceive && o.Kind != OperationProbe || v.analysis.PeerArrived[i] {
 			continue
 		}
 		p := v.places[v.placeOfOperation[i]]
-		list = append(list, Unmatched{o.Rank, p.Function, v.o.Name(p.Site), o.Peer, o.Tag, v.names[o.Comm].String()})
+		list = append(list, UnmatchedReceive{o.Rank, p.Function, v.o.Name(p.Site), o.Peer, o.Tag, v.names[o.Comm].String()})
 	}
 	return list
 }
@@ -241,7 +241,7 @@ func (v *view) unmet() []Unmatched {
 // A Snapshot is where all ranks of a world are: what each is inside of, and what it has begun.
 type Snapshot struct {
 	Ranks    []RankWait
-	Groups   []Group // communicators
+	Groups   []ProcessGroup // communicators
 	Messages map[Channel]MessageCount
 	// Operations are those that had not completed: of a rank in the order in which it began them.
 	Operations []Operation
@@ -259,26 +259,26 @@ type RankWait struct {
 	Ended   bool
 	Stopped bool // its process does not run
 	// Threads are the threads that wait. A rank waits if none of its threads does anything else.
-	Threads         []Wait
+	Threads         []ThreadWait
 	OtherThreadBusy bool // another thread is outside of MPI, or in a call that waits for nobody
 }
 
-// A Wait is what the open call of a thread waits for.
-type Wait struct {
+// A ThreadWait is what the open call of a thread waits for.
+type ThreadWait struct {
 	Operations  []int // indices into Snapshot.Operations
 	AnySuffices bool  // one of these is enough; else all are needed
 }
 
-// A Group is the processes of a communicator.
-type Group struct {
+// A ProcessGroup is the processes of a communicator.
+type ProcessGroup struct {
 	Members []int // ranks of the world, -1: not known
-	// Entered is what each member has entered of the collective calls of the communicator; empty
+	// CollectiveProgress is what each member has entered of the collective calls of the communicator; empty
 	// where there were none.
-	Entered []Progress
+	CollectiveProgress []CollectiveProgress
 }
 
-// Progress is how far a member has come with the collective calls of a communicator.
-type Progress struct {
+// CollectiveProgress is how far a member has come with the collective calls of a communicator.
+type CollectiveProgress struct {
 	Count uint64           // how many were entered
 	Last  []CollectiveCall // of these the last ones, in order
 }
@@ -296,7 +296,7 @@ func (c CollectiveCall) Matches(d CollectiveCall) bool {
 }
 
 // at returns the call at a position, if it is known.
-func (p *Progress) at(position uint64) (CollectiveCall, bool) {
+func (p *CollectiveProgress) at(position uint64) (CollectiveCall, bool) {
 	first := p.Count - uint64(len(p.Last))
 	if position < first || position >= p.Count {
 		return CollectiveCall{}, false
@@ -317,20 +317,20 @@ const (
 	AnyTag    = -1
 )
 
-// A Kind says what an operation is.
-type Kind uint8
+// A OperationKind says what an operation is.
+type OperationKind uint8
 
 // The kinds of operations.
 const (
-	Send Kind = iota // a message that the receiver has to take before the sender can go on
-	Receive
-	Probe
-	Collective
+	OperationSend OperationKind = iota // a message that the receiver has to take before the sender can go on
+	OperationReceive
+	OperationProbe
+	OperationCollective
 )
 
 // An Operation is a message, a receive or a collective that one rank has begun.
 type Operation struct {
-	Kind Kind
+	Kind OperationKind
 	Rank int // of the world
 	Comm int // index into Groups
 
@@ -338,9 +338,9 @@ type Operation struct {
 	Tag           int64  // or AnyTag
 	MessageNumber uint64 // of a send: which message of its channel it is, from 1
 
-	Position uint64 // of a collective: which one of the communicator, from 0
-	Need     meaning.Need
-	Root     int // rank of the world
+	CollectiveIndex uint64 // of a collective: which one of the communicator, from 0
+	AwaitedMembers  meaning.Need
+	Root            int // rank of the world
 }
 
 func (o *Operation) channel() Channel { return Channel{o.Comm, o.Rank, o.Peer, o.Tag} }

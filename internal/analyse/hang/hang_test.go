@@ -73,12 +73,12 @@ func run(t *testing.T, ranks int, lasted uint64, program func(r rank)) *trace.Re
 	})
 	for _, tr := range tracks {
 		end := track.Crashed
-		for n := range tr.Sigs {
-			if tr.Sigs[n].Vals[0] == trace.NeverReturned {
+		for n := range tr.Signatures {
+			if tr.Signatures[n].Values[0] == trace.NeverReturned {
 				tr.Times[n].Duration = model.Stat{}
 				tr.Times[n].Duration.Add(lasted)
 			}
-			if c, _ := mpi.ByID(tr.Sigs[n].Call); c.Name == "MPI_Finalize" {
+			if c, _ := mpi.ByID(tr.Signatures[n].Call); c.Name == "MPI_Finalize" {
 				end = track.Finished
 			}
 		}
@@ -372,7 +372,7 @@ func TestHeld(t *testing.T) {
 	for held, want := range map[string]struct {
 		verdict hang.Verdict
 		awaited []hang.Awaited
-	}{"": {hang.VerdictProgressing, []hang.Awaited{}}, hang.HeldBySignal: {hang.VerdictWaiting, []hang.Awaited{{Rank: 2, WaitingRanks: []int{0, 1}}}}} {
+	}{"": {hang.VerdictProgressing, []hang.Awaited{}}, hang.ProcessStopped: {hang.VerdictWaiting, []hang.Awaited{{Rank: 2, WaitingRanks: []int{0, 1}}}}} {
 		rep, err := hang.Analyse(run(t, 3, hour, barriers), hang.Options{Process: func(rank int) (p hang.Process) {
 			if p.Alive = true; rank == 2 {
 				p.HeldBy = held

@@ -125,8 +125,8 @@ func (p *course) killed(t mergetest.TB) *trace.Reader {
 		if p.at[rank] < len(p.steps[rank]) {
 			tr.Process.End = track.Crashed
 		}
-		for n := range tr.Sigs {
-			if c, _ := mpi.ByID(tr.Sigs[n].Call); tr.Sigs[n].Vals[0] == trace.NeverReturned && c.Name != "MPI_Send" { // which needs nobody here
+		for n := range tr.Signatures {
+			if c, _ := mpi.ByID(tr.Signatures[n].Call); tr.Signatures[n].Values[0] == trace.NeverReturned && c.Name != "MPI_Send" { // which needs nobody here
 				tr.Times[n].Duration = model.Stat{}
 				tr.Times[n].Duration.Add(hour)
 			}

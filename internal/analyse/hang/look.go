@@ -41,7 +41,7 @@ type threadEnd struct {
 	kind    string
 	since   int64 // ns that it has been so; 0: not known
 	polls   uint64
-	wait    Wait
+	wait    ThreadWait
 	blocked bool
 	in      *Operation // the collective that it is in; nil: none
 	of      string     // what the program made it for
@@ -51,7 +51,7 @@ type threadEnd struct {
 func (v *view) look() error {
 	var err error
 	if v.r.HasTimes() {
-		if _, v.end, err = v.r.Extent(); err != nil {
+		if _, v.end, err = v.r.TimeExtent(); err != nil {
 			return err
 		}
 	}
@@ -112,8 +112,8 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 		e.process.Host, e.process.PID = about.Host, about.PID
 	}
 	e.known, e.calls = true, about.Calls
-	off := slices.ContainsFunc(about.Asides, func(a trace.Aside) bool { return a.Off })
-	e.unsure = n.unsure || off || about.Lost > 0 || e.process.Damaged
+	off := slices.ContainsFunc(about.Asides, func(a trace.Aside) bool { return a.TracingOff })
+	e.unsure = n.unsure || off || about.LostCalls > 0 || e.process.Damaged
 	number := v.operations(n)
 	finished := about.End == "finished"
 	for stream := range n.threads {
@@ -121,13 +121,13 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 		if err != nil {
 			return err
 		}
-		for _, s := range n.k.MadeFor(stream) {
+		for _, s := range n.k.StartFunctions(stream) {
 			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
 		}
-		finished = finished || x.call != nil && ops.HasAttr(x.call.Func, mpi.Ends)
+		finished = finished || x.call != nil && ops.HasAttr(x.call.Func, mpi.AttrFinalises)
 		e.threads = append(e.threads, x)
 	}
-	n.k.Forget()
+	n.k.DropDistinct()
 	e.shown = slices.IndexFunc(e.threads, func(t threadEnd) bool { return t.blocked })
 	e.shown = max(0, e.shown)
 	e.kind = e.threads[e.shown].kind
@@ -159,7 +159,7 @@ func (v *view) operations(n *rankState) map[*begun]int {
 		}
 		for _, terminal := range sortedKeys(t.polled) {
 			for _, b := range t.polled[terminal] {
-				if b.known && b.Kind == Probe {
+				if b.known && b.Kind == OperationProbe {
 					list = append(list, b)
 				}
 			}
@@ -187,7 +187,7 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 	x.place = v.placeOf(x.call)
 	open := x.call.Return == trace.NeverReturned
 	if v.r.HasTimes() {
-		for c, err := range n.k.TimedFrom(stream, length-1) {
+		for c, err := range n.k.TimedCallsFrom(stream, length-1) {
 			if err != nil {
 				return x, err
 			}
@@ -202,7 +202,7 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 	t := n.threads[stream]
 	if open {
 		for _, b := range t.under {
-			if b.known && b.Kind == Collective {
+			if b.known && b.Kind == OperationCollective {
 				x.in = &b.Operation
 			}
 		}
@@ -235,14 +235,14 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 
 func isPoll(c *trace.Call) bool {
 	def, _ := mpi.Lookup(c.Func.Name)
-	return def.Has(mpi.Polls)
+	return def.Has(mpi.AttrPolls)
 }
 
 // blocks finds what an open call waits for.
 func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]int) {
 	def, _ := mpi.Lookup(x.call.Func.Name)
-	if w := meaning.WaitingOf(def); w.Blocks {
-		x.wait.AnySuffices = w.Choice == meaning.AnyRequest || w.Choice == meaning.SomeRequests
+	if w := meaning.WaitBehaviourOf(def); w.Blocks {
+		x.wait.AnySuffices = w.Choice == meaning.ChooseAnyRequest || w.Choice == meaning.ChooseSomeRequests
 	}
 	list := t.under
 	for _, id := range t.awaits {
@@ -258,7 +258,7 @@ func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]i
 			return // what it waits for is not known, and may come
 		case !ok:
 			continue
-		case !sure && b.Kind != Receive && b.Kind != Probe:
+		case !sure && b.Kind != OperationReceive && b.Kind != OperationProbe:
 			return
 		}
 		x.wait.Operations = append(x.wait.Operations, i)

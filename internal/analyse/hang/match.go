@@ -41,13 +41,13 @@ func (s *Snapshot) match() *matching {
 	}
 	demand := make(map[Channel]int) // of receives without wildcards that were not looked at yet
 	for i := range s.Operations {
-		if o := &s.Operations[i]; o.Kind == Receive && o.Peer != AnySource && o.Tag != AnyTag {
+		if o := &s.Operations[i]; o.Kind == OperationReceive && o.Peer != AnySource && o.Tag != AnyTag {
 			demand[o.from()]++
 		}
 	}
 	for i := range s.Operations {
 		o := &s.Operations[i]
-		if o.Kind != Receive {
+		if o.Kind != OperationReceive {
 			continue
 		}
 		if o.Peer != AnySource && o.Tag != AnyTag {
@@ -68,9 +68,9 @@ func (s *Snapshot) match() *matching {
 	}
 	for i := range s.Operations {
 		switch o := &s.Operations[i]; o.Kind {
-		case Send:
+		case OperationSend:
 			m.matched[i] = o.MessageNumber <= s.Messages[o.channel()].Received+m.taken[o.channel()]+m.perhaps[o.channel()]
-		case Probe:
+		case OperationProbe:
 			list, _ := m.find(o, demand)
 			m.matched[i] = len(list) > 0
 		}
@@ -162,7 +162,7 @@ func (f *follower) circle(m *ops.Meeting) int {
 	if m.Comm.Remote != nil {
 		members = append(members, m.Comm.Remote.Members()...)
 	}
-	f.snap.Groups = append(f.snap.Groups, Group{Members: members})
+	f.snap.Groups = append(f.snap.Groups, ProcessGroup{Members: members})
 	return n
 }
 
@@ -182,22 +182,22 @@ const keep = 8
 // returns nil if the members are not known, or do not all take part.
 func (f *follower) collective(c *ops.Call) *begun {
 	m := &c.Meeting
-	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.Self < 0 {
+	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.OwnRank < 0 {
 		return nil
 	}
 	n := f.circle(m)
 	g := &f.snap.Groups[n]
-	if g.Entered == nil {
-		g.Entered = make([]Progress, len(g.Members))
+	if g.CollectiveProgress == nil {
+		g.CollectiveProgress = make([]CollectiveProgress, len(g.Members))
 	}
 	x := f.now.kind(c)
 	root := -1
 	if x.root >= 0 {
 		root = int(c.Params[x.root].In.Num)
 	}
-	p := &g.Entered[m.Self]
+	p := &g.CollectiveProgress[m.OwnRank]
 	b := &begun{place: f.place(c), known: true}
-	b.Operation = Operation{Kind: Collective, Rank: c.Rank, Comm: n, Position: m.Nth, Need: meaning.NeedOf(c.Func.Name, root == m.Self), Root: -1}
+	b.Operation = Operation{Kind: OperationCollective, Rank: c.Rank, Comm: n, CollectiveIndex: m.Ordinal, AwaitedMembers: meaning.NeedOf(c.Func.Name, root == m.OwnRank), Root: -1}
 	if root >= 0 && root < len(g.Members) {
 		b.Root = g.Members[root]
 	}
@@ -205,6 +205,6 @@ func (f *follower) collective(c *ops.Call) *begun {
 		p.Last = p.Last[:copy(p.Last, p.Last[keep:])]
 	}
 	p.Last = append(p.Last, CollectiveCall{Function: x.plain, Root: root, UserData: b.place})
-	p.Count = m.Nth + 1
+	p.Count = m.Ordinal + 1
 	return b
 }

@@ -16,11 +16,11 @@ import (
 // ErrMissing is that a trace lacks calls which its ranks made: tracing was off, or a rank made them in a way that isn't recorded.
 var ErrMissing = errors.New("calls are missing from this trace")
 
-// Missing looks whether calls are missing from a trace, and returns an ErrMissing that lists them: messages received
+// CheckMissingCalls looks whether calls are missing from a trace, and returns an ErrMissing that lists them: messages received
 // but never sent, collective calls that some members made less often than others, ranks without a track. Otherwise it
 // returns nil. Unknown calls are no evidence. After a deadlock of calls that did complete in the program, messages not
 // received are evidence, too.
-func Missing(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) error {
+func CheckMissingCalls(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) error {
 	f, err := follow(r, progress)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func Missing(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) e
 	m := missing{follower: f, ended: make([]bool, r.Ranks())}
 	for rank, p := range procs.All() {
 		m.ended[rank] = p.End == track.Finished
-		if f.ranks[rank] != nil && p.Lost > 0 {
+		if f.ranks[rank] != nil && p.LostCalls > 0 {
 			f.ranks[rank].unsure = true
 		}
 	}
@@ -72,7 +72,7 @@ func (m *missing) tracks() []string {
 	if len(without) == 1 {
 		return []string{fmt.Sprintf("rank %d left no track", without[0])}
 	}
-	return []string{"ranks " + show.Ranges(without) + " left no track"}
+	return []string{"ranks " + show.FormatRanges(without) + " left no track"}
 }
 
 // messages lists the channels that received more than was sent; with unreceived also those that sent more.
@@ -92,7 +92,7 @@ func (m *missing) messages(unreceived bool) (list []string) {
 	})
 	for _, x := range odd {
 		list = append(list, fmt.Sprintf("rank %d sent %s with tag %d to rank %d on %s, which received %d",
-			x.From, show.Plural(x.Sent, "message"), x.Tag, x.To, m.names[x.Comm], x.Received))
+			x.From, show.FormatPlural(x.Sent, "message"), x.Tag, x.To, m.names[x.Comm], x.Received))
 	}
 	return list
 }
@@ -102,11 +102,11 @@ func (m *missing) collectives() (list []string) {
 	for n := range m.snap.Groups {
 		g := &m.snap.Groups[n]
 		by := make(map[uint64][]int)
-		whole := len(g.Entered) == len(g.Members)
+		whole := len(g.CollectiveProgress) == len(g.Members)
 		for i, rank := range g.Members {
 			whole = whole && m.sure(rank) && m.ended[rank]
 			if whole {
-				by[g.Entered[i].Count] = append(by[g.Entered[i].Count], rank)
+				by[g.CollectiveProgress[i].Count] = append(by[g.CollectiveProgress[i].Count], rank)
 			}
 		}
 		if !whole || len(by) < 2 {
@@ -114,11 +114,11 @@ func (m *missing) collectives() (list []string) {
 		}
 		var parts []string
 		for _, count := range slices.Backward(slices.Sorted(maps.Keys(by))) {
-			who := "ranks " + show.Ranges(by[count])
+			who := "ranks " + show.FormatRanges(by[count])
 			if len(by[count]) == 1 {
 				who = fmt.Sprintf("rank %d", by[count][0])
 			}
-			parts = append(parts, fmt.Sprintf("%s by %s", show.Grouped(count), who))
+			parts = append(parts, fmt.Sprintf("%s by %s", show.FormatGrouped(count), who))
 		}
 		list = append(list, fmt.Sprintf("collective calls on %s: %s", m.names[n], strings.Join(parts, ", ")))
 	}

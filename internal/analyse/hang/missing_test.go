@@ -81,7 +81,7 @@ func TestMissing(t *testing.T) {
 					tr.Process.End = "crashed"
 				}
 			}
-			err := hang.Missing(mergetest.Open(t, tracks, nil), after, nil)
+			err := hang.CheckMissingCalls(mergetest.Open(t, tracks, nil), after, nil)
 			if want == "" {
 				if err != nil {
 					t.Errorf("%s: %v", c.name, err)

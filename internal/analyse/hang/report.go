@@ -40,9 +40,9 @@ func (v *view) report() *Report {
 func (v *view) verdict() Verdict {
 	stuck, waits, livelock, ended, unknown := false, false, false, true, false
 	for rank := range v.last {
-		stuck = stuck || v.analysis.Stuck(rank)
-		waits = waits || v.analysis.Waits(rank)
-		livelock = livelock || v.last[rank].kind == StatePolling && v.patient.Stuck(rank)
+		stuck = stuck || v.analysis.IsStuck(rank)
+		waits = waits || v.analysis.IsWaiting(rank)
+		livelock = livelock || v.last[rank].kind == StatePolling && v.patient.IsStuck(rank)
 		unknown = unknown || v.last[rank].kind == StateUnknown
 		ended = ended && v.last[rank].kind == StateFinalized
 	}
@@ -77,9 +77,9 @@ func (v *view) cycles(a *Analysis) []Cycle {
 }
 
 // link explains why a rank waits for another.
-func (v *view) link(a *Analysis, rank, next int) Link {
+func (v *view) link(a *Analysis, rank, next int) CycleLink {
 	t := v.last[rank].threads[v.last[rank].shown]
-	l := Link{Rank: rank, OpenNs: t.since}
+	l := CycleLink{Rank: rank, OpenNs: t.since}
 	if t.call != nil {
 		p := v.places[t.place]
 		l.Function, l.Place = p.Function, v.o.Name(p.Site)
@@ -113,7 +113,7 @@ func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 
 // concerns reports whether an operation can wait for a rank.
 func (v *view) concerns(o *Operation, rank int) bool {
-	return o.Kind == Collective || o.Peer == rank || o.Peer == AnySource
+	return o.Kind == OperationCollective || o.Peer == rank || o.Peer == AnySource
 }
 
 // describe says what an operation waits for.
@@ -130,9 +130,9 @@ func (v *view) describe(i int, o *Operation) string {
 		on = ", " + name
 	}
 	switch o.Kind {
-	case Send:
+	case OperationSend:
 		return fmt.Sprintf("%s to receive %s%s", from, tag, on)
-	case Collective:
+	case OperationCollective:
 		return v.meeting(i, o)
 	}
 	return fmt.Sprintf("a message from %s, %s%s", from, tag, on)
@@ -140,7 +140,7 @@ func (v *view) describe(i int, o *Operation) string {
 
 // meeting says who is missing in a collective.
 func (v *view) meeting(i int, o *Operation) string {
-	missing, held := v.analysis.Missing(i)
+	missing, held := v.analysis.MissingRanks(i)
 	on := v.names[o.Comm].String()
 	function := v.places[v.placeOfOperation[i]].Function
 	if len(missing) == 0 && len(held) > 0 {
@@ -148,17 +148,17 @@ func (v *view) meeting(i int, o *Operation) string {
 		if len(held) == 1 {
 			ranks = "rank"
 		}
-		return fmt.Sprintf("%s %s to go on in %s on %s", ranks, show.Ranges(held), function, on)
+		return fmt.Sprintf("%s %s to go on in %s on %s", ranks, show.FormatRanges(held), function, on)
 	}
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
 	}
-	return fmt.Sprintf("ranks %s to call %s on %s", show.Ranges(missing), function, on)
+	return fmt.Sprintf("ranks %s to call %s on %s", show.FormatRanges(missing), function, on)
 }
 
 // states puts ranks together that are in equal states: those of most ranks first, but the stuck
 // before all others.
-func (v *view) states(a *Analysis) []State {
+func (v *view) states(a *Analysis) []RankGroupState {
 	type key struct {
 		kind  string
 		place int
@@ -168,21 +168,21 @@ func (v *view) states(a *Analysis) []State {
 		round uint64
 	}
 	index := make(map[key]int)
-	list := []State{}
+	list := []RankGroupState{}
 	for rank := range v.last {
 		e := &v.last[rank]
-		k := key{kind: e.kind, place: -1, stuck: a.Stuck(rank), held: e.process.HeldBy, comm: -1}
+		k := key{kind: e.kind, place: -1, stuck: a.IsStuck(rank), held: e.process.HeldBy, comm: -1}
 		var t *threadEnd
 		if e.known && e.threads[e.shown].call != nil {
 			t = &e.threads[e.shown]
 			k.place = t.place
 			if t.in != nil {
-				k.comm, k.round = t.in.Comm, t.in.Position+1
+				k.comm, k.round = t.in.Comm, t.in.CollectiveIndex+1
 			}
 		}
-		n, fresh := once.Number(index, k)
+		n, fresh := once.NumberOf(index, k)
 		if fresh {
-			s := State{Kind: e.kind, Stuck: k.stuck, HeldBy: k.held, CollectiveIndex: k.round}
+			s := RankGroupState{Kind: e.kind, Stuck: k.stuck, HeldBy: k.held, CollectiveIndex: k.round}
 			if k.comm >= 0 {
 				s.Comm = v.names[k.comm].String()
 			}
@@ -199,13 +199,13 @@ func (v *view) states(a *Analysis) []State {
 			s.WaitsForText = ""
 		}
 	}
-	slices.SortStableFunc(list, func(a, b State) int {
+	slices.SortStableFunc(list, func(a, b RankGroupState) int {
 		return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(len(b.Ranks), len(a.Ranks)))
 	})
 	return list
 }
 
-func order(s *State) int {
+func order(s *RankGroupState) int {
 	switch {
 	case s.Stuck:
 		return 0
@@ -225,15 +225,15 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 			s.WaitsForText = v.wanted(a, t, -1)
 		}
 	}
-	if a.Waits(rank) {
-		if s.WaitsFor = a.WaitsFor(rank); len(s.WaitsFor) > 1 { // it is one of those who may send to it
+	if a.IsWaiting(rank) {
+		if s.WaitsFor = a.AwaitedRanks(rank); len(s.WaitsFor) > 1 { // it is one of those who may send to it
 			s.WaitsFor = slices.DeleteFunc(s.WaitsFor, func(r int) bool { return r == rank })
 		}
 	}
 	for i := range e.threads {
 		if x := &e.threads[i]; len(e.threads) > 1 && x.call != nil {
 			p := v.places[x.place]
-			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.Function, Place: v.o.Name(p.Site), WaitsForText: v.wanted(a, x, -1), ThreadFunction: x.of})
+			s.Threads = append(s.Threads, RankGroupState{Kind: x.kind, Function: p.Function, Place: v.o.Name(p.Site), WaitsForText: v.wanted(a, x, -1), ThreadFunction: x.of})
 		}
 	}
 	return s
@@ -244,7 +244,7 @@ func spawns(c *trace.Call) (n int) {
 	if c.Return != trace.NeverReturned {
 		return 0
 	}
-	if p := c.Param("maxprocs"); p != nil && p.In.Type == trace.Int {
+	if p := c.Param("maxprocs"); p != nil && p.In.Type == trace.TypeInt {
 		return int(p.In.Num)
 	}
 	if p := c.Param("array_of_maxprocs"); p != nil {
@@ -259,7 +259,7 @@ func spawns(c *trace.Call) (n int) {
 func (v *view) awaited() []Awaited {
 	list := []Awaited{}
 	for rank := range v.last {
-		if v.analysis.Waits(rank) {
+		if v.analysis.IsWaiting(rank) {
 			continue
 		}
 		if by := v.analysis.Dependents(rank); len(by) > 0 {
@@ -271,10 +271,10 @@ func (v *view) awaited() []Awaited {
 }
 
 // messages lists what no receive takes.
-func (v *view) messages() []Messages {
-	list := []Messages{}
+func (v *view) messages() []UnreceivedMessages {
+	list := []UnreceivedMessages{}
 	for _, m := range v.analysis.Unreceived {
-		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm].String(), Count: m.Count}
+		x := UnreceivedMessages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm].String(), Count: m.Count}
 		if n := v.snap.Messages[m.Channel]; n.Sent > 0 {
 			p := v.places[n.place]
 			x.Function, x.Place = p.Function, v.o.Name(p.Site)

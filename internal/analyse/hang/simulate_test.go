@@ -174,20 +174,20 @@ func (w *world) finish(e *envelope) {
 
 // snapshot is what a recorder knows of the world: not which message a receive got that has not completed.
 func (w *world) snapshot() *Snapshot {
-	s := &Snapshot{Messages: w.counts, Ranks: make([]RankWait, len(w.programs)), Groups: make([]Group, 1)}
+	s := &Snapshot{Messages: w.counts, Ranks: make([]RankWait, len(w.programs)), Groups: make([]ProcessGroup, 1)}
 	for r := range w.programs {
 		s.Groups[0].Members = append(s.Groups[0].Members, r)
-		p := Progress{Count: uint64(w.entered[r])}
+		p := CollectiveProgress{Count: uint64(w.entered[r])}
 		for _, root := range w.roots[r] {
 			p.Last = append(p.Last, call(root))
 		}
-		s.Groups[0].Entered = append(s.Groups[0].Entered, p)
+		s.Groups[0].CollectiveProgress = append(s.Groups[0].CollectiveProgress, p)
 	}
 	number := make(map[*envelope]int)
-	add := func(e *envelope, kind Kind) int {
+	add := func(e *envelope, kind OperationKind) int {
 		number[e] = len(s.Operations)
 		o := Operation{Kind: kind, Rank: e.from, Peer: e.to, Tag: int64(e.tag), MessageNumber: e.serial}
-		if kind != Send {
+		if kind != OperationSend {
 			o.Rank, o.Peer = e.to, e.from
 		}
 		s.Operations = append(s.Operations, o)
@@ -196,7 +196,7 @@ func (w *world) snapshot() *Snapshot {
 	for r := range w.programs {
 		rank := &s.Ranks[r]
 		for _, e := range w.requests[r] {
-			add(e, map[bool]Kind{true: Receive}[e.receive])
+			add(e, map[bool]OperationKind{true: OperationReceive}[e.receive])
 		}
 		if w.pc[r] == len(w.programs[r]) {
 			rank.Ended = true
@@ -206,27 +206,27 @@ func (w *world) snapshot() *Snapshot {
 			continue
 		}
 		i := w.programs[r][w.pc[r]]
-		wait := Wait{AnySuffices: i.kind == simWaitany}
+		wait := ThreadWait{AnySuffices: i.kind == simWaitany}
 		switch i.kind {
 		case simSend:
-			wait.Operations = append(wait.Operations, add(w.open[r], Send))
+			wait.Operations = append(wait.Operations, add(w.open[r], OperationSend))
 		case simRecv:
-			wait.Operations = append(wait.Operations, add(w.open[r], Receive))
+			wait.Operations = append(wait.Operations, add(w.open[r], OperationReceive))
 		case simProbe:
-			wait.Operations = append(wait.Operations, add(&envelope{from: i.peer, to: r, tag: i.tag}, Probe))
+			wait.Operations = append(wait.Operations, add(&envelope{from: i.peer, to: r, tag: i.tag}, OperationProbe))
 		case simWaitall, simWaitany:
 			for _, e := range w.requests[r] {
 				wait.Operations = append(wait.Operations, number[e])
 			}
 		case simBarrier, simBcast:
-			o := Operation{Kind: Collective, Rank: r, Position: uint64(w.entered[r] - 1), Root: i.peer}
+			o := Operation{Kind: OperationCollective, Rank: r, CollectiveIndex: uint64(w.entered[r] - 1), Root: i.peer}
 			if i.kind == simBcast {
-				o.Need = map[bool]meaning.Need{true: meaning.Some, false: meaning.Root}[i.peer == r]
+				o.AwaitedMembers = map[bool]meaning.Need{true: meaning.NeedSome, false: meaning.NeedRoot}[i.peer == r]
 			}
 			wait.Operations = append(wait.Operations, len(s.Operations))
 			s.Operations = append(s.Operations, o)
 		}
-		rank.Threads = []Wait{wait}
+		rank.Threads = []ThreadWait{wait}
 	}
 	return s
 }
@@ -296,7 +296,7 @@ func TestSimulation(t *testing.T) {
 		inside, pc := slices.Clone(w.inside), slices.Clone(w.pc)
 		if len(w.steps()) == 0 && sure {
 			for r := range inside {
-				if inside[r] && !a.Stuck(r) {
+				if inside[r] && !a.IsStuck(r) {
 					t.Fatalf("rank %d is not known to be stuck", r)
 				}
 			}
@@ -309,7 +309,7 @@ func TestSimulation(t *testing.T) {
 			w.step(choose(list))
 		}
 		for r := range inside {
-			if inside[r] && w.pc[r] > pc[r] && a.Stuck(r) {
+			if inside[r] && w.pc[r] > pc[r] && a.IsStuck(r) {
 				t.Fatalf("rank %d went on, and was said to be stuck", r)
 			}
 		}

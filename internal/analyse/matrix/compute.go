@@ -31,9 +31,9 @@ func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 				if err != nil {
 					return err
 				}
-				for _, p := range w.x.Pieces(stream, c) {
+				for _, p := range w.x.GroupOccurrences(stream, c) {
 					w.count = p.Count
-					w.call(c, stream, p.At)
+					w.call(c, stream, p.Position)
 				}
 			}
 		}
@@ -41,9 +41,9 @@ func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 	})
 }
 
-// Expand counts the traffic by looking at every call of every rank, one by
+// ComputeCallByCall counts the traffic by looking at every call of every rank, one by
 // one. It is what Compute is compared with.
-func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
+func ComputeCallByCall(r *trace.Reader, opts Options) (*Matrix, error) {
 	return build(r, opts, func(w *worker, k *trace.Rank) error {
 		w.count = 1
 		for stream := range k.Streams() {
@@ -60,7 +60,7 @@ func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
 
 // HasTraffic reports whether a trace has any functions that the options count.
 func HasTraffic(r *trace.Reader, opts Options) bool {
-	return slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return !f.Has(trace.Starts) && opts.wants(f) })
+	return slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return !f.Has(trace.AttrStarts) && opts.wants(f) })
 }
 
 // A builder puts a matrix together.
@@ -90,7 +90,7 @@ type worker struct {
 }
 
 func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error) (*Matrix, error) {
-	comms, err := handles.Of(r).Comms()
+	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 		group.Go(func() {
 			w := &worker{b: b}
 			var err error
-			if w.source, err = ops.New(r, ops.Options{IgnoreTimes: true, PerMember: true}); err != nil {
+			if w.source, err = ops.NewSource(r, ops.Options{IgnoreTimes: true, PerMember: true}); err != nil {
 				errs <- err
 				return
 			}
@@ -146,7 +146,7 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 	if err != nil {
 		return err
 	}
-	if w.account, err = w.source.Account(k); err != nil {
+	if w.account, err = w.source.Interpreter(k); err != nil {
 		return err
 	}
 	w.x = w.account.Handles()
@@ -162,9 +162,9 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 func (b *builder) wanted(k *trace.Rank) []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return once.Get(b.lists, k.Class(), func() (list []int) {
+	return once.GetOrMake(b.lists, k.Class(), func() (list []int) {
 		for i := range k.Terminals() {
-			if b.opts.wants(k.Called(i).Func) {
+			if b.opts.wants(k.CallWithoutParams(i).Func) {
 				list = append(list, i)
 			}
 		}
@@ -214,7 +214,7 @@ func (b *builder) merge(sum *Matrix) {
 
 func (b *builder) finish() *Matrix {
 	m := b.m
-	m.rows = make([][]Entry, m.Size())
+	m.rows = make([][]RowEntry, m.Size())
 	for i, sum := range b.sums {
 		m.rows[i] = entries(sum)
 		b.sums[i] = nil

@@ -60,7 +60,7 @@ func FuzzCompute(f *testing.F) {
 		}
 		c, err := s.Content(nil)
 		if err == nil {
-			_, err = sections.Encode(c)
+			_, err = sections.EncodeFile(c)
 		}
 		if err != nil {
 			return // values that don't fit the functions

@@ -38,8 +38,8 @@ func (c Cell) times(n uint64) Cell { return Cell{c.Messages * n, c.Bytes * n} }
 
 func (c Cell) zero() bool { return c == Cell{} }
 
-// An Entry is a cell of a row.
-type Entry struct {
+// An RowEntry is a cell of a row.
+type RowEntry struct {
 	To int
 	Cell
 }
@@ -65,7 +65,7 @@ type Matrix struct {
 
 	Sizes [NumBuckets]Cell // messages by size: bucket 0 is empty ones, bucket i from 2^(i-1) to 2^i - 1 bytes
 
-	rows [][]Entry // by destination
+	rows [][]RowEntry // by destination
 	fans []*fan
 }
 
@@ -97,7 +97,7 @@ type fan struct {
 }
 
 // Row returns the cells of a row that hold anything, by column.
-func (m *Matrix) Row(i int) []Entry {
+func (m *Matrix) Row(i int) []RowEntry {
 	if len(m.fans) == 0 {
 		return m.rows[i]
 	}
@@ -197,8 +197,8 @@ func (f *fan) total() (all, elsewhere Cell) {
 }
 
 // Rows yields the rows that hold anything.
-func (m *Matrix) Rows() iter.Seq2[int, []Entry] {
-	return func(yield func(int, []Entry) bool) {
+func (m *Matrix) Rows() iter.Seq2[int, []RowEntry] {
+	return func(yield func(int, []RowEntry) bool) {
 		for i := range m.Size() {
 			if row := m.Row(i); len(row) > 0 && !yield(i, row) {
 				return
@@ -207,11 +207,11 @@ func (m *Matrix) Rows() iter.Seq2[int, []Entry] {
 	}
 }
 
-func entries(sum map[int]Cell) []Entry {
-	list := make([]Entry, 0, len(sum))
+func entries(sum map[int]Cell) []RowEntry {
+	list := make([]RowEntry, 0, len(sum))
 	for _, to := range slices.Sorted(maps.Keys(sum)) {
 		if c := sum[to]; !c.zero() {
-			list = append(list, Entry{to, c})
+			list = append(list, RowEntry{to, c})
 		}
 	}
 	return list
@@ -231,13 +231,13 @@ func (m *Matrix) Dense() [][]Cell {
 	return rows
 }
 
-// Rebin returns the same traffic with more ranks per row. The new bin must be a
+// WithRanksPerRow returns the same traffic with more ranks per row. The new bin must be a
 // multiple of the old one.
-func (m *Matrix) Rebin(bin int) *Matrix {
+func (m *Matrix) WithRanksPerRow(bin int) *Matrix {
 	n := *m
 	n.RanksPerRow = bin
 	each := bin / m.RanksPerRow
-	n.rows = make([][]Entry, n.Size())
+	n.rows = make([][]RowEntry, n.Size())
 	for i := range n.rows {
 		sum := make(map[int]Cell)
 		for k := i * each; k < min((i+1)*each, len(m.rows)); k++ {

@@ -42,7 +42,7 @@ func same(t testing.TB, r *trace.Reader, bins ...int) {
 		o := everything
 		o.RanksPerRow = bin
 		got := compute(t, r, o)
-		want, err := Expand(r, o)
+		want, err := ComputeCallByCall(r, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestReusedTypes(t *testing.T) {
 	}
 	for i := range 4 {
 		got := m.Row(i)
-		if len(got) != 1 || got[0] != (Entry{(i + 1) % 4, want}) {
+		if len(got) != 1 || got[0] != (RowEntry{(i + 1) % 4, want}) {
 			t.Errorf("row %d is %v, want %v", i, got, want)
 		}
 	}

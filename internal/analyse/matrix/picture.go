@@ -31,7 +31,7 @@ func (m *Matrix) layout(u Measure) layout {
 	l.cell = max(1, min(40, 640/n))
 	l.side = n * l.cell
 	l.bar = l.left + l.side + 24
-	l.width = max(l.bar+110, l.left+textWidth(m.Title(u))+12)
+	l.width = max(l.bar+110, l.left+textWidth(m.TitleText(u))+12)
 	l.barTop, l.barEnd = l.top, l.top+max(60, min(l.side, 240))
 	l.height = max(l.top+l.side, l.barEnd) + 36
 	l.every = 1
@@ -56,8 +56,8 @@ func shade(x float64) color.RGBA {
 	return color.RGBA{mix(0), mix(1), mix(2), 255}
 }
 
-// Title is a line over a picture.
-func (m *Matrix) Title(u Measure) string {
+// TitleText is a line over a picture.
+func (m *Matrix) TitleText(u Measure) string {
 	t := fmt.Sprintf("%s sent from rank (down) to rank (across)", u)
 	if m.RanksPerRow > 1 {
 		t += fmt.Sprintf(", %d ranks a cell", m.RanksPerRow)
@@ -68,7 +68,7 @@ func (m *Matrix) Title(u Measure) string {
 // WritePNG writes a heat map.
 func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
 	l := m.layout(u)
-	least, most := m.Extremes(u)
+	least, most := m.MinMaxCell(u)
 	s := scale{least, most}
 	img := image.NewRGBA(image.Rect(0, 0, l.width, l.height))
 	fill(img, img.Bounds(), color.RGBA{255, 255, 255, 255})
@@ -76,7 +76,7 @@ func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
 	box := image.Rect(l.left, l.top, l.left+l.side, l.top+l.side)
 	fill(img, box.Inset(-1), color.RGBA{187, 187, 187, 255})
 	fill(img, box, color.RGBA{247, 247, 247, 255})
-	write(img, l.left, 12, m.Title(u), grey)
+	write(img, l.left, 12, m.TitleText(u), grey)
 	for i, row := range m.Rows() {
 		for _, e := range row {
 			if v := u.Value(e.Cell); v > 0 {

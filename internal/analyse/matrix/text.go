@@ -71,7 +71,7 @@ func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
 		if utf8.RuneCountInString(strings.TrimRight(first, " ")) <= width {
 			break
 		}
-		m = m.Rebin(2 * m.RanksPerRow)
+		m = m.WithRanksPerRow(2 * m.RanksPerRow)
 	}
 	return m
 }
@@ -105,7 +105,7 @@ func (m *Matrix) WriteText(w io.Writer, u Measure) {
 		sums.sum += x.sum
 		lines = append(lines, x)
 	}
-	show.Text(w, append(lines, sums), 0, func(c *show.Row, x line) {
+	show.WriteText(w, append(lines, sums), 0, func(c *show.Row, x line) {
 		c.Value("from\\to", x.label)
 		for i, v := range x.cells {
 			c.Value(m.across(i), u.cell(v))
@@ -127,7 +127,7 @@ func (m *Matrix) WriteCSV(w io.Writer) {
 		from, to int
 		Cell
 	}
-	show.CSV(w, func(add func(pair)) {
+	show.WriteCSV(w, func(add func(pair)) {
 		for i, row := range m.Rows() {
 			for _, e := range row {
 				add(pair{i, e.To, e.Cell})
@@ -151,8 +151,8 @@ func (m *Matrix) WriteCSV(w io.Writer) {
 // for the most, by their logarithm.
 type scale struct{ least, most uint64 }
 
-// Extremes returns the least number above zero and the most in any cell.
-func (m *Matrix) Extremes(u Measure) (least, most uint64) {
+// MinMaxCell returns the least number above zero and the most in any cell.
+func (m *Matrix) MinMaxCell(u Measure) (least, most uint64) {
 	for _, row := range m.Rows() {
 		for _, e := range row {
 			v := u.Value(e.Cell)

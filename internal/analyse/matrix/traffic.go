@@ -26,7 +26,7 @@ type visitor interface {
 
 // A traffic distributes what the calls of a rank send to the receivers.
 type traffic struct {
-	account *ops.Account
+	account *ops.CallInterpreter
 	rank    int
 	opts    *Options
 	out     visitor
@@ -36,18 +36,18 @@ type traffic struct {
 // wants reports whether calls of a function are to be counted. What makes a persistent
 // request counts where it is started.
 func (o *Options) wants(f *trace.Function) bool {
-	if f.Has(trace.Starts) {
+	if f.Has(trace.AttrStarts) {
 		return o.PointToPoint || o.Collectives
 	}
-	m := meaning.Of(f.Name)
-	return m != nil && !m.Later && o.pattern(m.Pattern)
+	m := meaning.DataMovementOf(f.Name)
+	return m != nil && !m.TakesEffectAtStart && o.pattern(m.Pattern)
 }
 
 func (o *Options) pattern(p meaning.Pattern) bool {
 	switch {
-	case p == meaning.ToPeer:
+	case p == meaning.PatternToPeer:
 		return o.PointToPoint
-	case p == meaning.OneSided:
+	case p == meaning.PatternOneSided:
 		return o.RMA
 	}
 	return o.Collectives && p.Collective()
@@ -60,60 +60,60 @@ func (t *traffic) call(c *trace.Call, stream int, index uint64) {
 		return
 	}
 	var unknown int
-	t.acts, unknown = t.account.At(t.acts[:0], c, stream, index)
+	t.acts, unknown = t.account.ActsOf(t.acts[:0], c, stream, index)
 	for range unknown {
 		t.out.unknown()
 	}
 	for i := range t.acts {
 		a := &t.acts[i]
-		if m := meaning.Of(a.Function.Name); m == nil || !t.opts.pattern(m.Pattern) {
+		if m := meaning.DataMovementOf(a.StartedBy.Name); m == nil || !t.opts.pattern(m.Pattern) {
 			continue
 		}
-		switch s := a.Shares; a.Kind {
-		case ops.Send, ops.SendBegin:
-			t.out.send(a.World(), s.Out.PerMember, !s.Out.Unsized)
-		case ops.Put:
-			t.out.send(a.World(), s.Out.PerMember, !s.Out.Unsized)
-		case ops.Get:
-			t.out.receive(a.World(), s.In.PerMember, !s.In.Unsized)
-		case ops.Atomic:
-			t.out.send(a.World(), s.Out.PerMember, !s.Out.Unsized)
-			if meaning.Of(a.Function.Name).In != nil {
-				t.out.receive(a.World(), s.In.PerMember, !s.In.Unsized)
+		switch s := a.PerMember; a.Kind {
+		case ops.ActSend, ops.ActSendBegin:
+			t.out.send(a.World(), s.Out.PerMember, !s.Out.UnknownSizes)
+		case ops.ActPut:
+			t.out.send(a.World(), s.Out.PerMember, !s.Out.UnknownSizes)
+		case ops.ActGet:
+			t.out.receive(a.World(), s.In.PerMember, !s.In.UnknownSizes)
+		case ops.ActAtomic:
+			t.out.send(a.World(), s.Out.PerMember, !s.Out.UnknownSizes)
+			if meaning.DataMovementOf(a.StartedBy.Name).In != nil {
+				t.out.receive(a.World(), s.In.PerMember, !s.In.UnknownSizes)
 			}
-		case ops.Collective, ops.CollectiveBegin:
+		case ops.ActCollective, ops.ActCollectiveBegin:
 			t.collective(&a.Operation)
 		}
 	}
 }
 
 func (t *traffic) collective(op *ops.Operation) {
-	comm, out := op.Comm, &op.Shares.Out
+	comm, out := op.Comm, &op.PerMember.Out
 	self := comm.RankOf(t.rank)
 	atRoot := op.Root == ops.RootSelf || op.Root == self
-	switch p := meaning.Of(op.Function.Name).Pattern; {
+	switch p := meaning.DataMovementOf(op.StartedBy.Name).Pattern; {
 	case op.Root == ops.RootThisSide:
-	case p == meaning.FromRoot || p == meaning.PartFromRoot:
+	case p == meaning.PatternFromRoot || p == meaning.PatternPartFromRoot:
 		if atRoot {
 			t.blocks(comm, self, out)
 		}
-	case p == meaning.ToRoot:
+	case p == meaning.PatternToRoot:
 		if !atRoot {
-			t.out.send(comm.Peer(op.Root), out.PerMember, !out.Unsized)
+			t.out.send(comm.PeerWorldRank(op.Root), out.PerMember, !out.UnknownSizes)
 		}
-	case p == meaning.ToAll || p == meaning.PartToAll:
+	case p == meaning.PatternToAll || p == meaning.PatternPartToAll:
 		t.blocks(comm, self, out)
-	case p == meaning.PartReduced:
+	case p == meaning.PatternPartReduced:
 		each := out.PerMember
 		if self >= 0 && self < len(out.ByMember) {
 			each = out.ByMember[self]
 		}
-		t.out.collect(comm, self, each, !out.Unsized)
-	case p == meaning.ToNext:
+		t.out.collect(comm, self, each, !out.UnknownSizes)
+	case p == meaning.PatternToNext:
 		if self >= 0 && self+1 < comm.Size {
-			t.out.send(comm.WorldRank(self+1), out.PerMember, !out.Unsized)
+			t.out.send(comm.WorldRank(self+1), out.PerMember, !out.UnknownSizes)
 		}
-	case p == meaning.Neighbors:
+	case p == meaning.PatternNeighbors:
 		t.neighbours(op)
 	}
 }
@@ -122,28 +122,28 @@ func (t *traffic) collective(op *ops.Operation) {
 func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 	switch {
 	case out.ByMember == nil:
-		t.out.spread(comm, self, out.PerMember, !out.Unsized)
+		t.out.spread(comm, self, out.PerMember, !out.UnknownSizes)
 		return
-	case out.Unsized: // nobody knows which
+	case out.UnknownSizes: // nobody knows which
 		t.out.unknown()
 		return
 	}
 	for i, b := range out.ByMember {
 		if b > 0 && (comm.RemoteSize > 0 || i != self) {
-			t.out.send(comm.Peer(i), b, true)
+			t.out.send(comm.PeerWorldRank(i), b, true)
 		}
 	}
 }
 
 // neighbours sends to the neighbours in the communicator's topology.
 func (t *traffic) neighbours(op *ops.Operation) {
-	n, out := op.Neighbours, &op.Shares.Out
+	n, out := op.Neighbours, &op.PerMember.Out
 	differs := func(b uint64) bool { return b != out.ByMember[0] }
-	if n == nil || !n.Ordered && slices.ContainsFunc(out.ByMember, differs) || out.ByMember != nil && len(out.ByMember) < len(n.Out) {
+	if n == nil || !n.Ordered && slices.ContainsFunc(out.ByMember, differs) || out.ByMember != nil && len(out.ByMember) < len(n.Destinations) {
 		t.out.unknown()
 		return
 	}
-	for i, rank := range n.Out {
+	for i, rank := range n.Destinations {
 		if rank < 0 {
 			continue // beyond the edge of a grid
 		}
@@ -151,6 +151,6 @@ func (t *traffic) neighbours(op *ops.Operation) {
 		if out.ByMember != nil {
 			each = out.ByMember[i]
 		}
-		t.out.send(op.Comm.WorldRank(rank), each, !out.Unsized)
+		t.out.send(op.Comm.WorldRank(rank), each, !out.UnknownSizes)
 	}
 }

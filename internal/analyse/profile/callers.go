@@ -28,15 +28,15 @@ type Callers struct {
 
 // Callers arranges the rows of the table by what led to them. Functions of one
 // name below the same functions are one, wherever they were called from.
-func (f *Flat) Callers() *Callers {
+func (f *CallSiteTable) Callers() *Callers {
 	c := &Callers{Trace: f.Trace, Command: f.Command, Ranks: f.Ranks, SpanNs: f.SpanNs, Timeless: f.Timeless, Body: []*calltree.Node{}}
 	leaves := make(map[*calltree.Node][]*calltree.Node)
 	for i := range f.Rows {
 		x := &f.Rows[i]
-		sums := calltree.Sums{Calls: x.Calls, Compute: float64(x.Before.Sum), BytesOut: x.Bytes.Out, BytesIn: x.Bytes.In, Values: attachedOf(x.Attached)}
-		sums.AddTime(x.Def, float64(x.Time.Sum))
+		sums := calltree.Sums{Calls: x.Calls, ComputeNs: float64(x.Gap.Sum), BytesOut: x.Bytes.Out, BytesIn: x.Bytes.In, Values: attachedOf(x.AttachedValues)}
+		sums.AddTime(x.Function, float64(x.Duration.Sum))
 		c.Total.Add(&sums)
-		c.Stacks = c.Stacks || x.Deep
+		c.Stacks = c.Stacks || x.HasCallers
 		body := &c.Body
 		var in *calltree.Node
 		for _, s := range x.Path {
@@ -55,7 +55,7 @@ func (f *Flat) Callers() *Callers {
 		}
 		k := slices.IndexFunc(leaves[in], func(n *calltree.Node) bool {
 			s := &c.Sites[n.Site-1]
-			return s.Function == x.At.Function && s.Module == x.Module && s.Offset == x.Offset
+			return s.Function == x.FunctionSite.Function && s.Module == x.Module && s.Offset == x.Offset
 		})
 		if k >= 0 { // the same call, reached from another line of a caller
 			n := leaves[in][k]
@@ -63,7 +63,7 @@ func (f *Flat) Callers() *Callers {
 			n.Rounds = n.Sums.Calls
 			continue
 		}
-		c.Sites = append(c.Sites, calltree.Site{Function: x.At.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, ShortText: text, Path: x.Path})
+		c.Sites = append(c.Sites, calltree.Site{Function: x.FunctionSite.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, ShortText: text, Path: x.Path})
 		n := &calltree.Node{Kind: "call", Site: len(c.Sites), Entries: x.Calls, Rounds: x.Calls, LeastRounds: 1, MostRounds: 1, Sums: sums}
 		leaves[in] = append(leaves[in], n)
 		*body = append(*body, n)
@@ -73,18 +73,18 @@ func (f *Flat) Callers() *Callers {
 
 // callerSorts are the orders of a tree of callers.
 var callerSorts = map[string]func(n *calltree.Node) float64{
-	"time": func(n *calltree.Node) float64 { return n.Sums.Time() }, "mpi": func(n *calltree.Node) float64 { return n.Sums.Inside() },
+	"time": func(n *calltree.Node) float64 { return n.Sums.TotalNs() }, "mpi": func(n *calltree.Node) float64 { return n.Sums.InCallsNs() },
 	"calls":   func(n *calltree.Node) float64 { return float64(n.Sums.Calls) },
 	"bytes":   func(n *calltree.Node) float64 { return float64(n.Sums.BytesOut) + float64(n.Sums.BytesIn) },
-	"compute": func(n *calltree.Node) float64 { return n.Sums.Compute },
-	"mean":    func(n *calltree.Node) float64 { return n.Sums.Inside() / float64(max(1, n.Sums.Calls)) },
+	"compute": func(n *calltree.Node) float64 { return n.Sums.ComputeNs },
+	"mean":    func(n *calltree.Node) float64 { return n.Sums.InCallsNs() / float64(max(1, n.Sums.Calls)) },
 }
 
-// CallerSorts are the names of the orders.
-var CallerSorts = []string{"time", "mpi", "calls", "mean", "bytes", "compute"}
+// CallerSortOrders are the names of the orders.
+var CallerSortOrders = []string{"time", "mpi", "calls", "mean", "bytes", "compute"}
 
-// Sort orders each level of the tree, largest first.
-func (c *Callers) Sort(by string) { c.sort(c.Body, callerSorts[by]) }
+// SortBy orders each level of the tree, largest first.
+func (c *Callers) SortBy(by string) { c.sort(c.Body, callerSorts[by]) }
 
 func (c *Callers) sort(list []*calltree.Node, key func(*calltree.Node) float64) {
 	slices.SortStableFunc(list, func(a, b *calltree.Node) int {
@@ -106,14 +106,14 @@ func (c *Callers) name(n *calltree.Node) string {
 
 // Text writes the tree.
 func (c *Callers) Text(w io.Writer, v View) {
-	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, show.Plural(c.Ranks, "rank"), show.Grouped(c.Total.Calls),
-		show.Duration(c.Total.Compute), c.Total.InsideText())
+	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, show.FormatPlural(c.Ranks, "rank"), show.FormatGrouped(c.Total.Calls),
+		show.FormatDuration(c.Total.ComputeNs), c.Total.InCallsText())
 	p := &Profile{&calltree.Tree{Sites: c.Sites}}
 	if c.Timeless {
 		p.TimesKind = trace.NoSample.String()
-		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, show.Plural(c.Ranks, "rank"), show.Grouped(c.Total.Calls), trace.ErrNoTimes)
+		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, show.FormatPlural(c.Ranks, "rank"), show.FormatGrouped(c.Total.Calls), trace.ErrNoTimes)
 	}
-	p.lines(w, head, c.Body, c.Total.Time(), v)
+	p.lines(w, head, c.Body, c.Total.TotalNs(), v)
 	if !c.Stacks {
 		fmt.Fprintln(w, "\nCalls were recorded without their stacks; spoor run without --stack 0 has them.")
 	}
@@ -141,10 +141,10 @@ func (c *Callers) CSV(w io.Writer) {
 		}
 		walk(c.Body, nil)
 	}
-	show.CSV(w, lines, func(r *show.Row, x line) {
+	show.WriteCSV(w, lines, func(r *show.Row, x line) {
 		r.Text("path", x.path).Text("function", x.function).Text("module", x.module).Value("offset", fmt.Sprintf("0x%x", x.offset)).Value("calls", x.Calls)
 		if !c.Timeless {
-			r.Value("time_ns", uint64(x.Inside())).Value("compute_ns", uint64(x.Compute))
+			r.Value("time_ns", uint64(x.InCallsNs())).Value("compute_ns", uint64(x.ComputeNs))
 		}
 		r.Value("bytes_out", x.BytesOut).Value("bytes_in", x.BytesIn)
 	})

@@ -10,7 +10,7 @@ import (
 )
 
 // fit shortens the text of a row to a number of columns, if its functions' own names have room there.
-func (x *row) fit(names *show.Names, width int) string {
+func (x *row) fit(names *show.NameShortener, width int) string {
 	if text := x.whole(); utf8.RuneCountInString(text) <= width || len(x.chain) == 0 {
 		return cut(text, width)
 	}
@@ -20,7 +20,7 @@ func (x *row) fit(names *show.Names, width int) string {
 	fits := func(chain []string) (text string, ok bool) {
 		most := 0
 		for _, f := range chain {
-			most = max(most, len(names.Forms(f)))
+			most = max(most, len(names.ShorterForms(f)))
 		}
 		short := make([]string, len(chain))
 		innermost := len(chain) - 1
@@ -34,7 +34,7 @@ func (x *row) fit(names *show.Names, width int) string {
 					if i == innermost {
 						k = last
 					}
-					forms := names.Forms(f)
+					forms := names.ShorterForms(f)
 					short[i] = forms[min(k, len(forms)-1)]
 				}
 				if text = x.text + chained(short); utf8.RuneCountInString(text) <= room {
@@ -93,7 +93,7 @@ func chained(functions []string) string {
 		if i > 0 {
 			b.WriteString(" > ")
 		}
-		if b.WriteString(f); f != "…" && f != symbolise.Interpreted && !strings.HasPrefix(f, symbolise.ImportPrefix) {
+		if b.WriteString(f); f != "…" && f != symbolise.InterpretedCode && !strings.HasPrefix(f, symbolise.ImportPrefix) {
 			b.WriteString("()")
 		}
 	}

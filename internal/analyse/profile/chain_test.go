@@ -29,7 +29,7 @@ func TestChain(t *testing.T) {
 		{[]string{"import numerics", "interpreted code"}, "", 60, "  import numerics > interpreted code"},
 	} {
 		row := row{text: "  ", chain: x.chain, after: x.after}
-		if got := row.fit(show.NewNames(x.chain), x.width); got != x.want {
+		if got := row.fit(show.NewNameShortener(x.chain), x.width); got != x.want {
 			t.Errorf("%q in %d columns: %s\nwant %s", x.chain, x.width, got, x.want)
 		}
 	}

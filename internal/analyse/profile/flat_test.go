@@ -16,7 +16,7 @@ import (
 func TestFlatCounts(t *testing.T) {
 	const ranks = 5
 	r := mergetest.Run(t, ranks, tracktest.Counting(240))
-	f, err := FlatOf(r, sites.NamingByAddress(nowhere), func() {})
+	f, err := CallSiteTableOf(r, sites.NamingByAddress(nowhere), func() {})
 	if err != nil {
 		t.Fatal(err)
 	}

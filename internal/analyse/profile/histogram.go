@@ -29,8 +29,8 @@ type HistogramSite struct {
 	Function string     `json:"function"`
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
-	HistogramTable
-	ByPrevious []CallsAfter `json:"after,omitempty"` // the same by the call before, if requested
+	CallHistograms
+	CallsAfterEach []CallsAfter `json:"after,omitempty"` // the same by the call before, if requested
 }
 
 // A CallsAfter is calls that follow the same one in their thread.
@@ -38,11 +38,11 @@ type CallsAfter struct {
 	SiteNumber int    `json:"number"` // of the Site before; 0: the first calls of threads
 	Function   string `json:"function,omitempty"`
 	Place      string `json:"site,omitempty"`
-	HistogramTable
+	CallHistograms
 }
 
-// A HistogramTable is a histogram of the times in calls, and one of the times before them.
-type HistogramTable struct {
+// A CallHistograms is a histogram of the times in calls, and one of the times before them.
+type CallHistograms struct {
 	Duration Histogram `json:"duration"`
 	Gap      Histogram `json:"gap"`
 }
@@ -56,10 +56,10 @@ type Histogram struct {
 // A HistogramBin is times from the least to the most, both included, of the ranks named.
 type HistogramBin struct {
 	Count     uint64  `json:"calls"`
-	Least     uint64  `json:"least_ns"`
-	Most      uint64  `json:"most_ns"`
-	LeastRank int     `json:"least_rank"`
-	MostRank  int     `json:"most_rank"`
+	Min       uint64  `json:"least_ns"`
+	Max       uint64  `json:"most_ns"`
+	MinRank   int     `json:"least_rank"`
+	MaxRank   int     `json:"most_rank"`
 	Mean      float64 `json:"mean_ns"`
 	Deviation float64 `json:"deviation_ns"`
 }
@@ -96,7 +96,7 @@ func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 		return nil, err
 	}
 	rep := &Histograms{TimesKind: kind.String()}
-	if kind.Own() {
+	if kind.OfTheCallItself() {
 		err = c.series(r, rep)
 	} else {
 		rep.TimesKind = trace.HistogramSample.String()
@@ -112,7 +112,7 @@ func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 // anywhere and start replace a call site's index as the call before.
 const (
 	anywhere = -2
-	start    = trace.FromStart
+	start    = trace.NoPreviousPlace
 )
 
 // A key is a call site and the one before, by index.
@@ -126,7 +126,7 @@ type collector struct {
 	of     map[trace.FunctionSite]int
 	ranks  []int   // to look at
 	class  [][]int // by class: the site of each terminal; nil of those that are not looked at
-	tables map[key]*HistogramTable
+	tables map[key]*CallHistograms
 }
 
 // newCollector numbers all call sites of a trace, whatever is wanted of them.
@@ -134,7 +134,7 @@ func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return s.String() }
 	}
-	c := &collector{o: o, of: make(map[trace.FunctionSite]int), class: make([][]int, r.Classes()), tables: make(map[key]*HistogramTable)}
+	c := &collector{o: o, of: make(map[trace.FunctionSite]int), class: make([][]int, r.Classes()), tables: make(map[key]*CallHistograms)}
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
 		if err != nil {
@@ -166,8 +166,8 @@ func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
 }
 
 func (c *collector) site(call *trace.Call) int {
-	p := call.FunctionSite().Alone() // histograms are of places, whatever called the functions around
-	n, fresh := once.Number(c.of, p)
+	p := call.FunctionSite().WithoutCallers() // histograms are of places, whatever called the functions around
+	n, fresh := once.NumberOf(c.of, p)
 	if fresh {
 		s := HistogramSite{Number: n + 1, Function: p.Function, Place: c.o.Name(p.Site), Site: p.Site}
 		c.sites = append(c.sites, s)
@@ -182,11 +182,11 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
 		// With more room than each has, less is lost of what they have together.
-		p := once.Get(sums, k, func() *pair {
+		p := once.GetOrMake(sums, k, func() *pair {
 			return &pair{hist.New(MaxHistogramBins, hist.NoRank), hist.New(MaxHistogramBins, hist.NoRank)}
 		})
-		p.duration.Merge(hist.Of(h.Duration))
-		p.gap.Merge(hist.Of(h.Gap))
+		p.duration.Merge(hist.Unwrap(h.Duration))
+		p.gap.Merge(hist.Unwrap(h.Gap))
 	}
 	some := false
 	for class, sites := range c.class {
@@ -213,10 +213,10 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 			add(key{site, anywhere}, h)
 			switch {
 			case !c.o.ByPrevious:
-			case h.From == trace.FromStart:
+			case h.PreviousPlace == trace.NoPreviousPlace:
 				add(key{site, start}, h)
 			default:
-				add(key{site, before[h.From]}, h)
+				add(key{site, before[h.PreviousPlace]}, h)
 			}
 		}
 		c.o.Progress(class+1, len(c.class))
@@ -226,14 +226,14 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 		return ErrNoHistograms
 	}
 	for k, p := range sums {
-		c.tables[k] = &HistogramTable{ofHist(p.duration), ofHist(p.gap)}
+		c.tables[k] = &CallHistograms{ofHist(p.duration), ofHist(p.gap)}
 	}
 	return nil
 }
 
 // before returns the call site of each place of a class, as histograms number places.
 func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
-	of, err := r.Places(class)
+	of, err := r.TerminalPlaces(class)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 	rep.Ranks = c.ranks
 	sums := make(map[key]*tallies)
 	add := func(k key, rank int, t *trace.Timing) {
-		s := once.Get(sums, k, newTallies)
+		s := once.GetOrMake(sums, k, newTallies)
 		s.duration.add(t.Duration.Ns, int32(rank))
 		s.gap.add(t.Gap.Ns, int32(rank))
 	}
@@ -275,7 +275,7 @@ func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 		sites := c.class[k.Class()]
 		for stream := range k.Streams() {
 			from := start
-			for call, err := range k.Timings(stream) {
+			for call, err := range k.TimedTerminals(stream) {
 				if err != nil {
 					return fmt.Errorf("rank %d: times: %w", rank, err)
 				}
@@ -292,7 +292,7 @@ func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 		c.o.Progress(i+1, len(c.ranks))
 	}
 	for k, s := range sums {
-		c.tables[k] = &HistogramTable{s.duration.spread(), s.gap.spread()}
+		c.tables[k] = &CallHistograms{s.duration.spread(), s.gap.spread()}
 	}
 	return nil
 }
@@ -303,18 +303,18 @@ func (c *collector) finish() []HistogramSite {
 		s := &c.sites[k.site]
 		switch k.from {
 		case anywhere:
-			s.HistogramTable = *t
+			s.CallHistograms = *t
 		case start:
-			s.ByPrevious = append(s.ByPrevious, CallsAfter{HistogramTable: *t})
+			s.CallsAfterEach = append(s.CallsAfterEach, CallsAfter{CallHistograms: *t})
 		default:
 			b := &c.sites[k.from]
-			s.ByPrevious = append(s.ByPrevious, CallsAfter{b.Number, b.Function, b.Place, *t})
+			s.CallsAfterEach = append(s.CallsAfterEach, CallsAfter{b.Number, b.Function, b.Place, *t})
 		}
 	}
 	list := slices.DeleteFunc(slices.Clone(c.sites), func(s HistogramSite) bool { return s.Duration.Count == 0 })
 	slices.SortStableFunc(list, func(a, b HistogramSite) int { return cmp.Compare(b.time(), a.time()) })
 	for _, s := range list {
-		slices.SortFunc(s.ByPrevious, func(a, b CallsAfter) int {
+		slices.SortFunc(s.CallsAfterEach, func(a, b CallsAfter) int {
 			return cmp.Or(cmp.Compare(b.time(), a.time()), cmp.Compare(a.SiteNumber, b.SiteNumber))
 		})
 	}
@@ -322,4 +322,4 @@ func (c *collector) finish() []HistogramSite {
 }
 
 // time is that of all calls.
-func (t *HistogramTable) time() float64 { return t.Duration.Mean * float64(t.Duration.Count) }
+func (t *CallHistograms) time() float64 { return t.Duration.Mean * float64(t.Duration.Count) }

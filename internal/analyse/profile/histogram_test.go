@@ -79,13 +79,13 @@ func (t truth) within(least, most uint64) truth {
 
 // bin works everything out anew, the deviation in a second round.
 func (t truth) bin() (b HistogramBin) {
-	b.Least = math.MaxUint64
+	b.Min = math.MaxUint64
 	for _, x := range t {
-		if x.ns < b.Least {
-			b.Least, b.LeastRank = x.ns, x.rank
+		if x.ns < b.Min {
+			b.Min, b.MinRank = x.ns, x.rank
 		}
-		if b.Count == 0 || x.ns > b.Most {
-			b.Most, b.MostRank = x.ns, x.rank
+		if b.Count == 0 || x.ns > b.Max {
+			b.Max, b.MaxRank = x.ns, x.rank
 		}
 		b.Count++
 		b.Mean += float64(x.ns)
@@ -102,7 +102,7 @@ func near(a, b, off float64) bool { return math.Abs(a-b) <= off*math.Abs(b)+1e-6
 
 // like holds bins against each other; means and deviations may be off by a share.
 func like(a, b HistogramBin, mean, deviation float64) bool {
-	return a.Count == b.Count && a.Least == b.Least && a.Most == b.Most && a.LeastRank == b.LeastRank && a.MostRank == b.MostRank &&
+	return a.Count == b.Count && a.Min == b.Min && a.Max == b.Max && a.MinRank == b.MinRank && a.MaxRank == b.MaxRank &&
 		near(a.Mean, b.Mean, mean) && near(a.Deviation, b.Deviation, deviation)
 }
 
@@ -119,12 +119,12 @@ func (t truth) check(tb testing.TB, name string, s *Histogram, exact bool) {
 	sum := uint64(0)
 	for i, b := range s.Bins {
 		sum += b.Count
-		inside := t.within(b.Least, b.Most)
+		inside := t.within(b.Min, b.Max)
 		// Of recorded histograms bins were cut where half of their calls were thought to be.
-		if upto := len(t.within(0, b.Most)); exact && upto != int(sum) || math.Abs(float64(upto)-float64(sum)) > 0.1*float64(len(t)) {
-			tb.Errorf("%s: %d calls up to %d, want %d", name, sum, b.Most, upto)
+		if upto := len(t.within(0, b.Max)); exact && upto != int(sum) || math.Abs(float64(upto)-float64(sum)) > 0.1*float64(len(t)) {
+			tb.Errorf("%s: %d calls up to %d, want %d", name, sum, b.Max, upto)
 		}
-		if i > 0 && b.Least <= s.Bins[i-1].Most {
+		if i > 0 && b.Min <= s.Bins[i-1].Max {
 			tb.Errorf("%s: bins %+v and %+v", name, s.Bins[i-1], b)
 		}
 		if exact && (len(inside) == 0 || !like(b, inside.bin(), mean, deviation)) {
@@ -134,8 +134,8 @@ func (t truth) check(tb testing.TB, name string, s *Histogram, exact bool) {
 	if sum != uint64(len(t)) || len(s.Bins) > MaxHistogramBins || len(t) > 10 && len(s.Bins) < 4 {
 		tb.Errorf("%s: %d calls in %d bins, want %d", name, sum, len(s.Bins), len(t))
 	}
-	if n := len(s.Bins); s.Bins[0].Least != s.Least || s.Bins[n-1].Most != s.Most ||
-		s.Bins[0].LeastRank != s.LeastRank || s.Bins[n-1].MostRank != s.MostRank {
+	if n := len(s.Bins); s.Bins[0].Min != s.Min || s.Bins[n-1].Max != s.Max ||
+		s.Bins[0].MinRank != s.MinRank || s.Bins[n-1].MaxRank != s.MaxRank {
 		tb.Errorf("%s: bins from %+v to %+v of %+v", name, s.Bins[0], s.Bins[n-1], s.HistogramBin)
 	}
 }
@@ -175,13 +175,13 @@ func TestSpreads(t *testing.T) {
 		kind   string
 		single []int // of a rank, or all
 	}{
-		{timing.Hist, false, -1, "histogram", all},
-		{timing.Hist, true, -1, "histogram", all},
-		{timing.Lossless, false, -1, "exact", all},
-		{timing.Lossless, true, -1, "exact", all},
-		{timing.Lossless, true, 2, "exact", []int{2}},
-		{timing.Hist, false, 1, "histogram", []int{0, 1, 2}}, // its class
-		{timing.Hist, false, 3, "histogram", []int{3}},
+		{timing.ModeHist, false, -1, "histogram", all},
+		{timing.ModeHist, true, -1, "histogram", all},
+		{timing.ModeLossless, false, -1, "exact", all},
+		{timing.ModeLossless, true, -1, "exact", all},
+		{timing.ModeLossless, true, 2, "exact", []int{2}},
+		{timing.ModeHist, false, 1, "histogram", []int{0, 1, 2}}, // its class
+		{timing.ModeHist, false, 3, "histogram", []int{3}},
 	} {
 		rep, err := HistogramsOf(open(t, c.mode), HistogramOptions{Rank: c.rank, ByPrevious: c.paths})
 		if err != nil {
@@ -203,8 +203,8 @@ func TestSpreads(t *testing.T) {
 			durations.check(t, string(c.mode)+" "+s.Function, &s.Duration, exact)
 			gaps.check(t, string(c.mode)+" gaps of "+s.Function, &s.Gap, exact)
 			apart := 0
-			for j := range s.ByPrevious {
-				a := &s.ByPrevious[j]
+			for j := range s.CallsAfterEach {
+				a := &s.CallsAfterEach[j]
 				gaps, durations := truths(s.Number-1, a.SiteNumber-1, c.single...)
 				if a.SiteNumber > 0 && a.Function != siteNames[a.SiteNumber-1] {
 					t.Errorf("%s: %+v", c.mode, a)
@@ -222,11 +222,11 @@ func TestSpreads(t *testing.T) {
 
 // What isn't wanted isn't there, and what a trace doesn't have is an error.
 func TestOptions(t *testing.T) {
-	rep, err := HistogramsOf(open(t, timing.Lossless), HistogramOptions{Rank: -1, ByPrevious: true, Wanted: func(s *HistogramSite) bool { return s.Number == 2 }})
-	if err != nil || len(rep.Sites) != 1 || rep.Sites[0].Function != "MPI_Send" || len(rep.Sites[0].ByPrevious) != 3 {
+	rep, err := HistogramsOf(open(t, timing.ModeLossless), HistogramOptions{Rank: -1, ByPrevious: true, Wanted: func(s *HistogramSite) bool { return s.Number == 2 }})
+	if err != nil || len(rep.Sites) != 1 || rep.Sites[0].Function != "MPI_Send" || len(rep.Sites[0].CallsAfterEach) != 3 {
 		t.Errorf("%v of %+v", err, rep)
 	}
-	if _, err := HistogramsOf(open(t, timing.Stats), HistogramOptions{Rank: -1}); !errors.Is(err, ErrNoHistograms) {
+	if _, err := HistogramsOf(open(t, timing.ModeStats), HistogramOptions{Rank: -1}); !errors.Is(err, ErrNoHistograms) {
 		t.Errorf("of statistics: %v", err)
 	}
 }
@@ -247,8 +247,8 @@ func TestTally(t *testing.T) {
 		sum := uint64(0)
 		for i, b := range s.Bins {
 			sum += b.Count
-			in := all.within(b.Least, b.Most)
-			if len(in) == 0 || !like(b, in.bin(), 1e-9, 1e-6) || i > 0 && b.Least <= s.Bins[i-1].Most {
+			in := all.within(b.Min, b.Max)
+			if len(in) == 0 || !like(b, in.bin(), 1e-9, 1e-6) || i > 0 && b.Min <= s.Bins[i-1].Max {
 				rt.Fatalf("bin %+v of %v", b, in)
 			}
 		}

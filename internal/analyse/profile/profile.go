@@ -12,8 +12,8 @@ import (
 // A Profile is the tree of one rank of a class.
 type Profile struct{ *calltree.Tree }
 
-// OfRank is calltree.Of.
-func OfRank(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
+// RankProfile is calltree.Of.
+func RankProfile(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
 	t, err := calltree.Build(r, rank, o)
 	return &Profile{t}, err
 }

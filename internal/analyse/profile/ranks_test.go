@@ -17,7 +17,7 @@ func TestFlatOfRanks(t *testing.T) {
 	type sum struct{ calls, out, in, ns uint64 }
 	sums := func(list []int, into map[uint64]sum) {
 		t.Helper()
-		f, err := FlatOfRanks(list)(r, named, func() {})
+		f, err := CallSiteTableOfRanks(list)(r, named, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,9 +33,9 @@ func TestFlatOfRanks(t *testing.T) {
 		}
 		for _, x := range f.Rows {
 			s := into[x.Offset]
-			into[x.Offset] = sum{s.calls + x.Calls, s.out + x.Bytes.Out, s.in + x.Bytes.In, s.ns + x.Time.Sum}
-			if x.Time.Count != x.Calls || x.Spent.Ranks > len(list) {
-				t.Errorf("of ranks %v at %#x: times of %d calls of %d ranks", list, x.Offset, x.Time.Count, x.Spent.Ranks)
+			into[x.Offset] = sum{s.calls + x.Calls, s.out + x.Bytes.Out, s.in + x.Bytes.In, s.ns + x.Duration.Sum}
+			if x.Duration.Count != x.Calls || x.TimePerRank.Ranks > len(list) {
+				t.Errorf("of ranks %v at %#x: times of %d calls of %d ranks", list, x.Offset, x.Duration.Count, x.TimePerRank.Ranks)
 			}
 		}
 	}

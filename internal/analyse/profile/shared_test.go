@@ -29,22 +29,22 @@ func TestSharedTimes(t *testing.T) {
 		}, []int{2, 2}}, // these tracks do not say how times went on
 		"pooled": {func(r *tracktest.Recorder) {
 			r.Begin()
-			for i := range trace.PoolFrom {
+			for i := range trace.MinPool {
 				r.Send(4, int64(100+i*i), 0, 0)
 			}
 			r.End()
-		}, []int{trace.PoolFrom}},
+		}, []int{trace.MinPool}},
 	} {
 		r := mergetest.Open(t, tracktest.RunAll(2, c.program), nil)
-		p, err := OfRank(r, 0, calltree.Options{Locate: nowhere})
+		p, err := RankProfile(r, 0, calltree.Options{Locate: nowhere})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []int
 		for _, thread := range p.Threads {
 			got = append(got, thread.SharedTimes)
-			if said := strings.Contains(p.Head(&thread), "the mean of equal calls"); said != (thread.SharedTimes > 0) {
-				t.Errorf("%s: %s", name, p.Head(&thread))
+			if said := strings.Contains(p.HeadText(&thread), "the mean of equal calls"); said != (thread.SharedTimes > 0) {
+				t.Errorf("%s: %s", name, p.HeadText(&thread))
 			}
 		}
 		if len(got) != len(c.want) || got[0] != c.want[0] || got[len(got)-1] != c.want[len(got)-1] {

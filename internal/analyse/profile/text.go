@@ -18,9 +18,9 @@ import (
 
 // View says how much of a profile is shown.
 type View struct {
-	Width   int     // columns of the terminal
-	MinTime float64 // ns of a line that is worth showing; negative: as many lines as fit
-	Depth   int     // of loops that are opened; negative: all
+	Width     int     // columns of the terminal
+	MinTimeNs float64 // ns of a line that is worth showing; negative: as many lines as fit
+	LoopDepth int     // of loops that are opened; negative: all
 }
 
 // fitting is how many lines are shown of a thread if nobody asks for more.
@@ -49,35 +49,35 @@ func (p *Profile) Text(w io.Writer, v View) {
 			fmt.Fprintln(w)
 		}
 		t := &p.Threads[i]
-		p.lines(w, p.Head(t), t.Body, t.Total.Time(), v)
+		p.lines(w, p.HeadText(t), t.Body, t.Total.TotalNs(), v)
 	}
 }
 
 // lines writes nodes below a title.
 func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total float64, v View) {
-	hidden := v.MinTime
-	lister := rows{p: p, callers: p.Threads == nil, depth: v.Depth}
+	hidden := v.MinTimeNs
+	lister := rows{p: p, callers: p.Threads == nil, depth: v.LoopDepth}
 	if hidden >= 0 {
 		lister.min = hidden
 		lister.body(body, 0, 0)
 	} else {
 		for _, share := range []float64{0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05} {
 			hidden = share * total
-			lister = rows{p: p, callers: p.Threads == nil, depth: v.Depth, min: hidden, imports: total / 100}
+			lister = rows{p: p, callers: p.Threads == nil, depth: v.LoopDepth, min: hidden, imports: total / 100}
 			if lister.body(body, 0, 0); len(lister.list) <= fitting {
 				break
 			}
 		}
 	}
 	out := table{w: w, width: v.Width, total: total, timeless: p.Timeless(),
-		files: slices.ContainsFunc(body, func(n *calltree.Node) bool { return n.Sums.Files > 0 }),
+		files: slices.ContainsFunc(body, func(n *calltree.Node) bool { return n.Sums.FileNs > 0 }),
 	}
 	out.write(title, lister.list)
 	if lister.closed && hidden == 0 {
 		fmt.Fprintln(w, "What imports call is put together; --min-time 0 shows each call.")
 	}
-	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
-		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", show.Duration(hidden))
+	if lister.left > 0 && v.MinTimeNs < 0 && hidden > 0 {
+		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", show.FormatDuration(hidden))
 	}
 	p.legend(w, body)
 }
@@ -96,7 +96,7 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 		text string
 	}{
 		{func(n *calltree.Node) bool { return n.RoundsAtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
-		{func(n *calltree.Node) bool { return p.Code && n.Kind == "loop" && n.Place == "" }, "loops without a place: by the order of calls, as their function calls itself."},
+		{func(n *calltree.Node) bool { return p.FromMachineCode && n.Kind == "loop" && n.Place == "" }, "loops without a place: by the order of calls, as their function calls itself."},
 		{func(n *calltree.Node) bool { return n.RoundsAtLeast && n.Kind == "loop" }, "≥: the code has iterations in which MPI is not called; these are not counted."},
 		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
 		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or, if: alternatives in the code, and in how many iterations their calls were made, and which, counted from 0."},
@@ -115,17 +115,17 @@ func (p *Profile) elsewhere() string {
 	if p.StackLimit > 0 {
 		text += fmt.Sprintf("; of some only %d frames of the stack", p.StackLimit)
 	}
-	if p.StackLimit > 0 && p.StackLimit < tree.MostFrames {
-		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(tree.MostFrames, max(32, 2*p.StackLimit)))
+	if p.StackLimit > 0 && p.StackLimit < tree.MaxFrames {
+		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(tree.MaxFrames, max(32, 2*p.StackLimit)))
 	}
 	return text + "."
 }
 
-// Head says whose profile it is.
-func (p *Profile) Head(t *calltree.Thread) string {
+// HeadText says whose profile it is.
+func (p *Profile) HeadText(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
-		who += fmt.Sprintf(", as all %s ranks of class %d", show.Grouped(uint64(n)), p.Class)
+		who += fmt.Sprintf(", as all %s ranks of class %d", show.FormatGrouped(uint64(n)), p.Class)
 		if n == p.WorldRanks {
 			who = fmt.Sprintf("rank %d, as all ranks", p.Rank)
 		}
@@ -146,18 +146,18 @@ func (p *Profile) Head(t *calltree.Thread) string {
 	case len(p.TimedRanks) == 1:
 		who += ", own times"
 	default:
-		who += fmt.Sprintf(", mean times of %s of them", show.Grouped(uint64(len(p.TimedRanks))))
+		who += fmt.Sprintf(", mean times of %s of them", show.FormatGrouped(uint64(len(p.TimedRanks))))
 	}
 	if p.TimesKind == "bounded" {
 		who += " within their bounds"
 	}
 	if t.SharedTimes > 0 {
-		who += fmt.Sprintf(" (at %s the mean of equal calls)", show.Plural(t.SharedTimes, "place"))
+		who += fmt.Sprintf(" (at %s the mean of equal calls)", show.FormatPlural(t.SharedTimes, "place"))
 	}
 	if p.Timeless() {
-		return fmt.Sprintf("%s: %s calls, %v", who, show.Grouped(t.Total.Calls), trace.ErrNoTimes)
+		return fmt.Sprintf("%s: %s calls, %v", who, show.FormatGrouped(t.Total.Calls), trace.ErrNoTimes)
 	}
-	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, show.Grouped(t.Total.Calls), show.Duration(t.Total.Compute), t.Total.InsideText())
+	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, show.FormatGrouped(t.Total.Calls), show.FormatDuration(t.Total.ComputeNs), t.Total.InCallsText())
 }
 
 // rows lists what is to be printed.
@@ -185,7 +185,7 @@ func (r *rows) body(nodes []*calltree.Node, level, loops int) {
 		small = nil
 	}
 	for _, n := range nodes {
-		if max(n.Sums.Time(), n.BranchNs) < r.min {
+		if max(n.Sums.TotalNs(), n.BranchNs) < r.min {
 			small = append(small, n)
 			continue
 		}
@@ -201,7 +201,7 @@ func (r *rows) several(nodes []*calltree.Node, level int) {
 	for _, n := range nodes {
 		sum.Add(&n.Sums)
 	}
-	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: show.Grouped(sum.Calls)})
+	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: show.FormatGrouped(sum.Calls)})
 }
 
 // names says which functions are called below some nodes, most frequent first.
@@ -237,18 +237,18 @@ const deepest = 20
 func indent(level int) string { return strings.Repeat("  ", min(level, deepest)) }
 
 func (r *rows) node(n *calltree.Node, level, loops int) {
-	x := row{text: indent(level), sums: &n.Sums, calls: show.Grouped(n.Sums.Calls)}
+	x := row{text: indent(level), sums: &n.Sums, calls: show.FormatGrouped(n.Sums.Calls)}
 	open := false
 	switch n.Kind {
 	case "call":
 		site := &r.p.Sites[n.Site-1]
 		if n.MostRounds > 1 {
-			x.text += Trips(n) + " × "
+			x.text += TripCountText(n) + " × "
 		}
 		x.text += site.Function
 		x.onset(n, level)
-		if n.Peers != "" {
-			x.text += " " + n.Peers
+		if n.PeerFormulas != "" {
+			x.text += " " + n.PeerFormulas
 		}
 		if len(n.VaryingValues) > 0 {
 			x.text += " (" + strings.Join(n.VaryingValues, ", ") + ")"
@@ -263,12 +263,12 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if n.Place != "" {
 			x.site = n.Place
 		}
-		if x.site == symbolise.Interpreted { // the row above says so
+		if x.site == symbolise.InterpretedCode { // the row above says so
 			x.site = ""
 		}
 	case "function":
 		if n.Entries > 1 {
-			x.text += show.Grouped(n.Entries) + " × "
+			x.text += show.FormatGrouped(n.Entries) + " × "
 		}
 		x.per = n.Entries
 		x.chain = []string{n.Function}
@@ -298,13 +298,13 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		}
 		open = true
 	case "loop":
-		x.text += Trips(n) + " times"
+		x.text += TripCountText(n) + " times"
 		x.onset(n, level)
 		if n.LeastRounds == 1 && n.MostRounds == 1 && !n.RoundsAtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
 		nested := 1
-		for len(n.Body) == 1 && n.Body[0].Kind == "loop" && countedText(n) == "" && countedText(n.Body[0]) == "" && Trips(n) == Trips(n.Body[0]) {
+		for len(n.Body) == 1 && n.Body[0].Kind == "loop" && countedText(n) == "" && countedText(n.Body[0]) == "" && TripCountText(n) == TripCountText(n.Body[0]) {
 			nested++
 			n = n.Body[0]
 		}
@@ -316,7 +316,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = true
 		loops += nested
 	case "recursion":
-		x.text += Trips(n) + " recursive calls each time"
+		x.text += TripCountText(n) + " recursive calls each time"
 		x.per = n.Rounds
 		open = true
 		loops++
@@ -335,10 +335,10 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		x.per = n.Entries
 		open = n.Body != nil
 	}
-	large := func(c *calltree.Node) bool { return c.Sums.Time() >= r.min }
+	large := func(c *calltree.Node) bool { return c.Sums.TotalNs() >= r.min }
 	closed := open && n.Kind != "way" && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
 	if r.imports > 0 && open && !closed && strings.HasPrefix(n.Function, symbolise.ImportPrefix) {
-		closed = !slices.ContainsFunc(n.Body, func(c *calltree.Node) bool { return c.Sums.Time() >= r.imports })
+		closed = !slices.ContainsFunc(n.Body, func(c *calltree.Node) bool { return c.Sums.TotalNs() >= r.imports })
 		r.closed = r.closed || closed
 	}
 	if closed {
@@ -360,8 +360,8 @@ func (x *row) onset(n *calltree.Node, level int) {
 	}
 }
 
-// Trips is how often a loop runs each time, as text.
-func Trips(n *calltree.Node) string {
+// TripCountText is how often a loop runs each time, as text.
+func TripCountText(n *calltree.Node) string {
 	text := rounds(n)
 	if n.RoundsAtLeast {
 		text = "≥ " + text
@@ -375,13 +375,13 @@ func Trips(n *calltree.Node) string {
 func rounds(n *calltree.Node) string {
 	switch {
 	case n.LeastRounds == n.MostRounds:
-		return show.Grouped(n.LeastRounds)
+		return show.FormatGrouped(n.LeastRounds)
 	case n.RoundsStep > 0:
-		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.LeastRounds), show.Grouped(n.LeastRounds+uint64(n.RoundsStep)), show.Grouped(n.MostRounds))
+		return fmt.Sprintf("%s, %s … %s", show.FormatGrouped(n.LeastRounds), show.FormatGrouped(n.LeastRounds+uint64(n.RoundsStep)), show.FormatGrouped(n.MostRounds))
 	case n.RoundsStep < 0:
-		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.MostRounds), show.Grouped(n.MostRounds+uint64(n.RoundsStep)), show.Grouped(n.LeastRounds))
+		return fmt.Sprintf("%s, %s … %s", show.FormatGrouped(n.MostRounds), show.FormatGrouped(n.MostRounds+uint64(n.RoundsStep)), show.FormatGrouped(n.LeastRounds))
 	}
-	return show.Grouped(n.LeastRounds) + "–" + show.Grouped(n.MostRounds)
+	return show.FormatGrouped(n.LeastRounds) + "–" + show.FormatGrouped(n.MostRounds)
 }
 
 // perCall says how much one call moves.
@@ -391,11 +391,11 @@ func perCall(s *calltree.Sums) string {
 	case out == 0 && in == 0:
 		return ""
 	case out == in || in == 0:
-		return show.Bytes(out)
+		return show.FormatBytes(out)
 	case out == 0:
-		return show.Bytes(in)
+		return show.FormatBytes(in)
 	}
-	return show.Bytes(out) + " out, " + show.Bytes(in) + " in"
+	return show.FormatBytes(out) + " out, " + show.FormatBytes(in) + " in"
 }
 
 // A table aligns columns of numbers before a text that may be cut.
@@ -440,7 +440,7 @@ func (t *table) write(title string, list []row) {
 		longest = max(longest, utf8.RuneCountInString(list[i].whole()))
 		functions = append(functions, list[i].chain...)
 	}
-	names := show.NewNames(functions)
+	names := show.NewNameShortener(functions)
 	for i := range list {
 		x := &list[i]
 		numbers := t.times(x, means) + fmt.Sprintf("%10s  ", x.calls)
@@ -454,7 +454,7 @@ func (t *table) write(title string, list []row) {
 				text += strings.Repeat(" ", column-n)
 			}
 			beside := room - utf8.RuneCountInString(text) - 2
-			site := cut(names.Place(x.site, beside), max(beside, room*2/5))
+			site := cut(names.ShortenPlace(x.site, beside), max(beside, room*2/5))
 			if over := utf8.RuneCountInString(text) - (room - utf8.RuneCountInString(site) - 2); over > 0 {
 				column = utf8.RuneCountInString(text) - over
 				text = x.fit(names, column)
@@ -474,15 +474,15 @@ func (t *table) times(x *row, means bool) string {
 	if t.timeless {
 		return ""
 	}
-	numbers := fmt.Sprintf("%7s %8s", show.Share(x.sums.Time(), t.total), show.Duration(x.sums.Compute))
+	numbers := fmt.Sprintf("%7s %8s", show.Percentage(x.sums.TotalNs(), t.total), show.FormatDuration(x.sums.ComputeNs))
 	if !means {
-		return numbers + fmt.Sprintf(" %8s ", show.Duration(x.sums.Inside()))
+		return numbers + fmt.Sprintf(" %8s ", show.FormatDuration(x.sums.InCallsNs()))
 	}
 	compute, inside, per := "", "", float64(max(1, x.per))
 	if x.per > 0 {
-		compute, inside = show.Duration(x.sums.Compute/per), show.Duration(x.sums.Inside()/per)
+		compute, inside = show.FormatDuration(x.sums.ComputeNs/per), show.FormatDuration(x.sums.InCallsNs()/per)
 	}
-	return numbers + fmt.Sprintf(" %8s  %8s %8s ", compute, show.Duration(x.sums.Inside()), inside)
+	return numbers + fmt.Sprintf(" %8s  %8s %8s ", compute, show.FormatDuration(x.sums.InCallsNs()), inside)
 }
 
 func (t *table) line(s string) {

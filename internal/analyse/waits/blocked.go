@@ -84,6 +84,6 @@ func (w *rankAnalysis) add(b *blocked, kind Kind, sign int64) {
 		c.compute += sign * min(b.waited, b.free)
 		return
 	}
-	x := once.Get(w.asks, int(b.by.rank), func() *asking { return &asking{} })
+	x := once.GetOrMake(w.asks, int(b.by.rank), func() *asking { return &asking{} })
 	x.ask(question{b.at, b.waited, b.place, b.by.place, kind, b.by.stream, sign})
 }

@@ -39,12 +39,12 @@ const (
 
 // blockFor returns the block for a rank.
 func blockFor(of map[int]*block, rank int) *block {
-	return once.Get(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
+	return once.GetOrMake(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
 }
 
 // add says one thing.
 func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
-	n, fresh := once.Number(x.channels, c)
+	n, fresh := once.NumberOf(x.channels, c)
 	if fresh {
 		x.of = append(x.of, inBlock{Channel: c, next: 1})
 	}
@@ -64,9 +64,9 @@ func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
 		x.b = wire.AppendUvarint(x.b, nth)
 	}
 	if flags&otherPlace != 0 {
-		c := wire.Coder{B: x.b}
+		c := wire.Coder{Buf: x.b}
 		a.where(&c)
-		x.b = c.B
+		x.b = c.Buf
 	}
 	x.b = wire.AppendVarint(x.b, a.at-x.at)
 	o.next, o.arrival, x.at = nth+1, a, a.at
@@ -78,16 +78,16 @@ func (a *arrival) sameWhere(o *arrival) bool {
 
 // where codes what sameWhere compares.
 func (a *arrival) where(c *wire.Coder) {
-	wire.Naturals(c, &a.within)
-	wire.Bounded(c, &a.stream, math.MaxInt32)
-	wire.Uints(c, &a.place)
+	wire.CodeNaturals(c, &a.within)
+	wire.CodeBounded(c, &a.stream, math.MaxInt32)
+	wire.CodeUints(c, &a.place)
 }
 
 // readBlock reads a block of messages from one rank to another.
 func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64, a arrival, flags int)) {
 	var of []inBlock
 	at := int64(0)
-	for r.Rest() > 0 {
+	for r.RemainingLen() > 0 {
 		head := r.Uvarint()
 		n, flags := head>>entryFlags, int(head&(1<<entryFlags-1))
 		switch {
@@ -160,7 +160,7 @@ func (x *asking) bytes() []byte { return x.b }
 // hearQuestions answers what another rank asks.
 func (w *rankAnalysis) hearQuestions(from int, r *wire.Reader) {
 	var q question
-	for r.Rest() > 0 {
+	for r.RemainingLen() > 0 {
 		head := r.Uvarint()
 		if head>>2 >= uint64(kinds) {
 			r.Fail("a wait of kind %d", head>>2)

@@ -8,14 +8,14 @@ import (
 )
 
 // AllAt is At for all ranks in one process. logs has their times, by rank.
-func AllAt(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, error) {
+func AllAt(r *trace.Reader, logs []*track.TimeLog, always bool) (*trace.Waits, error) {
 	list := LocalTransports(r.Ranks())
 	out, errs := allAt(list, r, logs, always, list[0].(*virtual).close)
 	return out, errors.Join(errs...)
 }
 
 // allAt returns rank 0's answer and the errors by rank.
-func allAt(ranks []Transport, r *trace.Reader, logs []*track.Log, always bool, failed func()) (out *trace.Waits, errs []error) {
+func allAt(ranks []Transport, r *trace.Reader, logs []*track.TimeLog, always bool, failed func()) (out *trace.Waits, errs []error) {
 	errs = together(ranks, func(t Transport) error {
 		w, err := AnalyseRun(t, RunEnd{Trace: r, Log: logs[t.Rank()], Unlimited: always})
 		if t.Rank() == 0 {

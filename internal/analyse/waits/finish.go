@@ -16,10 +16,10 @@ import (
 
 // A RunEnd is what a rank brings to find out, at the end of a run, who waited for whom.
 type RunEnd struct {
-	Trace     *trace.Reader // of all ranks; without the times of single calls; nil: it can't be read
-	Log       *track.Log    // of the rank's own calls; nil: it has none
-	Unlimited bool          // however long it takes
-	Visitor   CallVisitor   // nil: nobody goes along
+	Trace     *trace.Reader  // of all ranks; without the times of single calls; nil: it can't be read
+	Log       *track.TimeLog // of the rank's own calls; nil: it has none
+	Unlimited bool           // however long it takes
+	Visitor   CallVisitor    // nil: nobody goes along
 }
 
 // Costs of the end, about: of a call, of a step of the ranks' talking after a window, and what may always be taken.
@@ -55,7 +55,7 @@ func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 		return nil, err
 	}
 	if all.left != trace.WaitsKnown {
-		return &trace.Waits{Left: all.left, NeedsNs: all.needs}, nil
+		return &trace.Waits{Status: all.left, EstimatedCostNs: all.needs}, nil
 	}
 	w.try(func() error { return w.begin(&f, k, &all) })
 	if all.torn {
@@ -73,7 +73,7 @@ func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	}
 	err = w.run(windows)
 	if errors.Is(err, errElsewhere) || err != nil && err == w.broken {
-		return &trace.Waits{Left: trace.LeftFailed}, nil
+		return &trace.Waits{Status: trace.WaitsFailed}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	return w.conclude(path, onPath)
 }
 
-// Broadcast broadcasts a message of rank 0 to all ranks.
-func Broadcast(t Transport, what []byte) ([]byte, error) {
+// BroadcastFromRoot broadcasts a message of rank 0 to all ranks.
+func BroadcastFromRoot(t Transport, what []byte) ([]byte, error) {
 	return Messenger{t}.Broadcast(AllRanks(t.Size()), t.Rank(), what)
 }
 
@@ -103,7 +103,7 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 		return nil, err
 	}
 	if f.Log == nil {
-		own.left = trace.LeftLog
+		own.left = trace.WaitsTooManyCalls
 		return k, nil
 	}
 	if len(f.Log.Streams) < k.Streams() {
@@ -122,10 +122,10 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 		if k.Len(stream) > 0 {
 			skipped := skippedOf(f.Log, stream).Calls
 			if skipped >= k.Len(stream) {
-				own.left = trace.LeftLog
+				own.left = trace.WaitsTooManyCalls
 				return k, nil
 			}
-			next := newTicker(f.Log, stream, skipped+1, clock.Common)
+			next := newTicker(f.Log, stream, skipped+1, clock.ToRunTime)
 			start := int64(0)
 			for range skipped + 1 {
 				if start, _, _, err = next.Next(); err != nil {
@@ -138,21 +138,21 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 			}
 		}
 	}
-	own.began = clock.Common(p.StartNs)
-	own.last = own.began + p.WholeNs()
+	own.began = clock.ToRunTime(p.StartNs)
+	own.last = own.began + p.WallNs()
 	if own.torn, err = missing(f.Trace); err != nil {
 		return nil, err
 	}
 	own.needs = int64(own.calls)*callNs + int64(own.calls/rankWindow+1)*talkNs*int64(bits.Len(uint(w.Size())))
-	if !f.Unlimited && own.needs > max(freeNs, p.WholeNs()/runShare) {
-		own.left = trace.LeftTime
+	if !f.Unlimited && own.needs > max(freeNs, p.WallNs()/runShare) {
+		own.left = trace.WaitsTooLong
 	}
 	return k, nil
 }
 
 // An agreement is what ranks agree upon before they begin.
 type agreement struct {
-	left        trace.WaitsLeft
+	left        trace.WaitsStatus
 	needs       int64
 	calls       uint64
 	first, last int64 // ns on rank 0's clock
@@ -162,30 +162,30 @@ type agreement struct {
 }
 
 func (p *agreement) code(c *wire.Coder) {
-	wire.Byte(c, &p.left)
+	wire.CodeByte(c, &p.left)
 	c.Bool(&p.torn)
-	wire.Naturals(c, &p.needs)
-	wire.Uints(c, &p.calls)
+	wire.CodeNaturals(c, &p.needs)
+	wire.CodeUints(c, &p.calls)
 	for _, v := range []*int64{&p.first, &p.last, &p.began, &p.since} {
-		wire.Relative(c, v, 0)
+		wire.CodeRelative(c, v, 0)
 	}
 }
 
 // agree joins the plans of all ranks.
 func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 	if w.broken != nil {
-		own.left = trace.LeftFailed
+		own.left = trace.WaitsFailed
 	}
-	b, err := w.Reduce(w.world, w.Rank(), wire.Append(nil, own.code), func(a, b []byte) []byte {
+	b, err := w.Reduce(w.world, w.Rank(), wire.AppendCoded(nil, own.code), func(a, b []byte) []byte {
 		x, err := readPlan(a)
 		y, err2 := readPlan(b)
 		if err != nil || err2 != nil {
-			x.left = trace.LeftFailed
+			x.left = trace.WaitsFailed
 		}
 		x.left, x.torn = max(x.left, y.left), x.torn || y.torn
 		x.needs, x.calls, x.first, x.last = max(x.needs, y.needs), max(x.calls, y.calls), min(x.first, y.first), max(x.last, y.last)
 		x.began, x.since = min(x.began, y.began), max(x.since, y.since)
-		return wire.Append(nil, x.code)
+		return wire.AppendCoded(nil, x.code)
 	})
 	if err != nil {
 		return agreement{}, err
@@ -193,21 +193,21 @@ func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 	return readPlan(b)
 }
 
-func readPlan(b []byte) (p agreement, err error) { return p, wire.Read(b, "plan", p.code) }
+func readPlan(b []byte) (p agreement, err error) { return p, wire.DecodeAll(b, "plan", p.code) }
 
 // begin gets ready to go through the rank's calls.
 func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err error) {
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
-	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, FineSync: true, Extent: &[2]int64{all.first, all.last}}
+	o := ops.Options{Ranks: []int{w.Rank()}, FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: true, FineSync: true, Extent: &[2]int64{all.first, all.last}}
 	if k != nil {
 		clock, err := k.Clock()
 		if err != nil {
 			return err
 		}
 		o.Clock = func(stream int) ops.Ticker {
-			return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.Common(ns) - all.first })
+			return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.ToRunTime(ns) - all.first })
 		}
 	} else {
 		o.IgnoreTimes = true
@@ -216,7 +216,7 @@ func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err erro
 	if w.clock = o.Clock; all.since != math.MinInt64 {
 		w.since = all.since - all.first
 	}
-	if w.s, err = ops.New(f.Trace, o); err != nil {
+	if w.s, err = ops.NewSource(f.Trace, o); err != nil {
 		return err
 	}
 	w.enterGroups(w.s.Comms)
@@ -226,7 +226,7 @@ func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err erro
 
 // Clock has the times of a rank's calls on the run's time line, from zero on; nil if it has not those of all. Zero is when the run begins,
 // about, and the same on all ranks.
-func (f *RunEnd) Clock(rank int) (clock ops.Clock, zero int64, err error) {
+func (f *RunEnd) Clock(rank int) (clock ops.CallClock, zero int64, err error) {
 	if f.Trace == nil || f.Log == nil {
 		return nil, 0, nil
 	}
@@ -243,7 +243,7 @@ func (f *RunEnd) Clock(rank int) (clock ops.Clock, zero int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	for first, err := range f.Trace.Tracks() {
+	for first, err := range f.Trace.RanksWithTrack() {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -255,17 +255,17 @@ func (f *RunEnd) Clock(rank int) (clock ops.Clock, zero int64, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		zero = c.Common(p.StartNs)
+		zero = c.ToRunTime(p.StartNs)
 		break
 	}
 	return func(stream int) ops.Ticker {
-		return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return own.Common(ns) - zero })
+		return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return own.ToRunTime(ns) - zero })
 	}, zero, nil
 }
 
 // findPath finds the critical path of the run, or of its end, if there were too many waits, and what the rank has of it. Rank 0 knows
 // the path.
-func (w *rankAnalysis) findPath(span int64) (*Path, *pathSums, error) {
+func (w *rankAnalysis) findPath(span int64) (*CriticalPath, *pathSums, error) {
 	since, err := w.pathSince(span)
 	if err != nil {
 		return nil, nil, err
@@ -279,7 +279,7 @@ func (w *rankAnalysis) findPath(span int64) (*Path, *pathSums, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &Path{}
+	p := &CriticalPath{}
 	var told []byte
 	if w.Rank() == 0 {
 		w.try(func() error {
@@ -365,7 +365,7 @@ func (w *rankAnalysis) pathSince(span int64) (int64, error) {
 }
 
 // conclude brings together what all ranks found out, and what they have of the path.
-func (w *rankAnalysis) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
+func (w *rankAnalysis) conclude(path *CriticalPath, onPath *pathSums) (*trace.Waits, error) {
 	join := func(a, b []byte) (both []byte) {
 		w.try(func() error {
 			x, err := readFound(a)
@@ -395,12 +395,12 @@ func (w *rankAnalysis) conclude(path *Path, onPath *pathSums) (*trace.Waits, err
 	if err != nil || w.Rank() > 0 {
 		return nil, err
 	}
-	out := &trace.Waits{Left: trace.LeftFailed}
+	out := &trace.Waits{Status: trace.WaitsFailed}
 	w.try(func() error {
 		x, err := readFound(all)
 		if err == nil {
 			out = x.kept(w.places, path, x.path)
-			out.Part = w.part
+			out.AnalysedShare = w.part
 		}
 		return err
 	})
@@ -414,9 +414,9 @@ type found struct {
 }
 
 func (f found) append(b []byte) []byte {
-	path := wire.Append(nil, f.path.code)
+	path := wire.AppendCoded(nil, f.path.code)
 	b = wire.AppendUvarint(b, uint64(len(path)))
-	return wire.Append(append(b, path...), f.sums.code)
+	return wire.AppendCoded(append(b, path...), f.sums.code)
 }
 
 func readFound(b []byte) (f found, err error) {
@@ -436,7 +436,7 @@ func readFound(b []byte) (f found, err error) {
 //
 //	way = (rank, stream, start, end, hops, (time - that before, rank, stream)…)…
 func (y *way) append(b []byte) []byte {
-	return wire.Append(b, func(c *wire.Coder) {
+	return wire.AppendCoded(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
 			y.code(c, t)
 		}
@@ -445,19 +445,19 @@ func (y *way) append(b []byte) []byte {
 
 func readWay(b []byte, since int64) (*way, error) {
 	y := &way{make(map[thread]span), make(map[thread][]hop), since}
-	return y, wire.ReadEach(b, "waits of all ranks", func(c *wire.Coder) { y.code(c, thread{}) })
+	return y, wire.DecodeEach(b, "waits of all ranks", func(c *wire.Coder) { y.code(c, thread{}) })
 }
 
 func (y *way) code(c *wire.Coder, t thread) {
-	wire.Bounded(c, &t.rank, math.MaxInt32)
-	wire.Bounded(c, &t.stream, math.MaxInt32)
+	wire.CodeBounded(c, &t.rank, math.MaxInt32)
+	wire.CodeBounded(c, &t.stream, math.MaxInt32)
 	s, list, at := y.spans[t], y.hops[t], int64(0)
-	wire.Relative(c, &s.start, 0)
-	wire.Relative(c, &s.end, 0)
-	wire.List(c, &list, 3, func(_ int, h *hop) {
-		wire.Relative(c, &h.at, at)
-		wire.Bounded(c, &h.rank, math.MaxInt32)
-		wire.Bounded(c, &h.stream, math.MaxInt32)
+	wire.CodeRelative(c, &s.start, 0)
+	wire.CodeRelative(c, &s.end, 0)
+	wire.CodeList(c, &list, 3, func(_ int, h *hop) {
+		wire.CodeRelative(c, &h.at, at)
+		wire.CodeBounded(c, &h.rank, math.MaxInt32)
+		wire.CodeBounded(c, &h.stream, math.MaxInt32)
 		at = h.at
 	})
 	if y.spans[t] = s; len(list) > 0 {
@@ -467,7 +467,7 @@ func (y *way) code(c *wire.Coder, t thread) {
 
 // appendStretches and readStretches carry the path to the ranks.
 func appendStretches(b []byte, on map[thread][]pathInterval) []byte {
-	return wire.Append(b, func(c *wire.Coder) {
+	return wire.AppendCoded(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
 			codeStretches(c, on, t)
 		}
@@ -476,16 +476,16 @@ func appendStretches(b []byte, on map[thread][]pathInterval) []byte {
 
 func readStretches(b []byte) (map[thread][]pathInterval, error) {
 	on := make(map[thread][]pathInterval)
-	return on, wire.ReadEach(b, "critical path", func(c *wire.Coder) { codeStretches(c, on, thread{}) })
+	return on, wire.DecodeEach(b, "critical path", func(c *wire.Coder) { codeStretches(c, on, thread{}) })
 }
 
 func codeStretches(c *wire.Coder, on map[thread][]pathInterval, t thread) {
-	wire.Bounded(c, &t.rank, math.MaxInt32)
-	wire.Bounded(c, &t.stream, math.MaxInt32)
+	wire.CodeBounded(c, &t.rank, math.MaxInt32)
+	wire.CodeBounded(c, &t.stream, math.MaxInt32)
 	list, at := on[t], int64(0)
-	wire.List(c, &list, 2, func(_ int, s *pathInterval) {
-		wire.Relative(c, &s.from, at)
-		wire.Relative(c, &s.to, s.from)
+	wire.CodeList(c, &list, 2, func(_ int, s *pathInterval) {
+		wire.CodeRelative(c, &s.from, at)
+		wire.CodeRelative(c, &s.to, s.from)
 		at = s.to
 	})
 	on[t] = list
@@ -493,26 +493,26 @@ func codeStretches(c *wire.Coder, on map[thread][]pathInterval, t thread) {
 
 func readPathSums(b []byte) (*pathSums, error) {
 	x := newPathSums()
-	return x, wire.Read(b, "sums of the critical path", x.code)
+	return x, wire.DecodeAll(b, "sums of the critical path", x.code)
 }
 
 // code carries what ranks have of the path.
 func (x *pathSums) code(c *wire.Coder) {
-	wire.Naturals(c, &x.spoor)
+	wire.CodeNaturals(c, &x.spoor)
 	sites := sorted(x.sites)
-	wire.List(c, &sites, 6, func(_ int, at *callSite) {
-		wire.Uints(c, at)
+	wire.CodeList(c, &sites, 6, func(_ int, at *callSite) {
+		wire.CodeUints(c, at)
 		s := x.site(*at)
-		wire.Naturals(c, &s.compute, &s.mpi, &s.all)
-		wire.Above(c, &s.rank, -1, math.MaxInt32)
-		wire.Naturals(c, &s.most)
+		wire.CodeNaturals(c, &s.compute, &s.mpi, &s.all)
+		wire.CodeAbove(c, &s.rank, -1, math.MaxInt32)
+		wire.CodeNaturals(c, &s.most)
 	})
-	for i := 0; c.Reader == nil && i < len(x.ranks) || c.Reader != nil && c.Reader.Rest() > 0 && !c.Failed(); i++ {
+	for i := 0; c.Reader == nil && i < len(x.ranks) || c.Reader != nil && c.Reader.RemainingLen() > 0 && !c.Failed(); i++ {
 		if c.Reader != nil {
 			x.ranks = append(x.ranks, PathRank{})
 		}
 		r := &x.ranks[i]
-		wire.Naturals(c, &r.Rank)
-		wire.Naturals(c, &r.ComputeNs, &r.MPINs)
+		wire.CodeNaturals(c, &r.Rank)
+		wire.CodeNaturals(c, &r.ComputeNs, &r.MPINs)
 	}
 }

@@ -28,7 +28,7 @@ func keptAs(t interface {
 	Errorf(string, ...any)
 }, want, got *waits.Report) {
 	t.Helper()
-	if want.Messages != got.Messages || want.BackwardMessages != got.BackwardMessages || want.Threads != got.Threads || !near(want.ClockErrorNs, got.ClockErrorNs) ||
+	if want.Messages != got.Messages || want.BackwardMessages != got.BackwardMessages || want.MaxThreads != got.MaxThreads || !near(want.ClockErrorNs, got.ClockErrorNs) ||
 		!near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) || len(want.Sites) < len(got.Sites) {
 		t.Errorf("want %+v\ngot %+v", want, got)
 		return
@@ -51,7 +51,7 @@ func keptAs(t interface {
 			continue
 		}
 		g := got.Sites[i]
-		if w.Function != g.Function || w.Place != g.Place || w.Kind != g.Kind || w.Count != g.Count || w.WaitingCount != g.WaitingCount || w.LateCount != g.LateCount || !near(w.WaitedNs, g.WaitedNs) {
+		if w.Function != g.Function || w.Place != g.Place || w.Kind != g.Kind || w.WaitCount != g.WaitCount || w.WaitingCount != g.WaitingCount || w.LateRankCount != g.LateRankCount || !near(w.WaitedNs, g.WaitedNs) {
 			t.Errorf("want %+v\ngot %+v", w, g)
 			continue
 		}
@@ -72,7 +72,7 @@ func keptAs(t interface {
 		}
 	}
 	p, q := want.Path, got.Path
-	if p == nil || q == nil || !near(p.RunNs, q.RunNs) || p.Hops != q.Hops || p.Rank != q.Rank || !near(p.OutsideNs, q.OutsideNs) {
+	if p == nil || q == nil || !near(p.LengthNs, q.LengthNs) || p.Hops != q.Hops || p.Rank != q.Rank || !near(p.OutsideNs, q.OutsideNs) {
 		t.Errorf("path: want %+v, got %+v", p, q)
 		return
 	}
@@ -90,7 +90,7 @@ func opened(t mergetest.TB, name string) *trace.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewBytes(b, name)
+	r, err := trace.ReadBytes(b, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,21 +109,21 @@ func TestEndOfRun(t *testing.T) {
 				list[r.Rank][i].record(r)
 			}
 		})
-		logs := make([]*track.Log, ranks)
+		logs := make([]*track.TimeLog, ranks)
 		for rank, tr := range tracks {
 			times := make([][2]uint64, len(list[rank])+1)
 			for i := range times {
 				times[i] = [2]uint64{rapid.Uint64Range(0, 60).Draw(rt, "gap"), rapid.Uint64Range(1, 90).Draw(rt, "took")}
 			}
-			tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return times[i][0], times[i][1] })
-			logs[rank] = tr.Log
+			tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return times[i][0], times[i][1] })
+			logs[rank] = tr.TimeLog
 		}
-		want, err := waits.Analyse(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
+		want, err := waits.Analyse(mergetest.Open(t, tracks, nil), waits.Options{WithPath: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		for _, tr := range tracks {
-			tr.Log = nil
+			tr.TimeLog = nil
 		}
 		if err := os.WriteFile(name, mergetest.File(t, tracks, nil), 0o600); err != nil {
 			rt.Fatal(err)
@@ -158,32 +158,32 @@ func TestLastPart(t *testing.T) {
 			}
 		}
 	})
-	logs := make([]*track.Log, 2)
+	logs := make([]*track.TimeLog, 2)
 	for rank, tr := range tracks {
-		entry := func(i int) timing.Entry { // the receive begins first, and ends with the send
+		entry := func(i int) timing.CallEntry { // the receive begins first, and ends with the send
 			if rank == 0 {
-				return timing.Entry{Gap: wait + short, Duration: 4 * short}
+				return timing.CallEntry{Gap: wait + short, Duration: 4 * short}
 			}
-			return timing.Entry{Gap: short, Duration: wait + 4*short}
+			return timing.CallEntry{Gap: short, Duration: wait + 4*short}
 		}
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return entry(i).Gap, entry(i).Duration })
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return entry(i).Gap, entry(i).Duration })
 		skip := gone - 2*rank // ranks have given up different numbers of calls
-		logs[rank] = &track.Log{TicksPerNs: 1, StartNs: tr.Process.StartNs, Skipped: []track.DroppedTimes{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
-		logs[rank].Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
+		logs[rank] = &track.TimeLog{TicksPerNs: 1, StartNs: tr.Process.StartNs, DroppedTimes: []track.DroppedTimes{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
+		logs[rank].Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
 			for i := skip; i < rounds; i++ {
-				if !yield([]timing.Entry{entry(i)}, nil) {
+				if !yield([]timing.CallEntry{entry(i)}, nil) {
 					return
 				}
 			}
 		}}
-		tr.Log = nil
+		tr.TimeLog = nil
 	}
 	w, err := waits.AllAt(mergetest.Open(t, tracks, nil), logs, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The sender's first send with a time begins after the receive of that round.
-	if len(w.Sites) != 1 || w.Sites[0].Count != rounds-gone-1 || !near(w.Sites[0].WaitedNs, (rounds-gone-1)*wait) || w.Part < 0.5 || w.Part > 0.7 {
+	if len(w.Sites) != 1 || w.Sites[0].Count != rounds-gone-1 || !near(w.Sites[0].WaitedNs, (rounds-gone-1)*wait) || w.AnalysedShare < 0.5 || w.AnalysedShare > 0.7 {
 		t.Errorf("%+v", w)
 	}
 }
@@ -198,10 +198,10 @@ func TestSoon(t *testing.T) {
 		}
 		r.End()
 	})
-	logs := make([]*track.Log, ranks)
+	logs := make([]*track.TimeLog, ranks)
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return uint64(10 * rank), uint64(100 - 10*rank) })
-		logs[rank] = tr.Log
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return uint64(10 * rank), uint64(100 - 10*rank) })
+		logs[rank] = tr.TimeLog
 	}
 	name := filepath.Join(t.TempDir(), "app.spoor")
 	if err := os.WriteFile(name, mergetest.File(t, tracks, nil), 0o600); err != nil {
@@ -217,13 +217,13 @@ func TestSoon(t *testing.T) {
 	defer waits.Many(10)()
 	called := func(string, trace.Site) string { return "" }
 	for _, each := range []bool{false, true} {
-		rep, kept, err := waits.Soon(opened(t, name), waits.Options{Name: called}, each)
+		rep, kept, err := waits.AnalyseOrUseKept(opened(t, name), waits.Options{NameSite: called}, each)
 		if err != nil || kept == each || rep.WaitedNs == 0 || (rep.TimesKind == "exact") != each {
 			t.Errorf("each %t: %v, %t, %+v", each, err, kept, rep)
 		}
 	}
 	waits.Many(1000)
-	if _, kept, err := waits.Soon(opened(t, name), waits.Options{Name: called}, false); err != nil || kept {
+	if _, kept, err := waits.AnalyseOrUseKept(opened(t, name), waits.Options{NameSite: called}, false); err != nil || kept {
 		t.Errorf("few calls: %t, %v", kept, err)
 	}
 }

@@ -19,7 +19,7 @@ func found(t *testing.T, program func(r *tracktest.Recorder), times [2][][2]int6
 	tracks := tracktest.RunAll(2, program)
 	for rank, tr := range tracks {
 		tr.Process.StartNs = 1000
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 			x, before := times[rank][i], int64(0)
 			if i > 0 {
 				before = times[rank][i-1][1]
@@ -118,11 +118,11 @@ func TestSwitchedOff(t *testing.T) {
 		r.Recv(6, 4, 0, 8)
 	}, times, func(tr *track.Track) {
 		if tr.Rank == 0 {
-			tr.Process.Lost = 1
+			tr.Process.LostCalls = 1
 		}
 	})
 	want := []ops.Loss{{What: "messages that could not be matched: their two ends were not recorded equally often", Count: 11}}
-	if diff := cmp.Diff(want, rep.Losses); diff != "" || rep.Messages != 2 || rep.BackwardMessages != 0 {
+	if diff := cmp.Diff(want, rep.Omissions); diff != "" || rep.Messages != 2 || rep.BackwardMessages != 0 {
 		t.Errorf("%d messages matched, %d backwards; %s", rep.Messages, rep.BackwardMessages, diff)
 	}
 }

@@ -26,7 +26,7 @@ type arrival struct {
 // rankAnalysis is the analysis of one rank. It goes through its own calls (an ops.Sink) a window of time at a time; at
 // the end of each, ranks exchange what the others need.
 type rankAnalysis struct {
-	ops.NoSink
+	ops.NopSink
 	Messenger
 	s      *ops.Source
 	places *Places
@@ -43,7 +43,7 @@ type rankAnalysis struct {
 	alone      []bool  // by terminal: calls wait for no other rank, by the standard
 	ownNs      []int64 // by terminal: in its calls, and outside of MPI and the recorder before
 	threads    []*history
-	clock      ops.Clock            // nil: the trace's times
+	clock      ops.CallClock        // nil: the trace's times
 	since      int64                // nothing that began before is looked at
 	part       float64              // of the run that is
 	torn       map[ops.Channel]bool // messages that can't be matched
@@ -123,7 +123,7 @@ func (w *rankAnalysis) Begin(k *trace.Rank) error {
 
 func (w *rankAnalysis) placeOf(c *ops.Call) callSite {
 	if !w.known[c.Terminal] {
-		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.IsLocal(c.Call) || ops.Passive(c.Func)
+		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.IsLocal(c.Call) || ops.IsPassiveTarget(c.Func)
 	}
 	return w.byTerminal[c.Terminal]
 }
@@ -155,7 +155,7 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 		w.unclear(c)
 		return nil
 	}
-	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.Rank()), int32(c.Stream), at}
+	here := arrival{c.Start, slack * int64(c.Timing.Duration.ErrorBound+c.Timing.Gap.ErrorBound), int32(w.Rank()), int32(c.Stream), at}
 	b := w.spare // most calls wait for nothing that takes time to find out
 	if b == nil {
 		b = &blocked{}
@@ -198,11 +198,11 @@ func (w *rankAnalysis) skip(c *ops.Call) {
 		switch x := &c.Acts[i]; {
 		case isSignalled(x):
 			w.signalsOf(c, x)
-		case x.Kind == ops.Lock && x.Peer != ops.AllMembers:
+		case x.Kind == ops.ActLock && x.Peer != ops.AllMembers:
 			w.held[regionOf(x, x.World())] = x.Exclusive()
-		case x.Kind == ops.Unlock && x.Peer != ops.AllMembers:
+		case x.Kind == ops.ActUnlock && x.Peer != ops.AllMembers:
 			delete(w.held, regionOf(x, x.World()))
-		case meets(x.Kind) && c.Func.Has(trace.Starts):
+		case meets(x.Kind) && c.Func.Has(trace.AttrStarts):
 			w.started[x.Comm.Key()]++
 		}
 	}
@@ -210,27 +210,27 @@ func (w *rankAnalysis) skip(c *ops.Call) {
 
 func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {
 	switch x.Kind {
-	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd, ops.Probed:
+	case ops.ActSend, ops.ActSendBegin, ops.ActSendEnd, ops.ActRecvBegin, ops.ActRecv, ops.ActRecvEnd, ops.ActCollectiveEnd, ops.ActReadEnd, ops.ActWriteEnd, ops.ActProbed:
 		b.known = true
 	}
 	switch x.Kind {
-	case ops.Send, ops.SendBegin:
+	case ops.ActSend, ops.ActSendBegin:
 		if to := x.World(); x.Message != 0 && to >= 0 && !w.isTorn(x, w.Rank(), to) {
 			m := w.sends(x, to, here)
-			if x.Kind == ops.Send {
+			if x.Kind == ops.ActSend {
 				w.completesSend(m, b)
 			} else {
 				w.sending[x.ID] = m
 			}
 		}
-	case ops.SendEnd:
+	case ops.ActSendEnd:
 		if m := w.sending[x.ID]; m != nil {
 			delete(w.sending, x.ID)
 			w.completesSend(m, b)
 		}
-	case ops.RecvBegin:
+	case ops.ActRecvBegin:
 		w.posted[x.ID] = here
-	case ops.Recv, ops.RecvEnd:
+	case ops.ActRecv, ops.ActRecvEnd:
 		posted, ok := w.posted[x.ID]
 		if delete(w.posted, x.ID); !ok {
 			posted = here
@@ -238,20 +238,20 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 		if from := x.World(); x.Message != 0 && from >= 0 && !w.isTorn(x, from, w.Rank()) {
 			w.receives(x, from, posted, b)
 		}
-	case ops.Probed:
+	case ops.ActProbed:
 		if from := x.World(); !ops.IsLocal(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
 			w.awaits(x.Message, awaiting{call: b, kind: LateSender}, false)
 		}
-	case ops.Lock, ops.Unlock, ops.TransferDone:
+	case ops.ActLock, ops.ActUnlock, ops.ActTransferDone:
 		w.lock(c, x, here, b)
-	case ops.TransferEnd:
-		if ops.Passive(c.Func) {
+	case ops.ActTransferEnd:
+		if ops.IsPassiveTarget(c.Func) {
 			w.lock(c, x, here, b)
 		}
-	case ops.Cancelled:
+	case ops.ActCancelled:
 		delete(w.posted, x.ID)
 		delete(w.sending, x.ID)
-	case ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd:
+	case ops.ActCollectiveEnd, ops.ActReadEnd, ops.ActWriteEnd:
 		if m := w.joined[x.ID]; m != nil {
 			delete(w.joined, x.ID)
 			m.ends(w, b)
@@ -269,29 +269,29 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 // meets takes what all members of a communicator do together.
 func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
 	m, key := c.Meeting, meetingKey{}
-	if c.Func.Has(trace.Starts) {
+	if c.Func.Has(trace.AttrStarts) {
 		comm := act.Comm.Key()
-		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.Rank()), Nth: w.started[comm]}
+		m = ops.Meeting{Comm: act.Comm, OwnRank: act.Comm.RankOf(w.Rank()), Ordinal: w.started[comm]}
 		w.started[comm]++
 		key.started = true
 	}
-	made := m.Comm == nil && act.Kind == ops.CommMade // by those who know that they are to be its members
+	made := m.Comm == nil && act.Kind == ops.ActCommMade // by those who know that they are to be its members
 	if made {
-		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.Rank())}
+		m = ops.Meeting{Comm: act.Comm, OwnRank: act.Comm.RankOf(w.Rank())}
 	}
-	if m.Comm == nil || m.Self < 0 || m.Comm.Size+m.Comm.RemoteSize < 2 {
+	if m.Comm == nil || m.OwnRank < 0 || m.Comm.Size+m.Comm.RemoteSize < 2 {
 		return
 	}
 	g := w.in[m.Comm.Key()]
 	if g == nil {
 		return
 	}
-	if key.CallOrder, key.number = m.CallOrder(), m.Nth; made {
+	if key.CallOrder, key.number = m.CallOrder(), m.Ordinal; made {
 		key.Object = math.MinInt32
 	}
-	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, awaited: m.Comm.Size, comes: true}
-	if f := orFunction(act.Function, c.Func); m.Comm.Remote == nil {
-		x.need = needs(f, m.Self, act.Root)
+	x := &meeting{group: g, key: key, self: m.OwnRank, when: here, free: free, awaited: m.Comm.Size, comes: true}
+	if f := orFunction(act.StartedBy, c.Func); m.Comm.Remote == nil {
+		x.need = needs(f, m.OwnRank, act.Root)
 	} else {
 		x.across(f, m.Comm.Remote, act.Root)
 		g.pending = append(g.pending, x.other)
@@ -299,9 +299,9 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 	g.pending = append(g.pending, x)
 	b.known = b.known || !x.need.unknown
 	switch act.Kind {
-	case ops.CollectiveBegin, ops.ReadBegin, ops.WriteBegin:
+	case ops.ActCollectiveBegin, ops.ActReadBegin, ops.ActWriteBegin:
 		w.joined[act.ID] = x // what completes it waits
-		if c.Func.Has(trace.Nonblocking) || c.Func.Has(trace.Starts) {
+		if c.Func.Has(trace.AttrNonblocking) || c.Func.Has(trace.AttrStarts) {
 			return
 		}
 	}
@@ -313,9 +313,9 @@ func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 	if f != w.asked.function {
 		w.asked.function, w.asked.kind, w.asked.ok = f, WaitAtInit, false
 		switch {
-		case ops.HasAttr(f, mpi.Begins):
+		case ops.HasAttr(f, mpi.AttrInitialises):
 			w.asked.ok = true
-		case ops.HasAttr(f, mpi.Ends):
+		case ops.HasAttr(f, mpi.AttrFinalises):
 			w.asked.kind, w.asked.ok = WaitAtFinalize, true
 		}
 	}
@@ -399,16 +399,16 @@ func (w *rankAnalysis) run(windows []int64) error {
 	for i, until := range windows {
 		last := i == len(windows)-1
 		if last {
-			until = ops.ToEnd
+			until = ops.MaxTime
 		}
 		w.try(func() error {
 			switch {
 			case w.follow == nil:
 				return nil
 			case last:
-				return w.follow.End()
+				return w.follow.Finish()
 			}
-			return w.follow.Until(until)
+			return w.follow.AdvanceTo(until)
 		})
 		if err := w.share(until); err != nil {
 			return err
@@ -439,7 +439,7 @@ func (w *rankAnalysis) share(until int64) error {
 			return err
 		}
 	}
-	if until == ops.ToEnd {
+	if until == ops.MaxTime {
 		w.try(w.end)
 	}
 	if in, err = w.exchange(encoded(w.asks)); err != nil {
@@ -453,7 +453,7 @@ func (w *rankAnalysis) share(until int64) error {
 func (w *rankAnalysis) hear(in map[int][]byte, take func(from int, r *wire.Reader)) error {
 	for from, b := range in {
 		r := wire.NewReader(b, fmt.Sprintf("block of rank %d", from))
-		for r.Rest() > 0 {
+		for r.RemainingLen() > 0 {
 			take(from, r)
 		}
 		if err := r.Err(); err != nil {
@@ -472,7 +472,7 @@ func (w *rankAnalysis) vote() error {
 		}
 	}
 	w.unsettled = left
-	horizon := int64(ops.ToEnd)
+	horizon := int64(ops.MaxTime)
 	if w.follow != nil {
 		horizon = w.now
 		for _, b := range left {
@@ -550,4 +550,4 @@ func (w *rankAnalysis) enterGroups(comms *handles.Comms) {
 }
 
 // synchronous reports whether a send can't end before its receive is posted.
-func synchronous(f *trace.Function) bool { return ops.HasAttr(f, mpi.Synchronous) }
+func synchronous(f *trace.Function) bool { return ops.HasAttr(f, mpi.AttrSynchronous) }

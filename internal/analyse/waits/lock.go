@@ -46,7 +46,7 @@ func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *b
 	if at := regionOf(x, rank); w.visited[at] != w.calls {
 		w.visited[at] = w.calls
 		s := w.give(x, what, rank)
-		w.visiting[s.Number(s.nth)] = b
+		w.visiting[s.HashMessage(s.nth)] = b
 		b.opens()
 		out := blockFor(w.tell, rank)
 		out.add(s.Channel, s.nth, here, 0)
@@ -73,9 +73,9 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	} else {
 		members[0] = x.World()
 	}
-	if x.Kind != ops.Lock {
+	if x.Kind != ops.ActLock {
 		for _, rank := range members {
-			if x.Kind == ops.Unlock && rank >= 0 {
+			if x.Kind == ops.ActUnlock && rank >= 0 {
 				what := givesShared
 				if w.held[regionOf(x, rank)] {
 					what = givesAlone
@@ -84,7 +84,7 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 				s := w.give(x, what, rank)
 				blockFor(w.tell, rank).add(s.Channel, s.nth, here, 0)
 			}
-			if x.Kind != ops.Unlock || x.Peer != ops.AllMembers { // the others have no transfers
+			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers { // the others have no transfers
 				w.visits(visits, x, rank, here, b)
 			}
 		}
@@ -103,7 +103,7 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 // hearVisit notes another rank's call on this one's memory.
 func (w *rankAnalysis) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	what, ordinal := signalled(c.Tag)
-	at := once.Get(w.memory, windowMemory{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
+	at := once.GetOrMake(w.memory, windowMemory{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
 	switch what {
 	case returns:
 		if n := len(at.visits); n > 0 {
@@ -192,7 +192,7 @@ func (w *rankAnalysis) hearVisited(c ops.Channel, nth uint64, a arrival) {
 		}
 		w.late = append(w.late, lateVisit{a, kind})
 	default:
-		number := c.Number(nth)
+		number := c.HashMessage(nth)
 		if b := w.visiting[number]; b != nil {
 			delete(w.visiting, number)
 			for _, x := range w.late {

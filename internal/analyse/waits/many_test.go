@@ -40,7 +40,7 @@ func TestManyRanks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if out.Left != trace.WaitsKnown || len(out.Sites) == 0 {
+		if out.Status != trace.WaitsKnown || len(out.Sites) == 0 {
 			t.Fatalf("%d ranks: %+v", x.ranks, out)
 		}
 		var bytes, messages int64

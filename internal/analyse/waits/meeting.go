@@ -78,7 +78,7 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 			continue // somebody left no track, and never comes
 		}
 		name := fmt.Sprint(members)
-		g := once.GetListed(known, name, &list, func() *group { return &group{members: members, self: self} })
+		g := once.GetOrAppend(known, name, &list, func() *group { return &group{members: members, self: self} })
 		if of[c.Key()] = g; c.Remote != nil {
 			of[c.Remote.Key()] = g
 		}
@@ -97,30 +97,30 @@ type need struct {
 
 // needs returns whom a member needs in calls of a function, root being the root's rank or none.
 func needs(f *trace.Function, member, root int) need {
-	m := meaning.Of(f.Name)
+	m := meaning.DataMovementOf(f.Name)
 	n := need{root: member == root}
 	switch meaning.NeedOf(f.Name, n.root) {
-	case meaning.Root:
+	case meaning.NeedRoot:
 		n.kind = LateRoot
 		return n
-	case meaning.Lower:
+	case meaning.NeedLowerRanks:
 		n.kind, n.none = EarlyScan, member == 0
 		return n
-	case meaning.Nobody:
+	case meaning.NeedNobody:
 		n.none = true
 		return n
-	case meaning.Some:
-		if m.Pattern != meaning.File {
+	case meaning.NeedSome:
+		if m.Pattern != meaning.PatternFile {
 			n.none, n.unknown = true, true
 			return n
 		}
 	}
-	makes := (f.Has(trace.CreatesComm) || f.Has(trace.CreatesWin)) && !f.Has(trace.Nonblocking)
-	n.may = m == nil && !makes && !ops.HasAttr(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
+	makes := (f.Has(trace.AttrCreatesComm) || f.Has(trace.AttrCreatesWin)) && !f.Has(trace.AttrNonblocking)
+	n.may = m == nil && !makes && !ops.HasAttr(f, mpi.AttrBarrier) || m != nil && m.Pattern == meaning.PatternFile
 	switch {
-	case m != nil && m.Pattern == meaning.ToRoot:
+	case m != nil && m.Pattern == meaning.PatternToRoot:
 		n.kind = EarlyRoot
-	case ops.HasAttr(f, mpi.Barrier):
+	case ops.HasAttr(f, mpi.AttrBarrier):
 		n.kind = WaitAtBarrier
 	default:
 		n.kind = WaitAtNxN
@@ -321,7 +321,7 @@ const (
 
 func appendComings(b []byte, list []coming) []byte {
 	before := &coming{}
-	return wire.Append(b, func(c *wire.Coder) {
+	return wire.AppendCoded(b, func(c *wire.Coder) {
 		for i := range list {
 			list[i].code(c, before, i == 0)
 			before = &list[i]
@@ -331,7 +331,7 @@ func appendComings(b []byte, list []coming) []byte {
 
 func readComings(b []byte) (list []coming, err error) {
 	before := coming{}
-	err = wire.ReadEach(b, "collective calls", func(c *wire.Coder) {
+	err = wire.DecodeEach(b, "collective calls", func(c *wire.Coder) {
 		x := coming{root: comer{arrival: arrival{rank: -1}}}
 		x.code(c, &before, len(list) == 0)
 		list, before = append(list, x), x
@@ -354,16 +354,16 @@ func (x *coming) code(c *wire.Coder, before *coming, first bool) {
 			flags |= f.bit
 		}
 	}
-	if wire.Byte(c, &flags); c.Reader != nil {
+	if wire.CodeByte(c, &flags); c.Reader != nil {
 		x.key = next
 		x.key.started = flags&isStarted != 0
 	}
 	if flags&nextInCircle == 0 {
-		wire.Relative(c, &x.key.Comm, 0)
-		wire.Relative(c, &x.key.Object, 0)
-		wire.Uints(c, &x.key.number)
+		wire.CodeRelative(c, &x.key.Comm, 0)
+		wire.CodeRelative(c, &x.key.Object, 0)
+		wire.CodeUints(c, &x.key.number)
 	}
-	wire.Bounded(c, &x.came, math.MaxInt32)
+	wire.CodeBounded(c, &x.came, math.MaxInt32)
 	if flags&samePlace != 0 {
 		x.last.within, x.last.stream, x.last.place = before.last.within, before.last.stream, before.last.place
 	}
@@ -372,16 +372,16 @@ func (x *coming) code(c *wire.Coder, before *coming, first bool) {
 		x.root.code(c, x.last.at, false)
 	}
 	if flags&hasScans != 0 {
-		wire.List(c, &x.scans, 4, func(_ int, s *comer) { s.code(c, x.last.at, false) })
+		wire.CodeList(c, &x.scans, 4, func(_ int, s *comer) { s.code(c, x.last.at, false) })
 	}
 }
 
 func (x *comer) code(c *wire.Coder, at int64, same bool) {
-	wire.Relative(c, &x.at, at)
-	wire.Bounded(c, &x.rank, math.MaxInt32)
-	wire.Bounded(c, &x.self, math.MaxInt32)
+	wire.CodeRelative(c, &x.at, at)
+	wire.CodeBounded(c, &x.rank, math.MaxInt32)
+	wire.CodeBounded(c, &x.self, math.MaxInt32)
 	free := max(0, x.free)
-	if wire.Naturals(c, &free); c.Reader != nil {
+	if wire.CodeNaturals(c, &free); c.Reader != nil {
 		x.free = free
 	}
 	if !same {
@@ -390,10 +390,10 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 }
 
 // meets reports whether acts of a kind are what members do together.
-func meets(kind ops.Kind) bool {
+func meets(kind ops.ActKind) bool {
 	switch kind {
-	case ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.CommFreed, ops.WindowMade, ops.Fence, ops.WindowFreed, ops.FileOpened, ops.FileClosed,
-		ops.FileSought, ops.FileViewed, ops.FileSynced, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCommMade, ops.ActCommFreed, ops.ActWindowMade, ops.ActFence, ops.ActWindowFreed, ops.ActFileOpened, ops.ActFileClosed,
+		ops.ActFileSought, ops.ActFileViewed, ops.ActFileSynced, ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 		return true
 	}
 	return false

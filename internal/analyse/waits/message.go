@@ -32,7 +32,7 @@ type incoming struct {
 
 // sends says that a message was sent.
 func (w *rankAnalysis) sends(x *ops.Act, to int, from arrival) *outgoing {
-	m := &outgoing{synchronous: synchronous(x.Function)}
+	m := &outgoing{synchronous: synchronous(x.StartedBy)}
 	w.sent[x.Message] = m
 	blockFor(w.tell, to).add(x.Channel(w.Rank(), to), x.ChannelIndex, from, 0)
 	return m
@@ -50,7 +50,7 @@ func (w *rankAnalysis) completesSend(m *outgoing, b *blocked) {
 // receives says that a message was received that a receive was posted for, by a call in which
 // its rank waited for it.
 func (w *rankAnalysis) receives(x *ops.Act, from int, posted arrival, b *blocked) {
-	m := once.Get(w.got, x.Message, func() *incoming { return &incoming{} })
+	m := once.GetOrMake(w.got, x.Message, func() *incoming { return &incoming{} })
 	w.turn++
 	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.ChannelIndex
 	w.order.takes(b)
@@ -96,8 +96,8 @@ func (w *rankAnalysis) hearSent(from int, r *wire.Reader) {
 			w.hearVisit(c, nth, sent)
 			return
 		}
-		number := c.Number(nth)
-		m := once.Get(w.got, number, func() *incoming { return &incoming{} })
+		number := c.HashMessage(nth)
+		m := once.GetOrMake(w.got, number, func() *incoming { return &incoming{} })
 		m.isSent, m.sent = true, sent
 		w.sentBy(number, m)
 		if m.isGot {
@@ -113,7 +113,7 @@ func (w *rankAnalysis) hearAnswers(from int, r *wire.Reader) {
 			w.hearVisited(c, nth, posted)
 			return
 		}
-		number := c.Number(nth)
+		number := c.HashMessage(nth)
 		m := w.sent[number]
 		if m == nil {
 			return

@@ -13,18 +13,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Path is the critical path of a run: what its end depends on. It goes backwards from the thread that
+// A CriticalPath is the critical path of a run: what its end depends on. It goes backwards from the thread that
 // ended last; where that had waited, it goes on with the one that came last, from when that came. Its parts add up
 // to the run time. Times are in ns.
-type Path struct {
-	RunNs     int64      `json:"run_ns"`
-	OutsideNs int64      `json:"outside_ns"` // of MPI, on the path
-	SpoorNs   int64      `json:"spoor_ns"`   // of the recorder, or with tracing off
-	Hops      int        `json:"hops"`
-	Rank      int        `json:"rank"`  // on which it ends
-	Sites     []PathSite `json:"sites"` // by time
-	Loops     []PathLoop `json:"loops"` // by time
-	Ranks     []PathRank `json:"ranks"` // by time; those it never touches are left out
+type CriticalPath struct {
+	LengthNs   int64      `json:"run_ns"`
+	OutsideNs  int64      `json:"outside_ns"` // of MPI, on the path
+	RecorderNs int64      `json:"spoor_ns"`   // of the recorder, or with tracing off
+	Hops       int        `json:"hops"`
+	Rank       int        `json:"rank"`  // on which it ends
+	Sites      []PathSite `json:"sites"` // by time
+	Loops      []PathLoop `json:"loops"` // by time
+	Ranks      []PathRank `json:"ranks"` // by time; those it never touches are left out
 }
 
 // A PathLoop is a loop of the program with all in it, loops in it as well. Calls that are in no loop are a PathLoop
@@ -115,7 +115,7 @@ func (y *way) join(o *way) {
 }
 
 // paths finds the critical path of a trace whose ranks have gone through all their calls; nil if too much was waited to keep it.
-func paths(list []*rankAnalysis, rep *Report, o *Options) (*Path, error) {
+func paths(list []*rankAnalysis, rep *Report, o *Options) (*CriticalPath, error) {
 	y, many := &way{spans: make(map[thread]span), hops: make(map[thread][]hop)}, 0
 	for _, w := range list {
 		if many += w.hops.n; w.hops.many || many > maxPathWaits {
@@ -124,7 +124,7 @@ func paths(list []*rankAnalysis, rep *Report, o *Options) (*Path, error) {
 		y.join(w.way(math.MinInt64))
 	}
 	y.since = math.MinInt64
-	p := &Path{Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
+	p := &CriticalPath{Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
 	on := y.stretches(p)
 	if on == nil {
 		return p, nil
@@ -144,7 +144,7 @@ func paths(list []*rankAnalysis, rep *Report, o *Options) (*Path, error) {
 			var chains [][]int
 			if o.Loops != nil {
 				var err error
-				if chains, err = o.Loops.Of(rank, stream); err != nil {
+				if chains, err = o.Loops.LoopsAround(rank, stream); err != nil {
 					return nil, err
 				}
 			}
@@ -155,13 +155,13 @@ func paths(list []*rankAnalysis, rep *Report, o *Options) (*Path, error) {
 		w.addOwn(x)
 		all.join(x)
 	}
-	all.report(p, rep, list[0].waited(), list[0].places, o.Name)
+	all.report(p, rep, list[0].waited(), list[0].places, o.NameSite)
 	p.Loops = byLoop(in, o.Loops)
 	return p, nil
 }
 
 // stretches goes the path backwards. It returns nil if no rank did anything.
-func (y *way) stretches(p *Path) map[thread][]pathInterval {
+func (y *way) stretches(p *CriticalPath) map[thread][]pathInterval {
 	s, first, end := thread{rank: -1}, int64(0), int64(0)
 	for _, x := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
 		at := y.spans[x]
@@ -176,7 +176,7 @@ func (y *way) stretches(p *Path) map[thread][]pathInterval {
 		return nil
 	}
 	first = max(first, y.since)
-	p.RunNs, p.Rank = end-first, int(s.rank)
+	p.LengthNs, p.Rank = end-first, int(s.rank)
 	on := make(map[thread][]pathInterval)
 	for to := end; to > first; {
 		list := y.hops[s]
@@ -226,7 +226,7 @@ type pathSums struct {
 func newPathSums() *pathSums { return &pathSums{sites: make(map[callSite]*siteSums)} }
 
 func (x *pathSums) site(at callSite) *siteSums {
-	return once.Get(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
+	return once.GetOrMake(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
 }
 
 // join takes in what ranks with higher numbers have.
@@ -266,7 +266,7 @@ func (w *rankAnalysis) addOwn(x *pathSums) {
 type pathCall struct {
 	terminal   int
 	start, end int64
-	asides     []trace.Stretch
+	asides     []trace.PlacedAside
 }
 
 // steps goes through the calls of a thread once more.
@@ -276,14 +276,14 @@ func (w *rankAnalysis) steps(stream int, before func() int64) iter.Seq2[pathCall
 			w.clockSteps(stream, before, yield)
 			return
 		}
-		offset := w.s.First
-		for c, err := range w.k.Timings(stream) {
+		offset := w.s.StartNs
+		for c, err := range w.k.TimedTerminals(stream) {
 			if err != nil {
 				yield(pathCall{}, err)
 				return
 			}
 			s := pathCall{c.Terminal, c.Start - offset, c.End() - offset, nil}
-			if c.Timing.Spoor > 0 || c.Timing.Off > 0 {
+			if c.Timing.RecorderNs > 0 || c.Timing.TracingOffNs > 0 {
 				s.asides = c.Timing.Asides(c.Index, before()+offset, c.Start)
 				for i := range s.asides {
 					s.asides[i].Start -= offset
@@ -307,7 +307,7 @@ func (w *rankAnalysis) clockSteps(stream int, before func() int64, yield func(pa
 			break
 		}
 		if at := before(); s.start-gap > at {
-			s.asides = []trace.Stretch{{Start: at, Aside: trace.Aside{Ns: s.start - gap - at}}}
+			s.asides = []trace.PlacedAside{{Start: at, Aside: trace.Aside{Ns: s.start - gap - at}}}
 		}
 		if !yield(s, nil) {
 			return
@@ -363,7 +363,7 @@ func (x *pathSums) thread(w *rankAnalysis, of thread, list []pathInterval, chain
 	return nil
 }
 
-func (x *pathSums) report(p *Path, rep *Report, waited map[callSite]int64, of *Places, called func(function string, s trace.Site) string) {
+func (x *pathSums) report(p *CriticalPath, rep *Report, waited map[callSite]int64, of *Places, called func(function string, s trace.Site) string) {
 	for at, s := range x.sites {
 		if s.compute+s.mpi == 0 {
 			continue
@@ -377,7 +377,7 @@ func (x *pathSums) report(p *Path, rep *Report, waited map[callSite]int64, of *P
 		p.OutsideNs += s.compute
 		p.Sites = append(p.Sites, y)
 	}
-	p.SpoorNs = x.spoor
+	p.RecorderNs = x.spoor
 	p.Ranks = append(p.Ranks, x.ranks...)
 	slices.SortFunc(p.Sites, func(x, y PathSite) int {
 		return cmp.Or(cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Place, y.Place))
@@ -388,7 +388,7 @@ func (x *pathSums) report(p *Path, rep *Report, waited map[callSite]int64, of *P
 }
 
 // unite takes call sites together that are called alike.
-func (p *Path) unite() {
+func (p *CriticalPath) unite() {
 	list := p.Sites[:0]
 	most := make(map[int]int64) // by site: the largest part of one that was taken in
 	for _, s := range p.Sites {
@@ -422,7 +422,7 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 		chain = []int{-1}
 	}
 	for _, n := range chain {
-		l := once.Get(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{Around: -1}} })
+		l := once.GetOrMake(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{OuterLoop: -1}} })
 		l.ComputeNs += compute
 		l.MPINs += mpi
 	}
@@ -434,7 +434,7 @@ func byLoop(in map[int]*PathLoop, loops Loops) []PathLoop {
 	for _, n := range sorted(in) {
 		l := *in[n]
 		if n >= 0 {
-			l.Loop = loops.At(n)
+			l.Loop = loops.Loop(n)
 		}
 		list = append(list, l)
 	}

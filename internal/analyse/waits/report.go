@@ -19,7 +19,7 @@ type Report struct {
 	OnlyRanks        []int         `json:"of_ranks,omitempty"` // those chosen by Only; nil: all
 	TimesKind        string        `json:"times"`              // how well they are known
 	AnalysedShare    float64       `json:"part"`               // of the run, up to its end, that this is of
-	Threads          int           `json:"threads"`            // of the rank with most
+	MaxThreads       int           `json:"threads"`            // of the rank with most
 	RunNs            int64         `json:"run_ns"`             // of all threads, each from its first call to the end of its last
 	MPINs            int64         `json:"mpi_ns"`
 	WaitedNs         int64         `json:"waited_ns"`
@@ -30,8 +30,8 @@ type Report struct {
 	Sites            []Site        `json:"sites"`
 	ByRank           []RankSum     `json:"by_rank"`
 	Unexplained      []Unexplained `json:"not_looked_at"` // by time
-	Losses           []ops.Loss    `json:"left_out"`
-	Path             *Path         `json:"path,omitempty"` // nil: not asked for, or there are too many waits
+	Omissions        []ops.Loss    `json:"left_out"`
+	Path             *CriticalPath `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
 // A KindSum is what was waited for one reason.
@@ -43,19 +43,19 @@ type KindSum struct {
 
 // A Site is a call site at which ranks waited for one reason.
 type Site struct {
-	Function     string             `json:"function"`
-	Place        string             `json:"place"`
-	At           trace.FunctionSite `json:"-"`
-	Kind         Kind               `json:"kind"`
-	Count        uint64             `json:"count"`
-	WaitedNs     int64              `json:"waited_ns"`
-	Ranks        []RankNs           `json:"ranks"`          // that waited, by time
-	Causes       []Cause            `json:"causes"`         // by time
-	LateRanks    []RankNs           `json:"late"`           // that came last, by time
-	WaitingCount int                `json:"waiting"`        // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
-	LateCount    int                `json:"awaited"`        // the same of Late
-	RanksOmitted int                `json:"ranks_left_out"` // of Ranks
-	LateOmitted  int                `json:"late_left_out"`  // of Late
+	Function         string             `json:"function"`
+	Place            string             `json:"place"`
+	FunctionSite     trace.FunctionSite `json:"-"`
+	Kind             Kind               `json:"kind"`
+	WaitCount        uint64             `json:"count"`
+	WaitedNs         int64              `json:"waited_ns"`
+	Ranks            []RankNs           `json:"ranks"`          // that waited, by time
+	Causes           []Cause            `json:"causes"`         // by time
+	LateRanks        []RankNs           `json:"late"`           // that came last, by time
+	WaitingCount     int                `json:"waiting"`        // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
+	LateRankCount    int                `json:"awaited"`        // the same of Late
+	RanksOmitted     int                `json:"ranks_left_out"` // of Ranks
+	LateRanksOmitted int                `json:"late_left_out"`  // of Late
 }
 
 // LateRank is the rank that others waited longest for, if that is more than half of the time; else -1.
@@ -107,7 +107,7 @@ type Unexplained struct {
 // report is what all ranks found out.
 func (s *sums) report(ranks int, x *Places, called func(function string, s trace.Site) string) *Report {
 	rep := &Report{
-		Ranks: ranks, AnalysedShare: 1, Threads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs, Losses: s.losses.List(),
+		Ranks: ranks, AnalysedShare: 1, MaxThreads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs, Omissions: s.losses.List(),
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unexplained: []Unexplained{},
 	}
 	name := func(p callSite) (function, text string) {
@@ -124,10 +124,10 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 		}
 		sums[key.kind].Count += r.count
 		sums[key.kind].WaitedNs += r.waited
-		site := Site{Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), LateRanks: most(r.late)}
-		site.WaitingCount, site.LateCount = len(site.Ranks), len(site.LateRanks)
+		site := Site{Kind: key.kind, WaitCount: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), LateRanks: most(r.late)}
+		site.WaitingCount, site.LateRankCount = len(site.Ranks), len(site.LateRanks)
 		site.Function, site.Place = name(key.place)
-		site.At = x.at(key.place)
+		site.FunctionSite = x.at(key.place)
 		for _, at := range sorted(r.causes) {
 			c := r.causes[at]
 			if c.waited <= 0 {
@@ -157,7 +157,7 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 // EachSite gives what ranks waited at each call site, for one reason after the other.
 func (rep *Report) EachSite(yield func(at trace.FunctionSite, ns int64) bool) {
 	for i := range rep.Sites {
-		if !yield(rep.Sites[i].At, rep.Sites[i].WaitedNs) {
+		if !yield(rep.Sites[i].FunctionSite, rep.Sites[i].WaitedNs) {
 			return
 		}
 	}
@@ -181,7 +181,7 @@ func (rep *Report) RestrictTo(ranks []int) {
 			s.WaitedNs += r.WaitedNs
 		}
 		if s.WaitingCount > 0 {
-			sums[s.Kind].Count += s.Count
+			sums[s.Kind].Count += s.WaitCount
 			sums[s.Kind].WaitedNs += s.WaitedNs
 		}
 	}
@@ -210,10 +210,10 @@ func (rep *Report) MergeSites() {
 			continue
 		}
 		into := &list[i]
-		into.Count += s.Count
+		into.WaitCount += s.WaitCount
 		into.WaitedNs += s.WaitedNs
 		into.Ranks, into.LateRanks = united(into.Ranks, s.Ranks), united(into.LateRanks, s.LateRanks)
-		into.WaitingCount, into.LateCount = max(into.WaitingCount, s.WaitingCount, len(into.Ranks)), max(into.LateCount, s.LateCount, len(into.LateRanks))
+		into.WaitingCount, into.LateRankCount = max(into.WaitingCount, s.WaitingCount, len(into.Ranks)), max(into.LateRankCount, s.LateRankCount, len(into.LateRanks))
 		into.add(s.Causes)
 	}
 	rep.Sites = list

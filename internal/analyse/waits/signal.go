@@ -45,7 +45,7 @@ func signalled(tag int64) (what, object int) {
 
 // numbered is one more signal on a channel.
 func (w *rankAnalysis) numbered(c ops.Channel, gives bool) signal {
-	n := once.Get(w.numbers, c, func() *uint64 { return new(uint64) })
+	n := once.GetOrMake(w.numbers, c, func() *uint64 { return new(uint64) })
 	*n++
 	return signal{c, *n, gives}
 }
@@ -53,9 +53,9 @@ func (w *rankAnalysis) numbered(c ops.Channel, gives bool) signal {
 // isSignalled reports whether an act gives or awaits signals.
 func isSignalled(x *ops.Act) bool {
 	switch x.Kind {
-	case ops.Collective, ops.CollectiveBegin:
+	case ops.ActCollective, ops.ActCollectiveBegin:
 		return x.Neighbours != nil
-	case ops.Post, ops.Start, ops.Complete, ops.Posted:
+	case ops.ActPost, ops.ActStart, ops.ActComplete, ops.ActWait:
 		return true
 	}
 	return false
@@ -79,21 +79,21 @@ func (w *rankAnalysis) signalsOf(c *ops.Call, x *ops.Act) []signal {
 		}
 	}
 	switch x.Kind {
-	case ops.Post:
+	case ops.ActPost:
 		each(hasPosted, x.Window.Ordinal, true, x.Group, same)
-	case ops.Start:
+	case ops.ActStart:
 		each(hasPosted, x.Window.Ordinal, false, x.Group, same)
-	case ops.Complete:
+	case ops.ActComplete:
 		each(hasCompleted, x.Window.Ordinal, true, x.Group, same)
-	case ops.Posted:
+	case ops.ActWait:
 		each(hasCompleted, x.Window.Ordinal, false, x.Group, same)
 	default:
 		what := isNeighbour
-		if c.Func.Has(trace.Starts) {
+		if c.Func.Has(trace.AttrStarts) {
 			what = isStartedNeighbour
 		}
-		each(what, 0, true, x.Neighbours.Out, x.Comm.WorldRank)
-		each(what, 0, false, x.Neighbours.In, x.Comm.WorldRank)
+		each(what, 0, true, x.Neighbours.Destinations, x.Comm.WorldRank)
+		each(what, 0, false, x.Neighbours.Sources, x.Comm.WorldRank)
 	}
 	return w.signals
 }
@@ -110,26 +110,26 @@ func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked)
 	m := &meeting{need: need{kind: LateSender}}
 	for i := range list {
 		if s := &list[i]; !s.gives {
-			m.from = append(m.from, s.Number(s.nth))
+			m.from = append(m.from, s.HashMessage(s.nth))
 		}
 	}
 	switch x.Kind {
-	case ops.CollectiveBegin:
+	case ops.ActCollectiveBegin:
 		w.joined[x.ID] = m
 		return
-	case ops.Start: // that, or what ends the access, waits
+	case ops.ActStart: // that, or what ends the access, waits
 		m.need = need{kind: LatePost, may: true}
 		w.accesses[x.Window] = m
-	case ops.Posted:
+	case ops.ActWait:
 		m.need.kind = LateComplete
-	case ops.Complete:
+	case ops.ActComplete:
 		if m = w.accesses[x.Window]; m == nil {
 			return
 		}
 		delete(w.accesses, x.Window)
 	}
 	for _, number := range m.from {
-		w.awaits(number, awaiting{b, m.need.kind, m.need.may}, x.Kind != ops.Start)
+		w.awaits(number, awaiting{b, m.need.kind, m.need.may}, x.Kind != ops.ActStart)
 	}
 }
 
@@ -142,7 +142,7 @@ type awaiting struct {
 
 // awaits says that a call waits for a message or signal. last: no further one does.
 func (w *rankAnalysis) awaits(number uint64, x awaiting, last bool) {
-	m := once.Get(w.got, number, func() *incoming { return &incoming{} })
+	m := once.GetOrMake(w.got, number, func() *incoming { return &incoming{} })
 	m.last = m.last || last
 	x.call.opens()
 	m.waiting = append(m.waiting, x)

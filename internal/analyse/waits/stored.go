@@ -25,8 +25,8 @@ const (
 )
 
 // kept is what of the sums of all ranks goes into the trace.
-func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
-	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, ClockErrorNs: s.OffNs}
+func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
+	w := &trace.Waits{MaxThreads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs}
 	for _, r := range s.ranks {
 		w.RunNs += r.RunNs
 		w.MPINs += r.MPINs
@@ -47,15 +47,15 @@ func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 			continue
 		}
 		site := trace.WaitSite{WaitPlace: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
-		site.Waiting, site.Ranks = ofRanks(r.ranks)
-		site.Awaited, site.Late = ofRanks(r.late)
+		site.WaitingRanks, site.Ranks = ofRanks(r.ranks)
+		site.AwaitedRanks, site.LateRanks = ofRanks(r.late)
 		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b callSite) int {
 			return cmp.Or(cmp.Compare(r.causes[b].waited, r.causes[a].waited), cmp.Compare(a, b))
 		})
 		for _, at := range causes[:min(len(causes), mostCauses)] {
 			if c := r.causes[at]; c.waited > 0 {
 				site.Causes = append(site.Causes, trace.WaitCause{
-					WaitPlace: x.wait(at), Share: float64(c.waited) / float64(r.waited), Compute: float64(c.compute) / float64(c.waited),
+					WaitPlace: x.wait(at), WaitShare: float64(c.waited) / float64(r.waited), ComputeShare: float64(c.compute) / float64(c.waited),
 				})
 			}
 		}
@@ -78,11 +78,11 @@ func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 	}
 	for i, f := range x.schema {
 		if ns := s.Other[f.Name]; ns*leastOther >= w.MPINs && ns > 0 {
-			w.Other = append(w.Other, trace.WaitOther{Function: i, Ns: ns})
+			w.Unexplained = append(w.Unexplained, trace.UnexplainedWaits{Function: i, Ns: ns})
 		}
 	}
 	for _, l := range s.losses.List() {
-		w.Losses = append(w.Losses, trace.WaitLoss{What: l.What, Count: l.Count})
+		w.Omissions = append(w.Omissions, trace.WaitOmission{What: l.What, Count: l.Count})
 	}
 	if path != nil && on != nil {
 		w.Path = keptPath(x, path, on, s.waited(), len(s.ranks))
@@ -93,9 +93,9 @@ func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 // leastOther is 1 / the least share of the time in MPI for which a function that isn't looked at is named.
 const leastOther = 200
 
-func keptPath(x *Places, path *Path, on *pathSums, waited map[callSite]int64, ranks int) *trace.WaitPath {
+func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]int64, ranks int) *trace.WaitPath {
 	rep := Report{ByRank: make([]RankSum, ranks)}
-	p := &trace.WaitPath{RunNs: path.RunNs, SpoorNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
+	p := &trace.WaitPath{LengthNs: path.LengthNs, RecorderNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
 	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b callSite) int {
 		s, t := on.sites[a], on.sites[b]
 		return cmp.Or(cmp.Compare(t.compute+t.mpi, s.compute+s.mpi), cmp.Compare(a, b))
@@ -105,7 +105,7 @@ func keptPath(x *Places, path *Path, on *pathSums, waited map[callSite]int64, ra
 			continue
 		}
 		p.OutsideNs += s.compute
-		if n := len(p.Sites); n < fewSites || n < mostPathSites && (s.compute+s.mpi)*leastPart >= path.RunNs {
+		if n := len(p.Sites); n < fewSites || n < mostPathSites && (s.compute+s.mpi)*leastPart >= path.LengthNs {
 			p.Sites = append(p.Sites, trace.WaitPathSite{WaitPlace: x.wait(at), ComputeNs: s.compute, MPINs: s.mpi, MeanNs: rep.mean(s, waited[at]), Rank: max(0, int(s.rank))})
 		}
 	}
@@ -142,33 +142,33 @@ var ErrNoWaits = errors.New("the trace has no wait states")
 // ReasonText is why a trace has nothing of who waited for whom, and what to do.
 func ReasonText(w *trace.Waits) string {
 	again := "to have them, record with --waits always"
-	switch w.Left {
-	case trace.LeftTime:
-		return fmt.Sprintf("computing them at the end of the run would have taken about %s; %s", show.Duration(float64(w.NeedsNs)), again)
-	case trace.LeftLog:
+	switch w.Status {
+	case trace.WaitsTooLong:
+		return fmt.Sprintf("computing them at the end of the run would have taken about %s; %s", show.FormatDuration(float64(w.EstimatedCostNs)), again)
+	case trace.WaitsTooManyCalls:
 		return "a rank made more calls than it could keep times for; record with --timing lossless, or a shorter run"
-	case trace.LeftDistinct:
+	case trace.WaitsTooManyDistinct:
 		return "there are too many distinct calls; " + again
 	}
 	return "a rank failed when they were computed"
 }
 
-// WhyNone is why a trace has nothing of who waited for whom, if it says so.
-func WhyNone(r *trace.Reader) (string, error) {
+// MissingReason is why a trace has nothing of who waited for whom, if it says so.
+func MissingReason(r *trace.Reader) (string, error) {
 	w, err := r.Waits()
-	if err != nil || w == nil || w.Left == trace.WaitsKnown {
+	if err != nil || w == nil || w.Status == trace.WaitsKnown {
 		return "", err
 	}
 	return ReasonText(w), nil
 }
 
-// FromTrace is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
+// FromTrace is the report of what a trace keeps; nil if it keeps nothing. called is Options.NameSite.
 func FromTrace(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
 	w, err := r.Waits()
 	if err != nil || w == nil {
 		return nil, err
 	}
-	if w.Left != trace.WaitsKnown {
+	if w.Status != trace.WaitsKnown {
 		return nil, fmt.Errorf("%w: %s", ErrNoWaits, ReasonText(w))
 	}
 	x, err := NewPlaces(r)
@@ -183,8 +183,8 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 		return at.Function, called(at.Function, at.Site)
 	}
 	rep := &Report{
-		Ranks: r.Ranks(), AnalysedShare: w.Part, TimesKind: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, BackwardMessages: w.Backwards, ClockErrorNs: w.ClockErrorNs,
-		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unexplained: []Unexplained{}, Losses: []ops.Loss{},
+		Ranks: r.Ranks(), AnalysedShare: w.AnalysedShare, TimesKind: "within 1 %", MaxThreads: w.MaxThreads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, BackwardMessages: w.BackwardMessages, ClockErrorNs: w.ClockErrorNs,
+		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unexplained: []Unexplained{}, Omissions: []ops.Loss{},
 	}
 	var sums [kinds]KindSum
 	for i := range w.Sites {
@@ -204,11 +204,11 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 			}
 			return out
 		}
-		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), LateRanks: of(s.Late), WaitingCount: s.Waiting, LateCount: s.Awaited, RanksOmitted: max(0, s.Waiting-len(s.Ranks)), LateOmitted: max(0, s.Awaited-len(s.Late))}
+		site := Site{Kind: Kind(s.Kind), WaitCount: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), LateRanks: of(s.LateRanks), WaitingCount: s.WaitingRanks, LateRankCount: s.AwaitedRanks, RanksOmitted: max(0, s.WaitingRanks-len(s.Ranks)), LateRanksOmitted: max(0, s.AwaitedRanks-len(s.LateRanks))}
 		site.Function, site.Place = name(s.WaitPlace)
-		site.At = x.at(x.placeAt(s.WaitPlace))
+		site.FunctionSite = x.at(x.placeAt(s.WaitPlace))
 		for _, c := range s.Causes {
-			y := Cause{WaitedNs: part(c.Share), ComputeNs: int64(c.Compute * float64(part(c.Share)))}
+			y := Cause{WaitedNs: part(c.WaitShare), ComputeNs: int64(c.ComputeShare * float64(part(c.WaitShare)))}
 			y.Function, y.Place = name(c.WaitPlace)
 			site.Causes = append(site.Causes, y)
 		}
@@ -218,15 +218,15 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 	for _, b := range w.ByRank {
 		rep.ByRank = append(rep.ByRank, RankSum(b))
 	}
-	for _, o := range w.Other {
+	for _, o := range w.Unexplained {
 		rep.Unexplained = append(rep.Unexplained, Unexplained{x.schema[o.Function].Name, o.Ns})
 	}
 	slices.SortStableFunc(rep.Unexplained, func(x, y Unexplained) int { return cmp.Compare(y.Ns, x.Ns) })
-	for _, l := range w.Losses {
-		rep.Losses = append(rep.Losses, ops.Loss(l))
+	for _, l := range w.Omissions {
+		rep.Omissions = append(rep.Omissions, ops.Loss(l))
 	}
 	if p := w.Path; p != nil {
-		rep.Path = &Path{RunNs: p.RunNs, OutsideNs: p.OutsideNs, SpoorNs: p.SpoorNs, Hops: p.Hops, Rank: p.Rank, Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
+		rep.Path = &CriticalPath{LengthNs: p.LengthNs, OutsideNs: p.OutsideNs, RecorderNs: p.RecorderNs, Hops: p.Hops, Rank: p.Rank, Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
 		for _, s := range p.Sites {
 			y := PathSite{ComputeNs: s.ComputeNs, MPINs: s.MPINs, MeanNs: s.MeanNs, ImbalanceNs: max(0, s.ComputeNs+s.MPINs-s.MeanNs), Rank: s.Rank}
 			y.Function, y.Place = name(s.WaitPlace)
@@ -242,8 +242,8 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 // many is how many calls take more than a few seconds to go through.
 var many int64 = 2_000_000
 
-// Soon is Of, but what Kept returns of a whole run with many calls, unless each call is to be looked at; kept says that it is this.
-func Soon(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err error) {
+// AnalyseOrUseKept is Of, but what Kept returns of a whole run with many calls, unless each call is to be looked at; kept says that it is this.
+func AnalyseOrUseKept(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err error) {
 	procs, err := r.Processes()
 	if err != nil {
 		return nil, false, err
@@ -253,7 +253,7 @@ func Soon(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err er
 		calls += p.Calls
 	}
 	if calls > many && !each {
-		rep, err := FromTrace(r, o.Name)
+		rep, err := FromTrace(r, o.NameSite)
 		if err == nil && rep != nil && rep.AnalysedShare == 1 {
 			return rep, true, nil
 		}
@@ -275,8 +275,8 @@ func FromTraceOrAnalyse(r *trace.Reader, calls int64, called func(function strin
 		return rep, err
 	}
 	kind, err := r.TimeKind()
-	if err != nil || !kind.Own() {
+	if err != nil || !kind.OfTheCallItself() {
 		return nil, err
 	}
-	return Analyse(r, Options{Path: true, Name: called})
+	return Analyse(r, Options{WithPath: true, NameSite: called})
 }

@@ -33,7 +33,7 @@ type row struct {
 type cause struct{ waited, compute int64 }
 
 func (r *row) cause(p callSite) *cause {
-	return once.Get(r.causes, p, func() *cause { return &cause{} })
+	return once.GetOrMake(r.causes, p, func() *cause { return &cause{} })
 }
 
 // A span is from when to when a thread was there.
@@ -60,7 +60,7 @@ func newSums() sums {
 }
 
 func (s *sums) row(k rowKey) *row {
-	return once.Get(s.rows, k, func() *row {
+	return once.GetOrMake(s.rows, k, func() *row {
 		return &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[callSite]*cause)}
 	})
 }
@@ -79,7 +79,7 @@ func (w *rankAnalysis) own() *sums {
 		run += t.end - t.start
 	}
 	if p, err := w.k.Process(); err == nil && w.part == 1 { // what belongs neither to calls nor to the program is no part of the run
-		run = max(0, run-p.SpoorNs()-p.OffNs())
+		run = max(0, run-p.RecorderNs()-p.TracingOffNs())
 	}
 	s.threads = len(s.Threads)
 	s.ranks = []RankSum{{w.Rank(), run, s.MPINs, s.WaitedNs, 0}}
@@ -146,49 +146,49 @@ func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Key
 
 func readSums(b []byte) (*sums, error) {
 	s := newSums()
-	return &s, wire.Read(b, "sums of waits", s.code)
+	return &s, wire.DecodeAll(b, "sums of waits", s.code)
 }
 
 // code carries sums from rank to rank.
 func (s *sums) code(c *wire.Coder) {
 	ranks := func(of map[int32]int64) {
-		wire.Map(c, of, 2, func(rank *int32, ns *int64) {
-			wire.Bounded(c, rank, math.MaxInt32)
-			wire.Relative(c, ns, 0)
+		wire.CodeMap(c, of, 2, func(rank *int32, ns *int64) {
+			wire.CodeBounded(c, rank, math.MaxInt32)
+			wire.CodeRelative(c, ns, 0)
 		})
 	}
 	rows := slices.SortedFunc(maps.Keys(s.rows), rowKey.compare)
-	wire.List(c, &rows, 7, func(_ int, key *rowKey) {
-		wire.Uints(c, &key.place)
-		wire.Bounded(c, &key.kind, int(kinds)-1)
+	wire.CodeList(c, &rows, 7, func(_ int, key *rowKey) {
+		wire.CodeUints(c, &key.place)
+		wire.CodeBounded(c, &key.kind, int(kinds)-1)
 		r := s.row(*key)
-		wire.Uints(c, &r.count)
-		wire.Relative(c, &r.waited, 0)
+		wire.CodeUints(c, &r.count)
+		wire.CodeRelative(c, &r.waited, 0)
 		ranks(r.ranks)
 		ranks(r.late)
 		causes := sorted(r.causes)
-		wire.List(c, &causes, 3, func(_ int, p *callSite) {
-			wire.Uints(c, p)
+		wire.CodeList(c, &causes, 3, func(_ int, p *callSite) {
+			wire.CodeUints(c, p)
 			x := r.cause(*p)
-			wire.Relative(c, &x.waited, 0)
-			wire.Relative(c, &x.compute, 0)
+			wire.CodeRelative(c, &x.waited, 0)
+			wire.CodeRelative(c, &x.compute, 0)
 		})
 	})
-	wire.Map(c, s.Other, 2, func(name *string, ns *int64) {
+	wire.CodeMap(c, s.Other, 2, func(name *string, ns *int64) {
 		c.String(name)
-		wire.Naturals(c, ns)
+		wire.CodeNaturals(c, ns)
 	})
-	wire.Map(c, s.losses, 2, func(what *string, n *uint64) {
+	wire.CodeMap(c, s.losses, 2, func(what *string, n *uint64) {
 		c.String(what)
-		wire.Naturals(c, n)
+		wire.CodeNaturals(c, n)
 	})
 	ranks(s.caused)
-	wire.Uints(c, &s.Messages, &s.Backwards)
-	wire.Naturals(c, &s.OffNs)
-	wire.Naturals(c, &s.threads)
-	wire.List(c, &s.ranks, 4, func(_ int, r *RankSum) {
-		wire.Naturals(c, &r.Rank)
-		wire.Naturals(c, &r.RunNs, &r.MPINs, &r.WaitedNs)
+	wire.CodeUints(c, &s.Messages, &s.Backwards)
+	wire.CodeNaturals(c, &s.OffNs)
+	wire.CodeNaturals(c, &s.threads)
+	wire.CodeList(c, &s.ranks, 4, func(_ int, r *RankSum) {
+		wire.CodeNaturals(c, &r.Rank)
+		wire.CodeNaturals(c, &r.RunNs, &r.MPINs, &r.WaitedNs)
 	})
 }
 

@@ -25,18 +25,18 @@ func TestThreadsTogether(t *testing.T) {
 	const run, late = 10_000, 9000
 	var tracks []*track.Track
 	for rank := range int64(2) {
-		w := trackwriter.New(int(rank), 0)
+		w := trackwriter.NewWriter(int(rank), 0)
 		defer w.Close()
 		call := func(thread int, name string, site uint64, start, end uint64, vals ...int64) {
 			def, ok := mpi.Lookup(name)
 			if !ok {
 				t.Fatal(name)
 			}
-			n, err := w.Call(thread, def.ID, site, append([]int64{0}, vals...))
+			n, err := w.AddCall(thread, def.ID, site, append([]int64{0}, vals...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.Time(thread, n, start, end)
+			w.SetTimes(thread, n, start, end)
 		}
 		const bytes = 2
 		for thread := range 2 {
@@ -47,7 +47,7 @@ func TestThreadsTogether(t *testing.T) {
 				call(thread, "MPI_Send", 10, from+late, run, 1, 0, 4, bytes, 0, tag, tracktest.World)
 			}
 		}
-		tr, err := w.Finish(timing.Options{Mode: timing.Lossless})
+		tr, err := w.Finish(timing.Options{Mode: timing.ModeLossless})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,8 +62,8 @@ func TestThreadsTogether(t *testing.T) {
 	if len(rep.Kinds) != 1 || rep.Kinds[0].Kind != waits.LateSender {
 		t.Errorf("%v: what another thread received says nothing of the order", rep.Kinds)
 	}
-	if rep.Threads != 2 || rep.WaitedNs != 2*late {
-		t.Errorf("%d threads wait for %d, want 2 and %d", rep.Threads, rep.WaitedNs, 2*late)
+	if rep.MaxThreads != 2 || rep.WaitedNs != 2*late {
+		t.Errorf("%d threads wait for %d, want 2 and %d", rep.MaxThreads, rep.WaitedNs, 2*late)
 	}
 	if want := int64(2*(run-100) - 1 + 2*(run-100-late) - 1); rep.RunNs != want {
 		t.Errorf("all threads were there for %d, want %d", rep.RunNs, want)
@@ -72,13 +72,13 @@ func TestThreadsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flat, err := profile.FlatOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
+	flat, err := profile.CallSiteTableOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near := func(got int64, want float64) bool { return math.Abs(float64(got)-want) <= want/100 }
-	if of := flat.PerRank[0]; !near(of.TimeNs, 2*(run-100)) || of.MPINs > of.TimeNs || !near(flat.SpanNs, 2*(run-100)) || !near(flat.TimeNs, all.ThreadNs) {
-		t.Errorf("of the profile: rank 0 %+v, all %d of threads, %d of ranks; want %v", of, flat.TimeNs, flat.SpanNs, all.ThreadNs)
+	if of := flat.PerRank[0]; !near(of.ThreadTimeNs, 2*(run-100)) || of.MPINs > of.ThreadTimeNs || !near(flat.SpanNs, 2*(run-100)) || !near(flat.ThreadTimeNs, all.ThreadNs) {
+		t.Errorf("of the profile: rank 0 %+v, all %d of threads, %d of ranks; want %v", of, flat.ThreadTimeNs, flat.SpanNs, all.ThreadNs)
 	}
 	received := float64(2*(run-100) - 1)
 	if whole := 2 * float64(all.Efficiency.RuntimeNs); all.ThreadNs < 1.2*whole {

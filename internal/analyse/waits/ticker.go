@@ -12,18 +12,18 @@ import (
 
 // A ticker reads the times of the first calls of a stream.
 type ticker struct {
-	log     *track.Log
+	log     *track.TimeLog
 	stream  int
 	left    uint64 // calls
 	skipped track.DroppedTimes
 	tick    int64 // the end of the latest call
 	on      func(ns int64) int64
-	next    func() ([]timing.Entry, error, bool)
+	next    func() ([]timing.CallEntry, error, bool)
 	stop    func()
-	entries []timing.Entry
+	entries []timing.CallEntry
 }
 
-func newTicker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) *ticker {
+func newTicker(log *track.TimeLog, stream int, calls uint64, on func(ns int64) int64) *ticker {
 	skipped := skippedOf(log, stream)
 	x := &ticker{log: log, stream: stream, left: calls, skipped: skipped, tick: skipped.Tick, on: on}
 	x.next, x.stop = iter.Pull2(log.Streams[stream])
@@ -69,8 +69,8 @@ func (x *ticker) Next() (start, end, gap int64, err error) {
 	return x.on(x.log.StartNs + x.ns(begin)), x.on(x.log.StartNs + x.ns(next)), x.ns(int64(min(e.Gap, math.MaxInt64))), nil
 }
 
-// Pass advances over calls, none of which was skipped.
-func (x *ticker) Pass(calls uint64) (end int64, err error) {
+// Skip advances over calls, none of which was skipped.
+func (x *ticker) Skip(calls uint64) (end int64, err error) {
 	tick, last := x.tick, int64(math.MinInt64)
 	for left := calls; left > 0; {
 		if err := x.fill(); err != nil {
@@ -88,9 +88,9 @@ func (x *ticker) Pass(calls uint64) (end int64, err error) {
 	return x.on(x.log.StartNs + x.ns(last)), nil
 }
 
-func skippedOf(log *track.Log, stream int) (s track.DroppedTimes) {
-	if log.Skipped != nil {
-		s = log.Skipped[stream]
+func skippedOf(log *track.TimeLog, stream int) (s track.DroppedTimes) {
+	if log.DroppedTimes != nil {
+		s = log.DroppedTimes[stream]
 	}
 	return s
 }

@@ -25,7 +25,7 @@ func missing(r *trace.Reader) (bool, error) {
 		return false, err
 	}
 	for _, p := range list.All() {
-		if p.OffNs() > 0 || p.Lost > 0 {
+		if p.TracingOffNs() > 0 || p.LostCalls > 0 {
 			return true, nil
 		}
 	}
@@ -37,7 +37,7 @@ func missing(r *trace.Reader) (bool, error) {
 func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	more := make(balance)
 	w.try(func() error {
-		s, err := ops.New(r, ops.Options{IgnoreTimes: true, Messages: true, FineSync: true, From: ops.FromStart, To: ops.ToEnd, Ranks: []int{w.Rank()}})
+		s, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, Messages: true, FineSync: true, FromNs: ops.MinTime, ToNs: ops.MaxTime, Ranks: []int{w.Rank()}})
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	w.try(func() error {
 		return w.hear(in, func(from int, r *wire.Reader) {
 			if from == w.Rank() {
-				r.Skip(r.Rest())
+				r.Skip(r.RemainingLen())
 				return
 			}
 			c := ops.Channel{From: r.Int(w.Size() - 1), To: r.Int(w.Size() - 1), Comm: int(r.Varint()), Tag: r.Varint()}
@@ -77,7 +77,7 @@ type balance map[ops.Channel]int64
 
 // balancing counts them. It is an ops.Sink.
 type balancing struct {
-	ops.NoSink
+	ops.NopSink
 	rank int
 	more balance
 }
@@ -87,9 +87,9 @@ func (t *balancing) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {
 		case x.Message == 0 || x.World() < 0:
-		case x.Kind == ops.Send || x.Kind == ops.SendBegin:
+		case x.Kind == ops.ActSend || x.Kind == ops.ActSendBegin:
 			t.more[x.Channel(t.rank, x.World())]++
-		case x.Kind == ops.Recv || x.Kind == ops.RecvEnd:
+		case x.Kind == ops.ActRecv || x.Kind == ops.ActRecvEnd:
 			t.more[x.Channel(x.World(), t.rank)]--
 		}
 	}

@@ -112,7 +112,7 @@ func (x Messenger) partners(out map[int][]byte) ([]int, error) {
 			return nil, err
 		}
 		r := wire.NewReader(got, "partners")
-		for r.Rest() > 0 {
+		for r.RemainingLen() > 0 {
 			p := pair{r.Int(n - 1), r.Int(n - 1)}
 			if err := r.Err(); err != nil {
 				return nil, err

@@ -35,12 +35,12 @@ func (f *failing) Recv(from int) ([]byte, error) {
 }
 
 // logged is a program's trace, and the logs of its ranks.
-func logged(t *testing.T, ranks int) (*trace.Reader, []*track.Log) {
+func logged(t *testing.T, ranks int) (*trace.Reader, []*track.TimeLog) {
 	tracks := tracktest.RunAll(ranks, tracktest.Stencil(3))
-	logs := make([]*track.Log, ranks)
+	logs := make([]*track.TimeLog, ranks)
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return uint64(rank + 1), uint64(i%7 + 1) })
-		logs[rank], tr.Log = tr.Log, nil
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return uint64(rank + 1), uint64(i%7 + 1) })
+		logs[rank], tr.TimeLog = tr.TimeLog, nil
 	}
 	return mergetest.Open(t, tracks, nil), logs
 }
@@ -56,7 +56,7 @@ func TestBrokenTransport(t *testing.T) {
 			list[1] = f
 			out, errs := allAt(list, r, logs, true, over)
 			if f.left >= 0 {
-				if out == nil || out.Left != trace.WaitsKnown || len(out.Sites) == 0 {
+				if out == nil || out.Status != trace.WaitsKnown || len(out.Sites) == 0 {
 					t.Errorf("%d ranks, all well: %+v, %v", ranks, out, errs)
 				}
 				break
@@ -80,7 +80,7 @@ func TestBrokenLog(t *testing.T) {
 		for n := range k.Len(0) {
 			for _, panics := range []bool{false, true} {
 				broken := *logs[1]
-				broken.Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
+				broken.Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
 					left := n
 					for e, err := range whole {
 						if left == 0 {
@@ -95,8 +95,8 @@ func TestBrokenLog(t *testing.T) {
 						}
 					}
 				}}
-				out, err := AllAt(r, append(append([]*track.Log{logs[0]}, &broken), logs[2:]...), true)
-				if out == nil || out.Left != trace.LeftFailed || err != nil {
+				out, err := AllAt(r, append(append([]*track.TimeLog{logs[0]}, &broken), logs[2:]...), true)
+				if out == nil || out.Status != trace.WaitsFailed || err != nil {
 					t.Errorf("%d ranks, call %d: %+v, %v", ranks, n, out, err)
 				}
 			}

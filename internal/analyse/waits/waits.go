@@ -69,11 +69,11 @@ func (k *Kind) UnmarshalText(text []byte) error {
 
 // Options say how to look.
 type Options struct {
-	Name     func(function string, s trace.Site) string // of a call site; nil: module and offset
+	NameSite func(function string, s trace.Site) string // of a call site; nil: module and offset
 	Begin    func(calls uint64)                         // called with the number of calls to read; may be nil
 	Progress func(calls uint64)                         // called now and then with the number of further calls that were read; may be nil
-	Each     func(w Wait)                               // called for every wait; may be nil
-	Path     bool                                       // find the critical path, too
+	EachWait func(w Wait)                               // called for every wait; may be nil
+	WithPath bool                                       // find the critical path, too
 	Loops    Loops                                      // around the calls of the path; nil: not asked for
 	Visitor  func(rank int) CallVisitor                 // goes along with a rank; may be nil, but not return it
 }
@@ -94,9 +94,9 @@ func (alone) Waited(int, int64, int64)        {}
 
 // Loops finds the loops around calls, as calltree.Loops does.
 type Loops interface {
-	// Of returns the loops around each distinct call of a rank's thread, by terminal, outermost first.
-	Of(rank, stream int) ([][]int, error)
-	At(n int) show.Loop
+	// LoopsAround returns the loops around each distinct call of a rank's thread, by terminal, outermost first.
+	LoopsAround(rank, stream int) ([][]int, error)
+	Loop(n int) show.Loop
 }
 
 // A Wait is time that one call waited. One whose reason turns out to be another is taken back first: its
@@ -104,27 +104,27 @@ type Loops interface {
 type Wait struct {
 	Rank, Stream int
 	Kind         Kind
-	FromNs, Ns   int64 // From counts from the first call of any rank, as the calls of export do
+	BeginNs, Ns  int64 // From counts from the first call of any rank, as the calls of export do
 	LateRank     int   // the rank that came last
 }
 
 // Analyse finds the wait states of a trace with a time for every call. Of any other it returns what the ranks found out at the end of the
 // run: with the call sites and ranks that have most of it, and without single waits. Times are in ns.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
-	if err := r.NeedTimes(); err != nil {
+	if err := r.RequireTimes(); err != nil {
 		return nil, err
 	}
 	kind, err := r.TimeKind()
 	if err != nil {
 		return nil, err
 	}
-	if o.Name == nil {
-		o.Name = func(_ string, s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
+	if o.NameSite == nil {
+		o.NameSite = func(_ string, s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
 	}
-	if kind.Own() {
+	if kind.OfTheCallItself() {
 		return of(r, kind, o)
 	}
-	rep, err := FromTrace(r, o.Name)
+	rep, err := FromTrace(r, o.NameSite)
 	if err == nil && rep == nil {
 		err = ErrNoSingleTimes
 	}
@@ -136,7 +136,7 @@ var windowCalls uint64 = 1 << 18
 
 // of has a goroutine for each rank.
 func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
-	first, end, err := r.Extent()
+	first, end, err := r.TimeExtent()
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +162,8 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	ranks := LocalTransports(r.Ranks())
 	list, calls := make([]*rankAnalysis, len(ranks)), uint64(0)
 	for rank, t := range ranks {
-		s, err := ops.New(r, ops.Options{
-			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, FineSync: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
+		s, err := ops.NewSource(r, ops.Options{
+			Ranks: []int{rank}, FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: true, FineSync: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
 		})
 		if err != nil {
 			return nil, err
@@ -175,18 +175,18 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 		calls += n
 		w := newLocal(t, s, x)
 		w.direct = r.Ranks()
-		if o.Each != nil {
+		if o.EachWait != nil {
 			w.each = func(x Wait) {
 				mu.Lock()
 				defer mu.Unlock()
-				o.Each(x)
+				o.EachWait(x)
 			}
 		}
 		if o.Visitor != nil {
 			w.rider = o.Visitor(rank)
 		}
 		w.rider.SetZero(first)
-		if o.Path {
+		if o.WithPath {
 			w.hops = &hops{of: make(map[int32][]hop)}
 		}
 		list[rank] = w
@@ -218,9 +218,9 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	for _, w := range list[1:] {
 		all.join(w.own(), r.Ranks())
 	}
-	rep := all.report(r.Ranks(), x, o.Name)
+	rep := all.report(r.Ranks(), x, o.NameSite)
 	rep.TimesKind = kind.String()
-	if o.Path {
+	if o.WithPath {
 		rep.Path, err = paths(list, rep, &o)
 	}
 	return rep, err

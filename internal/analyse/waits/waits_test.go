@@ -212,14 +212,14 @@ func TestRandom(t *testing.T) {
 				at = d.end
 				gaps[rank] = append(gaps[rank], uint64(gap))
 			}
-			tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+			tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 				if len(list[rank]) == 0 {
 					return 0, 1
 				}
 				return gaps[rank][i], uint64(list[rank][i].end - list[rank][i].start)
 			})
 		}
-		rep, err := waits.Analyse(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
+		rep, err := waits.Analyse(mergetest.Open(t, tracks, nil), waits.Options{WithPath: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -251,8 +251,8 @@ func TestRandom(t *testing.T) {
 		for _, s := range rep.Path.Sites {
 			sites += s.ComputeNs + s.MPINs
 		}
-		if diff := cmp.Diff(on, found); diff != "" || run != rep.Path.RunNs || hops != rep.Path.Hops || sites != run {
-			rt.Fatalf("a path of %d ns over %d hops, found %d over %d, at sites %d\n%s", run, hops, rep.Path.RunNs, rep.Path.Hops, sites, diff)
+		if diff := cmp.Diff(on, found); diff != "" || run != rep.Path.LengthNs || hops != rep.Path.Hops || sites != run {
+			rt.Fatalf("a path of %d ns over %d hops, found %d over %d, at sites %d\n%s", run, hops, rep.Path.LengthNs, rep.Path.Hops, sites, diff)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func TestLines(t *testing.T) {
 		m := noisyRun(rand.New(rand.NewPCG(3, 4)), x.ranks, x.rounds, x.noise)
 		x.plant(m)
 		file := mergetest.File(t, m.tracks(), nil)
-		all, err := trace.NewBytes(file, mergetest.Name)
+		all, err := trace.ReadBytes(file, mergetest.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestLines(t *testing.T) {
 // Wherever reading begins a line with anchors is the same, calls are in order and found by their time, also where they are drawn from histograms or
 // enter loops, and parts take what their calls take.
 func TestAnchoredLine(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist} {
 		random := rand.New(rand.NewPCG(5, 6))
 		tracks := tracktest.RunAll(3, func(r *tracktest.Recorder) {
 			r.Begin()
@@ -79,7 +79,7 @@ func TestAnchoredLine(t *testing.T) {
 				}
 				times[rank] = append(times[rank], x)
 			}
-			tr.Process.Asides = []track.Aside{{Call: 1, Ns: 300_000}, {Call: 200, Ns: 500_000, Off: true}}
+			tr.Process.Asides = []track.Aside{{BeforeCall: 1, Ns: 300_000}, {BeforeCall: 200, Ns: 500_000, TracingOff: true}}
 		}
 		timed := func(mode timing.Mode) []byte {
 			for rank, tr := range tracks {
@@ -87,7 +87,7 @@ func TestAnchoredLine(t *testing.T) {
 			}
 			return mergetest.File(t, tracks, nil)
 		}
-		all, err := trace.NewBytes(timed(timing.Lossless), mergetest.Name)
+		all, err := trace.ReadBytes(timed(timing.ModeLossless), mergetest.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestAnchoredLine(t *testing.T) {
 			t.Fatal(w.Loop, err)
 		}
 		r := mergetest.WithoutTimes(t, timed(mode), w)
-		for k, err := range r.Tracks() {
+		for k, err := range r.RanksWithTrack() {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func isAnchored(t *testing.T, k *trace.Rank) {
 		t.Fatal(err)
 	}
 	calls := make([]float64, k.Terminals()) // ns, by terminal
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil || c.Start < last || c.End() < c.Start || c.End() > end+1 {
 			t.Fatalf("rank %d: call %d is from %d to %d, the one before ended at %d, the rank ends at %d; %v", k.Number(), c.Index, c.Start, c.End(), last, end, err)
 		}
@@ -123,13 +123,13 @@ func isAnchored(t *testing.T, k *trace.Rank) {
 		if last = c.End(); c.Index%29 > 0 {
 			continue
 		}
-		for sought, err := range k.TimedFrom(0, c.Index) {
-			if err != nil || sought.Start != c.Start || sought.End() != c.End() || sought.Timing != c.Timing || sought.Within != c.Within {
+		for sought, err := range k.TimedCallsFrom(0, c.Index) {
+			if err != nil || sought.Start != c.Start || sought.End() != c.End() || sought.Timing != c.Timing || sought.StartErrorBound != c.StartErrorBound {
 				t.Fatalf("call %d sought: %d to %d, walked: %d to %d; %v", c.Index, sought.Start, sought.End(), c.Start, c.End(), err)
 			}
 			break
 		}
-		m, err := k.At(0, c.Start)
+		m, err := k.MomentAt(0, c.Start)
 		if err != nil || m.Call.Call == nil || m.Call.Index < c.Index || m.Call.Start != c.Start {
 			t.Fatalf("at %d: %+v, want call %d; %v", c.Start, m, c.Index, err)
 		}
@@ -143,12 +143,12 @@ func isAnchored(t *testing.T, k *trace.Rank) {
 	}
 	in := make([]float64, len(calls))
 	at := int64(math.MinInt64)
-	for p, err := range k.Parts(0, end/200, kinds, len(kinds)) {
+	for p, err := range k.StreamParts(0, end/200, kinds, len(kinds)) {
 		if err != nil || p.Start < at || p.End < p.Start {
 			t.Fatalf("a part from %d to %d after %d; %v", p.Start, p.End, at, err)
 		}
 		at = p.End
-		for i, ns := range p.Ns {
+		for i, ns := range p.NsByKind {
 			in[i] += ns
 		}
 	}

@@ -60,27 +60,27 @@ func (f *changed) code(c *wire.Coder) {
 	ns := func(list ...*float64) {
 		for _, v := range list {
 			n := int64(math.Round(*v))
-			wire.Integers(c, &n)
+			wire.CodeIntegers(c, &n)
 			*v = float64(n)
 		}
 	}
 	place := func(p *trace.WaitPlace) {
-		wire.Above(c, &p.Function, -1, math.MaxInt32)
-		wire.Naturals(c, &p.Site)
+		wire.CodeAbove(c, &p.Function, -1, math.MaxInt32)
+		wire.CodeNaturals(c, &p.Site)
 	}
-	wire.Naturals(c, &f.slots)
+	wire.CodeNaturals(c, &f.slots)
 	ns(&f.noise)
-	wire.List(c, &f.proposals, 9, func(_ int, p *proposal) {
-		wire.Bounded(c, &p.kind, int(kinds)-1)
-		wire.Naturals(c, &p.from, &p.every, &p.of)
+	wire.CodeList(c, &f.proposals, 9, func(_ int, p *proposal) {
+		wire.CodeBounded(c, &p.kind, int(kinds)-1)
+		wire.CodeNaturals(c, &p.from, &p.every, &p.of)
 		ns(&p.before, &p.after, &p.cost)
 		place(&p.place)
-		wire.List(c, &p.ranks, 1, func(_ int, r *int) { wire.Naturals(c, r) })
+		wire.CodeList(c, &p.ranks, 1, func(_ int, r *int) { wire.CodeNaturals(c, r) })
 	})
 	for _, list := range []*[]lateRank{&f.late, &f.delayed, &f.alone} {
-		wire.List(c, list, 5, func(_ int, l *lateRank) {
-			wire.Naturals(c, &l.slot, &l.rank)
-			wire.Naturals(c, &l.ns)
+		wire.CodeList(c, list, 5, func(_ int, l *lateRank) {
+			wire.CodeNaturals(c, &l.slot, &l.rank)
+			wire.CodeNaturals(c, &l.ns)
 			place(&l.place)
 		})
 	}
@@ -130,10 +130,10 @@ type row struct {
 }
 
 func (r *row) code(c *wire.Coder) {
-	wire.Naturals(c, &r.first, &r.ranks)
-	wire.Naturals(c, &r.unlike)
+	wire.CodeNaturals(c, &r.first, &r.ranks)
+	wire.CodeNaturals(c, &r.unlike)
 	for i := range r.times {
-		wire.List(c, &r.times[i], 1, func(_ int, ns *int64) { wire.Integers(c, ns) })
+		wire.CodeList(c, &r.times[i], 1, func(_ int, ns *int64) { wire.CodeIntegers(c, ns) })
 	}
 }
 
@@ -157,18 +157,18 @@ func (r *row) join(o *row) {
 // rows are those of groups, of ranks that are unlike these, and which rank computes longest in each column.
 type rows struct {
 	groups, own []row
-	highest     []trace.WhenHighest // by column, of those that compute longer than their group
+	highest     []trace.WhenOutlier // by column, of those that compute longer than their group
 	unlike      int64               // sum
 }
 
 func (x *rows) code(c *wire.Coder) {
-	wire.List(c, &x.groups, 3+states, func(_ int, r *row) { r.code(c) })
-	wire.List(c, &x.own, 3+states, func(_ int, r *row) { r.code(c) })
-	wire.List(c, &x.highest, 3, func(_ int, h *trace.WhenHighest) {
-		wire.Naturals(c, &h.Column, &h.Rank)
-		wire.Naturals(c, &h.Ns)
+	wire.CodeList(c, &x.groups, 3+states, func(_ int, r *row) { r.code(c) })
+	wire.CodeList(c, &x.own, 3+states, func(_ int, r *row) { r.code(c) })
+	wire.CodeList(c, &x.highest, 3, func(_ int, h *trace.WhenOutlier) {
+		wire.CodeNaturals(c, &h.Column, &h.Rank)
+		wire.CodeNaturals(c, &h.Ns)
 	})
-	wire.Naturals(c, &x.unlike)
+	wire.CodeNaturals(c, &x.unlike)
 }
 
 func (x *rows) join(o *rows) {
@@ -177,10 +177,10 @@ func (x *rows) join(o *rows) {
 	slices.SortStableFunc(x.own, func(a, b row) int { return cmp.Compare(b.unlike, a.unlike) })
 	x.own = x.own[:min(len(x.own), ownRows)]
 	x.highest = append(x.highest, o.highest...)
-	slices.SortStableFunc(x.highest, func(a, b trace.WhenHighest) int {
+	slices.SortStableFunc(x.highest, func(a, b trace.WhenOutlier) int {
 		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(b.Ns, a.Ns))
 	})
-	x.highest = slices.CompactFunc(x.highest, func(a, b trace.WhenHighest) bool { return a.Column == b.Column })
+	x.highest = slices.CompactFunc(x.highest, func(a, b trace.WhenOutlier) bool { return a.Column == b.Column })
 	x.unlike += o.unlike
 }
 
@@ -319,7 +319,7 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 	add := func(c *change) *trace.WhenFinding {
 		slot := func(ns float64) int64 { return int64(math.Round(ns / float64(each))) }
 		out = append(out, trace.WhenFinding{
-			Kind: int(c.kind), From: uint64(c.from) * each, Every: uint64(c.every) * each, Place: trace.WaitPlace{Function: -1},
+			Kind: int(c.kind), FirstIteration: uint64(c.from) * each, Period: uint64(c.every) * each, Place: trace.WaitPlace{Function: -1},
 			BeforeNs: slot(c.before), AfterNs: slot(c.after), CostNs: int64(c.cost),
 		})
 		return &out[len(out)-1]
@@ -331,12 +331,12 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 			continue
 		}
 		w := add(&p.change)
-		w.Ranks, w.Of, w.Place = p.ranks, p.of, p.place
+		w.Ranks, w.IterationCount, w.Place = p.ranks, p.of, p.place
 	}
 	program, delayed := undelayed(v, x.shapes, f.delayed)
 	if delayed.cost >= leastShare*run {
 		w := add(&delayed.change)
-		w.Ranks, w.Of, w.LongerNs = []int{delayed.rank}, 1, delayed.ns
+		w.Ranks, w.IterationCount, w.LongerNs = []int{delayed.rank}, 1, delayed.ns
 	}
 	v = program
 	list, apart := changes(v, x.shapes, typical)
@@ -364,7 +364,7 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 		}
 		if w := add(&c); of {
 			told[late.slot] = true
-			w.Ranks, w.Of, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
+			w.Ranks, w.IterationCount, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
 		}
 	}
 	slices.SortStableFunc(out, func(a, b trace.WhenFinding) int { return cmp.Compare(b.CostNs, a.CostNs) })
@@ -459,7 +459,7 @@ func (x *RankAnalysis) rows() (*rows, error) {
 		for i, ns := range own.times[computing] {
 			d := ns - sum.times[computing][i]
 			if own.unlike += max(d, -d); d > 0 {
-				all.highest = append(all.highest, trace.WhenHighest{Column: i, Rank: x.Rank(), Ns: d})
+				all.highest = append(all.highest, trace.WhenOutlier{Column: i, Rank: x.Rank(), Ns: d})
 			}
 		}
 		if all.unlike = own.unlike; float64(own.unlike) > unlikeOfRun*x.run() {

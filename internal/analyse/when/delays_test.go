@@ -22,7 +22,7 @@ func TestDelays(t *testing.T) {
 	logs[2].Delays = [][]track.Delay{nil}
 	for _, i := range []uint64{12, 25} {
 		first := 1 + i*callsARound
-		logs[2].Delays[0] = append(logs[2].Delays[0], track.Delay{Call: first, BeforeNs: 15 * typicalNs}, track.Delay{Call: first + 3, BeforeNs: 5 * typicalNs})
+		logs[2].Delays[0] = append(logs[2].Delays[0], track.Delay{Call: first, BeforeCallNs: 15 * typicalNs}, track.Delay{Call: first + 3, BeforeCallNs: 5 * typicalNs})
 	}
 	_, got, err := AnalyseLogs(r, logs)
 	if err != nil {
@@ -32,16 +32,16 @@ func TestDelays(t *testing.T) {
 	for _, f := range got.Findings {
 		kinds[Kind(f.Kind)] = f
 	}
-	if d := kinds[KindDelayed]; len(got.Findings) != 2 || !oneRank(d, 2) || d.From != 12 && d.From != 25 || d.LongerNs < 19*typicalNs || d.CostNs < 36*typicalNs ||
+	if d := kinds[KindDelayed]; len(got.Findings) != 2 || !oneRank(d, 2) || d.FirstIteration != 12 && d.FirstIteration != 25 || d.LongerNs < 19*typicalNs || d.CostNs < 36*typicalNs ||
 		d.CostNs > 44*typicalNs {
 		t.Errorf("%+v", got.Findings)
 	}
-	if s := kinds[KindSlow]; !oneRank(s, 2) || s.From != 40 {
+	if s := kinds[KindSlow]; !oneRank(s, 2) || s.FirstIteration != 40 {
 		t.Errorf("%+v", s)
 	}
 	ready := int64(0)
 	for column := range got.WidthNs {
-		ready += got.Ns(2, trace.WhenReady, column)
+		ready += got.StateNs(2, trace.WhenReady, column)
 	}
 	if ready < 36*typicalNs || ready > 44*typicalNs {
 		t.Errorf("the picture has rank 2 without a processor for %d ns", ready)

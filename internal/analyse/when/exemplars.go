@@ -26,13 +26,13 @@ type exemplars struct {
 }
 
 func (e *exemplars) code(c *wire.Coder) {
-	wire.List(c, &e.iterations, 1, func(_ int, i *uint64) { wire.Uints(c, i) })
-	wire.List(c, &e.times, 1, func(_ int, list *[]trace.WhenTimes) {
-		wire.List(c, list, 3, func(_ int, t *trace.WhenTimes) {
-			wire.Naturals(c, &t.Rank)
-			wire.Integers(c, &t.FromNs)
-			wire.List(c, &t.Gaps, 1, func(_ int, ns *int64) { wire.Integers(c, ns) })
-			wire.List(c, &t.Durations, 1, func(_ int, ns *int64) { wire.Integers(c, ns) })
+	wire.CodeList(c, &e.iterations, 1, func(_ int, i *uint64) { wire.CodeUints(c, i) })
+	wire.CodeList(c, &e.times, 1, func(_ int, list *[]trace.WhenTimes) {
+		wire.CodeList(c, list, 3, func(_ int, t *trace.WhenTimes) {
+			wire.CodeNaturals(c, &t.Rank)
+			wire.CodeIntegers(c, &t.StartNs)
+			wire.CodeList(c, &t.Gaps, 1, func(_ int, ns *int64) { wire.CodeIntegers(c, ns) })
+			wire.CodeList(c, &t.Durations, 1, func(_ int, ns *int64) { wire.CodeIntegers(c, ns) })
 		})
 	})
 }
@@ -68,7 +68,7 @@ func (x *RankAnalysis) wanted(w *trace.When) (list []uint64) {
 	add(uint64(at) * each)
 	for i := range w.Findings {
 		if f := &w.Findings[i]; Kind(f.Kind) == KindSlow && len(list) < mostExemplars-1 {
-			add(f.From)
+			add(f.FirstIteration)
 		}
 	}
 	slowest := slices.Index(v, slices.Max(v))
@@ -125,7 +125,7 @@ func (x *RankAnalysis) timesOf(e *exemplars) error {
 			continue
 		}
 		if from > passed {
-			until, err := next.Pass(from - passed)
+			until, err := next.Skip(from - passed)
 			if err != nil {
 				return err
 			}
@@ -141,7 +141,7 @@ func (x *RankAnalysis) timesOf(e *exemplars) error {
 				if n == 0 || end == math.MinInt64 { // what was computed before the loop isn't the first iteration's
 					end = start
 				}
-				t.FromNs = end - x.means[1+n/each]
+				t.StartNs = end - x.means[1+n/each]
 			}
 			t.Gaps = append(t.Gaps, max(0, start-end))
 			t.Durations = append(t.Durations, max(0, until-max(start, end)))

@@ -22,12 +22,12 @@ import (
 const today = 1_800_000_000_000_000_000
 
 // logged is a run as ranks have it at its end: the trace without times of single calls, and these by rank.
-func logged(t mergetest.TB, m made) (*trace.Reader, []*track.Log) {
+func logged(t mergetest.TB, m made) (*trace.Reader, []*track.TimeLog) {
 	t.Helper()
 	tracks := m.tracks()
-	logs := make([]*track.Log, len(tracks))
+	logs := make([]*track.TimeLog, len(tracks))
 	for rank, tr := range tracks {
-		logs[rank], tr.Log = tr.Log, nil
+		logs[rank], tr.TimeLog = tr.TimeLog, nil
 		logs[rank].StartNs += today
 		tr.Process.StartNs += today
 	}
@@ -46,7 +46,7 @@ func TestEndOfRun(t *testing.T) {
 		}
 		r, logs := logged(t, m)
 		w, got, err := AnalyseLogs(r, logs)
-		if err != nil || w.Left != trace.WaitsKnown {
+		if err != nil || w.Status != trace.WaitsKnown {
 			t.Fatal(w, err)
 		}
 		if d := cmp.Diff(sections.AppendWhen(nil, want), sections.AppendWhen(nil, got)); d != "" || len(got.Findings) == 0 {
@@ -67,7 +67,7 @@ func TestWithoutWaits(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		x, err := BeginRank(tr, r, clock)
+		x, err := BeginRankAnalysis(tr, r, clock)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func TestWithoutWaits(t *testing.T) {
 	}
 	for i := range got.Rows {
 		for column := range got.WidthNs {
-			if ns := got.Ns(i, trace.WhenWaiting, column); ns != 0 {
+			if ns := got.StateNs(i, trace.WhenWaiting, column); ns != 0 {
 				t.Fatalf("row %d waits %d ns", i, ns)
 			}
 		}
@@ -124,7 +124,7 @@ func TestBrokenTransport(t *testing.T) {
 					f.Transport = tr
 					own = f
 				}
-				_, _, err := AnalyseRun(own, waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}, timing.Options{Waits: timing.Always})
+				_, _, err := AnalyseRun(own, waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}, timing.Options{Waits: timing.WaitsAlways})
 				return err
 			})
 			if f.left >= 0 {
@@ -155,7 +155,7 @@ func TestBrokenLog(t *testing.T) {
 		for n := range k.Len(0) {
 			for _, panics := range []bool{false, true} {
 				broken, seen := *logs[1], 0
-				broken.Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
+				broken.Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
 					left := n
 					seen++
 					for e, err := range whole {
@@ -171,7 +171,7 @@ func TestBrokenLog(t *testing.T) {
 						}
 					}
 				}}
-				_, found, err := AnalyseLogs(r, []*track.Log{logs[0], &broken, logs[2]})
+				_, found, err := AnalyseLogs(r, []*track.TimeLog{logs[0], &broken, logs[2]})
 				if found != nil || err != nil {
 					t.Errorf("pass %d, call %d: %+v, %v", passes, n, found, err)
 				}
@@ -212,7 +212,7 @@ func TestManyRanks(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			rank, err := BeginRank(c, r, clock)
+			rank, err := BeginRankAnalysis(c, r, clock)
 			if err != nil {
 				return err
 			}

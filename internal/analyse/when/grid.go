@@ -83,8 +83,8 @@ func (g *grid) columns() columns {
 // coarser are the columns of a picture with fewer, as finest columns where they begin; the last is where they end.
 func (g *grid) coarser(c columns, most int) (w trace.When, begins []int) {
 	f, n := mostColumns/most, len(c.cells)-1
-	w = trace.When{Before: g.before / f, After: g.after / f, Parts: 1}
-	inside, room := n-g.before-g.after, most-w.Before-w.After
+	w = trace.When{ColumnsBeforeLoop: g.before / f, ColumnsAfterLoop: g.after / f, ColumnsPerIteration: 1}
+	inside, room := n-g.before-g.after, most-w.ColumnsBeforeLoop-w.ColumnsAfterLoop
 	together := 1
 	for together < c.parts && inside > together*room {
 		together *= 2
@@ -94,7 +94,7 @@ func (g *grid) coarser(c columns, most int) (w trace.When, begins []int) {
 		together = c.parts * ((iterations + room - 1) / room)
 	}
 	if g.slots > 0 {
-		w.Parts, w.Each = max(1, c.parts/together), c.each*uint64(max(1, together/c.parts))
+		w.ColumnsPerIteration, w.IterationsPerColumn = max(1, c.parts/together), c.each*uint64(max(1, together/c.parts))
 	}
 	for i := 0; i < n; {
 		begins = append(begins, i)

@@ -41,7 +41,7 @@ func TestCellsBySlowPainting(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				for call, err := range k.Timed(0) {
+				for call, err := range k.TimedCalls(0) {
 					if err != nil {
 						return err
 					}
@@ -50,13 +50,13 @@ func TestCellsBySlowPainting(t *testing.T) {
 			}
 			_, err := waits.Analyse(r, waits.Options{
 				Visitor: func(rank int) waits.CallVisitor { return riders[rank] },
-				Each: func(w waits.Wait) {
+				EachWait: func(w waits.Wait) {
 					c, sign := list[w.Rank].canvas, int64(1)
 					if w.Ns < 0 {
 						w.Ns, sign = -w.Ns, -1
 					}
 					for cell := range c.cells() {
-						slow[w.Rank][waiting][cell] += sign * max(0, min(c.at[cell+1], w.FromNs+w.Ns)-max(c.at[cell], w.FromNs))
+						slow[w.Rank][waiting][cell] += sign * max(0, min(c.at[cell+1], w.BeginNs+w.Ns)-max(c.at[cell], w.BeginNs))
 					}
 				},
 			})
@@ -93,7 +93,7 @@ func TestPicture(t *testing.T) {
 		if size > x.bytes {
 			t.Errorf("%d bytes", size)
 		}
-		first, end, err := r.Extent()
+		first, end, err := r.TimeExtent()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestPicture(t *testing.T) {
 				}
 			}
 			for column := range w.WidthNs {
-				got += w.Ns(i, trace.WhenComputing, column)
+				got += w.StateNs(i, trace.WhenComputing, column)
 			}
 			// What comes before the first call of the loop is no iteration's, but it is computed all the same.
 			if d := float64(got) - want; d > float64(w.LevelNs) || d < -float64(w.LevelNs)-0.002*want {

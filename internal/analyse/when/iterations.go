@@ -10,24 +10,24 @@ import (
 type Iterations struct {
 	r     *trace.Reader
 	x     *waits.Places
-	loops map[int]*Loop      // by stream
-	of    map[[2]int]*Rounds // by class and stream, if all ranks of the class have the same
+	loops map[int]*Loop              // by stream
+	of    map[[2]int]*RankIterations // by class and stream, if all ranks of the class have the same
 }
 
 // NewIterations prepares a trace.
 func NewIterations(r *trace.Reader) (*Iterations, error) {
 	x, err := waits.NewPlaces(r)
-	return &Iterations{r, x, make(map[int]*Loop), make(map[[2]int]*Rounds)}, err
+	return &Iterations{r, x, make(map[int]*Loop), make(map[[2]int]*RankIterations)}, err
 }
 
-// Rounds returns the iterations of a rank's thread; nil: it has none.
-func (i *Iterations) Rounds(k *trace.Rank, stream int) (*Rounds, error) {
+// IterationsOf returns the iterations of a rank's thread; nil: it has none.
+func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, error) {
 	w, err := i.r.When()
 	if err != nil {
 		return nil, err
 	}
 	if stream == 0 && w != nil && w.Loop != nil {
-		return k.Iterations()
+		return k.LoopIterations()
 	}
 	loop, known := i.loops[stream]
 	if !known {
@@ -58,14 +58,14 @@ func (i *Iterations) Rounds(k *trace.Rank, stream int) (*Rounds, error) {
 // BeginTimes returns when some iterations begin on the first thread of a rank, and its number; of rank -1, on the first that has any; nil: it has
 // none. The one after the last begins where that ends.
 func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []int64, err error) {
-	for k, err := range i.r.Tracks() {
+	for k, err := range i.r.RanksWithTrack() {
 		if err != nil {
 			return 0, nil, err
 		}
 		if rank >= 0 && rank != k.Number() {
 			continue
 		}
-		rounds, err := i.Rounds(k, 0)
+		rounds, err := i.IterationsOf(k, 0)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -73,7 +73,7 @@ func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []in
 			continue
 		}
 		for _, n := range iterations {
-			for c, err := range k.TimedFrom(0, max(1, rounds.Begin(n))-1) { // what is computed before its first call is part of it
+			for c, err := range k.TimedCallsFrom(0, max(1, rounds.Begin(n))-1) { // what is computed before its first call is part of it
 				if err != nil {
 					return 0, nil, err
 				}
@@ -89,7 +89,7 @@ func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []in
 // find looks for the loop that most ranks have in a thread.
 func (i *Iterations) find(stream int) (*Loop, error) {
 	all, ranks, lists := make(votes), 0, make(map[int]map[key]vote)
-	for k, err := range i.r.Tracks() {
+	for k, err := range i.r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}

@@ -96,7 +96,7 @@ func (m made) tracks() []*track.Track {
 	for rank, tr := range tracks {
 		until(rank, 1000, end)
 		tr.Process.StartNs = 1000
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 			x, before := calls[rank][i], int64(0)
 			if i > 0 {
 				before = calls[rank][i-1].to
@@ -121,28 +121,34 @@ func near(i uint64, want, rounds int) bool {
 }
 
 func oneRank(f trace.WhenFinding, rank int) bool {
-	return f.Of == 1 && slices.Equal(f.Ranks, []int{rank})
+	return f.IterationCount == 1 && slices.Equal(f.Ranks, []int{rank})
 }
 
 var truths = []truth{
 	{"one slow iteration", KindSlow,
 		func(m made) { m[len(m)-1][len(m[0])*7/10] += 10 * typicalNs },
 		func(f trace.WhenFinding, m made) bool {
-			return int(f.From) == len(m[0])*7/10 && oneRank(f, len(m)-1)
+			return int(f.FirstIteration) == len(m[0])*7/10 && oneRank(f, len(m)-1)
 		}},
 	{"a step of a rank by half", KindStep,
 		func(m made) { scale(m[1], func(i int) bool { return i >= len(m[1])/2 }, 1.5) },
-		func(f trace.WhenFinding, m made) bool { return near(f.From, len(m[0])/2, len(m[0])) && oneRank(f, 1) }},
+		func(f trace.WhenFinding, m made) bool {
+			return near(f.FirstIteration, len(m[0])/2, len(m[0])) && oneRank(f, 1)
+		}},
 	{"a step of a rank by a tenth", KindStep,
 		func(m made) { scale(m[2], func(i int) bool { return i >= len(m[2])/2 }, 1.1) },
-		func(f trace.WhenFinding, m made) bool { return near(f.From, len(m[0])/2, len(m[0])) && oneRank(f, 2) }},
+		func(f trace.WhenFinding, m made) bool {
+			return near(f.FirstIteration, len(m[0])/2, len(m[0])) && oneRank(f, 2)
+		}},
 	{"a step of all", KindStep,
 		func(m made) {
 			for _, v := range m {
 				scale(v, func(i int) bool { return i >= len(v)/3 }, 1.3)
 			}
 		},
-		func(f trace.WhenFinding, m made) bool { return near(f.From, len(m[0])/3, len(m[0])) && f.Of == len(m) }},
+		func(f trace.WhenFinding, m made) bool {
+			return near(f.FirstIteration, len(m[0])/3, len(m[0])) && f.IterationCount == len(m)
+		}},
 	{"a drift of a rank", KindDrift,
 		func(m made) {
 			for i := range m[0] {
@@ -156,10 +162,12 @@ var truths = []truth{
 				scale(v, func(i int) bool { return i%10 == 9 }, 2)
 			}
 		},
-		func(f trace.WhenFinding, m made) bool { return f.From == 9 && f.Every == 10 && f.Of == len(m) }},
+		func(f trace.WhenFinding, m made) bool {
+			return f.FirstIteration == 9 && f.Period == 10 && f.IterationCount == len(m)
+		}},
 	{"a period of one", KindPeriod,
 		func(m made) { scale(m[1], func(i int) bool { return i%8 == 3 }, 2) },
-		func(f trace.WhenFinding, m made) bool { return f.From == 3 && f.Every == 8 && oneRank(f, 1) }},
+		func(f trace.WhenFinding, m made) bool { return f.FirstIteration == 3 && f.Period == 8 && oneRank(f, 1) }},
 	{"a noisy rank", KindNoisy,
 		func(m made) {
 			r := rand.New(rand.NewPCG(7, 7))
@@ -198,14 +206,14 @@ func TestKnownTruth(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if w.Loop == nil || int(w.Loop.Iterations) != x.rounds || w.Loop.Without != 0 {
+					if w.Loop == nil || int(w.Loop.Iterations) != x.rounds || w.Loop.RanksWithout != 0 {
 						t.Fatalf("loop %+v of %d rounds", w.Loop, x.rounds)
 					}
 					found := truth.kind == kinds
 					for _, f := range w.Findings {
 						if !found && Kind(f.Kind) == truth.kind && truth.is(f, m) {
 							found = true
-						} else if truth.kind != KindNoisy || f.Of != 1 || f.Ranks[0] != 2 { // single iterations of a noisy rank are slow
+						} else if truth.kind != KindNoisy || f.IterationCount != 1 || f.Ranks[0] != 2 { // single iterations of a noisy rank are slow
 							others++
 							t.Logf("draw %d: %+v", seed, f)
 						}

@@ -22,7 +22,7 @@ type Loop struct {
 const (
 	leastRounds = 2
 	mostKeys    = 8 // of a rank
-	mostSlots   = model.WhenSingle
+	mostSlots   = model.WhenMaxSingleIterations
 	sampled     = 256  // iterations that the time of a loop is estimated from
 	longRound   = 10   // times the median: what an iteration counts for at most
 	nearlyAll   = 0.85 // of the time of the loop with most: a loop within is the finer choice
@@ -31,7 +31,7 @@ const (
 
 // A siteOrder numbers the call sites of a thread by their first call.
 type siteOrder struct {
-	*trace.Order
+	*trace.SiteOrder
 	k      *trace.Rank
 	stream int
 	x      *waits.Places
@@ -40,10 +40,10 @@ type siteOrder struct {
 }
 
 func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
-	o := &siteOrder{Order: k.Order(stream), k: k, stream: stream, x: x}
-	o.number = o.Number
-	for _, t := range o.First {
-		c := k.Called(t)
+	o := &siteOrder{SiteOrder: k.SiteOrder(stream), k: k, stream: stream, x: x}
+	o.number = o.SiteOf
+	for _, t := range o.FirstTerminals {
+		c := k.CallWithoutParams(t)
 		o.places = append(o.places, x.PlaceOf(c.Func, c.Site))
 	}
 	return o
@@ -58,12 +58,14 @@ type cycle struct {
 }
 
 // begins says whether a call begins a round.
-func (c *cycle) begins(o *siteOrder) func(before, terminal int) bool { return o.Begins(c.to, c.from) }
+func (c *cycle) begins(o *siteOrder) func(before, terminal int) bool {
+	return o.BeginsIteration(c.to, c.from)
+}
 
 // cycles finds the loops of the order with most time. mean is the time of a terminal's call, with what it computes before; nil: all
 // calls count the same.
 func (o *siteOrder) cycles(mean []float64) []cycle {
-	weigh := o.k.Weighed(o.stream, func(t int) int64 {
+	weigh := o.k.PrefixWeights(o.stream, func(t int) int64 {
 		if mean == nil {
 			return 1
 		}
@@ -71,19 +73,19 @@ func (o *siteOrder) cycles(mean []float64) []cycle {
 	})
 	total := float64(max(1, weigh(math.MaxUint64)))
 	var list []cycle
-	for to, sources := range o.Back {
+	for to, sources := range o.StepsBackFrom {
 		entered := uint64(0)
 		if to == 0 {
 			entered = 1
 		}
-		for s, n := range o.Steps {
+		for s, n := range o.StepCounts {
 			if s[1] == to && s[0] < to {
 				entered += n
 			}
 		}
 		rounds := entered
 		for i := len(sources) - 1; i >= 0; i-- {
-			if rounds += o.Steps[[2]int{sources[i], to}]; rounds >= leastRounds {
+			if rounds += o.StepCounts[[2]int{sources[i], to}]; rounds >= leastRounds {
 				list = append(list, cycle{to: to, from: sources[i], rounds: rounds})
 			}
 		}
@@ -94,7 +96,7 @@ func (o *siteOrder) cycles(mean []float64) []cycle {
 		c := &list[i]
 		if i == 0 || list[i-1].to != c.to {
 			leaves = o.k.OccurrencesAfter(o.stream, func(before, t int) bool {
-				return before != trace.NoTerminal && o.number[before] >= c.to && o.number[t] < c.to
+				return before != trace.BeforeFirstTerminal && o.number[before] >= c.to && o.number[t] < c.to
 			})
 		}
 		outer := cycle{to: c.to, from: math.MaxInt}
@@ -239,10 +241,10 @@ func finer(a, b uint64) bool {
 	return a <= mostSlots && a > b || a > mostSlots && a < b
 }
 
-// Rounds are the iterations of a loop on one rank.
-type Rounds = trace.Rounds
+// RankIterations are the iterations of a loop on one rank.
+type RankIterations = trace.Rounds
 
 // rounds finds the iterations of a loop; nil if the rank runs it from elsewhere or another number of times.
-func (o *siteOrder) rounds(l *Loop) *Rounds {
+func (o *siteOrder) rounds(l *Loop) *RankIterations {
 	return o.Rounds(slices.Index(o.places, l.Begins), l.Iterations)
 }

@@ -18,7 +18,7 @@ func orders(t mergetest.TB, r *trace.Reader) (list []*siteOrder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestRoundsBySlowWalk(t *testing.T) {
 		for terminal := range o.k.Sequence(0) {
 			sites = append(sites, o.number[terminal])
 		}
-		for to, sources := range o.Back {
+		for to, sources := range o.StepsBackFrom {
 			for _, from := range sources {
 				c := cycle{to: to, from: from}
 				var want []uint64

@@ -23,7 +23,7 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 		rows[i].First, rows[i].Ranks = w.Rows[i].First, w.Rows[i].Ranks
 	}
 	for column, width := range w.WidthNs {
-		if !w.Inside(column) {
+		if !w.InLoop(column) {
 			continue
 		}
 		first, last := w.Iterations(column)
@@ -36,7 +36,7 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 		for i := range rows {
 			left := width
 			for state := range trace.WhenStates {
-				ns := max(0, w.Ns(i, state, column))
+				ns := max(0, w.StateNs(i, state, column))
 				rows[i].Ns[state] += of(ns)
 				left -= ns
 			}
@@ -46,39 +46,39 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	return rows, whole
 }
 
-// Concerns reports whether a finding is about some of these iterations alone.
-func Concerns(f *trace.WhenFinding, from, end uint64) bool {
+// FindingConcerns reports whether a finding is about some of these iterations alone.
+func FindingConcerns(f *trace.WhenFinding, from, end uint64) bool {
 	switch Kind(f.Kind) {
 	case KindSlow, KindDelayed:
-		return from <= f.From && f.From < end
+		return from <= f.FirstIteration && f.FirstIteration < end
 	case KindPeriod:
-		if f.From >= end {
+		if f.FirstIteration >= end {
 			return false
 		}
-		n := max(from, f.From)
-		return (n-f.From+f.Every-1)/f.Every*f.Every+f.From < end
+		n := max(from, f.FirstIteration)
+		return (n-f.FirstIteration+f.Period-1)/f.Period*f.Period+f.FirstIteration < end
 	}
 	return true
 }
 
-// A Segment is iterations between steps: from one on, to another which is not in it, and what one takes in the median, in ns.
-type Segment struct {
-	From uint64 `json:"from"`
-	End  uint64 `json:"end"`
-	Ns   int64  `json:"ns"`
+// A IterationSegment is iterations between steps: from one on, to another which is not in it, and what one takes in the median, in ns.
+type IterationSegment struct {
+	FirstIteration uint64 `json:"from"`
+	EndIteration   uint64 `json:"end"`
+	MedianNs       int64  `json:"ns"`
 }
 
-// Segments divides all iterations where a step was found.
-func Segments(w *trace.When) (list []Segment) {
+// IterationSegments divides all iterations where a step was found.
+func IterationSegments(w *trace.When) (list []IterationSegment) {
 	edges := []uint64{0, w.Loop.Iterations}
 	for i := range w.Findings {
 		if f := &w.Findings[i]; Kind(f.Kind) == KindStep {
-			edges = append(edges, f.From)
+			edges = append(edges, f.FirstIteration)
 		}
 	}
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
-	lasting := w.Lasting()
+	lasting := w.IterationTimes()
 	for i, from := range edges[:len(edges)-1] {
 		var each []float64
 		for _, x := range lasting {
@@ -87,7 +87,7 @@ func Segments(w *trace.When) (list []Segment) {
 			}
 		}
 		if len(each) > 0 {
-			list = append(list, Segment{from, edges[i+1], int64(stats.Median(each))})
+			list = append(list, IterationSegment{from, edges[i+1], int64(stats.Median(each))})
 		}
 	}
 	return list
@@ -95,7 +95,7 @@ func Segments(w *trace.When) (list []Segment) {
 
 // SlowestIterations is the iterations of a column that take longest.
 func SlowestIterations(w *trace.When) trace.WhenIterations {
-	return slices.MaxFunc(w.Lasting(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
+	return slices.MaxFunc(w.IterationTimes(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
 }
 
 // ExemplarIn is what is kept of the times of these iterations; nil if it isn't exactly one of those that are kept.

@@ -73,7 +73,7 @@ func changesOf(w *trace.When) (n int) {
 	for i := range w.Rows {
 		for p := range w.Rows[i].Planes {
 			before := int64(0)
-			for _, l := range w.Rows[i].Planes[p].Levels {
+			for _, l := range w.Rows[i].Planes[p].LevelCounts {
 				if l != before {
 					n++
 				}
@@ -95,16 +95,16 @@ func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r run
 	p, begins := g.coarser(c, r.columns)
 	w := &p
 	if x.loop != nil {
-		w.Loop = &trace.WhenLoop{Begins: x.loop.Begins, Iterations: x.loop.Iterations, Without: x.Size() - x.loop.Ranks}
+		w.Loop = &trace.WhenLoop{BeginsAt: x.loop.Begins, Iterations: x.loop.Iterations, RanksWithout: x.Size() - x.loop.Ranks}
 	}
 	w.WidthNs = stepped(merged(widths, begins))
 	var inside []float64
 	for i, ns := range w.WidthNs {
-		if w.Inside(i) || w.Loop == nil {
+		if w.InLoop(i) || w.Loop == nil {
 			inside = append(inside, float64(ns))
 		}
 	}
-	w.LevelNs = max(1, int64(math.Round(timing.StepOf(uint64(median(inside)/float64(r.levels))).Ns())))
+	w.LevelNs = max(1, int64(math.Round(timing.LogStepOf(uint64(median(inside)/float64(r.levels))).Ns())))
 	groups := all.groups
 	if n := len(groups); n > r.rows {
 		groups = togetherOf(groups, (n+r.rows-1)/r.rows)
@@ -116,7 +116,7 @@ func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r run
 		}
 		w.Rows = append(w.Rows, out)
 	}
-	w.Highest = highest(w, all, groups, begins)
+	w.Outliers = highest(w, all, groups, begins)
 	return w
 }
 
@@ -160,7 +160,7 @@ func stepped(widths []int64) []int64 {
 	for i, ns := range widths {
 		want := float64(ns) + carried
 		if math.Abs(want-before) > stays*percent*before {
-			before = sections.WidthOf(want)
+			before = sections.ColumnWidth(want)
 		}
 		carried = want - before
 		widths[i] = int64(before)
@@ -172,33 +172,33 @@ func stepped(widths []int64) []int64 {
 func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
 	var usual []float64
 	for i, ns := range times {
-		if w.Inside(i) || w.Loop == nil {
+		if w.InLoop(i) || w.Loop == nil {
 			usual = append(usual, float64(ns))
 		}
 	}
 	unit := float64(w.LevelNs)
-	p.Base = int64(math.Round(median(usual) * trace.WhenBase / unit))
+	p.Base = int64(math.Round(median(usual) * trace.WhenBaseUnits / unit))
 	carried, level := 0.0, int64(0)
 	for i, ns := range times {
 		want := float64(ns) + carried
-		if w.Inside(i) || w.Loop == nil {
-			want -= float64(p.Base) * unit / trace.WhenBase
+		if w.InLoop(i) || w.Loop == nil {
+			want -= float64(p.Base) * unit / trace.WhenBaseUnits
 		}
 		if math.Abs(want-float64(level)*unit) > stays*unit {
 			level = int64(math.Round(want / unit))
 		}
 		carried = want - float64(level)*unit
-		p.Levels = append(p.Levels, level)
+		p.LevelCounts = append(p.LevelCounts, level)
 	}
 	return p
 }
 
 // highest are the columns in which some rank computes far longer than its row says.
-func highest(w *trace.When, all *rows, groups []row, begins []int) (out []trace.WhenHighest) {
-	best := make([]trace.WhenHighest, len(w.WidthNs))
+func highest(w *trace.When, all *rows, groups []row, begins []int) (out []trace.WhenOutlier) {
+	best := make([]trace.WhenOutlier, len(w.WidthNs))
 	note := func(column, rank int, ns int64) {
 		if ns > best[column].Ns {
-			best[column] = trace.WhenHighest{Column: column, Rank: rank, Ns: ns}
+			best[column] = trace.WhenOutlier{Column: column, Rank: rank, Ns: ns}
 		}
 	}
 	column := func(finest int) int {

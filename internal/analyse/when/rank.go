@@ -23,23 +23,23 @@ type RankAnalysis struct {
 	all    []int // ranks
 	r      *trace.Reader
 	places *waits.Places
-	clock  ops.Clock
+	clock  ops.CallClock
 	broken error
 
 	k      *trace.Rank // nil: left no track
 	order  *siteOrder
 	loop   *Loop
-	rounds *Rounds   // of the rank; nil: it doesn't run the loop
-	shapes []int     // of slots: equal where all ranks made calls from the same places
-	means  []int64   // edges of slots, mean of the ranks that run the loop, and of the run around
-	gaps   []float64 // by terminal: its mean; 0 for one that is called too rarely to have a usual gap
-	files  []bool    // by terminal: of a function that works on files, not of MPI
-	canvas *canvas   // nil: nothing is known of the rank
-	origin int64     // the zero of reported times, on the clock
-	zero   int64     // from which the clock counts, on the run's time line
-	last   int64     // end of the latest call
-	size   int64     // bytes that the picture may have; 0: the usual
-	most   []excess  // by slot: the call before which the rank computed most beyond its mean
+	rounds *RankIterations // of the rank; nil: it doesn't run the loop
+	shapes []int           // of slots: equal where all ranks made calls from the same places
+	means  []int64         // edges of slots, mean of the ranks that run the loop, and of the run around
+	gaps   []float64       // by terminal: its mean; 0 for one that is called too rarely to have a usual gap
+	files  []bool          // by terminal: of a function that works on files, not of MPI
+	canvas *canvas         // nil: nothing is known of the rank
+	origin int64           // the zero of reported times, on the clock
+	zero   int64           // from which the clock counts, on the run's time line
+	last   int64           // end of the latest call
+	size   int64           // bytes that the picture may have; 0: the usual
+	most   []excess        // by slot: the call before which the rank computed most beyond its mean
 
 	calls  uint64        // so far
 	delays []track.Delay // delays of calls to come; nil: the kernel reported none
@@ -77,7 +77,7 @@ func (x *RankAnalysis) try(f func() error) {
 func (x *RankAnalysis) message(code func(c *wire.Coder)) []byte {
 	b := []byte{0}
 	x.try(func() error {
-		b = wire.Append(b, code)
+		b = wire.AppendCoded(b, code)
 		return nil
 	})
 	if x.broken != nil {
@@ -92,7 +92,7 @@ func (x *RankAnalysis) read(b []byte, code func(c *wire.Coder)) {
 		if len(b) == 0 || b[0] != 0 {
 			return errElsewhere
 		}
-		return wire.Read(b[1:], "message between ranks", code)
+		return wire.DecodeAll(b[1:], "message between ranks", code)
 	})
 }
 
@@ -140,11 +140,11 @@ func (v *votes) code(c *wire.Coder) {
 	} else {
 		list = sortedVotes(*v)
 	}
-	wire.List(c, &list, 6, func(_ int, k *key) {
-		wire.Naturals(c, &k.at.Function, &k.at.Site)
-		wire.Uints(c, &k.rounds)
+	wire.CodeList(c, &list, 6, func(_ int, k *key) {
+		wire.CodeNaturals(c, &k.at.Function, &k.at.Site)
+		wire.CodeUints(c, &k.rounds)
 		x := (*v)[*k]
-		wire.Naturals(c, &x.ranks, &x.first)
+		wire.CodeNaturals(c, &x.ranks, &x.first)
 		bits := math.Float64bits(x.share)
 		c.Uint64(&bits)
 		x.share = math.Float64frombits(bits)
@@ -163,10 +163,10 @@ type spans struct {
 }
 
 func (s *spans) code(c *wire.Coder) {
-	wire.Naturals(c, &s.ranks)
+	wire.CodeNaturals(c, &s.ranks)
 	before := int64(0)
-	wire.List(c, &s.times, 1, func(_ int, ns *int64) {
-		wire.Relative(c, ns, before)
+	wire.CodeList(c, &s.times, 1, func(_ int, ns *int64) {
+		wire.CodeRelative(c, ns, before)
 		before = *ns
 	})
 	type run struct{ shape, n int }
@@ -181,9 +181,9 @@ func (s *spans) code(c *wire.Coder) {
 	if c.Reader != nil {
 		s.shapes = nil
 	}
-	wire.List(c, &runs, 2, func(_ int, r *run) {
-		wire.Bounded(c, &r.shape, mostSlots)
-		wire.Bounded(c, &r.n, mostSlots)
+	wire.CodeList(c, &runs, 2, func(_ int, r *run) {
+		wire.CodeBounded(c, &r.shape, mostSlots)
+		wire.CodeBounded(c, &r.n, mostSlots)
 		for i := 0; c.Reader != nil && i < r.n && len(s.shapes) < mostSlots; i++ {
 			s.shapes = append(s.shapes, r.shape)
 		}
@@ -204,19 +204,19 @@ func (s *spans) join(o *spans) {
 	}
 	both := make(map[[2]int]int)
 	for i := range s.shapes {
-		s.shapes[i], _ = once.Number(both, [2]int{s.shapes[i], o.shapes[i]})
+		s.shapes[i], _ = once.NumberOf(both, [2]int{s.shapes[i], o.shapes[i]})
 	}
 }
 
-// BeginRank finds the loop of the run, and when the iterations of this rank are. r is the trace, whose times of single
+// BeginRankAnalysis finds the loop of the run, and when the iterations of this rank are. r is the trace, whose times of single
 // calls are not needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means
 // that ranks can't communicate; Conclude reports all other errors.
-func BeginRank(t waits.Transport, r *trace.Reader, clock ops.Clock) (*RankAnalysis, error) {
+func BeginRankAnalysis(t waits.Transport, r *trace.Reader, clock ops.CallClock) (*RankAnalysis, error) {
 	return begin(t, r, clock, nil)
 }
 
 // begin does so, unless something failed before.
-func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*RankAnalysis, error) {
+func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error) (*RankAnalysis, error) {
 	x := &RankAnalysis{Messenger: waits.Messenger{Transport: t}, all: waits.AllRanks(t.Size()), r: r, clock: clock}
 	own := make(votes)
 	x.try(func() (err error) {
@@ -245,7 +245,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 		counts := x.k.Counts(0)
 		x.gaps, x.files = make([]float64, len(times)), make([]bool, len(times))
 		for i := range times {
-			x.files[i] = x.k.Called(i).Func.Has(trace.Posix)
+			x.files[i] = x.k.CallWithoutParams(i).Func.Has(trace.AttrPosix)
 			if counts[i] >= leastShape {
 				x.gaps[i] = times[i].Gap.Mean()
 			}
@@ -308,7 +308,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 }
 
 // roundsOf finds the iterations of a loop on a rank; nil: it has none, or there is no loop.
-func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*Rounds, error) {
+func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*RankIterations, error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -323,11 +323,11 @@ func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*Rounds, error) {
 	if theirs == nil {
 		return nil, nil
 	}
-	return o.Alongside(of, theirs)
+	return o.AlignRounds(of, theirs)
 }
 
 // times looks up when the thread begins and ends, and when its slots begin and the last ends.
-func (x *RankAnalysis) times(rounds *Rounds) (start int64, slots []int64, end int64, err error) {
+func (x *RankAnalysis) times(rounds *RankIterations) (start int64, slots []int64, end int64, err error) {
 	var at []uint64
 	if rounds != nil {
 		g := newGrid(x.loop, 0, 0, 0)
@@ -341,7 +341,7 @@ func (x *RankAnalysis) times(rounds *Rounds) (start int64, slots []int64, end in
 		if to = min(to, n); to <= passed {
 			return nil
 		}
-		until, err := next.Pass(to - passed)
+		until, err := next.Skip(to - passed)
 		passed, end = to, max(end, until)
 		return err
 	}
@@ -373,15 +373,15 @@ func (x *RankAnalysis) times(rounds *Rounds) (start int64, slots []int64, end in
 }
 
 // shapesOf numbers the slots by the places that calls in them come from.
-func (x *RankAnalysis) shapesOf(rounds *Rounds) []int {
+func (x *RankAnalysis) shapesOf(rounds *RankIterations) []int {
 	if rounds == nil {
 		return nil
 	}
-	sum := x.k.Weighed(0, func(t int) int64 { return int64(grammar.MixHash(0, uint64(x.order.number[t]))) })
+	sum := x.k.PrefixWeights(0, func(t int) int64 { return int64(grammar.DrawHash(0, uint64(x.order.number[t]))) })
 	g := newGrid(x.loop, 0, 0, 0)
 	list, known := make([]int, g.slots), make(map[int64]int)
 	for i := range list {
-		list[i], _ = once.Number(known, sum(rounds.Begin(uint64(i+1)*g.each))-sum(rounds.Begin(uint64(i)*g.each)))
+		list[i], _ = once.NumberOf(known, sum(rounds.Begin(uint64(i+1)*g.each))-sum(rounds.Begin(uint64(i)*g.each)))
 	}
 	return list
 }
@@ -424,12 +424,12 @@ func (x *RankAnalysis) delayed(start, end, gap int64) int64 {
 	if x.delays = x.delays[1:]; d.Call+1 < x.calls {
 		return 0
 	}
-	ns := min(gap, d.BeforeNs)
+	ns := min(gap, d.BeforeCallNs)
 	if s := x.canvas.slot(max(start-1, x.last)); s >= 0 {
 		x.before[s] += ns
 	}
 	if s := x.canvas.slot(start); s >= 0 {
-		x.within[s] += min(d.WithinNs, end-start)
+		x.within[s] += min(d.InCallNs, end-start)
 	}
 	return ns
 }

@@ -32,7 +32,7 @@ func Analyse(r *trace.Reader) (*trace.When, error) {
 // AnalyseTimes finds it in the times of single calls; nil if the trace has none.
 func AnalyseTimes(r *trace.Reader) (*trace.When, error) {
 	kind, err := r.TimeKind()
-	if err != nil || !kind.Own() {
+	if err != nil || !kind.OfTheCallItself() {
 		return nil, err
 	}
 	clocks, err := clocksOf(r)
@@ -57,9 +57,9 @@ func FromTraceOrAnalyse(r *trace.Reader, calls int64) (*trace.When, error) {
 }
 
 // clocksOf are the times of a trace, by rank.
-func clocksOf(r *trace.Reader) ([]ops.Clock, error) {
-	list := make([]ops.Clock, r.Ranks())
-	for k, err := range r.Tracks() {
+func clocksOf(r *trace.Reader) ([]ops.CallClock, error) {
+	list := make([]ops.CallClock, r.Ranks())
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
@@ -68,9 +68,9 @@ func clocksOf(r *trace.Reader) ([]ops.Clock, error) {
 	return list, nil
 }
 
-func clockOf(k *trace.Rank) ops.Clock {
+func clockOf(k *trace.Rank) ops.CallClock {
 	return func(stream int) ops.Ticker {
-		next, stop := iter.Pull2(k.Timings(stream))
+		next, stop := iter.Pull2(k.TimedTerminals(stream))
 		return &timings{k.Number(), k.Len(stream), next, stop}
 	}
 }
@@ -95,8 +95,8 @@ func (x *timings) Next() (start, end, gap int64, err error) {
 	return t.Start, t.End(), int64(t.Timing.Gap.Ns), err
 }
 
-// Pass goes over calls.
-func (x *timings) Pass(calls uint64) (int64, error) {
+// Skip goes over calls.
+func (x *timings) Skip(calls uint64) (int64, error) {
 	last := int64(math.MinInt64)
 	for range calls {
 		_, end, _, err := x.Next()
@@ -109,11 +109,11 @@ func (x *timings) Pass(calls uint64) (int64, error) {
 }
 
 // every has a goroutine for each rank. pass goes through the calls of all.
-func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.CallVisitor) error) (w *trace.When, err error) {
+func every(r *trace.Reader, clocks []ops.CallClock, pass func(riders []waits.CallVisitor) error) (w *trace.When, err error) {
 	list, riders := make([]*RankAnalysis, r.Ranks()), make([]waits.CallVisitor, r.Ranks())
 	err = waits.RunRanks(len(list), func(t waits.Transport) (err error) {
 		i := t.Rank()
-		list[i], err = BeginRank(t, r, clocks[i])
+		list[i], err = BeginRankAnalysis(t, r, clocks[i])
 		riders[i] = list[i]
 		return err
 	})
@@ -139,8 +139,8 @@ func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.CallVis
 // over one transport. Rank 0 gets the result for the trace; nil: it was not asked for, the ranks lack times, or one has
 // failed. The error is of the transport.
 func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
-	f.Unlimited = o.Waits == timing.Always
-	if o.When < 0 {
+	f.Unlimited = o.Waits == timing.WaitsAlways
+	if o.WhenBytes < 0 {
 		w, err = waits.AnalyseRun(t, f)
 		return w, nil, err
 	}
@@ -153,17 +153,17 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 	if f.Log != nil && len(f.Log.Delays) > 0 {
 		x.delays = f.Log.Delays[0]
 	}
-	x.size = o.When
+	x.size = o.WhenBytes
 	f.Visitor = x
-	if o.Waits == timing.Never {
+	if o.Waits == timing.WaitsNever {
 		x.WalkCalls()
 	} else if w, err = waits.AnalyseRun(t, f); err != nil {
 		return nil, nil, err
 	}
 	if w != nil {
-		switch w.Left {
+		switch w.Status {
 		case trace.WaitsKnown:
-		case trace.LeftTime: // a look at the times takes far less
+		case trace.WaitsTooLong: // a look at the times takes far less
 			x.WalkCalls()
 		default:
 			x.try(func() error { return errElsewhere })
@@ -176,9 +176,9 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 }
 
 // AnalyseLogs is At for all ranks in one process, however long it takes. logs has their times, by rank.
-func AnalyseLogs(r *trace.Reader, logs []*track.Log) (w *trace.Waits, found *trace.When, err error) {
+func AnalyseLogs(r *trace.Reader, logs []*track.TimeLog) (w *trace.Waits, found *trace.When, err error) {
 	err = waits.RunRanks(r.Ranks(), func(t waits.Transport) error {
-		a, b, err := AnalyseRun(t, waits.RunEnd{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.Always})
+		a, b, err := AnalyseRun(t, waits.RunEnd{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.WaitsAlways})
 		if t.Rank() == 0 {
 			w, found = a, b
 		}

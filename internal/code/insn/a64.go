@@ -28,7 +28,7 @@ const (
 
 // An a64Machine is arm64's Machine. Like that of x86-64 it takes instructions in address order.
 type a64Machine struct {
-	inst     Inst
+	inst     Instruction
 	word     uint32
 	regs     [32]a64Value
 	last     [32]uint64   // the last address that the register was given, 0 if none
@@ -40,7 +40,7 @@ type a64Machine struct {
 }
 
 // NewA64 returns a decoder of arm64's instructions.
-func NewA64() Machine {
+func NewA64() Decoder {
 	m := new(a64Machine)
 	m.Reset()
 	return m
@@ -58,7 +58,7 @@ func signedBits(w uint32, from, n uint) uint64 {
 	return uint64(int64(uint64(w)<<(64-from-n)) >> (64 - n))
 }
 
-func (m *a64Machine) Next(code []byte, addr uint64) (*Inst, bool) {
+func (m *a64Machine) Next(code []byte, addr uint64) (*Instruction, bool) {
 	if len(code) < a64Size {
 		return nil, false
 	}
@@ -66,33 +66,33 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Inst, bool) {
 	m.count++
 	x := &m.inst
 	m.word = w
-	*x = Inst{Addr: addr, Len: a64Size}
+	*x = Instruction{Addr: addr, Len: a64Size}
 	switch {
 	case w&0x7c000000 == 0x14000000: // B, BL
-		x.Kind = Jump
+		x.Kind = KindJump
 		if w>>31 != 0 {
-			x.Kind = Call
+			x.Kind = KindCall
 		}
 		x.Target = addr + signedBits(w, 0, 26)<<2
 	case w&0xff000000 == 0x54000000: // B.cond, BC.cond
-		x.Kind = Branch
+		x.Kind = KindBranch
 		x.Target = addr + signedBits(w, 5, 19)<<2
 		m.branched(w & 15)
 	case w&0x7e000000 == 0x34000000: // CBZ, CBNZ
-		x.Kind = Branch
+		x.Kind = KindBranch
 		x.Target = addr + signedBits(w, 5, 19)<<2
 	case w&0x7e000000 == 0x36000000: // TBZ, TBNZ
-		x.Kind = Branch
+		x.Kind = KindBranch
 		x.Target = addr + signedBits(w, 5, 14)<<2
 	case w&0xfe000000 == 0xd6000000: // to what a register holds
 		m.register(w)
 	case w&0xffe0001f == 0xd4200000, w&0xffe0001f == 0xd4400000, w&0xffff0000 == 0: // BRK, HLT, UDF
-		x.Kind = Stop
+		x.Kind = KindStop
 	default:
 		m.follow(w, addr)
 	}
 	switch x.Kind {
-	case Jump, Return, IndirectJump:
+	case KindJump, KindReturn, KindIndirectJump:
 		// The following code is on another path.
 		for r, v := range m.before {
 			if v.kind != unknown && m.regs[r].kind == unknown {
@@ -101,7 +101,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Inst, bool) {
 		}
 		m.before = [32]a64Value{}
 	}
-	if x.Kind == Call || x.Kind == IndirectCall {
+	if x.Kind == KindCall || x.Kind == KindIndirectCall {
 		for r := range 19 {
 			m.regs[r] = a64Value{}
 		}
@@ -115,25 +115,25 @@ func (m *a64Machine) register(w uint32) {
 	x := &m.inst
 	switch w >> 21 & 7 {
 	case 0:
-		x.Kind = IndirectJump
+		x.Kind = KindIndirectJump
 	case 1:
-		x.Kind = IndirectCall
+		x.Kind = KindIndirectCall
 	case 2, 4, 5: // RET, ERET, DRPS
-		x.Kind = Return
+		x.Kind = KindReturn
 		return
 	default:
 		return
 	}
 	switch v := m.regs[w>>5&31]; v.kind {
 	case pointer:
-		x.Via = Via{Way: BySlot, Slot: v.addr}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, Slot: v.addr}
 	case entry, target:
-		x.Via = Via{Way: ByTable, Table: Table{Addr: v.addr, Size: v.size, Signed: v.signed, Base: v.base, Shift: v.shift}}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, Size: v.size, Signed: v.signed, Base: v.base, Shift: v.shift}}
 		if m.bound > 0 && m.count-m.boundAt <= recent {
-			x.Via.Table.Count = m.bound
+			x.IndirectTarget.Table.Count = m.bound
 		}
 	case lost:
-		x.Via.Way = ByUnknownTable
+		x.IndirectTarget.Origin = TargetFromUnknownTable
 	}
 }
 
@@ -308,13 +308,13 @@ var a64Names = sync.OnceValue(func() (list []string) {
 })
 
 // Convention is that of the AAPCS64: x19 to x29.
-func (m *a64Machine) Convention() Convention {
-	return Convention{StackPointer: a64Zero, CalleeSaved: 0x7ff << 19, Names: a64Names()}
+func (m *a64Machine) Convention() CallingConvention {
+	return CallingConvention{StackPointer: a64Zero, CalleeSaved: 0x7ff << 19, Names: a64Names()}
 }
 
 func (m *a64Machine) Effect() Effect {
 	w := m.word
-	if m.inst.Kind != Plain {
+	if m.inst.Kind != KindPlain {
 		return Effect{}
 	}
 	rd, rn, rm := w&31, w>>5&31, w>>16&31
@@ -323,7 +323,7 @@ func (m *a64Machine) Effect() Effect {
 		n <<= 12
 	}
 	changed := m.changed()
-	at := func(disp int64) Place { return Place{Reg: int(rn), Memory: true, Disp: disp} }
+	at := func(disp int64) Operand { return Operand{Reg: int(rn), Memory: true, Disp: disp} }
 	load := w>>22&3 != 0
 	switch scale := w >> 30; {
 	case w&0x1f800000 == 0x11000000: // ADD and SUB, a constant
@@ -346,38 +346,38 @@ func (m *a64Machine) Effect() Effect {
 			return step(register(rd), at(disp), 0)
 		case rd != a64Zero:
 			e := step(at(disp), register(rd), 0)
-			e.Size = 1 << scale
+			e.StoredSize = 1 << scale
 			return e
 		}
-		return Effect{Stored: true, Where: at(disp), Size: 8}
+		return Effect{StoresOther: true, StoredAt: at(disp), StoredSize: 8}
 	case w&0x3b200400 == 0x38000400, w&0x3a800000 == 0x28800000: // the address changes
 		n = int64(signedBits(w, 12, 9))
 		if w&0x3a000000 == 0x28000000 {
 			n = int64(signedBits(w, 15, 7)) << pairScale(w)
 		}
 		e := step(register(rn), register(rn), n)
-		e.Changed = changed &^ (1 << rn)
+		e.ClobberedRegisters = changed &^ (1 << rn)
 		return e
 	case w>>25&5 == 4: // other loads and stores
-		e := Effect{Changed: changed, Size: 64}
+		e := Effect{ClobberedRegisters: changed, StoredSize: 64}
 		switch {
 		case w&0x3b000000 == 0x39000000:
-			e.Stored, e.Where = !load || w>>26&1 != 0 && w>>22&1 == 0, at(int64(w>>10&0xfff)<<scale)
+			e.StoresOther, e.StoredAt = !load || w>>26&1 != 0 && w>>22&1 == 0, at(int64(w>>10&0xfff)<<scale)
 			if w>>26&1 != 0 && w>>23&1 != 0 {
-				e.Where = at(int64(w>>10&0xfff) << 4)
+				e.StoredAt = at(int64(w>>10&0xfff) << 4)
 			}
 		case w&0x3b200c00 == 0x38000000:
-			e.Stored, e.Where = !load || w>>26&1 != 0 && w>>22&1 == 0, at(int64(signedBits(w, 12, 9)))
+			e.StoresOther, e.StoredAt = !load || w>>26&1 != 0 && w>>22&1 == 0, at(int64(signedBits(w, 12, 9)))
 		case w&0x3a000000 == 0x28000000:
-			e.Stored, e.Where = w>>22&1 == 0, at(int64(signedBits(w, 15, 7))<<pairScale(w))
+			e.StoresOther, e.StoredAt = w>>22&1 == 0, at(int64(signedBits(w, 15, 7))<<pairScale(w))
 		default:
-			e.Stored, e.Where = w&0x3f000000 != 0x18000000, at(0)
+			e.StoresOther, e.StoredAt = w&0x3f000000 != 0x18000000, at(0)
 		}
 		return e
 	case w&0x1f000000 == 0x0b000000 && rn == a64Zero && w>>21&1 != 0: // an address on the stack, with an index
-		return Effect{Changed: changed, AddressTaken: true, Where: at(0)}
+		return Effect{ClobberedRegisters: changed, AddressTaken: true, StoredAt: at(0)}
 	}
-	return Effect{Changed: changed}
+	return Effect{ClobberedRegisters: changed}
 }
 
 // pairScale is by how much the displacement of a load or store of two registers is shifted.

@@ -20,26 +20,26 @@ func TestNext(t *testing.T) {
 		kind   Kind
 		target uint64
 	}{
-		{0xd503201f, "nop", Plain, 0},
-		{0x14000002, "b +8", Jump, 0x1008},
-		{0x17ffffff, "b -4", Jump, 0xffc},
-		{0x97fffffe, "bl -8", Call, 0xff8},
-		{0x54000040, "b.eq +8", Branch, 0x1008},
-		{0x54ffffe1, "b.ne -4", Branch, 0xffc},
-		{0xb4000060, "cbz x0, +12", Branch, 0x100c},
-		{0x35ffffc1, "cbnz w1, -8", Branch, 0xff8},
-		{0x36180040, "tbz w0, #3, +8", Branch, 0x1008},
-		{0xb7f80040, "tbnz x0, #63, +8", Branch, 0x1008},
-		{0xd61f0220, "br x17", IndirectJump, 0},
-		{0xd63f0040, "blr x2", IndirectCall, 0},
-		{0xd71f0811, "braa x0, x17", IndirectJump, 0},
-		{0xd65f03c0, "ret", Return, 0},
-		{0xd65f0bff, "retaa", Return, 0},
-		{0xd4200020, "brk #1", Stop, 0},
-		{0x00000000, "udf #0", Stop, 0},
-		{0xd4000001, "svc #0", Plain, 0},
-		{0xa9bf7bfd, "stp x29, x30, [sp, #-16]!", Plain, 0},
-		{0x58000040, "ldr x0, +8", Plain, 0},
+		{0xd503201f, "nop", KindPlain, 0},
+		{0x14000002, "b +8", KindJump, 0x1008},
+		{0x17ffffff, "b -4", KindJump, 0xffc},
+		{0x97fffffe, "bl -8", KindCall, 0xff8},
+		{0x54000040, "b.eq +8", KindBranch, 0x1008},
+		{0x54ffffe1, "b.ne -4", KindBranch, 0xffc},
+		{0xb4000060, "cbz x0, +12", KindBranch, 0x100c},
+		{0x35ffffc1, "cbnz w1, -8", KindBranch, 0xff8},
+		{0x36180040, "tbz w0, #3, +8", KindBranch, 0x1008},
+		{0xb7f80040, "tbnz x0, #63, +8", KindBranch, 0x1008},
+		{0xd61f0220, "br x17", KindIndirectJump, 0},
+		{0xd63f0040, "blr x2", KindIndirectCall, 0},
+		{0xd71f0811, "braa x0, x17", KindIndirectJump, 0},
+		{0xd65f03c0, "ret", KindReturn, 0},
+		{0xd65f0bff, "retaa", KindReturn, 0},
+		{0xd4200020, "brk #1", KindStop, 0},
+		{0x00000000, "udf #0", KindStop, 0},
+		{0xd4000001, "svc #0", KindPlain, 0},
+		{0xa9bf7bfd, "stp x29, x30, [sp, #-16]!", KindPlain, 0},
+		{0x58000040, "ldr x0, +8", KindPlain, 0},
 	} {
 		code := words(c.word)
 		x, ok := NewA64().Next(code, 0x1000)
@@ -57,36 +57,36 @@ func TestA64Via(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		code []byte
-		want Via
+		want IndirectTarget
 	}{
 		{"the linker's table: bti c; adrp x16; ldr x17, [x16, #24]; add x16, x16, #24; br x17",
-			words(0xd503245f, 0xb0000010, 0xf9400e11, 0x91006210, 0xd61f0220), Via{Way: BySlot, Slot: 0x2018}},
+			words(0xd503245f, 0xb0000010, 0xf9400e11, 0x91006210, 0xd61f0220), IndirectTarget{Origin: TargetFromSlot, Slot: 0x2018}},
 		{"GCC's switch: cmp w0, #5; b.hi; adrp x1; add x1, x1, #16; ldrb w1, [x1, w0, uxtw]; adr x0, +12; add x1, x0, w1, sxtb #2; br x1",
 			words(0x7100141f, 0x54000108, 0xb0000001, 0x91004021, 0x38604821, 0x10000060, 0x8b218801, 0xd61f0020),
-			Via{Way: ByTable, Table: Table{Addr: 0x2010, Size: 1, Signed: true, Base: 0x1020, Shift: 2, Count: 6}}},
+			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x2010, Size: 1, Signed: true, Base: 0x1020, Shift: 2, Count: 6}}},
 		{"a larger one: ldrh w1, [x1, w0, uxtw #1]; adr x0; add x1, x0, w1, sxth #2",
 			words(0xb0000001, 0x78605821, 0x10000060, 0x8b21a801, 0xd61f0020),
-			Via{Way: ByTable, Table: Table{Addr: 0x2000, Size: 2, Signed: true, Base: 0x1014, Shift: 2}}},
+			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x2000, Size: 2, Signed: true, Base: 0x1014, Shift: 2}}},
 		{"Clang's: adrp x8; add x8, x8, #64; adr x9, +12; ldrb w10, [x8, x0]; add x9, x9, x10, lsl #2; br x9",
 			words(0xb0000008, 0x91010108, 0x10000069, 0x3860690a, 0x8b0a0929, 0xd61f0120),
-			Via{Way: ByTable, Table: Table{Addr: 0x2040, Size: 1, Base: 0x1014, Shift: 2}}},
+			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x2040, Size: 1, Base: 0x1014, Shift: 2}}},
 		{"Clang's with words: adrp x8; add x8, x8, #64; ldrsw x9, [x8, x0, lsl #2]; add x8, x8, x9; br x8",
 			words(0xb0000008, 0x91010108, 0xb8a07909, 0x8b090108, 0xd61f0100),
-			Via{Way: ByTable, Table: Table{Addr: 0x2040, Size: 4, Signed: true, Base: 0x2040}}},
+			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x2040, Size: 4, Signed: true, Base: 0x2040}}},
 		{"a table of addresses: adrp x1; ldr x0, [x1, x0, lsl #3]; br x0",
-			words(0xb0000001, 0xf8607820, 0xd61f0000), Via{Way: ByTable, Table: Table{Addr: 0x2000, Size: 8}}},
-		{"a virtual function: ldr x0, [x0]; ldr x1, [x0, #16]; br x1", words(0xf9400000, 0xf9400801, 0xd61f0020), Via{}},
-		{"a call between: adrp x1; bl; ldr x1, [x1]; br x1", words(0xb0000001, 0x94000010, 0xf9400021, 0xd61f0020), Via{}},
-		{"a table that isn't known: ldr x0, [x1, x0, lsl #3]; br x0", words(0xf8607820, 0xd61f0000), Via{Way: ByUnknownTable}},
+			words(0xb0000001, 0xf8607820, 0xd61f0000), IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x2000, Size: 8}}},
+		{"a virtual function: ldr x0, [x0]; ldr x1, [x0, #16]; br x1", words(0xf9400000, 0xf9400801, 0xd61f0020), IndirectTarget{}},
+		{"a call between: adrp x1; bl; ldr x1, [x1]; br x1", words(0xb0000001, 0x94000010, 0xf9400021, 0xd61f0020), IndirectTarget{}},
+		{"a table that isn't known: ldr x0, [x1, x0, lsl #3]; br x0", words(0xf8607820, 0xd61f0000), IndirectTarget{Origin: TargetFromUnknownTable}},
 	} {
 		m := NewA64()
-		var last Inst
+		var last Instruction
 		for at := 0; at < len(c.code); at += 4 {
 			x, _ := m.Next(c.code[at:], 0x1000+uint64(at))
 			last = *x
 		}
-		if last.Via != c.want {
-			t.Errorf("%s: %+v", c.what, last.Via)
+		if last.IndirectTarget != c.want {
+			t.Errorf("%s: %+v", c.what, last.IndirectTarget)
 		}
 	}
 }

@@ -15,7 +15,7 @@ const noReg = 0xff
 
 // An operation is an instruction with everything about its operands that is in its encoding.
 type operation struct {
-	Inst
+	Instruction
 	opmap    int  // opcode map
 	op       byte // opcode
 	vector   bool // has a VEX, EVEX or XOP prefix
@@ -266,29 +266,29 @@ func (x *operation) lead() {
 	case mapOne:
 		switch {
 		case op&0xf0 == 0x70, op >= 0xe0 && op <= 0xe3:
-			x.Kind = Branch
+			x.Kind = KindBranch
 		case op == 0xe9, op == 0xeb:
-			x.Kind = Jump
+			x.Kind = KindJump
 		case op == 0xe8:
-			x.Kind = Call
+			x.Kind = KindCall
 		case op == 0xc2, op == 0xc3, op == 0xca, op == 0xcb, op == 0xcf:
-			x.Kind = Return
+			x.Kind = KindReturn
 		case op == 0xcc, op == 0xf4:
-			x.Kind = Stop
+			x.Kind = KindStop
 		case op == 0xff && (x.middle == 2 || x.middle == 3):
-			x.Kind = IndirectCall
+			x.Kind = KindIndirectCall
 		case op == 0xff && (x.middle == 4 || x.middle == 5):
-			x.Kind = IndirectJump
+			x.Kind = KindIndirectJump
 		}
 	case map0F:
 		switch {
 		case op&0xf0 == 0x80:
-			x.Kind = Branch
+			x.Kind = KindBranch
 		case op == 0x0b, op == 0xb9, op == 0xff:
-			x.Kind = Stop
+			x.Kind = KindStop
 		}
 	}
-	if x.Kind == Branch || x.Kind == Jump || x.Kind == Call {
+	if x.Kind == KindBranch || x.Kind == KindJump || x.Kind == KindCall {
 		x.Target = x.End() + uint64(x.imm)
 	}
 }

@@ -20,39 +20,39 @@ func TestDecode(t *testing.T) {
 		kind       Kind
 		target     uint64
 	}{
-		{"55", "push %rbp", Plain, 0},
-		{"c3", "ret", Return, 0},
-		{"f3 c3", "repz ret", Return, 0},
-		{"c2 08 00", "ret $8", Return, 0},
-		{"74 05", "je", Branch, 0x1007},
-		{"0f 84 00 01 00 00", "je, far", Branch, 0x1106},
-		{"eb fe", "jmp to itself", Jump, 0x1000},
-		{"e8 fb ff ff ff", "call", Call, 0x1000},
-		{"66 48 e8 00 00 00 00", "data16 rex.W call", Call, 0x1007},
-		{"ff d0", "call *%rax", IndirectCall, 0},
-		{"41 ff e3", "jmp *%r11", IndirectJump, 0},
-		{"3e ff e0", "notrack jmp *%rax", IndirectJump, 0},
-		{"ff 25 00 00 00 00", "jmp *0(%rip)", IndirectJump, 0},
-		{"f2 ff 25 00 00 00 00", "bnd jmp *0(%rip)", IndirectJump, 0},
-		{"0f 0b", "ud2", Stop, 0},
-		{"f4", "hlt", Stop, 0},
-		{"48 b8 88 77 66 55 44 33 22 11", "movabs", Plain, 0},
-		{"66 b8 34 12", "mov $0x1234,%ax", Plain, 0},
-		{"48 8d 84 24 00 01 00 00", "lea 0x100(%rsp),%rax", Plain, 0},
-		{"f6 c1 01", "test $1,%cl", Plain, 0},
-		{"f6 d9", "neg %cl", Plain, 0},
-		{"66 f7 c1 01 00", "test $1,%cx", Plain, 0},
-		{"c5 f8 77", "vzeroupper", Plain, 0},
-		{"c5 f8 92 c8", "kmovw %eax,%k1", Plain, 0},
-		{"c4 e3 7d 39 c1 01", "vextracti128 $1,%ymm0,%xmm1", Plain, 0},
-		{"62 f1 7c 48 28 44 24 01", "vmovaps 0x40(%rsp),%zmm0", Plain, 0},
-		{"62 f3 7d 48 3a c1 01", "vinserti32x8", Plain, 0},
-		{"8f e8 78 c0 c0 04", "vprotb $4,%xmm0,%xmm0 (XOP)", Plain, 0},
-		{"8f ea 78 10 c0 34 12 00 00", "bextr $0x1234,%eax,%eax (XOP)", Plain, 0},
-		{"8f 00", "pop (%rax)", Plain, 0},
-		{"f2 0f 78 c1 05 03", "insertq $3,$5,%xmm1,%xmm0", Plain, 0},
-		{"a1 88 77 66 55 44 33 22 11", "movabs 0x1122334455667788,%eax", Plain, 0},
-		{"c8 10 00 00", "enter", Plain, 0},
+		{"55", "push %rbp", KindPlain, 0},
+		{"c3", "ret", KindReturn, 0},
+		{"f3 c3", "repz ret", KindReturn, 0},
+		{"c2 08 00", "ret $8", KindReturn, 0},
+		{"74 05", "je", KindBranch, 0x1007},
+		{"0f 84 00 01 00 00", "je, far", KindBranch, 0x1106},
+		{"eb fe", "jmp to itself", KindJump, 0x1000},
+		{"e8 fb ff ff ff", "call", KindCall, 0x1000},
+		{"66 48 e8 00 00 00 00", "data16 rex.W call", KindCall, 0x1007},
+		{"ff d0", "call *%rax", KindIndirectCall, 0},
+		{"41 ff e3", "jmp *%r11", KindIndirectJump, 0},
+		{"3e ff e0", "notrack jmp *%rax", KindIndirectJump, 0},
+		{"ff 25 00 00 00 00", "jmp *0(%rip)", KindIndirectJump, 0},
+		{"f2 ff 25 00 00 00 00", "bnd jmp *0(%rip)", KindIndirectJump, 0},
+		{"0f 0b", "ud2", KindStop, 0},
+		{"f4", "hlt", KindStop, 0},
+		{"48 b8 88 77 66 55 44 33 22 11", "movabs", KindPlain, 0},
+		{"66 b8 34 12", "mov $0x1234,%ax", KindPlain, 0},
+		{"48 8d 84 24 00 01 00 00", "lea 0x100(%rsp),%rax", KindPlain, 0},
+		{"f6 c1 01", "test $1,%cl", KindPlain, 0},
+		{"f6 d9", "neg %cl", KindPlain, 0},
+		{"66 f7 c1 01 00", "test $1,%cx", KindPlain, 0},
+		{"c5 f8 77", "vzeroupper", KindPlain, 0},
+		{"c5 f8 92 c8", "kmovw %eax,%k1", KindPlain, 0},
+		{"c4 e3 7d 39 c1 01", "vextracti128 $1,%ymm0,%xmm1", KindPlain, 0},
+		{"62 f1 7c 48 28 44 24 01", "vmovaps 0x40(%rsp),%zmm0", KindPlain, 0},
+		{"62 f3 7d 48 3a c1 01", "vinserti32x8", KindPlain, 0},
+		{"8f e8 78 c0 c0 04", "vprotb $4,%xmm0,%xmm0 (XOP)", KindPlain, 0},
+		{"8f ea 78 10 c0 34 12 00 00", "bextr $0x1234,%eax,%eax (XOP)", KindPlain, 0},
+		{"8f 00", "pop (%rax)", KindPlain, 0},
+		{"f2 0f 78 c1 05 03", "insertq $3,$5,%xmm1,%xmm0", KindPlain, 0},
+		{"a1 88 77 66 55 44 33 22 11", "movabs 0x1122334455667788,%eax", KindPlain, 0},
+		{"c8 10 00 00", "enter", KindPlain, 0},
 	} {
 		code := unhex(t, c.code)
 		x, ok := NewX86().Next(append(code, 0x90, 0x90, 0x90), 0x1000)
@@ -80,27 +80,27 @@ func TestDecode(t *testing.T) {
 func TestX86Via(t *testing.T) {
 	for _, c := range []struct {
 		what, code string
-		want       Via
+		want       IndirectTarget
 	}{
 		{"a switch: cmp $6,%edi; ja; lea 0x100(%rip),%rdx; movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax",
 			"83 ff 06 77 20 48 8d 15 00 01 00 00 48 63 04 ba 48 01 d0 ff e0",
-			Via{Way: ByTable, Table: Table{Addr: 0x110c, Size: 4, Signed: true, Base: 0x110c, Count: 7}}},
+			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x110c, Size: 4, Signed: true, Base: 0x110c, Count: 7}}},
 		{"without optimisation: mov (%rdx,%rax,1),%eax; cltq; another lea, add",
 			"48 8d 05 00 01 00 00 8b 04 02 48 98 48 8d 15 f4 00 00 00 48 01 d0 ff e0",
-			Via{Way: ByTable, Table: Table{Addr: 0x1107, Size: 4, Signed: true, Base: 0x1107}}},
+			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x1107, Size: 4, Signed: true, Base: 0x1107}}},
 		{"the table's address was set before what is below wrote to its register: lea, pop %rdx",
 			"48 8d 15 00 01 00 00 5a 48 63 04 ba 48 01 d0 ff e0",
-			Via{Way: ByTable, Table: Table{Addr: 0x1107, Size: 4, Signed: true, Base: 0x1107}}},
-		{"jmp *0x402000(,%rdi,8)", "ff 24 fd 00 20 40 00", Via{Way: ByTable, Table: Table{Addr: 0x402000, Size: 8, Signed: true}}},
-		{"jmp *(%rdx,%rdi,8)", "ff 24 fa", Via{Way: ByUnknownTable}},
-		{"call through the linker's table", "ff 15 10 00 00 00", Via{Way: BySlot, Slot: 0x1016}},
-		{"mov 16(%rip),%rbx; call *%rax; call *%rbx", "48 8b 1d 10 00 00 00 ff d0 ff d3", Via{Way: BySlot, Slot: 0x1017}},
-		{"mov 16(%rip),%rax; call *%rax; call *%rax", "48 8b 05 10 00 00 00 ff d0 ff d0", Via{}},
-		{"mov 8(%rdi),%rax; jmp *%rax", "48 8b 47 08 ff e0", Via{}},
+			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x1107, Size: 4, Signed: true, Base: 0x1107}}},
+		{"jmp *0x402000(,%rdi,8)", "ff 24 fd 00 20 40 00", IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x402000, Size: 8, Signed: true}}},
+		{"jmp *(%rdx,%rdi,8)", "ff 24 fa", IndirectTarget{Origin: TargetFromUnknownTable}},
+		{"call through the linker's table", "ff 15 10 00 00 00", IndirectTarget{Origin: TargetFromSlot, Slot: 0x1016}},
+		{"mov 16(%rip),%rbx; call *%rax; call *%rbx", "48 8b 1d 10 00 00 00 ff d0 ff d3", IndirectTarget{Origin: TargetFromSlot, Slot: 0x1017}},
+		{"mov 16(%rip),%rax; call *%rax; call *%rax", "48 8b 05 10 00 00 00 ff d0 ff d0", IndirectTarget{}},
+		{"mov 8(%rdi),%rax; jmp *%rax", "48 8b 47 08 ff e0", IndirectTarget{}},
 	} {
 		m := NewX86()
 		code, at := unhex(t, c.code), 0
-		var last Inst
+		var last Instruction
 		for at < len(code) {
 			x, ok := m.Next(code[at:], 0x1000+uint64(at))
 			if !ok {
@@ -109,8 +109,8 @@ func TestX86Via(t *testing.T) {
 			last = *x
 			at += x.Len
 		}
-		if last.Via != c.want {
-			t.Errorf("%s: %+v", c.what, last.Via)
+		if last.IndirectTarget != c.want {
+			t.Errorf("%s: %+v", c.what, last.IndirectTarget)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type x86Machine struct {
 }
 
 // NewX86 returns a decoder of x86-64's instructions.
-func NewX86() Machine {
+func NewX86() Decoder {
 	m := new(x86Machine)
 	m.Reset()
 	return m
@@ -40,29 +40,29 @@ func (m *x86Machine) Reset() {
 	m.compared, m.bound = -1, 0
 }
 
-func (m *x86Machine) Next(code []byte, addr uint64) (*Inst, bool) {
+func (m *x86Machine) Next(code []byte, addr uint64) (*Instruction, bool) {
 	x := &m.x
 	if !x.decode(code, addr) {
 		return nil, false
 	}
 	m.count++
 	switch x.Kind {
-	case IndirectJump:
+	case KindIndirectJump:
 		m.via()
 		m.elsewhere()
-	case IndirectCall:
+	case KindIndirectCall:
 		m.via()
 		m.called()
-	case Jump, Return:
+	case KindJump, KindReturn:
 		m.elsewhere()
-	case Call:
+	case KindCall:
 		m.called()
-	case Branch:
+	case KindBranch:
 		m.branched()
-	case Plain:
+	case KindPlain:
 		m.follow()
 	}
-	return &x.Inst, true
+	return &x.Instruction, true
 }
 
 // called forgets the registers that a callee may change.
@@ -107,17 +107,17 @@ func (m *x86Machine) via() {
 	v := m.operandValue(8, false)
 	switch v.kind {
 	case pointer:
-		x.Via = Via{Way: BySlot, Slot: v.addr}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, Slot: v.addr}
 	case entry, target:
-		x.Via = Via{Way: ByTable, Table: Table{Addr: v.addr, Size: int(v.size), Signed: !v.plain, Base: v.base}}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, Size: int(v.size), Signed: !v.plain, Base: v.base}}
 		if v.kind == entry && v.size < 8 {
-			x.Via.Table.Signed = false // a short address
+			x.IndirectTarget.Table.Signed = false // a short address
 		}
 		if m.bound > 0 && m.count-m.boundAt <= recent {
-			x.Via.Table.Count = m.bound
+			x.IndirectTarget.Table.Count = m.bound
 		}
 	case lost:
-		x.Via.Way = ByUnknownTable
+		x.IndirectTarget.Origin = TargetFromUnknownTable
 	}
 }
 
@@ -389,40 +389,40 @@ const (
 var x86Names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
 
 // Convention is that of the System V ABI.
-func (m *x86Machine) Convention() Convention {
-	return Convention{StackPointer: x86Stack, Pushed: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
+func (m *x86Machine) Convention() CallingConvention {
+	return CallingConvention{StackPointer: x86Stack, Pushed: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
 }
 
 // operandPlace is where ModRM's operand is; false if it depends on more than one register.
-func (x *operation) operandPlace() (Place, bool) {
+func (x *operation) operandPlace() (Operand, bool) {
 	if !x.memory {
 		return register(x.rm), true
 	}
-	return Place{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}, x.base != noReg && x.index == noReg
+	return Operand{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}, x.base != noReg && x.index == noReg
 }
 
 func (m *x86Machine) Effect() Effect {
 	x := &m.x
-	if x.Kind != Plain {
+	if x.Kind != KindPlain {
 		if x.opmap == mapOne && x.op&0xfc == 0xe0 { // LOOP
-			return Effect{Changed: 1 << 1}
+			return Effect{ClobberedRegisters: 1 << 1}
 		}
 		return Effect{}
 	}
 	if e, ok := x.step(); ok {
-		if e.Size = 4; x.wide {
-			e.Size = 8
+		if e.StoredSize = 4; x.wide {
+			e.StoredSize = 8
 		}
 		return e
 	}
-	e := Effect{Changed: m.changed(), Size: x.size()}
+	e := Effect{ClobberedRegisters: m.changed(), StoredSize: x.size()}
 	switch {
 	case x.opmap == mapOne && !x.vector && x.op == 0x8d && x.base != noReg:
 		e.AddressTaken = true
 	case x.memory && x.base != noReg && x.stores():
-		e.Stored = true
+		e.StoresOther = true
 	}
-	e.Where = Place{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}
+	e.StoredAt = Operand{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}
 	return e
 }
 
@@ -438,13 +438,13 @@ func (x *operation) step() (Effect, bool) {
 		return step(sp, sp, -8), true
 	case op >= 0x58 && op <= 0x5f && x.low != x86Stack: // POP
 		e := step(sp, sp, 8)
-		e.Changed = 1 << x.low
+		e.ClobberedRegisters = 1 << x.low
 		return e, true
 	case op == 0x9d:
 		return step(sp, sp, 8), true
 	case op == 0xc9: // LEAVE
 		e := step(sp, register(x86Frame), 8)
-		e.Changed = 1 << x86Frame
+		e.ClobberedRegisters = 1 << x86Frame
 		return e, true
 	case op == 0x05, op == 0x2d:
 		if op == 0x2d {

@@ -80,14 +80,14 @@ func short(id string) string {
 // candidates are the names under which a module may be found.
 func (o *Options) candidates(path string) []string {
 	list := []string{path}
-	for _, dir := range o.Paths {
+	for _, dir := range o.SearchFolders {
 		list = append(list, filepath.Join(dir, path), filepath.Join(dir, filepath.Base(path)))
 	}
 	return list
 }
 
 func (o *Options) roots() []string {
-	return append(append([]string(nil), o.Paths...), debugRoots...)
+	return append(append([]string(nil), o.SearchFolders...), debugRoots...)
 }
 
 // debugFile finds the separate debug file of a binary that has no debug information itself; nil if none.

@@ -124,7 +124,7 @@ func newModule(b, debug *image) *module {
 		}
 	}
 	slices.SortFunc(m.symbols, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(code.BindingOrder(a.bind), code.BindingOrder(b.bind)),
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(code.SymbolBindingOrder(a.bind), code.SymbolBindingOrder(b.bind)),
 			cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
 	for _, f := range code.UnwindEntries(b.File) {
@@ -199,9 +199,9 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 					outer.Function = Demangle(s.name)
 				}
 				outer.Symbol = cmp.Or(outer.Symbol, s.name)
-				outer.Start, outer.Offset = s.lo, addr-s.lo
+				outer.Start, outer.OffsetInFunction = s.lo, addr-s.lo
 			} else if outer.Start != 0 {
-				outer.Offset = addr - outer.Start
+				outer.OffsetInFunction = addr - outer.Start
 			}
 			if frames[0].Line > 0 {
 				return frames, PrecisionLine
@@ -210,10 +210,10 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 		}
 	}
 	if named {
-		return []Frame{{Function: Demangle(s.name), Symbol: s.name, Start: s.lo, Offset: addr - s.lo}}, PrecisionSymbol
+		return []Frame{{Function: Demangle(s.name), Symbol: s.name, Start: s.lo, OffsetInFunction: addr - s.lo}}, PrecisionSymbol
 	}
 	if r, ok := m.region(pc); ok {
-		return []Frame{{Start: r.lo, Offset: addr - r.lo}}, PrecisionRegion
+		return []Frame{{Start: r.lo, OffsetInFunction: addr - r.lo}}, PrecisionRegion
 	}
 	return nil, PrecisionModule
 }

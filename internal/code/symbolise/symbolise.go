@@ -38,14 +38,14 @@ func (p Precision) String() string { return precisionNames[p] }
 
 // A Frame is a function with a place in it.
 type Frame struct {
-	Function string `json:"function,omitempty"` // as a person would write it; "" if not known
-	Symbol   string `json:"symbol,omitempty"`   // as the linker has it; may be empty
-	File     string `json:"file,omitempty"`     // full path as the compiler saw it, or ""
-	Line     int    `json:"line,omitempty"`     // 0 if not known
-	Start    uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
-	Offset   uint64 `json:"offset,omitempty"`   // of the place from there, for frames that are not inlined
-	Inlined  bool   `json:"inlined,omitempty"`  // the compiler put the function into that of the next frame
-	Tail     bool   `json:"tail,omitempty"`     // the call stack left the function out: it had ended in a jump to the one before
+	Function         string `json:"function,omitempty"` // as a person would write it; "" if not known
+	Symbol           string `json:"symbol,omitempty"`   // as the linker has it; may be empty
+	File             string `json:"file,omitempty"`     // full path as the compiler saw it, or ""
+	Line             int    `json:"line,omitempty"`     // 0 if not known
+	Start            uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
+	OffsetInFunction uint64 `json:"offset,omitempty"`   // of the place from there, for frames that are not inlined
+	Inlined          bool   `json:"inlined,omitempty"`  // the compiler put the function into that of the next frame
+	TailCall         bool   `json:"tail,omitempty"`     // the call stack left the function out: it had ended in a jump to the one before
 }
 
 // A Place is a place in code. Frames lists the function that it is in and,
@@ -61,9 +61,9 @@ type Place struct {
 
 // Options say where to look besides the places that traces and binaries name.
 type Options struct {
-	// Paths are folders that hold copies of programs and libraries, by base
+	// SearchFolders are folders that hold copies of programs and libraries, by base
 	// name or under their full path, or debug files, as /usr/lib/debug does.
-	Paths []string
+	SearchFolders []string
 }
 
 // A Symboliser looks places up. Each module is opened once. It is safe for use
@@ -101,21 +101,21 @@ func (s *Symboliser) CodeAt(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, true})
 }
 
-// A Caller is a call by its return address, see Call, with what it calls.
-type Caller struct {
+// A ReturnSite is a call by its return address, see Call, with what it calls.
+type ReturnSite struct {
 	Path, BuildID string
 	Offset        uint64
-	Calls         string
+	Callee        string
 }
 
 // MarkAmbiguous finds calls of the same function that print the same and are in other places, as those of a loop that the compiler
 // unrolled. From then on their places print their offsets, too.
-func (s *Symboliser) MarkAmbiguous(list []Caller) {
-	first := make(map[[2]string]Caller)
+func (s *Symboliser) MarkAmbiguous(list []ReturnSite) {
+	first := make(map[[2]string]ReturnSite)
 	for _, c := range list {
 		p := s.CallAt(c.Path, c.BuildID, c.Offset)
 		p.Ambiguous = false
-		key := [2]string{c.Calls, p.String()}
+		key := [2]string{c.Callee, p.String()}
 		other, seen := first[key]
 		if !seen {
 			first[key] = c
@@ -124,7 +124,7 @@ func (s *Symboliser) MarkAmbiguous(list []Caller) {
 			continue
 		}
 		s.mu.Lock()
-		for _, x := range []Caller{other, c} {
+		for _, x := range []ReturnSite{other, c} {
 			k := placeKey{moduleKey{x.Path, x.BuildID}, x.Offset, false}
 			p := s.places[k]
 			p.Ambiguous = true
@@ -190,9 +190,9 @@ func (f *Frame) stub() bool {
 	return strings.HasPrefix(f.Function, "_cgo_") && goStub.MatchString(f.Function)
 }
 
-// Between reports whether the place is not the program's, but between it and what it calls or is called by: a stub of cgo, or the first
+// IsStub reports whether the place is not the program's, but between it and what it calls or is called by: a stub of cgo, or the first
 // functions of a goroutine.
-func (p *Place) Between() bool {
+func (p *Place) IsStub() bool {
 	if len(p.Frames) != 1 {
 		return false
 	}
@@ -200,8 +200,8 @@ func (p *Place) Between() bool {
 	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
 }
 
-// Interpreted is what frames of an interpreter, or of code that it made at run time, are called together.
-const Interpreted = "interpreted code"
+// InterpretedCode is what frames of an interpreter, or of code that it made at run time, are called together.
+const InterpretedCode = "interpreted code"
 
 // ImportPrefix begins the name of what a program in Python does while it imports a module.
 const ImportPrefix = "import "
@@ -228,7 +228,7 @@ func MergeInterpreted(stack []Place) []Place {
 	var out []Place
 	for _, p := range stack {
 		if IsInterpreter(p.Module) {
-			p = Place{Frames: []Frame{{Function: Interpreted}}, Precision: PrecisionLine}
+			p = Place{Frames: []Frame{{Function: InterpretedCode}}, Precision: PrecisionLine}
 			if n := len(out); n > 0 && len(out[n-1].Frames) == 1 && out[n-1].Frames[0] == p.Frames[0] {
 				continue
 			}
@@ -238,8 +238,8 @@ func MergeInterpreted(stack []Place) []Place {
 	return out
 }
 
-// Base renders the place as module+offset, without the module's directory.
-func (p *Place) Base() string {
+// ModuleOffset renders the place as module+offset, without the module's directory.
+func (p *Place) ModuleOffset() string {
 	if p.Module == "" {
 		return "?"
 	}
@@ -255,7 +255,7 @@ func (p *Place) Base() string {
 //	solver+0x454c
 func (p *Place) String() string {
 	if len(p.Frames) == 0 {
-		return p.Base()
+		return p.ModuleOffset()
 	}
 	var b strings.Builder
 	for i := range p.Frames {
@@ -266,7 +266,7 @@ func (p *Place) String() string {
 	}
 	switch {
 	case p.Precision < PrecisionLine && p.Ambiguous:
-		fmt.Fprintf(&b, " (%s)", p.Base())
+		fmt.Fprintf(&b, " (%s)", p.ModuleOffset())
 	case p.Precision < PrecisionLine:
 		fmt.Fprintf(&b, " (%s)", filepath.Base(p.Module))
 	default:
@@ -291,10 +291,10 @@ func (f *Frame) Text() string {
 		return fmt.Sprintf("%s %s:%d", name, filepath.Base(f.File), f.Line)
 	case f.File != "" && f.Inlined:
 		return fmt.Sprintf("%s %s", name, filepath.Base(f.File))
-	case f.Tail && f.Offset == 0, f.Start|f.Offset == 0: // from which of several places isn't known
+	case f.TailCall && f.OffsetInFunction == 0, f.Start|f.OffsetInFunction == 0: // from which of several places isn't known
 		return name
 	}
-	return fmt.Sprintf("%s+0x%x", name, f.Offset)
+	return fmt.Sprintf("%s+0x%x", name, f.OffsetInFunction)
 }
 
 // Name is the function's name, or one made of its address where it has none.

@@ -33,7 +33,7 @@ type callValues struct {
 }
 
 func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *callValues {
-	l := once.Get(known, c, func() signature.Layout { return signature.LayoutOf(c) })
+	l := once.GetOrMake(known, c, func() signature.Layout { return signature.LayoutOf(c) })
 	return &callValues{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
 }
 
@@ -59,8 +59,8 @@ func (f *callValues) values() []int64 {
 	if !f.ended {
 		vals[0] = neverReturned
 	} else if f.layout.Result != signature.WidthNone {
-		if vals = append(vals, signature.UnknownNumber); f.call.Returns.Form() != mpi.FormInt {
-			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.Result}, f.call.Returns, f.empty)[0]
+		if vals = append(vals, signature.UnknownNumber); f.call.ReturnKind.Form() != mpi.FormInt {
+			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.Result}, f.call.ReturnKind, f.empty)[0]
 		}
 	}
 	n := 0
@@ -89,7 +89,7 @@ func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.
 		return v
 	}
 	if part.Dims == 0 && part.Width == signature.WidthAddress && strings.HasPrefix(p.Name, "recv") {
-		return []int64{signature.SegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may not be one
+		return []int64{signature.PackSegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may not be one
 	}
 	return unknown(part, p.Kind, f.empty)
 }
@@ -110,7 +110,7 @@ func unknown(part *signature.ParamLayout, kind mpi.Kind, empty int64) []int64 {
 	case part.Width == signature.WidthNone:
 		return nil
 	case part.Width == signature.WidthAddress:
-		return []int64{signature.SegName(0, 0, signature.SegUnknown), 0}
+		return []int64{signature.PackSegName(0, 0, signature.SegUnknown), 0}
 	case part.Width == signature.WidthStatus:
 		return []int64{signature.StatusAbsent}
 	case kind.IsHandle():

@@ -142,7 +142,7 @@ func (x *file) add(time uint64, id byte, fields ...field) error {
 // event writes an event as the layout of its record says.
 func (x *file) event(time uint64, id byte, fields ...field) error {
 	x.start(id)
-	layout := Records[id].Layout
+	layout := RecordLayouts[id].Layout
 	bare := strings.HasPrefix(layout, "-")
 	if bare {
 		x.record, layout = x.record[:1], layout[1:]

@@ -14,7 +14,7 @@ import (
 // Package handles does the reverse, from calls to communicators and members; it reads the trace that import writes.
 type comm struct {
 	number  int
-	handle  int64 // mpi.CommWorld or mpi.CommSelf; 0: made by the program
+	handle  int64 // mpi.HandleCommWorld or mpi.HandleCommSelf; 0: made by the program
 	members []int // ranks of the world
 	remote  []int // of the other side of an intercommunicator
 	parent  *comm
@@ -85,9 +85,9 @@ func (w *world) findComms() error {
 		c.members = members
 		switch {
 		case self:
-			c.handle = mpi.CommSelf
+			c.handle = mpi.HandleCommSelf
 		case !world && (!named || w.a.String(def.Name) == "MPI_COMM_WORLD") && c.remote == nil && def.Parent == Undefined && len(members) == len(w.ranks) && inOrder(members):
-			c.handle, world = mpi.CommWorld, true
+			c.handle, world = mpi.HandleCommWorld, true
 		case len(members) == 0 || def.Remote != Undefined && len(c.remote) == 0:
 			continue
 		}

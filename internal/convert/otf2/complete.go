@@ -71,7 +71,7 @@ func (x *translation) name(q request) int64 {
 // requests fills in which requests a call completed.
 func (x *translation) requests() {
 	c := x.c.call
-	if !c.Has(mpi.Completes) {
+	if !c.Has(mpi.AttrCompletes) {
 		return
 	}
 	if len(x.completed) == 0 && !x.r.k.ends && x.ended && !x.f.has("flag") && !x.f.has("outcount") {
@@ -164,7 +164,7 @@ func (x *translation) assume() {
 
 // createsWindow has the call make a window.
 func (x *translation) createsWindow(e *Event) {
-	if x.c.call == nil || !x.c.call.Has(mpi.CreatesWin) {
+	if x.c.call == nil || !x.c.call.Has(mpi.AttrCreatesWin) {
 		x.misfit(e)
 		return
 	}
@@ -226,7 +226,7 @@ func (x *translation) window(e *Event) {
 
 // transferred notes that a one-sided transfer with a request is complete, or was asked about.
 func (x *translation) transferred(e *Event) {
-	if x.c.call.Has(mpi.Completes) {
+	if x.c.call.Has(mpi.AttrCompletes) {
 		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow, e.ID == EvRmaTest)
 	} else if !x.f.has("win") {
 		x.misfit(e)
@@ -296,7 +296,7 @@ func (x *translation) deletes(e *Event) {
 		x.misfit(e)
 		return
 	}
-	x.f.set("filename", x.r.out.Text(x.r.w.a.String(x.r.w.a.Files[uint32(e.Values[1])])))
+	x.f.set("filename", x.r.out.AddString(x.r.w.a.String(x.r.w.a.Files[uint32(e.Values[1])])))
 }
 
 // file fills in operations on files. What an MPI library does with files of the system is no call of the program's:
@@ -308,7 +308,7 @@ func (x *translation) file(e *Event) {
 		x.r.w.notes.Add("records of files that were not opened by MPI: "+RecordName(e.ID), 1)
 		return
 	}
-	if !x.f.has("fh") && !x.c.call.Has(mpi.Completes) {
+	if !x.f.has("fh") && !x.c.call.Has(mpi.AttrCompletes) {
 		x.misfit(e)
 		return
 	}
@@ -335,16 +335,16 @@ func (x *translation) file(e *Event) {
 		x.f.set("datatype", byteType)
 		x.moving(ownsFile, v[4])
 	case EvIoOperationTest:
-		if x.c.call.Has(mpi.Completes) {
+		if x.c.call.Has(mpi.AttrCompletes) {
 			x.done(v[1], []int64{signature.StatusEmpty}, ownsFile, true)
 		}
 	case EvIoOperationCancelled:
-		if x.c.call.Has(mpi.Completes) {
+		if x.c.call.Has(mpi.AttrCompletes) {
 			x.done(v[1], []int64{signature.StatusIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}, ownsFile, false)
 		}
 	case EvIoOperationComplete:
 		status := received(mpi.AnySource, mpi.AnyTag, v[1])
-		if x.c.call.Has(mpi.Completes) {
+		if x.c.call.Has(mpi.AttrCompletes) {
 			x.done(v[2], status, ownsFile, false)
 			return
 		}
@@ -359,9 +359,9 @@ func (x *translation) opens(id uint32, access, creation, status uint64) {
 	x.r.files[id] = h
 	mode := int64(modeReadWrite)
 	switch access {
-	case ReadOnly:
+	case FileReadOnly:
 		mode = mpi.ModeReadOnly
-	case WriteOnly:
+	case FileWriteOnly:
 		mode = mpi.ModeWriteOnly
 	}
 	for _, b := range []struct{ of, bit, is uint64 }{
@@ -373,7 +373,7 @@ func (x *translation) opens(id uint32, access, creation, status uint64) {
 	}
 	name := x.r.w.a.String(x.r.w.a.Files[def.File])
 	x.f.set("comm", comm)
-	x.f.set("filename", x.r.out.Text(name))
+	x.f.set("filename", x.r.out.AddString(name))
 	x.f.set("amode", mode)
 	x.f.give("fh", h)
 }

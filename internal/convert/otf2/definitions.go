@@ -32,17 +32,17 @@ type Metric struct {
 
 // Modes of metrics.
 const (
-	Accumulated = 0 // from the beginning on
-	Absolute    = 1 // at a time
-	Relative    = 2 // since the value before
+	MetricAccumulated = 0 // from the beginning on
+	MetricAbsolute    = 1 // at a time
+	MetricRelative    = 2 // since the value before
 )
 
 // Clock converts times to ns.
 type Clock struct {
-	Resolution uint64 // ticks a second
-	Offset     uint64 // the smallest time
-	Length     uint64
-	Began      uint64 // ns since 1970 at Offset; all ones: not known
+	Resolution  uint64 // ticks a second
+	Offset      uint64 // the smallest time
+	TraceLength uint64
+	StartedNs   uint64 // ns since 1970 at Offset; all ones: not known
 }
 
 // A Group is a set of numbers: of locations if it is CommLocations, else of places in that.
@@ -143,7 +143,7 @@ func (d *Definitions) define(id byte, r *byteReader) {
 	case DefClock:
 		d.Clock = Clock{r.u64(), r.u64(), r.u64(), 1<<64 - 1}
 		if r.at < len(r.b) { // format 2 had no date
-			d.Clock.Began = r.u64()
+			d.Clock.StartedNs = r.u64()
 		}
 		return
 	case DefLocation:

@@ -159,9 +159,9 @@ const (
 
 	RecordingOff = 2 // of MeasurementOnOff
 
-	ReadOnly  = 0 // of files
-	WriteOnly = 1
-	ReadWrite = 2
+	FileReadOnly  = 0 // of files
+	FileWriteOnly = 1
+	FileReadWrite = 2
 )
 
 // Roots of collectives on intercommunicators that are no ranks.

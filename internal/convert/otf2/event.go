@@ -7,12 +7,12 @@ import (
 
 // An Event is one record of a location's events.
 type Event struct {
-	ID     uint8
-	Time   uint64    // ticks of the common clock
-	Values [6]uint64 // the record's values, in order; references are of the global definitions
-	Source uint32    // of an Enter: where the region was called, if an attribute says so
-	Many   []float64 // values of an EvMetric, until the next event is read
-	Refs   []uint32  // strings of an EvProgramBegin: the program and its arguments, until then
+	ID           uint8
+	Time         uint64    // ticks of the common clock
+	Values       [6]uint64 // the record's values, in order; references are of the global definitions
+	Source       uint32    // of an Enter: where the region was called, if an attribute says so
+	MetricValues []float64 // values of an EvMetric, until the next event is read
+	StringRefs   []uint32  // strings of an EvProgramBegin: the program and its arguments, until then
 }
 
 // Events are those of one location, in order.
@@ -86,7 +86,7 @@ func (e *Events) Next() bool {
 
 func (e *Events) record(id byte) {
 	e.ID, e.Values = id, [6]uint64{}
-	layout := Records[id].Layout
+	layout := RecordLayouts[id].Layout
 	r := &e.c.byteReader
 	if layout == "" || layout[0] != '-' {
 		n := r.length()
@@ -127,18 +127,18 @@ func (e *Events) fields(layout string, r *byteReader) {
 
 // metric reads the values of a measurement.
 func (e *Events) metric(r *byteReader) {
-	e.Many = e.Many[:0]
+	e.MetricValues = e.MetricValues[:0]
 	for n := r.u8(); n > 0 && r.err == nil; n-- {
 		kind := r.u8()
-		e.Many = append(e.Many, number(kind, r.u64()))
+		e.MetricValues = append(e.MetricValues, number(kind, r.u64()))
 	}
 }
 
 // program reads which program began, and its arguments.
 func (e *Events) program(r *byteReader) {
-	e.Refs = append(e.Refs[:0], uint32(e.Values[0]))
+	e.StringRefs = append(e.StringRefs[:0], uint32(e.Values[0]))
 	for n := e.Values[1]; n > 0 && r.err == nil; n-- {
-		e.Refs = append(e.Refs, e.local.global(mapString, r.u32()))
+		e.StringRefs = append(e.StringRefs, e.local.global(mapString, r.u32()))
 	}
 }
 

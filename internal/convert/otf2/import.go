@@ -63,7 +63,7 @@ func Read(path string, o ImportOptions) (*Import, error) {
 
 func (w *world) write(all *outcomes, o ImportOptions) (x *Import, err error) {
 	began := int64(0)
-	if b := w.a.Clock.Began; b != math.MaxUint64 && b < 1<<62 {
+	if b := w.a.Clock.StartedNs; b != math.MaxUint64 && b < 1<<62 {
 		began = int64(b)
 		if w.first >= w.a.Clock.Offset {
 			began += int64(w.ns(w.first - w.a.Clock.Offset))
@@ -96,13 +96,13 @@ func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Colle
 	if k.first > w.first {
 		first = w.ns(k.first - w.first)
 	}
-	out := trackwriter.New(k.number, first)
+	out := trackwriter.NewWriter(k.number, first)
 	defer out.Close()
 	r := &recorder{
 		w: w, k: k, all: all, out: out, layouts: make(map[*mpi.Call]signature.Layout), comms: make(map[*comm]int64),
 		windows: make(map[uint32]int64), files: make(map[uint32]int64), requests: make(map[uint64]request), transfers: make(map[transferKey]request),
 	}
-	r.empty = r.out.Text("")
+	r.empty = r.out.AddString("")
 	if err := r.run(); err != nil {
 		return err
 	}

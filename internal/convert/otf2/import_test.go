@@ -48,7 +48,7 @@ func read(t testing.TB, path string, mode timing.Mode) (*trace.Reader, *Import, 
 // TestEZTrace imports what EZTrace recorded of a program that is known (ring.c): it tells no completions of requests,
 // and has communicators and regions of its own for each rank.
 func TestEZTrace(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Lossless, timing.Stats, timing.None} {
+	for _, mode := range []timing.Mode{timing.ModeLossless, timing.ModeStats, timing.ModeNone} {
 		r, x, err := read(t, eztrace, mode)
 		if err != nil {
 			t.Fatal(err)
@@ -93,10 +93,10 @@ func TestEZTrace(t *testing.T) {
 		if diff := cmp.Diff([][]matrix.Cell{{{}, first, {}}, {{}, {}, ring}, {ring, {}, {}}}, m.Dense()); diff != "" {
 			t.Error(diff)
 		}
-		if len(x.Notes) == 0 || !strings.HasPrefix(r.Meta()[trace.MetaImported], "otf2") || r.HasTimes() != (mode != timing.None) {
+		if len(x.Notes) == 0 || !strings.HasPrefix(r.Meta()[trace.MetaImported], "otf2") || r.HasTimes() != (mode != timing.ModeNone) {
 			t.Errorf("%v, %v, times: %t", x.Notes, r.Meta(), r.HasTimes())
 		}
-		comms, err := handles.Of(r).Comms()
+		comms, err := handles.TableOf(r).Comms()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,11 +113,11 @@ func TestEZTrace(t *testing.T) {
 // TestGrid imports what EZTrace recorded of a program (grid.c) that makes communicators which not all of their
 // members use, and sends to MPI_PROC_NULL.
 func TestGrid(t *testing.T) {
-	r, x, err := read(t, "testdata/grid", timing.Lossless)
+	r, x, err := read(t, "testdata/grid", timing.ModeLossless)
 	if err != nil {
 		t.Fatal(err)
 	}
-	comms, err := handles.Of(r).Comms()
+	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestBroken(t *testing.T) {
 		if err := os.WriteFile(path, x.change(b), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := read(t, dir, timing.Stats); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), filepath.Base(x.file)) {
+		if _, _, err := read(t, dir, timing.ModeStats); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), filepath.Base(x.file)) {
 			t.Errorf("%s: %v, want %q and %s", x.what, err, x.want, x.file)
 		}
 	}
@@ -234,10 +234,10 @@ func TestBroken(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "eztrace_log/0.evt")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := read(t, dir, timing.Stats); err == nil || !strings.Contains(err.Error(), "0.evt") {
+	if _, _, err := read(t, dir, timing.ModeStats); err == nil || !strings.Contains(err.Error(), "0.evt") {
 		t.Errorf("no events: %v", err)
 	}
-	if _, _, err := read(t, t.TempDir(), timing.Stats); err == nil || !strings.Contains(err.Error(), "no anchor file") {
+	if _, _, err := read(t, t.TempDir(), timing.ModeStats); err == nil || !strings.Contains(err.Error(), "no anchor file") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -274,16 +274,16 @@ func FuzzOTF2(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		x, err := Read(dir, ImportOptions{Timing: timing.Options{Mode: timing.Stats}})
+		x, err := Read(dir, ImportOptions{Timing: timing.Options{Mode: timing.ModeStats}})
 		if err != nil {
 			return
 		}
 		defer x.Close()
-		b, err := sections.Encode(x.Content)
+		b, err := sections.EncodeFile(x.Content)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := trace.NewBytes(b, "x.spoor")
+		r, err := trace.ReadBytes(b, "x.spoor")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func uint64s(n uint64) string { return strconv.FormatUint(n, 10) }
 // communicator of all ranks before MPI_COMM_WORLD, GPUs' locations with properties, counters of several values that go on from
 // the beginning, and functions of which nothing but the time is recorded.
 func TestScoreP(t *testing.T) {
-	r, x, err := read(t, "testdata/scorep", timing.Lossless)
+	r, x, err := read(t, "testdata/scorep", timing.ModeLossless)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestScoreP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := k.ValueLine(0)
+		line, err := k.ValueCursor(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +355,7 @@ func TestScoreP(t *testing.T) {
 				text += fmt.Sprintf(" %s=%g", v.Name, v.Sum)
 			}
 			got = append(got, text)
-			if p := c.Param("flag"); p != nil && p.Out.Type != trace.None {
+			if p := c.Param("flag"); p != nil && p.Out.Type != trace.TypeNone {
 				t.Errorf("%s: flag %d, which nothing tells", text, p.Out.Num)
 			}
 		}
@@ -384,7 +384,7 @@ func TestUnknownRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, _, err := read(t, dir, timing.Stats)
+	r, _, err := read(t, dir, timing.ModeStats)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,7 +417,7 @@ func lines(t *testing.T, r *trace.Reader) (list []string) {
 // TestWindows imports records that synchronise windows and ask about transfers (testdata/windows.py): they name their window
 // or file, and files of the system that an MPI library opens are none of the program's.
 func TestWindows(t *testing.T) {
-	r, x, err := read(t, "testdata/windows", timing.Lossless)
+	r, x, err := read(t, "testdata/windows", timing.ModeLossless)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +441,7 @@ func TestWindows(t *testing.T) {
 
 // TestOff imports ranks that switched recording off between their calls and at their end: they finished.
 func TestOff(t *testing.T) {
-	r, x, err := read(t, "testdata/off", timing.Lossless)
+	r, x, err := read(t, "testdata/off", timing.ModeLossless)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -464,8 +464,8 @@ func TestOff(t *testing.T) {
 
 // encoded is a record of an event: of what it refers to it names the first.
 func encoded(id byte) []byte {
-	layout := Records[id].Layout
-	if Records[id].Name == "" {
+	layout := RecordLayouts[id].Layout
+	if RecordLayouts[id].Name == "" {
 		return append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)
 	}
 	var b []byte
@@ -496,7 +496,7 @@ func encoded(id byte) []byte {
 // TestEachRecord has one more record of each id, within a barrier and outside of any function of MPI: other calls stay as
 // they are, and what it changes nothing by is counted, unless it says nothing of MPI.
 func TestEachRecord(t *testing.T) {
-	r, plain, err := read(t, "testdata/windows", timing.Stats)
+	r, plain, err := read(t, "testdata/windows", timing.ModeStats)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -522,7 +522,7 @@ func TestEachRecord(t *testing.T) {
 			if err := os.WriteFile(path, slices.Insert(slices.Clone(b), at, encoded(byte(id))...), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			r, x, err := read(t, dir, timing.Stats)
+			r, x, err := read(t, dir, timing.ModeStats)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

@@ -119,7 +119,7 @@ func TestRecords(t *testing.T) {
 	seen := make(map[uint8]bool)
 	for es.Next() {
 		e := &es.Event
-		name, layout := Records[e.ID].Name, strings.TrimPrefix(Records[e.ID].Layout, "-")
+		name, layout := RecordLayouts[e.ID].Name, strings.TrimPrefix(RecordLayouts[e.ID].Layout, "-")
 		if seen[e.ID] = true; name == "" {
 			t.Errorf("record %d is in no row", e.ID)
 		}
@@ -136,7 +136,7 @@ func TestRecords(t *testing.T) {
 	if err := es.Err(); err != nil {
 		t.Fatal(err)
 	}
-	for id, x := range Records {
+	for id, x := range RecordLayouts {
 		if len(strings.TrimPrefix(x.Layout, "-")) > len(Event{}.Values) {
 			t.Errorf("%s: more fields than an event has room for", x.Name)
 		}

@@ -253,13 +253,13 @@ func (r *recorder) record(t *thread, c *open) error {
 		if f.moved {
 			at = c.end
 		}
-		n, err := r.out.Call(t.number, f.call.ID, c.site, f.values())
+		n, err := r.out.AddCall(t.number, f.call.ID, c.site, f.values())
 		if err != nil {
 			return err
 		}
-		r.out.Time(t.number, n, r.w.ns(at-r.w.first), r.w.ns(c.end-r.w.first))
+		r.out.SetTimes(t.number, n, r.w.ns(at-r.w.first), r.w.ns(c.end-r.w.first))
 		for _, v := range c.values {
-			r.out.Attach(n, v.name, v.value)
+			r.out.AttachValue(n, v.name, v.value)
 		}
 		c.values = nil
 	}
@@ -285,19 +285,19 @@ func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 	if m == nil || m.handle != 0 || r.comms[m] != 0 {
 		return nil
 	}
-	if at, ok := m.maker[r.k.number]; ok && at >= r.makers && c.call != nil && c.call.Has(mpi.CreatesComm) {
+	if at, ok := m.maker[r.k.number]; ok && at >= r.makers && c.call != nil && c.call.Has(mpi.AttrCreatesComm) {
 		return nil // by this very call
 	}
 	call, _ := mpi.Lookup("MPI_Comm_create_group")
 	f := newForm(call, r.layouts, r.empty)
-	f.set("comm", mpi.CommWorld)
+	f.set("comm", mpi.HandleCommWorld)
 	r.make(f, m, "newcomm")
-	n, err := r.out.Call(t.number, call.ID, 0, f.values())
+	n, err := r.out.AddCall(t.number, call.ID, 0, f.values())
 	if err != nil {
 		return err
 	}
 	at := r.w.ns(c.start - r.w.first)
-	r.out.Time(t.number, n, at, at)
+	r.out.SetTimes(t.number, n, at, at)
 	r.w.notes.Add("communicators that no recorded call made (MPI_Comm_create_group is assumed)", 1)
 	return nil
 }
@@ -349,18 +349,18 @@ func (r *recorder) site(t *thread, source uint32) uint64 {
 // metric keeps measurements for the next call.
 func (r *recorder) metric(t *thread, e *Event) {
 	list := r.w.a.Metrics[uint32(e.Values[0])]
-	if len(list) != len(e.Many) {
+	if len(list) != len(e.MetricValues) {
 		r.w.notes.Add("measurements of metrics that are not defined", 1)
 		return
 	}
 	for i, m := range list {
-		v := e.Many[i]
+		v := e.MetricValues[i]
 		switch {
 		case m.Name == "" || math.IsNaN(v):
 			r.w.notes.Add("measurements of metrics that are not defined", 1)
-		case m.Mode == Relative:
+		case m.Mode == MetricRelative:
 			t.metrics = append(t.metrics, measured{m.Name, v})
-		case m.Mode == Accumulated:
+		case m.Mode == MetricAccumulated:
 			c := t.counted[m.Name]
 			if c == nil {
 				if t.counted == nil {

@@ -2,8 +2,8 @@ package otf2
 
 import "fmt"
 
-// A Record is a kind of event record.
-type Record struct {
+// A RecordLayout is a kind of event record.
+type RecordLayout struct {
 	Name string
 	// Layout lists the record's values: b one byte, w 32 bits, q 64 bits, i 64 bits with a sign, t a time; r a region,
 	// c a communicator, g a group, n a window, h a handle of a file, f a file, x a calling context, u what interrupts,
@@ -12,8 +12,8 @@ type Record struct {
 	Layout string
 }
 
-// Records are all event records of OTF2 3.0, by id.
-var Records = [256]Record{
+// RecordLayouts are all event records of OTF2 3.0, by id.
+var RecordLayouts = [256]RecordLayout{
 	EvBufferFlush: {"BufferFlush", "t"}, EvMeasurementOnOff: {"MeasurementOnOff", "b"}, EvEnter: {"Enter", "-r"}, EvLeave: {"Leave", "-r"},
 	EvMpiSend: {"MpiSend", "wcwq"}, EvMpiIsend: {"MpiIsend", "wcwqq"}, EvMpiIsendComplete: {"MpiIsendComplete", "-q"},
 	EvMpiIrecvRequest: {"MpiIrecvRequest", "-q"}, EvMpiRecv: {"MpiRecv", "wcwq"}, EvMpiIrecv: {"MpiIrecv", "wcwqq"},
@@ -45,7 +45,7 @@ var Records = [256]Record{
 
 // RecordName names the record with an id for people.
 func RecordName(id uint8) string {
-	if name := Records[id].Name; name != "" {
+	if name := RecordLayouts[id].Name; name != "" {
 		return name
 	}
 	return fmt.Sprintf("number %d", id)

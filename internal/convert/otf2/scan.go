@@ -27,7 +27,7 @@ type outcomes struct {
 }
 
 func (o *outcomes) of(x outcome) uint32 {
-	n, fresh := once.Number(o.number, x)
+	n, fresh := once.NumberOf(o.number, x)
 	if fresh {
 		o.list = append(o.list, x)
 	}
@@ -125,9 +125,9 @@ func (x *scanner) enter(e *Event) {
 		return
 	}
 	x.call(e.Time)
-	x.k.begins = x.k.begins || c.Has(mpi.Begins)
-	x.k.finished = x.k.finished || c.Has(mpi.Ends)
-	if c.Has(mpi.CreatesComm) {
+	x.k.begins = x.k.begins || c.Has(mpi.AttrInitialises)
+	x.k.finished = x.k.finished || c.Has(mpi.AttrFinalises)
+	if c.Has(mpi.AttrCreatesComm) {
 		x.k.makers = append(x.k.makers, commCreation{c, Undefined})
 	}
 }
@@ -169,11 +169,11 @@ func (x *scanner) programBegin(*Event) {
 	if x.w.command != "" {
 		return
 	}
-	words := make([]string, len(x.events.Refs))
-	for i, s := range x.events.Refs {
+	words := make([]string, len(x.events.StringRefs))
+	for i, s := range x.events.StringRefs {
 		words[i] = x.w.a.String(s)
 	}
-	x.w.command = show.Quote(words)
+	x.w.command = show.QuoteCommand(words)
 }
 
 // commCreate says which communicator the call around it made.

@@ -22,7 +22,7 @@ type translation struct {
 	t     *thread
 	c     *open
 	f     *callValues
-	m     *meaning.Call
+	m     *meaning.DataMovement
 	ended bool
 	more  []filled // what the function has no parameters for
 	used  bool     // some record fits the function itself
@@ -42,8 +42,8 @@ func (x *translation) forms() []filled {
 	if x.c.call != nil {
 		x.f = newForm(x.c.call, x.r.layouts, x.r.empty)
 		x.f.ended = x.ended
-		x.m = meaning.Of(x.c.call.Name)
-		if x.m == nil || !x.m.Pattern.Collective() || x.c.call.Has(mpi.Neighborhood) {
+		x.m = meaning.DataMovementOf(x.c.call.Name)
+		if x.m == nil || !x.m.Pattern.Collective() || x.c.call.Has(mpi.AttrNeighborhood) {
 			x.blank()
 		}
 	}
@@ -54,7 +54,7 @@ func (x *translation) forms() []filled {
 	if x.f == nil {
 		return x.more
 	}
-	if x.c.call.Has(mpi.CreatesComm) {
+	if x.c.call.Has(mpi.AttrCreatesComm) {
 		at := x.r.makers
 		x.r.makers++
 		if !x.makes {
@@ -68,7 +68,7 @@ func (x *translation) forms() []filled {
 		x.nowhere()
 	}
 	x.assumeInputs()
-	if len(x.more) > 0 && !x.used && x.c.call.Has(mpi.Starts) {
+	if len(x.more) > 0 && !x.used && x.c.call.Has(mpi.AttrStarts) {
 		x.r.w.notes.Add("starts of persistent requests, shown as MPI_Isend or MPI_Irecv", uint64(len(x.more)))
 		x.more[0].moved = false
 		return x.more
@@ -84,21 +84,21 @@ func (x *translation) blank() {
 	if x.m == nil {
 		return
 	}
-	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
+	for _, s := range []*meaning.DataSide{x.m.Out, x.m.In} {
 		if s != nil && x.f.has(s.Type) && !x.c.call.Params[x.c.call.Index(s.Type)].Array {
 			x.f.set(s.Type, byteType)
 		}
 		if s != nil && s.Peer != "" {
 			x.f.set(s.Peer, mpi.ProcNull)
-			x.f.set("comm", mpi.CommWorld)
+			x.f.set("comm", mpi.HandleCommWorld)
 		}
 	}
 }
 
 // nowhere lets a call to or from MPI_PROC_NULL make its request, which has no record.
 func (x *translation) nowhere() {
-	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
-		if s == nil || x.m.Later || len(x.f.in[s.Peer]) == 0 || x.f.in[s.Peer][0] != mpi.ProcNull {
+	for _, s := range []*meaning.DataSide{x.m.Out, x.m.In} {
+		if s == nil || x.m.TakesEffectAtStart || len(x.f.in[s.Peer]) == 0 || x.f.in[s.Peer][0] != mpi.ProcNull {
 			continue
 		}
 		if _, ok := x.f.out["request"]; !ok && x.f.has("request") {
@@ -112,12 +112,12 @@ func (x *translation) nowhere() {
 func (x *translation) assumeInputs() {
 	for i := range x.c.call.Params {
 		p := &x.c.call.Params[i]
-		if p.Dir != mpi.In || p.Array || x.f.in[p.Name] != nil {
+		if p.Dir != mpi.DirIn || p.Array || x.f.in[p.Name] != nil {
 			continue
 		}
 		switch p.Kind {
 		case mpi.KindComm:
-			x.f.set(p.Name, mpi.CommWorld)
+			x.f.set(p.Name, mpi.HandleCommWorld)
 			x.r.w.notes.Add("calls without a communicator in the records (MPI_COMM_WORLD is assumed)", 1)
 		case mpi.KindOp:
 			x.f.set(p.Name, bitwiseOr)
@@ -159,13 +159,13 @@ func tagOf(f *callValues, own string) string {
 
 func (x *translation) send(e *Event) {
 	f, m := x.f, x.m
-	fits := f != nil && m != nil && m.Out != nil && m.Pattern == meaning.ToPeer && !m.Later && f.in["sent"] == nil
+	fits := f != nil && m != nil && m.Out != nil && m.Pattern == meaning.PatternToPeer && !m.TakesEffectAtStart && f.in["sent"] == nil
 	if fits && (e.ID == EvMpiIsend) != f.has("request") {
 		fits = false
 	}
 	if !fits {
 		f = x.other(map[bool]string{true: "MPI_Isend", false: "MPI_Send"}[e.ID == EvMpiIsend])
-		m = meaning.Of(f.call.Name)
+		m = meaning.DataMovementOf(f.call.Name)
 	} else {
 		x.used = true
 	}
@@ -195,10 +195,10 @@ func (x *translation) request(f *callValues, id uint64, what outcome, known bool
 
 func (x *translation) receive(e *Event) {
 	f, m := x.f, x.m
-	fits := f != nil && m != nil && m.In != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) && !m.Later && !f.has("request") && f.in["got"] == nil
+	fits := f != nil && m != nil && m.In != nil && (m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive) && !m.TakesEffectAtStart && !f.has("request") && f.in["got"] == nil
 	if !fits {
 		f = x.other("MPI_Recv")
-		m = meaning.Of("MPI_Recv")
+		m = meaning.DataMovementOf("MPI_Recv")
 	} else {
 		x.used = true
 	}
@@ -211,7 +211,7 @@ func received(source, tag int64, bytes uint64) []int64 {
 	return []int64{signature.StatusIgnored, source, tag, int64(bytes), 0}
 }
 
-func (x *translation) source(f *callValues, m *meaning.Call, peer int64, comm uint32, tag int64, bytes uint64) {
+func (x *translation) source(f *callValues, m *meaning.DataMovement, peer int64, comm uint32, tag int64, bytes uint64) {
 	_, h := x.r.comm(comm)
 	f.set(m.In.Peer, peer)
 	if _, sent := f.in[m.In.Count]; !sent {
@@ -235,9 +235,9 @@ func (x *translation) next() outcome {
 func (x *translation) post(e *Event) {
 	o := x.next()
 	f, m := x.f, x.m
-	if f == nil || m == nil || m.In == nil || m.Later || !f.has("request") || f.in["got"] != nil {
+	if f == nil || m == nil || m.In == nil || m.TakesEffectAtStart || !f.has("request") || f.in["got"] != nil {
 		f = x.other("MPI_Irecv")
-		m = meaning.Of("MPI_Irecv")
+		m = meaning.DataMovementOf("MPI_Irecv")
 	} else {
 		x.used = true
 	}
@@ -250,7 +250,7 @@ func (x *translation) post(e *Event) {
 		f.set(tagOf(f, "recvtag"), mpi.AnyTag)
 		f.set(m.In.Count, 0)
 		f.set(m.In.Type, byteType)
-		f.set("comm", mpi.CommWorld)
+		f.set("comm", mpi.HandleCommWorld)
 	}
 	x.request(f, e.Values[0], o, o.kind != 0)
 }
@@ -271,7 +271,7 @@ func (x *translation) begin(e *Event) {
 // create has the call make a communicator, if it can.
 func (x *translation) create(e *Event) {
 	m := x.r.w.byID[uint32(e.Values[0])]
-	if m == nil || x.f == nil || m.handle != 0 || !x.c.call.Has(mpi.CreatesComm) {
+	if m == nil || x.f == nil || m.handle != 0 || !x.c.call.Has(mpi.AttrCreatesComm) {
 		x.misfit(e)
 		return
 	}
@@ -306,7 +306,7 @@ func (x *translation) made(m *comm) {
 }
 
 func (x *translation) parent(in string, m *comm) {
-	h := int64(mpi.CommWorld)
+	h := int64(mpi.HandleCommWorld)
 	if p := m.parent; p != nil {
 		if _, of := x.r.comm(p.ids[0]); of != symbol.UnknownHandle {
 			h = of
@@ -336,7 +336,7 @@ func (x *translation) collectiveEnd(e *Event) {
 
 // collective fills in what a collective moved.
 func (x *translation) collective(id uint32, root, sent, got uint64) {
-	if x.f == nil || !x.c.call.Has(mpi.Collective) {
+	if x.f == nil || !x.c.call.Has(mpi.AttrCollective) {
 		x.r.w.notes.Add("collectives outside of their functions", 1)
 		return
 	}
@@ -350,7 +350,7 @@ func (x *translation) collective(id uint32, root, sent, got uint64) {
 	}
 	own, other := c.sides(x.r.k.number)
 	n, rank := len(own), slices.Index(own, x.r.k.number)
-	if c.handle == mpi.CommSelf {
+	if c.handle == mpi.HandleCommSelf {
 		n, rank = 1, 0
 	}
 	isRoot, isOther := true, true
@@ -361,7 +361,7 @@ func (x *translation) collective(id uint32, root, sent, got uint64) {
 		at := int64(root)
 		switch root {
 		case RootSelf:
-			at, isOther = mpi.RootHere, false
+			at, isOther = mpi.MPIRoot, false
 		case RootThisSide:
 			at, isRoot, isOther = mpi.ProcNull, false, false
 		default:
@@ -370,26 +370,26 @@ func (x *translation) collective(id uint32, root, sent, got uint64) {
 		}
 		x.f.set("root", at)
 	}
-	if x.m == nil || x.c.call.Has(mpi.Neighborhood) {
+	if x.m == nil || x.c.call.Has(mpi.AttrNeighborhood) {
 		return
 	}
 	x.side(x.m.Out, sent, n, isRoot, isOther)
 	x.side(x.m.In, got, n, isRoot, isOther)
 }
 
-func (x *translation) side(s *meaning.Side, bytes uint64, n int, isRoot, isOther bool) {
+func (x *translation) side(s *meaning.DataSide, bytes uint64, n int, isRoot, isOther bool) {
 	if s == nil || s.OnlyRoot && !isRoot || s.OnlyOthers && !isOther {
 		return
 	}
-	if x.m.Array(s.Type) {
+	if x.m.IsArrayParam(s.Type) {
 		x.f.set(s.Type, array(slices.Repeat([]int64{byteType}, n))...)
 	} else {
 		x.f.set(s.Type, byteType)
 	}
 	switch {
-	case s.Own:
+	case s.OwnElement:
 		return // the other side has it
-	case x.m.Array(s.Count):
+	case x.m.IsArrayParam(s.Count):
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)
 			if n > 1 && bytes > 0 {
@@ -397,7 +397,7 @@ func (x *translation) side(s *meaning.Side, bytes uint64, n int, isRoot, isOther
 			}
 		}
 		return
-	case s.Of != "" && n > 0:
+	case s.Comm != "" && n > 0:
 		bytes /= uint64(n)
 	}
 	if was := x.f.in[s.Count]; was == nil || was[0] == 0 {

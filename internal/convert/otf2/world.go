@@ -199,12 +199,12 @@ func (r *recorder) place(file string, line uint32, function string) uint64 {
 	if file == "" && function == "" {
 		return 0
 	}
-	module, id, offset := model.SourceSite(file, line, function)
+	module, id, offset := model.SourceLineSite(file, line, function)
 	if name, at, ok := moduleOffset(file); ok && line == 0 && function == "" {
 		module, id, offset = name, "", at
 	}
 	h := symbol.HashString([]byte(fmt.Sprintf("%s\x00%s\x00%d", module, id, offset)))
-	r.out.Site(h, track.Site{Module: module, BuildID: id, Offset: offset})
+	r.out.AddSite(h, track.Site{Module: module, BuildID: id, Offset: offset})
 	return h
 }
 

@@ -9,8 +9,8 @@ import (
 
 // Collective operations by function; those that make and free windows have none of their own.
 var collectives = map[meaning.Operation]byte{
-	meaning.Barrier: 0, meaning.Bcast: 1, meaning.Gather: 2, meaning.Gatherv: 3, meaning.Scatter: 4, meaning.Scatterv: 5, meaning.Allgather: 6, meaning.Allgatherv: 7, meaning.Alltoall: 8,
-	meaning.Alltoallv: 9, meaning.Alltoallw: 10, meaning.Allreduce: 11, meaning.Reduce: 12, meaning.ReduceScatter: 13, meaning.Scan: 14, meaning.Exscan: 15, meaning.ReduceScatterBlock: 16,
+	meaning.OperationBarrier: 0, meaning.OperationBcast: 1, meaning.OperationGather: 2, meaning.OperationGatherv: 3, meaning.OperationScatter: 4, meaning.OperationScatterv: 5, meaning.OperationAllgather: 6, meaning.OperationAllgatherv: 7, meaning.OperationAlltoall: 8,
+	meaning.OperationAlltoallv: 9, meaning.OperationAlltoallw: 10, meaning.OperationAllreduce: 11, meaning.OperationReduce: 12, meaning.OperationReduceScatter: 13, meaning.OperationScan: 14, meaning.OperationExscan: 15, meaning.OperationReduceScatterBlock: 16,
 }
 
 var atomics = map[string]byte{
@@ -23,29 +23,29 @@ const syncAll = 1 | 2
 // begun writes what a call did when it began.
 func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 	switch x.Kind {
-	case ops.Send:
-		return a.message(f, time, EvMpiSend, x, x.Sent)
-	case ops.SendBegin:
-		return a.message(f, time, EvMpiIsend, x, x.Sent)
-	case ops.RecvBegin:
+	case ops.ActSend:
+		return a.message(f, time, EvMpiSend, x, x.SentBytes)
+	case ops.ActSendBegin:
+		return a.message(f, time, EvMpiIsend, x, x.SentBytes)
+	case ops.ActRecvBegin:
 		return f.event(time, EvMpiIrecvRequest, x.ID)
-	case ops.Collective, ops.CollectiveBegin:
+	case ops.ActCollective, ops.ActCollectiveBegin:
 		if _, ok := a.collective(x); !ok {
 			return nil
 		}
-		if x.Kind == ops.CollectiveBegin {
+		if x.Kind == ops.ActCollectiveBegin {
 			return f.event(time, EvCollectiveRequest, x.ID)
 		}
 		return f.event(time, EvMpiCollectiveBegin)
-	case ops.WindowMade, ops.WindowFreed, ops.Fence:
+	case ops.ActWindowMade, ops.ActWindowFreed, ops.ActFence:
 		return f.event(time, EvRmaCollectiveBegin)
-	case ops.Put:
-		return a.transfer(f, time, EvRmaPut, x, x.Sent)
-	case ops.Get:
-		return a.transfer(f, time, EvRmaGet, x, x.Received)
-	case ops.Atomic:
-		return f.event(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.Function)], x.Sent, x.Received, x.ID)
-	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+	case ops.ActPut:
+		return a.transfer(f, time, EvRmaPut, x, x.SentBytes)
+	case ops.ActGet:
+		return a.transfer(f, time, EvRmaGet, x, x.ReceivedBytes)
+	case ops.ActAtomic:
+		return f.event(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.StartedBy)], x.SentBytes, x.ReceivedBytes, x.ID)
+	case ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 		return a.fileBegin(f, time, x)
 	}
 	return nil
@@ -54,33 +54,33 @@ func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 // ended writes what a call had done when it returned.
 func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 	switch x.Kind {
-	case ops.Recv:
-		return a.message(f, time, EvMpiRecv, x, x.Received)
-	case ops.RecvEnd:
-		return a.message(f, time, EvMpiIrecv, x, x.Received)
-	case ops.SendEnd:
+	case ops.ActRecv:
+		return a.message(f, time, EvMpiRecv, x, x.ReceivedBytes)
+	case ops.ActRecvEnd:
+		return a.message(f, time, EvMpiIrecv, x, x.ReceivedBytes)
+	case ops.ActSendEnd:
 		return f.event(time, EvMpiIsendComplete, x.ID)
-	case ops.Tested:
+	case ops.ActTested:
 		if x.File == nil && x.Window == nil {
 			return f.event(time, EvMpiRequestTest, x.ID)
 		}
-	case ops.Cancelled:
+	case ops.ActCancelled:
 		return f.event(time, EvMpiRequestCancelled, x.ID)
-	case ops.Collective, ops.CollectiveEnd:
+	case ops.ActCollective, ops.ActCollectiveEnd:
 		return a.collectiveEnd(f, time, x)
-	case ops.CommMade, ops.CommFreed:
+	case ops.ActCommMade, ops.ActCommFreed:
 		id := byte(EvCommCreate)
-		if x.Kind == ops.CommFreed {
+		if x.Kind == ops.ActCommFreed {
 			id = EvCommDestroy
 		}
 		return f.event(time, id, a.comm(x.Comm))
-	case ops.WindowMade, ops.WindowFreed, ops.Fence:
+	case ops.ActWindowMade, ops.ActWindowFreed, ops.ActFence:
 		return a.windowEnd(f, time, x)
-	case ops.TransferEnd:
+	case ops.ActTransferEnd:
 		return f.event(time, EvRmaCompleteBlocking, x.Window.Number, x.ID)
-	case ops.TransferDone:
+	case ops.ActTransferDone:
 		return f.event(time, EvRmaCompleteRequested, x.Window.Number, x.ID)
-	case ops.Lock, ops.Unlock:
+	case ops.ActLock, ops.ActUnlock:
 		return a.lock(f, time, x)
 	}
 	return a.fileEnd(f, time, x)
@@ -96,7 +96,7 @@ func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64
 
 // collective returns which operation a collective is; those along a topology have none.
 func (a *Writer) collective(x *ops.Act) (op byte, ok bool) {
-	op, ok = collectives[ops.OperationOf(x.Function)]
+	op, ok = collectives[ops.OperationOf(x.StartedBy)]
 	return op, ok
 }
 
@@ -107,9 +107,9 @@ func (a *Writer) collectiveEnd(f *file, time uint64, x *ops.Act) error {
 		return nil
 	}
 	if x.ID > 0 {
-		return f.event(time, EvCollectiveComplete, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received, x.ID)
+		return f.event(time, EvCollectiveComplete, op, a.comm(x.Comm), root(x.Root), x.SentBytes, x.ReceivedBytes, x.ID)
 	}
-	return f.event(time, EvMpiCollectiveEnd, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received)
+	return f.event(time, EvMpiCollectiveEnd, op, a.comm(x.Comm), root(x.Root), x.SentBytes, x.ReceivedBytes)
 }
 
 func root(rank int) uint32 {
@@ -123,15 +123,15 @@ func root(rank int) uint32 {
 }
 
 func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
-	op, id := collectives[meaning.Barrier], byte(0)
+	op, id := collectives[meaning.OperationBarrier], byte(0)
 	own := x.Window.MadeBy == "MPI_Win_create" || x.Window.MadeBy == "MPI_Win_create_dynamic"
 	switch {
-	case x.Kind == ops.WindowMade:
+	case x.Kind == ops.ActWindowMade:
 		op, id = CreateMemory, EvRmaWinCreate
 		if own {
 			op = CreateHandle
 		}
-	case x.Kind == ops.WindowFreed:
+	case x.Kind == ops.ActWindowFreed:
 		op, id = DestroyMemory, EvRmaWinDestroy
 		if own {
 			op = DestroyHandle
@@ -161,7 +161,7 @@ func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 	}
 	for peer := first; peer <= last; peer++ {
 		id, fields := byte(EvRmaAcquireLock), []field{x.Window.Number, peer, uint64(peer), kind} // there is one lock for each member
-		if x.Kind == ops.Unlock {
+		if x.Kind == ops.ActUnlock {
 			id, fields = EvRmaReleaseLock, fields[:3]
 		}
 		if err := f.event(time, id, fields...); err != nil {
@@ -184,46 +184,46 @@ const (
 
 func (a *Writer) fileBegin(f *file, time uint64, x *ops.Act) error {
 	mode, flags := byte(0), uint32(0)
-	if x.Kind == ops.Write || x.Kind == ops.WriteBegin {
+	if x.Kind == ops.ActWrite || x.Kind == ops.ActWriteBegin {
 		mode = 1
 	}
-	if x.Kind == ops.ReadBegin || x.Kind == ops.WriteBegin {
+	if x.Kind == ops.ActReadBegin || x.Kind == ops.ActWriteBegin {
 		flags |= unblocked
 	}
-	if x.Function.Has(trace.Collective) {
+	if x.StartedBy.Has(trace.AttrCollective) {
 		flags |= collectivelyRun
 	}
-	return f.event(time, EvIoOperationBegin, x.File.Number, mode, flags, x.Wanted, x.ID)
+	return f.event(time, EvIoOperationBegin, x.File.Number, mode, flags, x.RequestedBytes, x.ID)
 }
 
 func (a *Writer) fileEnd(f *file, time uint64, x *ops.Act) error {
 	switch x.Kind {
-	case ops.FileOpened:
+	case ops.ActFileOpened:
 		return a.opened(f, time, x)
-	case ops.FileClosed:
+	case ops.ActFileClosed:
 		return f.event(time, EvIoDestroyHandle, x.File.Number)
-	case ops.FileDeleted:
+	case ops.ActFileDeleted:
 		return f.event(time, EvIoDeleteFile, uint8(0), a.path(x.File.Name)) // of the one paradigm
-	case ops.FileSought:
+	case ops.ActFileSought:
 		return a.sought(f, time, x)
-	case ops.ReadBegin, ops.WriteBegin:
+	case ops.ActReadBegin, ops.ActWriteBegin:
 		return f.event(time, EvIoOperationIssued, x.File.Number, x.ID)
-	case ops.Read, ops.ReadEnd:
-		return f.event(time, EvIoOperationComplete, x.File.Number, x.Received, x.ID)
-	case ops.Write, ops.WriteEnd:
-		return f.event(time, EvIoOperationComplete, x.File.Number, x.Sent, x.ID)
+	case ops.ActRead, ops.ActReadEnd:
+		return f.event(time, EvIoOperationComplete, x.File.Number, x.ReceivedBytes, x.ID)
+	case ops.ActWrite, ops.ActWriteEnd:
+		return f.event(time, EvIoOperationComplete, x.File.Number, x.SentBytes, x.ID)
 	}
 	return nil
 }
 
 func (a *Writer) opened(f *file, time uint64, x *ops.Act) error {
-	access, creation, status := byte(ReadWrite), uint32(0), uint32(0)
+	access, creation, status := byte(FileReadWrite), uint32(0), uint32(0)
 	mode := param(x.Call, "amode")
 	switch {
 	case mode&mpi.ModeReadOnly != 0:
-		access = ReadOnly
+		access = FileReadOnly
 	case mode&mpi.ModeWriteOnly != 0:
-		access = WriteOnly
+		access = FileWriteOnly
 	}
 	for bit, flag := range map[int64]uint32{mpi.ModeCreate: made, mpi.ModeExclusive: exclusive} {
 		if mode&bit != 0 {

@@ -74,7 +74,7 @@ func (a *Writer) markers(size int) error {
 func (a *Writer) run(d *definitions) error {
 	began := uint64(math.MaxUint64)
 	if ns, err := strconv.ParseInt(a.s.Reader.Meta()[trace.MetaStart], 10, 64); err == nil && ns > 0 {
-		began = uint64(ns + a.s.First)
+		began = uint64(ns + a.s.StartNs)
 	}
 	// otf2-snapshots takes 4096 samples of a 4097th of the length, rounded down, and fails if there are more.
 	const samples = 4097
@@ -124,7 +124,7 @@ func (a *Writer) system(d *definitions) error {
 	hosts := make(map[string]int)
 	for rank, p := range procs.All() {
 		p.Host = cmp.Or(p.Host, "unknown host")
-		host, fresh := once.Number(hosts, p.Host)
+		host, fresh := once.NumberOf(hosts, p.Host)
 		host++ // 0 is the machine
 		if fresh {
 			if err := d.add(DefSystemTreeNode, host, p.Host, "node", 0); err != nil {
@@ -202,27 +202,27 @@ func (a *Writer) regionsAndLines(d *definitions) error {
 
 // role returns what a region is for.
 func role(f *trace.Function) uint8 {
-	m := meaning.Of(f.Name)
+	m := meaning.DataMovementOf(f.Name)
 	switch {
-	case ops.HasAttr(f, mpi.Barrier):
+	case ops.HasAttr(f, mpi.AttrBarrier):
 		return 15
-	case m == nil && f.Has(trace.Completes) || m == nil && f.Has(trace.Starts):
+	case m == nil && f.Has(trace.AttrCompletes) || m == nil && f.Has(trace.AttrStarts):
 		return 28
 	case m == nil:
 		return 1
 	}
 	switch m.Pattern {
-	case meaning.ToPeer, meaning.Receive:
+	case meaning.PatternToPeer, meaning.PatternReceive:
 		return 28
-	case meaning.OneSided:
+	case meaning.PatternOneSided:
 		return 29
-	case meaning.File:
+	case meaning.PatternFile:
 		return 27
-	case meaning.FromRoot, meaning.PartFromRoot:
+	case meaning.PatternFromRoot, meaning.PatternPartFromRoot:
 		return 23
-	case meaning.ToRoot:
+	case meaning.PatternToRoot:
 		return 24
-	case meaning.ToAll, meaning.PartToAll, meaning.PartReduced:
+	case meaning.PatternToAll, meaning.PatternPartToAll, meaning.PatternPartReduced:
 		return 25
 	}
 	return 26
@@ -347,7 +347,7 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 }
 
 // metrics writes what was attached to a call.
-func (a *Writer) metrics(f *file, time uint64, list []trace.CallValue) error {
+func (a *Writer) metrics(f *file, time uint64, list []trace.AttachedValue) error {
 	for i := range list {
 		v := &list[i]
 		if err := f.add(time, EvMetric, a.class[v.Name], uint8(1), uint8(TypeDouble), math.Float64bits(v.Sum)); err != nil {
@@ -369,7 +369,7 @@ type definitions struct {
 // text returns the number of a string, which is written when it first occurs: before the record
 // that has it, so it must not be asked for in the middle of one.
 func (d *definitions) text(s string) (uint32, error) {
-	id, fresh := once.Number(d.texts, s)
+	id, fresh := once.NumberOf(d.texts, s)
 	if !fresh {
 		return id, nil
 	}

@@ -31,8 +31,8 @@ type Writer struct {
 	ids    map[int]uint32    // these, by the numbers that the trace gives them
 }
 
-// New begins an archive in a folder that is there.
-func New(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
+// NewWriter begins an archive in a folder that is there.
+func NewWriter(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	a := &Writer{
 		s: s, dir: dir, o: o, regions: make(map[uint16]uint32), bases: make(map[*trace.Function]string), events: make(map[uint64]uint64),
 		paths: make(map[string]uint32), class: make(map[string]uint32), ids: make(map[int]uint32),
@@ -42,7 +42,7 @@ func New(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	}
 	a.numberComms()
 	var err error
-	if a.names, err = s.Reader.ValueNames(); err != nil {
+	if a.names, err = s.Reader.AttachedNames(); err != nil {
 		return nil, err
 	}
 	for i, name := range a.names {
@@ -124,12 +124,12 @@ func (a *Writer) Leave(c *ops.Call) error {
 
 // path numbers a file by its name.
 func (a *Writer) path(name string) uint32 {
-	n, _ := once.Number(a.paths, name)
+	n, _ := once.NumberOf(a.paths, name)
 	return n
 }
 
 func (a *Writer) base(f *trace.Function) string {
-	return once.Get(a.bases, f, func() string { return ops.BaseName(f) })
+	return once.GetOrMake(a.bases, f, func() string { return ops.BaseName(f) })
 }
 
 // selfNumber is the one that the trace gives MPI_COMM_SELF.

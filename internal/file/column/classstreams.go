@@ -11,17 +11,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Streams are those of a class with constant counts filled in, and what varies.
-type Streams struct {
-	List    []*grammar.Grammar // varying counts are those of the first rank
-	Varying []int              // numbers of repeated symbols
-	Columns []Column           // their counts
+// CountedStreams are those of a class with constant counts filled in, and what varies.
+type CountedStreams struct {
+	Grammars []*grammar.Grammar // varying counts are those of the first rank
+	Varying  []int              // numbers of repeated symbols
+	Counts   []Column           // their counts
 }
 
-// StreamsOf checks the counts of a class: one for each repeated symbol, or nil if
+// CheckedStreams checks the counts of a class: one for each repeated symbol, or nil if
 // all ranks repeat as the streams say.
-func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams, error) {
-	out := Streams{List: streams}
+func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (CountedStreams, error) {
+	out := CountedStreams{Grammars: streams}
 	n := grammar.CountRepeated(streams)
 	if counts == nil {
 		return out, nil
@@ -35,16 +35,16 @@ func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams,
 		if counts[i].Len() != ranks {
 			return out, fmt.Errorf("count %d of %d ranks, %d expected", i, counts[i].Len(), ranks)
 		}
-		if _, ok := counts[i].Same(); !ok {
+		if _, ok := counts[i].Uniform(); !ok {
 			out.Varying = append(out.Varying, i)
-			out.Columns = append(out.Columns, counts[i])
+			out.Counts = append(out.Counts, counts[i])
 		}
 	}
 	var err error
-	out.List, err = grammar.WithCounts(streams, which, func(i int) int64 { return counts[i].Runs()[0].Start })
+	out.Grammars, err = grammar.WithRepetitionCounts(streams, which, func(i int) int64 { return counts[i].Runs()[0].Start })
 	if err == nil && len(out.Varying) > 0 {
 		// A count of 1 would not be numbered when read back.
-		repeats := grammar.CountRepeated(out.List)
+		repeats := grammar.CountRepeated(out.Grammars)
 		if repeats != n {
 			err = fmt.Errorf("%d of %d repeated symbols occur once", n-repeats, n)
 		}
@@ -52,19 +52,19 @@ func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams,
 	return out, err
 }
 
-// Calls returns how often the ranks of the class called each terminal, in all.
-func (s *Streams) Calls(terminals, ranks int) ([]uint64, error) {
-	vals := make([][]int64, len(s.Columns))
-	for i := range s.Columns {
-		vals[i] = s.Columns[i].Values()
+// CountCalls returns how often the ranks of the class called each terminal, in all.
+func (s *CountedStreams) CountCalls(terminals, ranks int) ([]uint64, error) {
+	vals := make([][]int64, len(s.Counts))
+	for i := range s.Counts {
+		vals[i] = s.Counts[i].Values()
 	}
-	return StreamCalls(s.List, s.Varying, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
+	return CountStreamCalls(s.Grammars, s.Varying, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
 }
 
-// StreamCalls does the same where counts are had one by one: count returns the i-th of those that vary.
-func StreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int, count func(i, member int) int64) ([]uint64, error) {
+// CountStreamCalls does the same where counts are had one by one: count returns the i-th of those that vary.
+func CountStreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int, count func(i, member int) int64) ([]uint64, error) {
 	if len(varying) == 0 {
-		sum := grammar.Occurrences(streams, terminals)
+		sum := grammar.CountOccurrences(streams, terminals)
 		for i := range sum {
 			sum[i] *= uint64(ranks)
 		}
@@ -72,11 +72,11 @@ func StreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int
 	}
 	sum := make([]uint64, terminals)
 	for member := range ranks {
-		list, err := grammar.WithCounts(streams, varying, func(i int) int64 { return count(i, member) })
+		list, err := grammar.WithRepetitionCounts(streams, varying, func(i int) int64 { return count(i, member) })
 		if err != nil {
 			return nil, err
 		}
-		for i, n := range grammar.Occurrences(list, terminals) {
+		for i, n := range grammar.CountOccurrences(list, terminals) {
 			sum[i] += n
 		}
 	}
@@ -91,9 +91,9 @@ func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {
 	if c.Reader != nil {
 		n = grammar.CountRepeated(streams)
 	}
-	wire.List(c, varying, 1, func(i int, v *int) {
-		wire.Above(c, v, last, math.MaxInt32)
-		c.Refuse(*v >= n || i > 0 && *v == last, "repeated symbol %d of %d", *v, n)
+	wire.CodeList(c, varying, 1, func(i int, v *int) {
+		wire.CodeAbove(c, v, last, math.MaxInt32)
+		c.RefuseIf(*v >= n || i > 0 && *v == last, "repeated symbol %d of %d", *v, n)
 		last = *v
 	})
 	if c.Failed() {

@@ -30,8 +30,8 @@ type Column struct {
 	n    uint64
 }
 
-// FromValues returns a column of the given values.
-func FromValues(vals ...int64) Column {
+// ColumnOf returns a column of the given values.
+func ColumnOf(vals ...int64) Column {
 	var c Column
 	for _, v := range vals {
 		c.Append(v)
@@ -39,8 +39,8 @@ func FromValues(vals ...int64) Column {
 	return c
 }
 
-// FromFunc returns a column of n values.
-func FromFunc(n int, at func(int) uint32) Column {
+// ColumnOfFunc returns a column of n values.
+func ColumnOfFunc(n int, at func(int) uint32) Column {
 	c := Column{n: uint64(n)}
 	for i := 0; i < n; {
 		r := Run{Start: int64(at(i)), Count: 1}
@@ -102,8 +102,8 @@ func (c *Column) Concat(d Column) {
 	}
 }
 
-// Join returns a column of the values of a, then those of b.
-func Join(a, b *Column) Column {
+// JoinColumns returns a column of the values of a, then those of b.
+func JoinColumns(a, b *Column) Column {
 	c := Column{runs: make([]Run, len(a.runs), len(a.runs)+len(b.runs)), n: a.n}
 	copy(c.runs, a.runs)
 	c.Concat(*b)
@@ -196,8 +196,8 @@ func (c *Column) Equal(d *Column) bool {
 	return slices.Equal(c.runs, d.runs)
 }
 
-// Same returns the one value of a column that has no other.
-func (c *Column) Same() (int64, bool) {
+// Uniform returns the one value of a column that has no other.
+func (c *Column) Uniform() (int64, bool) {
 	if len(c.runs) != 1 || c.runs[0].Stride != 0 {
 		return 0, false
 	}

@@ -27,13 +27,13 @@ func TestConcatIsCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := someValues(t, "a"), someValues(t, "b"), someValues(t, "c")
 		all := slices.Concat(a, b, c)
-		want := FromValues(all...)
-		left := FromValues(a...)
-		left.Concat(FromValues(b...))
-		left.Concat(FromValues(c...))
-		tail := FromValues(b...)
-		tail.Concat(FromValues(c...))
-		right := FromValues(a...)
+		want := ColumnOf(all...)
+		left := ColumnOf(a...)
+		left.Concat(ColumnOf(b...))
+		left.Concat(ColumnOf(c...))
+		tail := ColumnOf(b...)
+		tail.Concat(ColumnOf(c...))
+		right := ColumnOf(a...)
 		right.Concat(tail)
 		if !left.Equal(&want) || !right.Equal(&want) {
 			t.Fatalf("runs %v and %v, want %v", left.runs, right.runs, want.runs)
@@ -51,11 +51,11 @@ func TestConcatIsCanonical(t *testing.T) {
 
 func TestRunsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := FromValues(someValues(t, "v")...)
+		c := ColumnOf(someValues(t, "v")...)
 		b := c.AppendRuns(nil)
 		r := wire.NewReader(b, "test")
 		d := DecodeRuns(r, c.Len())
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if !c.Equal(&d) {
@@ -82,11 +82,11 @@ func TestSeqRoundTrip(t *testing.T) {
 }
 
 func checkSeq(t interface{ Fatalf(string, ...any) }, vals []int64, ranks *Column) *Seq {
-	c := FromValues(vals...)
+	c := ColumnOf(vals...)
 	b := EncodeSeq(nil, &c, ranks)
 	r := wire.NewReader(b, "test")
 	s := DecodeSeq(r, len(vals))
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatalf("%v", err)
 	}
 	for i, v := range vals {
@@ -130,7 +130,7 @@ func TestCodecChoice(t *testing.T) {
 		if len(tc.vals) != 200 {
 			r = nil
 		}
-		c := FromValues(tc.vals...)
+		c := ColumnOf(tc.vals...)
 		if b := EncodeSeq(nil, &c, r); b[0] != tc.tag {
 			t.Errorf("%s: codec %d, want %d (%d bytes)", name, b[0], tc.tag, len(b))
 		}
@@ -140,7 +140,7 @@ func TestCodecChoice(t *testing.T) {
 
 func FuzzDecodeSeq(f *testing.F) {
 	for _, vals := range [][]int64{{1, 2, 3}, {5, 9, 2, 5, 9, 2, 5, 9, 2, 5, 9, 2}, {1, 50, 7, 9000, 3}} {
-		c := FromValues(vals...)
+		c := ColumnOf(vals...)
 		f.Add(EncodeSeq(nil, &c, nil), uint16(len(vals)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, n uint16) {
@@ -164,9 +164,9 @@ func FuzzDecodeSeq(f *testing.F) {
 // Columns with the pattern of another come back from it.
 func TestPattern(t *testing.T) {
 	for _, tc := range []struct{ a, b Column }{
-		{FromValues(1, 5, 9, 2, 2, 2, 7), FromValues(80, 112, 144, 88, 88, 88, 128)},
-		{FromValues(1, 5, 9, 2, 2, 2, 7), FromValues(-3, -7, -11, -4, -4, -4, -9)},
-		{FromValues(0, 0, 1, 0, 1), FromValues(1<<62, 1<<62, -1<<62, 1<<62, -1<<62)},
+		{ColumnOf(1, 5, 9, 2, 2, 2, 7), ColumnOf(80, 112, 144, 88, 88, 88, 128)},
+		{ColumnOf(1, 5, 9, 2, 2, 2, 7), ColumnOf(-3, -7, -11, -4, -4, -4, -9)},
+		{ColumnOf(0, 0, 1, 0, 1), ColumnOf(1<<62, 1<<62, -1<<62, 1<<62, -1<<62)},
 	} {
 		p, ok := PatternOf(&tc.a)
 		q, ok2 := PatternOf(&tc.b)
@@ -181,12 +181,12 @@ func TestPattern(t *testing.T) {
 			continue
 		}
 		r := wire.NewReader(q.AppendScale(nil), "scale")
-		got := DecodeLike(r, &tc.a)
-		if err := r.Done(); err != nil || !got.Equal(&tc.b) {
+		got := DecodeScaled(r, &tc.a)
+		if err := r.Finish(); err != nil || !got.Equal(&tc.b) {
 			t.Errorf("%v, want %v: %v", got, tc.b, err)
 		}
 	}
-	if c := FromValues(3, 3, 3); c.Len() > 0 {
+	if c := ColumnOf(3, 3, 3); c.Len() > 0 {
 		if _, ok := PatternOf(&c); ok {
 			t.Error("a constant has a pattern")
 		}
@@ -198,7 +198,7 @@ func TestPattern(t *testing.T) {
 func TestReader(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		vals := rapid.SliceOfN(rapid.Int64Range(0, 3), 1, 50).Draw(r, "values")
-		c := FromValues(vals...)
+		c := ColumnOf(vals...)
 		read := c.Reader()
 		for i := 0; i < len(vals); i += rapid.IntRange(1, 4).Draw(r, "further") {
 			if got, again := read.At(i), read.At(i); got != vals[i] || again != got {
@@ -216,7 +216,7 @@ func TestOfNumbers(t *testing.T) {
 		for _, x := range list {
 			want.Append(int64(x))
 		}
-		if got := FromFunc(len(list), func(i int) uint32 { return list[i] }); !got.Equal(&want) {
+		if got := ColumnOfFunc(len(list), func(i int) uint32 { return list[i] }); !got.Equal(&want) {
 			t.Fatalf("%v has runs %v, want %v", list, got.Runs(), want.Runs())
 		}
 	})

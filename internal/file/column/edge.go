@@ -49,8 +49,8 @@ func (f *Form) edge() []int64 {
 	return f.Coefficients[n : n+edgeCoefficients]
 }
 
-// Inner returns the form that holds but at the edge.
-func (f *Form) Inner() Form {
+// WithoutEdge returns the form that holds but at the edge.
+func (f *Form) WithoutEdge() Form {
 	inner := *f
 	inner.Kind &^= KindEdge
 	return inner
@@ -98,7 +98,7 @@ func (f *Fitter) wrap(m *members, first int) (Form, bool) {
 		if p < 2 || p == f.size || v < 0 || v/p != r/p {
 			continue
 		}
-		form := Form{Kind: KindWrap, Coefficients: Coefficients{wBlock: p, wShift: center(v-r, p)}}
+		form := Form{Kind: KindBlockRing, Coefficients: Coefficients{wBlock: p, wShift: center(v-r, p)}}
 		if f.holds(&form, m) {
 			return form, true
 		}
@@ -160,7 +160,7 @@ func (f *Fitter) product(m *members) (Form, bool) {
 		return Form{}, false
 	}
 	block := change(more, 1)
-	form := Form{Kind: KindShare, Coefficients: Coefficients{sBlock1: int64(block), sMore1: int64(more), sLeast2: 1}}
+	form := Form{Kind: KindBlockProduct, Coefficients: Coefficients{sBlock1: int64(block), sMore1: int64(more), sLeast2: 1}}
 	if block == n {
 		form.Coefficients[sBlock1] = 0
 	}

@@ -12,7 +12,7 @@ func TestExpr(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	seen := make(map[Kind]int)
 	for range 20000 {
-		kind := []Kind{KindConst, KindRank, KindRing, KindXor, KindDigits, KindWrap, KindShare, KindLine, KindTurn, KindPlane}[r.IntN(10)]
+		kind := []Kind{KindConst, KindRankPlus, KindRing, KindXor, KindDigits, KindBlockRing, KindBlockProduct, KindLinear, KindScaledRing, KindPlane}[r.IntN(10)]
 		if kind != KindDigits && kind < kinds && r.IntN(3) == 0 {
 			kind |= KindEdge
 		}
@@ -24,13 +24,13 @@ func TestExpr(t *testing.T) {
 		if kind == KindPlane && form.Coefficients[0] < 1 {
 			continue
 		}
-		if kind.base() == KindShare { // negative widths are in no file that was written
+		if kind.base() == KindBlockProduct { // negative widths are in no file that was written
 			form.Coefficients[sMore1], form.Coefficients[sMore2] = max(form.Coefficients[sMore1], 0), max(form.Coefficients[sMore2], 0)
 		}
 		size := 1 + r.Int64N(40)
 		rank := r.Int64N(size)
-		e := form.Expr(expr.Int)
-		got, ok := e.Eval(&expr.Env{expr.Ranks: size, expr.Rank: rank})
+		e := form.Expr(expr.Number)
+		got, ok := e.Eval(&expr.VariableValues{expr.Ranks: size, expr.Rank: rank})
 		if want := form.Eval(rank, size); !ok || got != want {
 			t.Fatalf("%v of rank %d of %d: %s is %d, want %d", form, rank, size, e, got, want)
 		}

@@ -56,22 +56,22 @@ func NewFitter(ranks Column, size int) *Fitter {
 // Fit returns the form in which to store a column, and the data that the class keeps for it, or nil. preferRank decides
 // the form of a single value: whether it is more likely to be relative to the rank.
 func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
-	if v, ok := c.Same(); ok {
+	if v, ok := c.Uniform(); ok {
 		if c.n == 1 && preferRank && v >= 0 {
-			return Form{Kind: KindRank, Coefficients: Coefficients{v - f.ranks[0]}}, nil
+			return Form{Kind: KindRankPlus, Coefficients: Coefficients{v - f.ranks[0]}}, nil
 		}
 		return Form{Kind: KindConst, Coefficients: Coefficients{v}}, nil
 	}
 	e := f.entry(c)
 	if e.memo != nil {
-		if e.memo.form.Kind == KindStored {
+		if e.memo.form.Kind == KindAsStored {
 			f.refs++
 		}
 		return e.memo.form, e.memo.payload
 	}
 	key := string(c.AppendRuns(nil))
 	if m, ok := f.memo[key]; ok {
-		if m.form.Kind == KindStored {
+		if m.form.Kind == KindAsStored {
 			f.refs++
 		}
 		e.memo = m
@@ -79,7 +79,7 @@ func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
 	}
 	form, payload := f.search(c, int64(c.n) == f.size && c.n >= minLike && len(key) >= minLikeBytes)
 	m := &fitted{form, payload}
-	if form.Kind == KindStored && int64(c.n) == f.size && len(payload) >= minLikeBytes {
+	if form.Kind == KindAsStored && int64(c.n) == f.size && len(payload) >= minLikeBytes {
 		again := f.again()
 		m = &again
 	}
@@ -136,7 +136,7 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 	} else {
 		f.refs++
 	}
-	return Form{Kind: KindStored}, stored
+	return Form{Kind: KindAsStored}, stored
 }
 
 // After patience columns in a row for which no grammar was shorter, one of pace is
@@ -324,7 +324,7 @@ func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 // Reproduces reports whether a form of another class gives all values of a column, too.
 func (f *Fitter) Reproduces(form *Form, c *Column) bool {
 	if form.Kind == KindConst {
-		v, ok := c.Same()
+		v, ok := c.Uniform()
 		return ok && v == form.Coefficients[0]
 	}
 	if len(c.runs) == 0 || form.Eval(f.ranks[0], f.size) != c.runs[0].Start {

@@ -11,25 +11,25 @@ import (
 // store encodes a column as a file would and reads every value back.
 func store(t interface{ Fatalf(string, ...any) }, vals []int64, ranks Column, size int) Form {
 	f := NewFitter(ranks, size)
-	c := FromValues(vals...)
+	c := ColumnOf(vals...)
 	form, payload := f.Fit(&c, true)
 	var list FormList
-	list.Take(form.Append(nil))
+	list.AddEncoded(form.AppendKey(nil))
 	b := list.AppendCoefficients(list.AppendKinds(nil))
 	r := wire.NewReader(b, "test")
 	forms := DecodeForms(r, 1)
 	forms.DecodeCoefficients(r)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatalf("%v", err)
 	}
-	v := Value{Form: forms.At(0)}
+	v := StoredValue{Form: forms.At(0)}
 	if v.Form.Kind.NeedsColumn() != (payload != nil) {
 		t.Fatalf("form %v has payload %v", v.Form, payload)
 	}
 	if payload != nil {
 		r := wire.NewReader(payload, "test")
-		v.Seq = DecodeSeq(r, len(vals))
-		if err := r.Done(); err != nil {
+		v.Column = DecodeSeq(r, len(vals))
+		if err := r.Finish(); err != nil {
 			t.Fatalf("%v", err)
 		}
 	}
@@ -52,10 +52,10 @@ func TestClosedForms(t *testing.T) {
 		kind  Kind
 	}{
 		"constant":      {func(int64) int64 { return 7 }, KindConst},
-		"next":          {func(r int64) int64 { return r + 1 }, KindRank},
+		"next":          {func(r int64) int64 { return r + 1 }, KindRankPlus},
 		"ring":          {func(r int64) int64 { return (r + 140) % size }, KindRing},
 		"butterfly":     {func(r int64) int64 { return r ^ 8 }, KindXor},
-		"torus x":       {pattern(func(x, y int64) int64 { return (x+1)%side + side*y }), KindWrap},
+		"torus x":       {pattern(func(x, y int64) int64 { return (x+1)%side + side*y }), KindBlockRing},
 		"torus y":       {pattern(func(x, y int64) int64 { return x + side*((y+side-1)%side) }), KindRing},
 		"transpose":     {pattern(func(x, y int64) int64 { return y + side*x }), KindDigits},
 		"skew":          {pattern(func(x, y int64) int64 { return (x+y)%side + side*y }), KindDigits},
@@ -66,27 +66,27 @@ func TestClosedForms(t *testing.T) {
 				return -3
 			}
 			return x + 1 + side*y
-		}), KindRank | KindEdge},
-		"blocks": {pattern(func(x, y int64) int64 { return 3 * blockSize(100, side, x) * blockSize(200, side, y) }), KindShare},
+		}), KindRankPlus | KindEdge},
+		"blocks": {pattern(func(x, y int64) int64 { return 3 * blockSize(100, side, x) * blockSize(200, side, y) }), KindBlockProduct},
 		"blocks of an open grid": {pattern(func(x, y int64) int64 {
 			if y == 0 {
 				return 0
 			}
 			return 8 * blockSize(100, side, x)
-		}), KindStored},
+		}), KindAsStored},
 		"other way at the edge": {pattern(func(x, y int64) int64 {
 			if y == side-1 {
 				return x + side*(y-1)
 			}
 			return x + side*(y+1)
-		}), KindRank | KindEdge},
+		}), KindRankPlus | KindEdge},
 		"some without": {func(r int64) int64 {
 			if r%7 == 3 {
 				return -3
 			}
 			return r + 1
-		}, KindRank | KindMasked},
-		"noise": {func(r int64) int64 { return (r*r*7919 + r*31) % 101 }, KindStored},
+		}, KindRankPlus | KindMasked},
+		"noise": {func(r int64) int64 { return (r*r*7919 + r*31) % 101 }, KindAsStored},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,11 +120,11 @@ func TestBlocksAgain(t *testing.T) {
 		bytes.Append(8 * n)
 	}
 	f := NewFitter(ranks, size)
-	if form, _ := f.Fit(&counts, false); form.Kind != KindShare {
+	if form, _ := f.Fit(&counts, false); form.Kind != KindBlockProduct {
 		t.Errorf("counts have kind %v", form.Kind)
 	}
 	form, _ := f.Fit(&bytes, false)
-	if form.Kind != KindShare|KindEdge {
+	if form.Kind != KindBlockProduct|KindEdge {
 		t.Fatalf("bytes have kind %v", form.Kind)
 	}
 	for i, want := range bytes.Values() {
@@ -134,7 +134,7 @@ func TestBlocksAgain(t *testing.T) {
 	}
 	f = NewFitter(ranks, size)
 	f.NoBlocks = true
-	if form, _ := f.Fit(&counts, false); form.Kind == KindShare {
+	if form, _ := f.Fit(&counts, false); form.Kind == KindBlockProduct {
 		t.Error("block sizes in spite of Plain")
 	}
 }
@@ -165,7 +165,7 @@ func TestEdgeOfSome(t *testing.T) {
 				}
 				vals = append(vals, v)
 			}
-			if form := store(t, vals, ranks, size); form.Kind != KindRank|KindEdge {
+			if form := store(t, vals, ranks, size); form.Kind != KindRankPlus|KindEdge {
 				t.Errorf("%s: kind %v", name, form.Kind)
 			}
 		}

@@ -12,17 +12,17 @@ type Kind uint8
 
 // The kinds. The numbers are part of the file format.
 const (
-	KindConst  Kind = 0 // c
-	KindRank   Kind = 1 // rank + c
-	KindRing   Kind = 2 // (rank + c) mod P
-	KindXor    Kind = 3 // rank xor c
-	KindDigits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
-	KindStored Kind = 5 // no closed form: the class has a Seq for it
-	KindLike   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
-	KindWrap   Kind = 7 // (rank + c) mod p within its block of p ranks
-	KindShare  Kind = 8 // a product of two block sizes, each one larger at first
-	KindLocal  Kind = 9 // (own rank + c) mod size, both being columns of the class that are stored
-	kinds           = 10
+	KindConst           Kind = 0 // c
+	KindRankPlus        Kind = 1 // rank + c
+	KindRing            Kind = 2 // (rank + c) mod P
+	KindXor             Kind = 3 // rank xor c
+	KindDigits          Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
+	KindAsStored        Kind = 5 // no closed form: the class has a Seq for it
+	KindOtherColumn     Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
+	KindBlockRing       Kind = 7 // (rank + c) mod p within its block of p ranks
+	KindBlockProduct    Kind = 8 // a product of two block sizes, each one larger at first
+	KindOwnRankInColumn Kind = 9 // (own rank + c) mod size, both being columns of the class that are stored
+	kinds                    = 10
 
 	// KindEdge is added to a kind that holds but at one end of each block of some
 	// ranks, such as the border of a grid; see edge.go.
@@ -35,7 +35,7 @@ const (
 )
 
 // coefficients is how many numbers each kind needs.
-var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, KindLine: 2, KindTurn: 3, KindPlane: 4}
+var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, KindLinear: 2, KindScaledRing: 3, KindPlane: 4}
 
 // Coefficients are the coefficients of a form; its kind decides their number.
 type Coefficients [7 + edgeCoefficients]int64
@@ -63,7 +63,7 @@ const (
 
 // String names the kind for people.
 func (k Kind) String() string {
-	if !k.Valid() {
+	if !k.ExistsInFiles() {
 		return "?"
 	}
 	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column",
@@ -85,16 +85,18 @@ func (k Kind) Coefficients() int {
 	return coefficients[k.base()]
 }
 
-// Closed reports whether Eval gives the values of all ranks.
-func (k Kind) Closed() bool { return !k.NeedsColumn() && k != KindLike && k != KindLocal }
+// IsClosedForm reports whether Eval gives the values of all ranks.
+func (k Kind) IsClosedForm() bool {
+	return !k.NeedsColumn() && k != KindOtherColumn && k != KindOwnRankInColumn
+}
 
 // base is the kind without what is added to it.
 func (k Kind) base() Kind { return k &^ (KindMasked | KindEdge) }
 
-// Valid reports whether there is such a kind in files.
-func (k Kind) Valid() bool {
+// ExistsInFiles reports whether there is such a kind in files.
+func (k Kind) ExistsInFiles() bool {
 	b := k.base()
-	closed := b < kinds && b.Closed()
+	closed := b < kinds && b.IsClosedForm()
 	switch k - b {
 	case 0:
 		return b < kinds
@@ -107,7 +109,7 @@ func (k Kind) Valid() bool {
 }
 
 // NeedsColumn reports whether the class keeps a Seq for a form of the kind.
-func (k Kind) NeedsColumn() bool { return k == KindStored || k&KindMasked != 0 }
+func (k Kind) NeedsColumn() bool { return k == KindAsStored || k&KindMasked != 0 }
 
 // bounds returns between what a coefficient must lie, so that Eval can't fail.
 func (k Kind) bounds(c int) (lo, hi int64) {
@@ -121,13 +123,13 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 		}
 	}
 	switch k.base() {
-	case KindLike:
+	case KindOtherColumn:
 		if c == lD || c == lDiv {
 			return 1, hi
 		} else if c == lRef {
 			return 0, hi
 		}
-	case KindLocal:
+	case KindOwnRankInColumn:
 		if c == oOwn || c == oSize {
 			return 0, hi
 		}
@@ -135,11 +137,11 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 		if c == cD || c == cM1 || c == cM2 {
 			return 1, hi
 		}
-	case KindWrap:
+	case KindBlockRing:
 		if c == wBlock {
 			return 1, hi
 		}
-	case KindShare:
+	case KindBlockProduct:
 		if c == sBlock1 || c == sBlock2 {
 			return 0, hi
 		}
@@ -157,7 +159,7 @@ func (f *Form) Eval(rank, size int64) int64 {
 	switch f.Kind.base() {
 	case KindConst:
 		return f.Coefficients[0]
-	case KindRank:
+	case KindRankPlus:
 		return int64(uint64(rank) + uint64(f.Coefficients[0]))
 	case KindRing:
 		return mod(int64(uint64(rank)+uint64(f.Coefficients[0])), max(size, 1))
@@ -168,14 +170,14 @@ func (f *Form) Eval(rank, size int64) int64 {
 		lo := mod(linear(f.Coefficients[cA1], x, f.Coefficients[cB1], y, f.Coefficients[cC1]), f.Coefficients[cM1])
 		hi := mod(linear(f.Coefficients[cA2], x, f.Coefficients[cB2], y, f.Coefficients[cC2]), f.Coefficients[cM2])
 		return int64(uint64(f.Coefficients[cBase]) + uint64(lo) + uint64(f.Coefficients[cM1])*uint64(hi))
-	case KindWrap:
+	case KindBlockRing:
 		x := rank % f.Coefficients[wBlock]
 		return rank - x + mod(int64(uint64(x)+uint64(f.Coefficients[wShift])), f.Coefficients[wBlock])
-	case KindShare:
+	case KindBlockProduct:
 		return f.share(rank, size)
-	case KindLine:
+	case KindLinear:
 		return linear(f.Coefficients[0], rank, 0, 0, f.Coefficients[1])
-	case KindTurn:
+	case KindScaledRing:
 		return linear(f.Coefficients[0], mod(rank+f.Coefficients[1], max(size, 1)), 0, 0, f.Coefficients[2])
 	case KindPlane:
 		return linear(f.Coefficients[1], rank%f.Coefficients[0], f.Coefficients[2], rank/f.Coefficients[0], f.Coefficients[3])
@@ -196,33 +198,33 @@ func mod(a, m int64) int64 {
 	return a
 }
 
-// A Value is a form with the data that the class keeps for it, if any.
-type Value struct {
-	Form  Form
-	Seq   *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one
-	Sizes *Seq // the sizes that a Local one refers to, nil if to none
+// A StoredValue is a form with the data that the class keeps for it, if any.
+type StoredValue struct {
+	Form        Form
+	Column      *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one
+	SizesColumn *Seq // the sizes that a Local one refers to, nil if to none
 }
 
 // At returns the value of the i-th member of a class, a given rank of a world
 // of the given size.
-func (v *Value) At(i int, rank, size int64) int64 {
+func (v *StoredValue) At(i int, rank, size int64) int64 {
 	switch {
-	case v.Form.Kind == KindStored:
-		return v.Seq.At(i, rank)
-	case v.Form.Kind == KindLike:
+	case v.Form.Kind == KindAsStored:
+		return v.Column.At(i, rank)
+	case v.Form.Kind == KindOtherColumn:
 		if v.Form.shifts() { // which only classes of all ranks do
 			rank = v.Form.shifted(rank, size)
 			i = int(rank)
 		}
-		return v.Form.like(v.Seq.At(i, rank))
-	case v.Form.Kind == KindLocal:
+		return v.Form.like(v.Column.At(i, rank))
+	case v.Form.Kind == KindOwnRankInColumn:
 		size := int64(0)
-		if v.Sizes != nil {
-			size = v.Sizes.At(i, rank)
+		if v.SizesColumn != nil {
+			size = v.SizesColumn.At(i, rank)
 		}
-		return v.Form.local(v.Seq.At(i, rank), size)
+		return v.Form.local(v.Column.At(i, rank), size)
 	case v.Form.Kind&KindMasked != 0:
-		switch m := v.Seq.At(i, rank); {
+		switch m := v.Column.At(i, rank); {
 		case m < 0:
 			return m
 		case m > 0:
@@ -232,8 +234,8 @@ func (v *Value) At(i int, rank, size int64) int64 {
 	return v.Form.Eval(rank, size)
 }
 
-// Append appends kind and coefficients, as a key for comparing.
-func (f *Form) Append(b []byte) []byte {
+// AppendKey appends kind and coefficients, as a key for comparing.
+func (f *Form) AppendKey(b []byte) []byte {
 	b = append(b, byte(f.Kind))
 	for _, c := range f.Coefficients[:f.Kind.Coefficients()] {
 		b = wire.AppendVarint(b, c)

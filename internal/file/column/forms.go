@@ -19,8 +19,8 @@ type FormList struct {
 // Reset empties the list.
 func (l *FormList) Reset() { l.kinds, l.coef = l.kinds[:0], l.coef[:0] }
 
-// Take adds a form that Form.Append wrote, and returns how many bytes it is.
-func (l *FormList) Take(b []byte) int {
+// AddEncoded adds a form that Form.AppendKey wrote, and returns how many bytes it is.
+func (l *FormList) AddEncoded(b []byte) int {
 	kind, at := Kind(b[0]), 1
 	l.kinds = append(l.kinds, kind)
 	for range kind.Coefficients() {
@@ -74,7 +74,7 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 	}
 	var room []int64
 	for kind := Kind(0); kind < KindMasked<<1; kind++ {
-		if !kind.Valid() || count[kind] == 0 {
+		if !kind.ExistsInFiles() || count[kind] == 0 {
 			continue
 		}
 		for k := range kind.Coefficients() {
@@ -156,7 +156,7 @@ func (f *Forms) At(i int) Form {
 func DecodeForms(r *wire.Reader, n int) Forms {
 	f := Forms{n: n, kind: Kind(r.Byte())}
 	if f.kind != 255 {
-		if !f.kind.Valid() {
+		if !f.kind.ExistsInFiles() {
 			r.Fail("unknown form %d", f.kind)
 		}
 		return f
@@ -176,10 +176,10 @@ func (f *Forms) DecodeNotedCoefficients(r *wire.Reader, note func(kind Kind, for
 		if n == 0 || r.Err() != nil {
 			return
 		}
-		rest := r.Rest()
+		rest := r.RemainingLen()
 		f.lists = append(f.lists, decodeCoefficients(r, kind, n))
 		if note != nil {
-			note(kind, n, rest-r.Rest())
+			note(kind, n, rest-r.RemainingLen())
 		}
 	}
 	if f.rows == nil {
@@ -237,7 +237,7 @@ type kindRows interface {
 
 // rowsOf takes over the kinds that a Seq has; nil and an error if they are none.
 func rowsOf(r *wire.Reader, s *Seq) kindRows {
-	valid := func(v int64) bool { return v >= 0 && v < int64(KindMasked<<1) && Kind(v).Valid() }
+	valid := func(v int64) bool { return v >= 0 && v < int64(KindMasked<<1) && Kind(v).ExistsInFiles() }
 	fail := func(v int64) kindRows {
 		r.Fail("unknown form %d", v)
 		return nil
@@ -337,9 +337,9 @@ type grammarRows struct {
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {
-	t, _ := g.seq.sums.At(uint64(i))
+	t, _ := g.seq.sums.TerminalAt(uint64(i))
 	kind := Kind(g.seq.dict[t])
-	_, before := g.of[kind].At(uint64(i))
+	_, before := g.of[kind].TerminalAt(uint64(i))
 	return kind, int(before)
 }
 

@@ -4,9 +4,9 @@ import "fmt"
 
 // Forms that are made for people and programs to read. They are in no file.
 const (
-	KindLine  Kind = 13 // a·rank + c
-	KindTurn  Kind = 14 // a·((rank + c) mod P) + b
-	KindPlane Kind = 15 // a·(rank mod d) + b·(rank div d) + c
+	KindLinear     Kind = 13 // a·rank + c
+	KindScaledRing Kind = 14 // a·((rank + c) mod P) + b
+	KindPlane      Kind = 15 // a·(rank mod d) + b·(rank div d) + c
 )
 
 // mostWide is up to how wide grids are sought for Plane.
@@ -28,14 +28,14 @@ func FitKinds(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok
 	}
 	for _, kind := range kinds {
 		switch kind {
-		case KindLine:
+		case KindLinear:
 			a := int64(0)
 			if len(ranks) > 1 {
 				a = (vals[1] - vals[0]) / int64(ranks[1]-ranks[0])
 			}
-			ok = try(KindLine, a, vals[0]-a*int64(ranks[0]))
-		case KindTurn:
-			ok = len(ranks) == size && size > 2 && (try(KindTurn, turn(vals, vals[1]-vals[0])...) || try(KindTurn, turn(vals, vals[2]-vals[1])...))
+			ok = try(KindLinear, a, vals[0]-a*int64(ranks[0]))
+		case KindScaledRing:
+			ok = len(ranks) == size && size > 2 && (try(KindScaledRing, turn(vals, vals[1]-vals[0])...) || try(KindScaledRing, turn(vals, vals[2]-vals[1])...))
 		case KindPlane:
 			for d := int64(2); d < min(p, mostWide+1) && !ok; d++ {
 				if p%d == 0 {
@@ -67,7 +67,7 @@ func simple(kind Kind, v, rank, size int64) Form {
 	f := Form{Kind: kind, Coefficients: Coefficients{v}}
 	switch kind {
 	case KindConst:
-	case KindRank:
+	case KindRankPlus:
 		f.Coefficients[0] = v - rank
 	case KindRing:
 		f.Coefficients[0] = mod(v-rank, max(size, 1))

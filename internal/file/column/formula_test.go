@@ -8,18 +8,18 @@ func TestAs(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	kinds := []Kind{KindConst, KindRank, KindRing, KindXor, KindLine, KindTurn, KindPlane, KindDigits}
+	kinds := []Kind{KindConst, KindRankPlus, KindRing, KindXor, KindLinear, KindScaledRing, KindPlane, KindDigits}
 	for _, c := range []struct {
 		of   func(r int64) int64
 		kind Kind
 		text string
 	}{
 		{func(r int64) int64 { return 7 }, KindConst, "7"},
-		{func(r int64) int64 { return r - 2 }, KindRank, "rank-2"},
+		{func(r int64) int64 { return r - 2 }, KindRankPlus, "rank-2"},
 		{func(r int64) int64 { return (r + 11) % 12 }, KindRing, "(rank-1) mod 12"},
 		{func(r int64) int64 { return r ^ 3 }, KindXor, "rank xor 3"},
-		{func(r int64) int64 { return 5 - 3*r }, KindLine, "-3·rank+5"},
-		{func(r int64) int64 { return (r+1)%12*1000 + 7 }, KindTurn, ""},
+		{func(r int64) int64 { return 5 - 3*r }, KindLinear, "-3·rank+5"},
+		{func(r int64) int64 { return (r+1)%12*1000 + 7 }, KindScaledRing, ""},
 		{func(r int64) int64 { return r%4*3 + r/4 }, KindPlane, ""},
 		{func(r int64) int64 { return (r%4+3)%4 + 4*((r/4+1)%3) }, KindDigits, "(x-1 mod 4, y+1 mod 3) of a grid 4 wide"},
 	} {

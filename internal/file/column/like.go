@@ -23,9 +23,9 @@ const (
 	lAdd
 )
 
-// Within reports whether a form of kind Like or Local refers to stored columns that exist, and to ranks of the class.
-func (f *Form) Within(stored, ranks, size int) bool {
-	if f.Kind == KindLocal {
+// ReferencesValid reports whether a form of kind Like or Local refers to stored columns that exist, and to ranks of the class.
+func (f *Form) ReferencesValid(stored, ranks, size int) bool {
+	if f.Kind == KindOwnRankInColumn {
 		return f.Coefficients[oOwn] < int64(stored) && f.Coefficients[oSize] <= int64(stored)
 	}
 	return f.Coefficients[lRef] < int64(stored) && (!f.shifts() || ranks == size && f.Coefficients[lD] <= int64(size))
@@ -100,7 +100,7 @@ func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 		if !ok {
 			continue
 		}
-		form := Form{Kind: KindLike}
+		form := Form{Kind: KindOtherColumn}
 		form.Coefficients[lRef], form.Coefficients[lD], form.Coefficients[lDX], form.Coefficients[lDY] = b.ref, d, dx, dy
 		g := int64(stats.GCD(uint64(scale), uint64(b.scale)))
 		form.Coefficients[lSub], form.Coefficients[lMul], form.Coefficients[lDiv], form.Coefficients[lAdd] = b.off, scale/g, b.scale/g, off
@@ -148,7 +148,7 @@ func (f *Fitter) same(b *base, vals []int64, d, dx, dy int64) bool {
 	if dx == 0 && dy == 0 {
 		return slices.Equal(b.vals[:len(vals)], vals)
 	}
-	form := Form{Kind: KindLike}
+	form := Form{Kind: KindOtherColumn}
 	form.Coefficients[lD], form.Coefficients[lDX], form.Coefficients[lDY] = d, dx, dy
 	for i, v := range vals {
 		if b.vals[form.shifted(int64(i), f.size)] != v {
@@ -172,5 +172,5 @@ func (f *Fitter) stored(vals []int64, off, scale int64) {
 
 // again is how the column stored last is said once more.
 func (f *Fitter) again() fitted {
-	return fitted{form: Form{Kind: KindLike, Coefficients: Coefficients{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
+	return fitted{form: Form{Kind: KindOtherColumn, Coefficients: Coefficients{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
 }

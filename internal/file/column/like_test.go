@@ -27,16 +27,16 @@ func TestLike(t *testing.T) {
 			form, payload := f.Fit(&c, false)
 			var seq *Seq
 			switch {
-			case form.Kind == KindStored:
+			case form.Kind == KindAsStored:
 				seq = DecodeSeq(wire.NewReader(payload, "test"), int(size))
 				stored = append(stored, seq)
-			case form.Kind == KindLike && form.Within(len(stored), int(size), int(size)):
-				of, _ := form.Refs()
+			case form.Kind == KindOtherColumn && form.ReferencesValid(len(stored), int(size), int(size)):
+				of, _ := form.ReferredColumns()
 				seq = stored[of]
 			default:
 				t.Fatalf("step %d: form %+v", step, form)
 			}
-			v := Value{Form: form, Seq: seq}
+			v := StoredValue{Form: form, Column: seq}
 			for i, want := range c.Values() {
 				if got := v.At(i, int64(i), size); got != want {
 					t.Fatalf("step %d, rank %d: %d, want %d", step, i, got, want)
@@ -51,12 +51,12 @@ func TestLike(t *testing.T) {
 
 // A reference has to stay within the class and the world.
 func TestLikeWithin(t *testing.T) {
-	form := Form{Kind: KindLike, Coefficients: Coefficients{lRef: 1, lD: 4, lDX: 1, lMul: 1, lDiv: 1}}
+	form := Form{Kind: KindOtherColumn, Coefficients: Coefficients{lRef: 1, lD: 4, lDX: 1, lMul: 1, lDiv: 1}}
 	for _, tc := range []struct {
 		stored, ranks, size int
 		want                bool
 	}{{2, 16, 16, true}, {1, 16, 16, false}, {2, 15, 16, false}, {2, 3, 3, false}} {
-		if got := form.Within(tc.stored, tc.ranks, tc.size); got != tc.want {
+		if got := form.ReferencesValid(tc.stored, tc.ranks, tc.size); got != tc.want {
 			t.Errorf("%+v: %v", tc, got)
 		}
 	}

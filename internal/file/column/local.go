@@ -13,13 +13,13 @@ const (
 	oShift
 )
 
-// Refs returns which of a class's stored columns a form of kind Like or Local refers
+// ReferredColumns returns which of a class's stored columns a form of kind Like or Local refers
 // to; -1 for none.
-func (f *Form) Refs() (of, size int64) {
+func (f *Form) ReferredColumns() (of, size int64) {
 	switch f.Kind {
-	case KindLike:
+	case KindOtherColumn:
 		return f.Coefficients[lRef], -1
-	case KindLocal:
+	case KindOwnRankInColumn:
 		return f.Coefficients[oOwn], f.Coefficients[oSize] - 1
 	}
 	return -1, -1
@@ -57,7 +57,7 @@ func (f *Fitter) findLocal(vals []int64) (Form, bool) {
 		if most > own.most {
 			continue
 		}
-		form := Form{Kind: KindLocal}
+		form := Form{Kind: KindOwnRankInColumn}
 		form.Coefficients[oOwn], form.Coefficients[oModulus] = own.ref, own.most+1
 		if form.Coefficients[oShift] = mod(vals[0]-own.vals[0], own.most+1); f.givesLocal(&form, own, nil, vals) {
 			return form, true

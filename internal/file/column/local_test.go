@@ -37,18 +37,18 @@ func TestLocal(t *testing.T) {
 		check := func(c *Column, want ...Kind) {
 			t.Helper()
 			form, payload := f.Fit(c, true)
-			v := Value{Form: form}
+			v := StoredValue{Form: form}
 			switch form.Kind {
-			case KindStored:
-				v.Seq = DecodeSeq(wire.NewReader(payload, "test"), size)
-				stored = append(stored, v.Seq)
-			case KindLike, KindLocal:
-				if !form.Within(len(stored), size, size) {
+			case KindAsStored:
+				v.Column = DecodeSeq(wire.NewReader(payload, "test"), size)
+				stored = append(stored, v.Column)
+			case KindOtherColumn, KindOwnRankInColumn:
+				if !form.ReferencesValid(len(stored), size, size) {
 					t.Fatalf("%s: %+v of %d columns", name, form, len(stored))
 				}
-				of, n := form.Refs()
-				if v.Seq = stored[of]; n >= 0 {
-					v.Sizes = stored[n]
+				of, n := form.ReferredColumns()
+				if v.Column = stored[of]; n >= 0 {
+					v.SizesColumn = stored[n]
 				}
 			}
 			found := len(want) == 0
@@ -64,7 +64,7 @@ func TestLocal(t *testing.T) {
 				}
 			}
 		}
-		check(&own, KindStored)
+		check(&own, KindAsStored)
 		check(&sizes)
 		for _, d := range []int64{1, -1, 3} {
 			var partner Column
@@ -72,12 +72,12 @@ func TestLocal(t *testing.T) {
 			for i, v := range own.Values() {
 				partner.Append(mod(v+d, n[i]))
 			}
-			check(&partner, KindLocal)
+			check(&partner, KindOwnRankInColumn)
 		}
 	}
-	form := Form{Kind: KindLocal, Coefficients: Coefficients{oOwn: 1, oSize: 3}}
+	form := Form{Kind: KindOwnRankInColumn, Coefficients: Coefficients{oOwn: 1, oSize: 3}}
 	for stored, want := range map[int]bool{1: false, 2: false, 3: true} {
-		if form.Within(stored, 9, 9) != want {
+		if form.ReferencesValid(stored, 9, 9) != want {
 			t.Errorf("of %d columns: %v", stored, !want)
 		}
 	}

@@ -240,8 +240,8 @@ func DecodeSeq(r *wire.Reader, n int) *Seq {
 		s = SeqOf(DecodeRuns(r, n))
 		s.n, s.relative = n, relative
 	case codecPlain:
-		if n > r.Rest() {
-			r.Fail("%d values in %d bytes", n, r.Rest())
+		if n > r.RemainingLen() {
+			r.Fail("%d values in %d bytes", n, r.RemainingLen())
 			break
 		}
 		s.plain = decodeDeltas(r, n)
@@ -272,7 +272,7 @@ func (s *Seq) decodeGrammar(r *wire.Reader) {
 	if r.Err() != nil {
 		return
 	}
-	g := grammar.Read(r)
+	g := grammar.ReadGrammar(r)
 	if r.Err() != nil {
 		return
 	}
@@ -286,7 +286,7 @@ func (s *Seq) decodeGrammar(r *wire.Reader) {
 	if s.deltas {
 		weight = func(t uint32) int64 { return s.dict[t] }
 	}
-	s.sums = grammar.NewSums(g, weight)
+	s.sums = grammar.NewWeightSums(g, weight)
 	if s.sums.Len() != uint64(s.n) {
 		r.Fail("column grammar of %d values, %d expected", s.sums.Len(), s.n)
 	}
@@ -328,7 +328,7 @@ func (s *Seq) At(i int, rank int64) int64 {
 	var v int64
 	switch {
 	case s.sums != nil:
-		t, before := s.sums.At(uint64(i))
+		t, before := s.sums.TerminalAt(uint64(i))
 		v = int64(uint64(before) + uint64(s.dict[t]))
 	case s.plain != nil:
 		v = s.plain[i]

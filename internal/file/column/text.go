@@ -8,7 +8,7 @@ func (f *Form) Text(size int64) string {
 	switch f.Kind &^ KindMasked {
 	case KindConst:
 		return fmt.Sprint(f.Coefficients[0])
-	case KindRank:
+	case KindRankPlus:
 		return shiftText("rank", f.Coefficients[0])
 	case KindRing:
 		c := f.Coefficients[0]
@@ -20,7 +20,7 @@ func (f *Form) Text(size int64) string {
 			}
 		}
 		return fmt.Sprintf("(%s) mod %d", shiftText("rank", c), size)
-	case KindLine:
+	case KindLinear:
 		if f.Coefficients[0] != 1 {
 			return shiftText(fmt.Sprintf("%d·rank", f.Coefficients[0]), f.Coefficients[1])
 		}
@@ -29,7 +29,7 @@ func (f *Form) Text(size int64) string {
 		return fmt.Sprintf("rank xor %d", f.Coefficients[0])
 	case KindDigits:
 		return gridText(f)
-	case KindWrap:
+	case KindBlockRing:
 		x := "x"
 		if f.Coefficients[1] != 0 {
 			x = fmt.Sprintf("x%+d mod %d", f.Coefficients[1], f.Coefficients[0])

@@ -68,7 +68,7 @@ func DecodeRuns(r *wire.Reader, n int) Column {
 // CodeRuns writes or reads a column of n values by its runs.
 func CodeRuns(c *wire.Coder, x *Column, n int) {
 	if c.Reader == nil {
-		c.B = x.AppendRuns(c.B)
+		c.Buf = x.AppendRuns(c.Buf)
 	} else {
 		*x = DecodeRuns(c.Reader, n)
 	}
@@ -77,7 +77,7 @@ func CodeRuns(c *wire.Coder, x *Column, n int) {
 // CodeSeq writes a column of n values in the form in which it is shortest, or reads it.
 func CodeSeq(c *wire.Coder, x *Column, n int) {
 	if c.Reader == nil {
-		c.B = EncodeSeq(c.B, x, nil)
+		c.Buf = EncodeSeq(c.Buf, x, nil)
 		return
 	}
 	s := DecodeSeq(c.Reader, n)
@@ -94,10 +94,10 @@ func CodeSeq(c *wire.Coder, x *Column, n int) {
 	}
 }
 
-// CodeStored is CodeSeq for a reader that looks values up when it is asked, and takes no memory for each of them. ranks is as with EncodeSeq.
-func CodeStored(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
+// CodeLazy is CodeSeq for a reader that looks values up when it is asked, and takes no memory for each of them. ranks is as with EncodeSeq.
+func CodeLazy(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
 	if c.Reader == nil {
-		c.B = EncodeSeq(c.B, x, ranks)
+		c.Buf = EncodeSeq(c.Buf, x, ranks)
 	} else {
 		*s = DecodeSeq(c.Reader, n)
 	}
@@ -106,7 +106,7 @@ func CodeStored(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
 // CodeValues is CodeSeq for a column whose length the reader knows.
 func CodeValues(c *wire.Coder, vals []int64) {
 	if c.Reader == nil {
-		c.B = EncodeValues(c.B, vals)
+		c.Buf = EncodeValues(c.Buf, vals)
 	} else if s := DecodeSeq(c.Reader, len(vals)); s != nil {
 		for i := range vals {
 			vals[i] = s.At(i, 0)
@@ -163,8 +163,8 @@ func (p *Pattern) AppendScale(b []byte) []byte {
 	return wire.AppendVarint(wire.AppendVarint(b, p.offset), p.factor)
 }
 
-// DecodeLike reads the scale of a column with the pattern of c.
-func DecodeLike(r *wire.Reader, c *Column) Column {
+// DecodeScaled reads the scale of a column with the pattern of c.
+func DecodeScaled(r *wire.Reader, c *Column) Column {
 	offset, factor := r.Varint(), r.Varint()
 	p, ok := PatternOf(c)
 	if !ok || factor == 0 {

@@ -21,19 +21,19 @@ import (
 // That checksum covers everything between the magic and itself. A section's covers its stored bytes and those of the
 // sections before it that have none. All are CRC-32C.
 const (
-	HeadSize = 20 // the least that a file has
-	sumSize  = 4
+	MinFileSize = 20 // the least that a file has
+	sumSize     = 4
 )
 
 // An AppendedSection is a section whose bytes are appended to the assembled file.
 type AppendedSection struct {
-	Size uint64
-	Sum  uint32 // CRC-32C
+	Size     uint64
+	Checksum uint32 // CRC-32C
 }
 
 // Assemble puts the raw sections, indexed by id, into a file, but for a series (nil: none),
 // whose bytes are too many to be held in memory.
-func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), series *AppendedSection) []byte {
+func Assemble(raw [SectionCount][]byte, pack func(id int, raw []byte) ([]byte, byte), series *AppendedSection) []byte {
 	var dir, body []byte
 	summed := 0 // up to where in body checksums cover it
 	entry := func(id int, codec byte, stored, raw uint64, last bool) {
@@ -47,9 +47,9 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 		}
 	}
 	var ids []int
-	var stored [End][]byte
-	var codecs [End]byte
-	for id := Meta; id < End; id++ {
+	var stored [SectionCount][]byte
+	var codecs [SectionCount]byte
+	for id := SectionMeta; id < SectionCount; id++ {
 		if raw[id] == nil && optional[id] {
 			continue
 		}
@@ -58,7 +58,7 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 	}
 	for i, id := range ids {
 		body = append(body, stored[id]...)
-		last := i == len(ids)-1 || id < Times && ids[i+1] >= Times || len(body)-summed+len(stored[ids[i+1]]) > maxShared
+		last := i == len(ids)-1 || id < SectionTimes && ids[i+1] >= SectionTimes || len(body)-summed+len(stored[ids[i+1]]) > maxShared
 		entry(id, codecs[id], uint64(len(stored[id])), uint64(len(raw[id])), last)
 		if last {
 			dir = wire.AppendUint32(dir, crc32.Checksum(body[summed:], castagnoli))
@@ -66,25 +66,25 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 		}
 	}
 	if series != nil {
-		entry(Series, CodecRaw, series.Size, series.Size, true)
-		dir = wire.AppendUint32(dir, series.Sum)
+		entry(SectionSeries, CodecRaw, series.Size, series.Size, true)
+		dir = wire.AppendUint32(dir, series.Checksum)
 	}
-	file := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
+	file := wire.AppendUvarint(append([]byte(FileMagic), FormatVersion, 0), uint64(len(dir)))
 	file = append(file, dir...)
-	file = wire.AppendUint32(file, crc32.Checksum(file[len(Magic):], castagnoli))
+	file = wire.AppendUint32(file, crc32.Checksum(file[len(FileMagic):], castagnoli))
 	return append(file, body...)
 }
 
 // place is the position of a section: in order of numbers, but a series last, as it may be too large for memory.
 func place(id byte) int {
-	if id == Series {
-		return End
+	if id == SectionSeries {
+		return SectionCount
 	}
 	return int(id)
 }
 
 // optional sections may be missing.
-var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true, Waits: true, Handovers: true, When: true, Firsts: true}
+var optional = [SectionCount]bool{SectionStrings: true, SectionColumns: true, SectionTimes: true, SectionSeries: true, SectionValues: true, SectionClocks: true, SectionLanes: true, SectionAllocs: true, SectionLeafTimes: true, SectionTotals: true, SectionRankValues: true, SectionAsides: true, SectionLeafValues: true, SectionCode: true, SectionSharedTimes: true, SectionMergedSizes: true, SectionSyntheticLoops: true, SectionSyntheticMessages: true, SectionWaits: true, SectionHandovers: true, SectionWhen: true, SectionFirstCalls: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte
@@ -95,25 +95,25 @@ const (
 
 // ReadDirectory reads header and directory of a file.
 func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
-	head := make([]byte, HeadSize)
-	if n, err := src.ReadAt(head, 0); n < HeadSize {
+	head := make([]byte, MinFileSize)
+	if n, err := src.ReadAt(head, 0); n < MinFileSize {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = fmt.Errorf("%d bytes are too short for a header: %w", max(n, 0), ErrFormat)
 		}
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	if string(head[:len(Magic)]) != Magic {
+	if string(head[:len(FileMagic)]) != FileMagic {
 		return nil, fmt.Errorf("header: no magic number: %w", ErrFormat)
 	}
-	r := wire.NewReader(head[len(Magic)+2:], "header")
-	if of := binary.LittleEndian.Uint16(head[len(Magic):]); of < 1 || of > Version {
-		return nil, fmt.Errorf("header: format version %d, this release reads versions 1 to %d: %w", of, Version, ErrFormat)
+	r := wire.NewReader(head[len(FileMagic)+2:], "header")
+	if of := binary.LittleEndian.Uint16(head[len(FileMagic):]); of < 1 || of > FormatVersion {
+		return nil, fmt.Errorf("header: format version %d, this release reads versions 1 to %d: %w", of, FormatVersion, ErrFormat)
 	}
 	dirSize := r.Uvarint()
 	if err := r.Err(); err != nil {
 		return nil, fmt.Errorf("header: %w: %w", err, ErrFormat)
 	}
-	start := int64(HeadSize - r.Rest())
+	start := int64(MinFileSize - r.RemainingLen())
 	if dirSize > uint64(size-start) {
 		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
 	}
@@ -128,7 +128,7 @@ func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 		return nil, fmt.Errorf("directory: %w: %w", cmp.Or(err, io.ErrUnexpectedEOF), ErrFormat)
 	}
 	sum := binary.LittleEndian.Uint32(b)
-	if got := crc32.Checksum(dir[len(Magic):], castagnoli); got != sum {
+	if got := crc32.Checksum(dir[len(FileMagic):], castagnoli); got != sum {
 		return nil, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
 	}
 	list, err := decodeDirectory(dir[start:], end+sumSize, size)
@@ -143,7 +143,7 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	r := wire.NewReader(dir, "directory")
 	var list Sections
 	open := 0 // first section that no checksum covers so far
-	for r.Err() == nil && r.Rest() > 0 {
+	for r.Err() == nil && r.RemainingLen() > 0 {
 		head := r.Byte()
 		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, StoredSize: int64(r.Uvarint())}
 		s.RawSize = uint64(s.StoredSize)
@@ -157,13 +157,13 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 			break
 		}
 		switch {
-		case s.ID == 0 || s.ID >= End || Names[s.ID] == "":
+		case s.ID == 0 || s.ID >= SectionCount || SectionNames[s.ID] == "":
 			r.Fail("unknown section %d", s.ID)
 		case len(list) > 0 && place(s.ID) <= place(list[len(list)-1].ID):
 			r.Fail("section %q out of order", s.Name())
 		case s.StoredSize < 0 || s.StoredSize > size-offset:
 			r.Fail("section %q: %d bytes wanted, %d left in the file", s.Name(), s.StoredSize, size-offset)
-		case s.ID == Series && open < len(list):
+		case s.ID == SectionSeries && open < len(list):
 			r.Fail("section %q shares a checksum", s.Name())
 		}
 		if r.Err() != nil {
@@ -184,7 +184,7 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	if r.Err() == nil && offset != size {
 		r.Fail("sections end at byte %d, the file at %d", offset, size)
 	}
-	return list, r.Done()
+	return list, r.Finish()
 }
 
 // AddSection writes a file with one section more, which has a checksum of its own. Only the header and the directory are new besides. The
@@ -194,13 +194,13 @@ func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) e
 	if err != nil {
 		return err
 	}
-	stored, codec := Pack(int(id), raw)
+	stored, codec := PackSection(int(id), raw)
 	at := len(list)
 	for at > 0 && place(list[at-1].ID) >= place(id) {
 		at--
 	}
 	if at == 0 || at < len(list) && list[at].ID == id {
-		return fmt.Errorf("section %q can't be added", Names[id])
+		return fmt.Errorf("section %q can't be added", SectionNames[id])
 	}
 	if err := split(list, at, src); err != nil {
 		return err
@@ -229,9 +229,9 @@ func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) e
 	if at == len(list) {
 		entry(&added, true)
 	}
-	head := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
+	head := wire.AppendUvarint(append([]byte(FileMagic), FormatVersion, 0), uint64(len(dir)))
 	head = append(head, dir...)
-	head = wire.AppendUint32(head, crc32.Checksum(head[len(Magic):], castagnoli))
+	head = wire.AppendUint32(head, crc32.Checksum(head[len(FileMagic):], castagnoli))
 	behind := list[at-1].Offset + list[at-1].StoredSize
 	_, err = w.Write(head)
 	for _, part := range []io.Reader{io.NewSectionReader(src, list[0].Offset, behind-list[0].Offset), nil, io.NewSectionReader(src, behind, size-behind)} {

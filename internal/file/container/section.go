@@ -20,57 +20,57 @@ import (
 
 // The header of a file, see directory.go.
 const (
-	Magic   = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	Version = 2               // the last one; what may change without another one: docs/format.md
+	FileMagic     = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
+	FormatVersion = 2               // the last one; what may change without another one: docs/format.md
 )
 
 // Sections, in the order of the file.
 const (
-	Meta         = 1
-	Schema       = 2
-	Strings      = 3
-	Sites        = 4
-	Ranks        = 5
-	Signatures   = 6
-	Classes      = 7
-	Columns      = 8
-	Times        = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17, 19 and 22 is
-	Process      = 10
-	Series       = 11 // there only if times of every call were kept
-	Values       = 12 // there only if something was attached to calls
-	Clocks       = 13 // there only if clocks of several hosts were compared
-	Lanes        = 14 // there only if values go from call to call
-	Allocs       = 15 // there only if calls used segments of memory
-	Places       = 16 // there only if calls that are alike take other times at other places
-	Totals       = 17 // there only if a class has several ranks
-	RankValues   = 18 // there only if something was attached to calls of such a class
-	Asides       = 19 // there only if the recorder took time between calls
-	PlacedValues = 20 // there only if others were attached to such calls at other places
-	Code         = 21 // there only if calls have stacks and the binaries were at hand after the run
-	Mixed        = 22 // there only if it isn't known what calls that are alike took at single places
-	Thinned      = 23 // there only if values were merged to make the trace smaller
-	Drawn        = 24 // only if trip counts became synthetic to make the trace smaller
-	Partners     = 25 // only if messages became synthetic to make the trace smaller
-	Waits        = 26 // there only if ranks were asked at the end of the run who waited for whom
-	Handovers    = 27 // there only if threads used objects that others made
-	When         = 28 // there only if ranks were asked at the end of the run when they computed
-	Firsts       = 29 // there only if first calls took far longer than those after them
-	End          = 30
+	SectionMeta              = 1
+	SectionSchema            = 2
+	SectionStrings           = 3
+	SectionSites             = 4
+	SectionRanks             = 5
+	SectionSignatures        = 6
+	SectionClasses           = 7
+	SectionColumns           = 8
+	SectionTimes             = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17, 19 and 22 is
+	SectionProcess           = 10
+	SectionSeries            = 11 // there only if times of every call were kept
+	SectionValues            = 12 // there only if something was attached to calls
+	SectionClocks            = 13 // there only if clocks of several hosts were compared
+	SectionLanes             = 14 // there only if values go from call to call
+	SectionAllocs            = 15 // there only if calls used segments of memory
+	SectionLeafTimes         = 16 // there only if calls that are alike take other times at other places
+	SectionTotals            = 17 // there only if a class has several ranks
+	SectionRankValues        = 18 // there only if something was attached to calls of such a class
+	SectionAsides            = 19 // there only if the recorder took time between calls
+	SectionLeafValues        = 20 // there only if others were attached to such calls at other places
+	SectionCode              = 21 // there only if calls have stacks and the binaries were at hand after the run
+	SectionSharedTimes       = 22 // there only if it isn't known what calls that are alike took at single places
+	SectionMergedSizes       = 23 // there only if values were merged to make the trace smaller
+	SectionSyntheticLoops    = 24 // only if trip counts became synthetic to make the trace smaller
+	SectionSyntheticMessages = 25 // only if messages became synthetic to make the trace smaller
+	SectionWaits             = 26 // there only if ranks were asked at the end of the run who waited for whom
+	SectionHandovers         = 27 // there only if threads used objects that others made
+	SectionWhen              = 28 // there only if ranks were asked at the end of the run when they computed
+	SectionFirstCalls        = 29 // there only if first calls took far longer than those after them
+	SectionCount             = 30
 )
 
-// Names are the names of sections.
-var Names = [End]string{
-	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
-	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners", Waits: "waits", Handovers: "handovers", When: "when", Firsts: "firsts",
+// SectionNames are the names of sections.
+var SectionNames = [SectionCount]string{
+	SectionMeta: "meta", SectionSchema: "schema", SectionStrings: "strings", SectionSites: "sites", SectionRanks: "ranks",
+	SectionSignatures: "signatures", SectionClasses: "classes", SectionColumns: "columns", SectionTimes: "times",
+	SectionProcess: "process", SectionSeries: "series", SectionValues: "values", SectionClocks: "clocks", SectionLanes: "lanes", SectionAllocs: "lives", SectionLeafTimes: "places", SectionTotals: "totals", SectionRankValues: "rank-values", SectionAsides: "asides", SectionLeafValues: "value-places", SectionCode: "code", SectionSharedTimes: "places-mixed", SectionMergedSizes: "thinned", SectionSyntheticLoops: "drawn", SectionSyntheticMessages: "partners", SectionWaits: "waits", SectionHandovers: "handovers", SectionWhen: "when", SectionFirstCalls: "firsts",
 }
 
 // Codecs of sections.
 const (
 	CodecRaw    = 0
 	CodecZstd   = 1
-	CodecPrimed = 2 // wire.MixAfter what is known of the section
-	CodecMixed  = 3 // wire.Mix
+	CodecPrimed = 2 // wire.CompressMixingPrimed what is known of the section
+	CodecMixed  = 3 // wire.CompressMixing
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -103,7 +103,7 @@ func (list Sections) Find(id byte) *Section {
 }
 
 // Name returns the section's name.
-func (s *Section) Name() string { return Names[s.ID] }
+func (s *Section) Name() string { return SectionNames[s.ID] }
 
 // mixedUpTo is how many bytes mixing makes shorter than zstd does, for all that is known: there
 // zstd's tables, which are as large whatever the data, are spared. So they are where there
@@ -113,12 +113,12 @@ const (
 	repetitive = 16
 )
 
-// Pack compresses a section in the way that makes it shortest.
-func Pack(id int, raw []byte) (stored []byte, codec byte) {
+// PackSection compresses a section in the way that makes it shortest.
+func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
-	mixed, mix := byte(CodecMixed), wire.Mix
+	mixed, mix := byte(CodecMixed), wire.CompressMixing
 	if known[id] != nil {
-		mixed, mix = CodecPrimed, func(raw []byte) ([]byte, bool) { return wire.MixAfter(known[id], raw) }
+		mixed, mix = CodecPrimed, func(raw []byte) ([]byte, bool) { return wire.CompressMixingPrimed(known[id], raw) }
 	}
 	if frame, ok := mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, mixed
@@ -129,14 +129,14 @@ func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
 		stored, codec = frame, CodecZstd
 	}
-	if (id == Meta || id == Schema) && len(raw) > mostOfSmall(len(stored)) {
+	if (id == SectionMeta || id == SectionSchema) && len(raw) > mostOfSmall(len(stored)) {
 		return raw, CodecRaw // a reader wouldn't believe it
 	}
 	return stored, codec
 }
 
-// Prepare prepares Pack and Load for a section of some hundred bytes.
-func Prepare(id int) { wire.PrimeMix(known[id], 100) }
+// PreparePacking prepares Pack and Load for a section of some hundred bytes.
+func PreparePacking(id int) { wire.PrepareMixing(known[id], 100) }
 
 // mostOfSmall is up to how many bytes a section may have that every reader needs: text and
 // a few functions don't shrink by more on top of what a dictionary gives.
@@ -164,7 +164,7 @@ var (
 	//go:embed code.known
 	knownCode []byte
 
-	known = [End][]byte{Meta: knownMeta, Schema: knownSchema, Strings: knownPaths, Sites: knownPaths, Process: knownProcess, Code: knownCode}
+	known = [SectionCount][]byte{SectionMeta: knownMeta, SectionSchema: knownSchema, SectionStrings: knownPaths, SectionSites: knownPaths, SectionProcess: knownProcess, SectionCode: knownCode}
 )
 
 // Load reads a section, verifies its checksum and decompresses it.
@@ -181,12 +181,14 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	if s.Codec == CodecRaw {
 		return stored, nil
 	}
-	expand := wire.Expand
+	expand := wire.Decompress
 	switch s.Codec {
 	case CodecPrimed:
-		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(known[s.ID], frame, size) }
+		expand = func(frame []byte, size uint64) ([]byte, error) {
+			return wire.DecompressMixingPrimed(known[s.ID], frame, size)
+		}
 	case CodecMixed:
-		expand = wire.Unmix
+		expand = wire.DecompressMixing
 	}
 	raw, err := expand(stored, s.RawSize)
 	if err != nil {

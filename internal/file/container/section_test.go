@@ -14,15 +14,15 @@ import (
 // Sections on calls share checksums up to a few kilobytes; each byte is covered by one, and
 // damage is told of the sections that share it and of no other.
 func TestSharedChecksums(t *testing.T) {
-	var raw [End][]byte
-	for id := Meta; id < End; id++ {
-		if optional[id] && id != Columns && id != Times {
+	var raw [SectionCount][]byte
+	for id := SectionMeta; id < SectionCount; id++ {
+		if optional[id] && id != SectionColumns && id != SectionTimes {
 			continue
 		}
 		raw[id] = bytes.Repeat([]byte{byte(id)}, 100)
 	}
-	raw[Classes] = bytes.Repeat([]byte{7}, 3*maxShared)
-	raw[Times] = bytes.Repeat([]byte{9}, maxShared-100)
+	raw[SectionClasses] = bytes.Repeat([]byte{7}, 3*maxShared)
+	raw[SectionTimes] = bytes.Repeat([]byte{9}, maxShared-100)
 	unpacked := func(_ int, raw []byte) ([]byte, byte) { return raw, CodecRaw }
 	file := Assemble(raw, unpacked, nil)
 	list, err := ReadDirectory(bytes.NewReader(file), int64(len(file)))
@@ -82,20 +82,20 @@ func TestKnownIsFrozen(t *testing.T) {
 // A section that is as its kind mostly is takes less than mixing alone makes of it, and comes back.
 func TestKnownSections(t *testing.T) {
 	for id, raw := range map[int]string{
-		Meta:    "\x03\acommand\x05./lmp\x03mpi\x05mpich\vmpi-library\x14MPICH Version:\t4.1.2",
-		Sites:   "\x01\x15/home/user/projects/x)",
-		Strings: "\x01\x12/usr/local/bin/one",
-		Code:    "\x0c\x0a\x00" + strings.Repeat("\x00", 16) + "\x03" + strings.Repeat("\x00", 5) + "\x45\x00\x01\x01\x01" + strings.Repeat("\x00", 10) + "\x28\x02\x04\x02\x04\x06\x04\x02\x02\x08\x02main\x00exchange\x00main.c\x00",
-		Process: "\x01\x05node7\x00\x01\bfinished\x01\x00\x01\x00",
+		SectionMeta:    "\x03\acommand\x05./lmp\x03mpi\x05mpich\vmpi-library\x14MPICH Version:\t4.1.2",
+		SectionSites:   "\x01\x15/home/user/projects/x)",
+		SectionStrings: "\x01\x12/usr/local/bin/one",
+		SectionCode:    "\x0c\x0a\x00" + strings.Repeat("\x00", 16) + "\x03" + strings.Repeat("\x00", 5) + "\x45\x00\x01\x01\x01" + strings.Repeat("\x00", 10) + "\x28\x02\x04\x02\x04\x06\x04\x02\x02\x08\x02main\x00exchange\x00main.c\x00",
+		SectionProcess: "\x01\x05node7\x00\x01\bfinished\x01\x00\x01\x00",
 	} {
-		alone, ok := wire.Mix([]byte(raw))
-		stored, codec := Pack(id, []byte(raw))
+		alone, ok := wire.CompressMixing([]byte(raw))
+		stored, codec := PackSection(id, []byte(raw))
 		if codec != CodecPrimed || ok && len(stored) > len(alone)*2/3 {
-			t.Errorf("%s: %d bytes with codec %d, %d alone", Names[id], len(stored), codec, len(alone))
+			t.Errorf("%s: %d bytes with codec %d, %d alone", SectionNames[id], len(stored), codec, len(alone))
 		}
 		s := Section{ID: byte(id), Codec: codec, StoredSize: int64(len(stored)), RawSize: uint64(len(raw)), to: int64(len(stored)), sum: crc32.Checksum(stored, castagnoli)}
 		if got, err := s.Load(bytes.NewReader(stored)); err != nil || string(got) != raw {
-			t.Errorf("%s: %q came back as %q; %v", Names[id], raw, got, err)
+			t.Errorf("%s: %q came back as %q; %v", SectionNames[id], raw, got, err)
 		}
 	}
 }
@@ -107,9 +107,9 @@ func TestPageOfVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("# The trace file, format version %d\n", Version),
-		fmt.Sprintf("`version` is %d.", Version),
-		fmt.Sprintf("\n| %d | ", Version),
+		fmt.Sprintf("# The trace file, format version %d\n", FormatVersion),
+		fmt.Sprintf("`version` is %d.", FormatVersion),
+		fmt.Sprintf("\n| %d | ", FormatVersion),
 	} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("docs/format.md doesn't say %q", want)

@@ -49,7 +49,7 @@ func appendAllocs(list []AllocEvents) func(b []byte) []byte {
 
 // AppendBinary appends the set in the form that files and messages have.
 func (l *AllocEvents) AppendBinary(b []byte) []byte {
-	return wire.Append(b, func(c *wire.Coder) { l.code(c, 0) })
+	return wire.AppendCoded(b, func(c *wire.Coder) { l.code(c, 0) })
 }
 
 // DecodeAllocs reads what AllocEvents.AppendBinary wrote.
@@ -61,19 +61,19 @@ func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
 // code is a set of ranks; ranks is how many the trace has, which only a reader needs.
 func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 	n := l.Ranks.Len()
-	wire.Bounded(c, &n, ranks)
-	c.Refuse(n == 0, "allocation events of no rank")
+	wire.CodeBounded(c, &n, ranks)
+	c.RefuseIf(n == 0, "allocation events of no rank")
 	if c.Failed() {
 		return
 	}
 	column.CodeRuns(c, &l.Ranks, n)
-	c.Refuse(!ascending(&l.Ranks, ranks), "allocation events of ranks out of order")
+	c.RefuseIf(!ascending(&l.Ranks, ranks), "allocation events of ranks out of order")
 	var shape []byte
 	if c.Reader == nil {
 		shape = l.Shape()
 	}
 	if c.Blob(&shape); c.Reader != nil {
-		c.Check(wire.Read(shape, "shape of allocation events", l.codeShape))
+		c.Check(wire.DecodeAll(shape, "shape of allocation events", l.codeShape))
 	}
 	for k := range 3 {
 		if !c.Failed() {
@@ -95,22 +95,22 @@ func ascending(ranks *column.Column, limit int) bool {
 }
 
 // Shape returns what the allocation events of ranks in one set have in common.
-func (l *AllocEvents) Shape() []byte { return wire.Append(nil, l.codeShape) }
+func (l *AllocEvents) Shape() []byte { return wire.AppendCoded(nil, l.codeShape) }
 
 func (l *AllocEvents) codeShape(c *wire.Coder) {
 	c.Bool(&l.Truncated)
-	grammar.CodeAll(c, &l.Streams)
+	grammar.CodeCountedGrammars(c, &l.Streams)
 	if c.Reader != nil {
 		n := 0
 		for _, g := range l.Streams {
 			for _, t := range g.Terminals() {
 				if int(t) > n {
-					c.Refuse(true, "event %d before %d", t, n)
+					c.RefuseIf(true, "event %d before %d", t, n)
 				}
 				n = max(n, int(t)+1)
 			}
 		}
-		if c.Refuse(n == 0, "no allocation events"); c.Failed() {
+		if c.RefuseIf(n == 0, "no allocation events"); c.Failed() {
 			return
 		}
 		l.List = make([]AllocColumns, n)
@@ -159,10 +159,10 @@ func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
 		}
 	}
 	next := 0
-	wire.List(c, &varying, 2, func(_ int, i *int) {
-		wire.Bounded(c, i, len(l.List)-1)
+	wire.CodeList(c, &varying, 2, func(_ int, i *int) {
+		wire.CodeBounded(c, i, len(l.List)-1)
 		if *i < next {
-			c.Refuse(true, "event %d varies after %d", *i, next)
+			c.RefuseIf(true, "event %d varies after %d", *i, next)
 		}
 		if next = *i + 1; !c.Failed() {
 			column.CodeSeq(c, l.List[*i].numbers()[k], ranks)
@@ -171,7 +171,7 @@ func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
 }
 
 func constant(c *column.Column) bool {
-	_, same := c.Same()
+	_, same := c.Uniform()
 	return same
 }
 
@@ -201,6 +201,6 @@ func (c *Content) checkAllocs(list []AllocEvents) func() error {
 
 // An AllocTable is the allocation events as read.
 type AllocTable struct {
-	Sets   []AllocEvents
-	ByRank map[int][2]int // by rank: set and position in it
+	Sets      []AllocEvents
+	SetOfRank map[int][2]int // by rank: set and position in it
 }

@@ -38,7 +38,7 @@ func TestAllocsBinary(t *testing.T) {
 	b := l.AppendBinary(nil)
 	r := wire.NewReader(b, "lives")
 	got := DecodeAllocs(r, 4)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.AppendBinary(nil), b) || got.List[0].Size.At(1) != 200 || got.List[2].Segment.At(2) != 513 {
@@ -47,7 +47,7 @@ func TestAllocsBinary(t *testing.T) {
 	for n := range b {
 		r := wire.NewReader(b[:n], "lives")
 		DecodeAllocs(r, 4)
-		if r.Done() == nil {
+		if r.Finish() == nil {
 			t.Errorf("%d of %d bytes are enough", n, len(b))
 		}
 	}
@@ -60,13 +60,13 @@ func FuzzDecodeAllocs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "lives")
 		l := DecodeAllocs(r, 64)
-		if r.Done() != nil {
+		if r.Finish() != nil {
 			return
 		}
 		again := l.AppendBinary(nil)
 		r = wire.NewReader(again, "lives")
 		l = DecodeAllocs(r, 64)
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(l.AppendBinary(nil), again) {

@@ -34,7 +34,7 @@ func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	var sums [2]int64
 	for _, a := range list {
 		switch {
-		case a.Off:
+		case a.TracingOff:
 			sums[1] += a.Ns
 		case first == nil:
 			first = []model.Aside{a}
@@ -45,7 +45,7 @@ func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	var out []model.Aside
 	for i, ns := range sums {
 		if ns > 0 {
-			out = append(out, model.Aside{Call: model.Scattered, Ns: ns, Off: i == 1})
+			out = append(out, model.Aside{BeforeCall: model.AsidesAnywhere, Ns: ns, TracingOff: i == 1})
 		}
 	}
 	return append(out, first...)
@@ -58,11 +58,11 @@ func thinned(list []model.Aside) []model.Aside {
 	first := true
 	for _, a := range list {
 		i := 0
-		if a.Off {
+		if a.TracingOff {
 			i = 1
 		}
 		switch {
-		case first && !a.Off:
+		case first && !a.TracingOff:
 			first = false
 			out = append(out, a)
 		case open[i] >= 0:
@@ -101,12 +101,12 @@ func (p *Processes) setAsides(rank int, list []model.Aside) {
 //	         per aside: ns, rounded
 func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 	all := 0
-	wire.List(c, lists, 1, func(i int, list *[]model.Aside) {
-		c.Refuse(i == 0 && len(*lists) > ranks, "asides of %d ranks, there are %d", len(*lists), ranks)
+	wire.CodeList(c, lists, 1, func(i int, list *[]model.Aside) {
+		c.RefuseIf(i == 0 && len(*lists) > ranks, "asides of %d ranks, there are %d", len(*lists), ranks)
 		n := len(*list)
 		c.Count(&n, 2)
 		if all += n; c.Reader != nil {
-			c.Refuse(all > c.Reader.Rest(), "%d asides in %d bytes", all, c.Reader.Rest())
+			c.RefuseIf(all > c.Reader.RemainingLen(), "%d asides in %d bytes", all, c.Reader.RemainingLen())
 			if c.Failed() || n == 0 {
 				return
 			}
@@ -128,18 +128,18 @@ func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 		if i == 0 {
 			last = 0
 		}
-		head := (a.Call-last)<<1 | uint64(bit(a.Off))
-		if wire.Uints(c, &head); c.Reader != nil {
-			a.Call, a.Off = last+head>>1, head&1 != 0
+		head := (a.BeforeCall-last)<<1 | uint64(bit(a.TracingOff))
+		if wire.CodeUints(c, &head); c.Reader != nil {
+			a.BeforeCall, a.TracingOff = last+head>>1, head&1 != 0
 		}
-		last = a.Call
-		c.Refuse(last >= math.MaxInt64, "an aside before call %d", last)
+		last = a.BeforeCall
+		c.RefuseIf(last >= math.MaxInt64, "an aside before call %d", last)
 	})
 	sum := 0.0
 	each(func(_ int, a *model.Aside) {
 		codeRounded(c, &a.Ns, AsideBits)
 		sum += float64(a.Ns)
-		c.Refuse(sum > math.MaxInt64/4, "asides of %.3g s", sum/1e9)
+		c.RefuseIf(sum > math.MaxInt64/4, "asides of %.3g s", sum/1e9)
 	})
 }
 
@@ -160,12 +160,12 @@ func (p *Processes) appendAsideSection(finish int64) []byte {
 	if p.Len() > MaxAsidesPerRank {
 		form, lists = asidesOfAll, [][]model.Aside{p.meanAsides()}
 	}
-	return wire.Append(nil, func(c *wire.Coder) { codeAsideSection(c, &form, &lists, &finish, p.Len()) })
+	return wire.AppendCoded(nil, func(c *wire.Coder) { codeAsideSection(c, &form, &lists, &finish, p.Len()) })
 }
 
 func codeAsideSection(c *wire.Coder, form *byte, lists *[][]model.Aside, finish *int64, ranks int) {
-	wire.Byte(c, form)
-	c.Refuse(*form > asidesOfAll, "asides: unknown form %d", *form)
+	wire.CodeByte(c, form)
+	c.RefuseIf(*form > asidesOfAll, "asides: unknown form %d", *form)
 	if *form == asidesOfAll {
 		ranks = 1
 	}
@@ -186,17 +186,17 @@ func (p *Processes) meanAsides() []model.Aside {
 		}
 		n++
 		for _, a := range p.asidesOf(rank) {
-			sums[kind{a.Call, a.Off}] += float64(a.Ns)
+			sums[kind{a.BeforeCall, a.TracingOff}] += float64(a.Ns)
 		}
 	}
 	var means []model.Aside
 	for k, sum := range sums {
-		means = append(means, model.Aside{Call: k.call, Ns: int64(sum / float64(max(1, n))), Off: k.off})
+		means = append(means, model.Aside{BeforeCall: k.call, Ns: int64(sum / float64(max(1, n))), TracingOff: k.off})
 	}
 	slices.SortFunc(means, CompareAsides)
 	// Ranks may start their recorders before different calls: most do before the same.
 	if len(means) > mostMeans {
-		means[mostMeans-1].Ns += (&model.Process{Asides: means[mostMeans:]}).SpoorNs()
+		means[mostMeans-1].Ns += (&model.Process{Asides: means[mostMeans:]}).RecorderNs()
 		means = means[:mostMeans]
 	}
 	return means
@@ -208,7 +208,7 @@ const mostMeans = 8
 // CompareAsides orders asides by call; the recorder's own come first.
 func CompareAsides(a, b model.Aside) int {
 	switch {
-	case a.Call != b.Call && a.Call < b.Call, a.Call == b.Call && !a.Off && b.Off:
+	case a.BeforeCall != b.BeforeCall && a.BeforeCall < b.BeforeCall, a.BeforeCall == b.BeforeCall && !a.TracingOff && b.TracingOff:
 		return -1
 	case a == b:
 		return 0
@@ -220,7 +220,7 @@ func CompareAsides(a, b model.Aside) int {
 func (p *Processes) ReadAsides(r *wire.Reader, ranks int) {
 	var form byte
 	var lists [][]model.Aside
-	codeAsideSection(&wire.Coder{Reader: r}, &form, &lists, &p.FinishNs, ranks)
+	codeAsideSection(&wire.Coder{Reader: r}, &form, &lists, &p.MergeNs, ranks)
 	if form == asidesOfEach {
 		p.asides = lists
 		return

@@ -25,7 +25,7 @@ type AttachedValues struct {
 func (v *AttachedValues) code(c *wire.Coder) {
 	c.Strings(&v.Names)
 	for i := 1; i < len(v.Names) && !c.Failed(); i++ {
-		c.Refuse(v.Names[i-1] >= v.Names[i], "names of values out of order")
+		c.RefuseIf(v.Names[i-1] >= v.Names[i], "names of values out of order")
 	}
 	if !c.Failed() {
 		codeBlobs(c, v.Blobs)
@@ -38,14 +38,14 @@ func appendValues(classes []Class) []byte {
 		return nil
 	}
 	for i := range classes {
-		v.Blobs[i] = wire.Append(nil, func(c *wire.Coder) {
+		v.Blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) {
 			for _, name := range v.Names {
 				list := classes[i].Values[name]
 				codeValueStats(c, &list, 0)
 			}
 		})
 	}
-	return wire.Append(nil, v.code)
+	return wire.AppendCoded(nil, v.code)
 }
 
 // valueNames are the names under which numbers were attached in some class, in order.
@@ -71,20 +71,20 @@ func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
 		}
 	}
 	last := 0
-	wire.List(c, &some, 5, func(_ int, at *int) {
-		wire.Above(c, at, last, max(0, terminals-1-last))
+	wire.CodeList(c, &some, 5, func(_ int, at *int) {
+		wire.CodeAbove(c, at, last, max(0, terminals-1-last))
 		var s model.ValueStat
-		if c.Refuse(*at >= terminals, "values of terminal %d of %d", *at, terminals); c.Reader == nil {
+		if c.RefuseIf(*at >= terminals, "values of terminal %d of %d", *at, terminals); c.Reader == nil {
 			s = (*list)[*at]
 		}
-		wire.Uints(c, &s.Count)
-		wire.Integers(c, &s.Min)
+		wire.CodeUints(c, &s.Count)
+		wire.CodeIntegers(c, &s.Min)
 		span := uint64(s.Max - s.Min)
-		if wire.Uints(c, &span); c.Reader != nil {
+		if wire.CodeUints(c, &span); c.Reader != nil {
 			s.Max = s.Min + int64(span)
 		}
-		wire.Integers(c, &s.Sum)
-		c.Refuse(s.Count == 0 || s.Max < s.Min, "values of terminal %d: %d of them from %d to %d", *at, s.Count, s.Min, s.Max)
+		wire.CodeIntegers(c, &s.Sum)
+		c.RefuseIf(s.Count == 0 || s.Max < s.Min, "values of terminal %d: %d of them from %d to %d", *at, s.Count, s.Min, s.Max)
 		if last = *at; c.Reader != nil && !c.Failed() {
 			(*list)[last] = s
 		}
@@ -106,14 +106,14 @@ func DecodeValues(r *wire.Reader, classes int) *AttachedValues {
 
 // checkRanked refuses columns that are not of the ranks of the class.
 func (c *Class) checkRanked() error {
-	if err := c.Ranked.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
+	if err := c.RankTotals.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
 		return err
 	}
 	sites := c.Terminals.Len()
-	if len(c.RankedValues) > 0 {
+	if len(c.RankAttachedTotals) > 0 {
 		sites += CountLeaves(c.Streams)
 	}
-	for name, cols := range c.RankedValues {
+	for name, cols := range c.RankAttachedTotals {
 		if err := cols.Check(c.Ranks.Len(), sites); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -127,13 +127,13 @@ func (c *Class) checkRanked() error {
 // CountLeaves is how many leaves the threads of a class have; see Leaves.
 func CountLeaves(streams []*grammar.Grammar) (n int) {
 	for _, g := range streams {
-		n += len(grammar.Unfold(g, grammar.UnfoldLimit).Terminal)
+		n += len(grammar.Unfold(g, grammar.UnfoldLimit).OriginalTerminal)
 	}
 	return n
 }
 
-// A RankValue is the sums of what was attached under one name on each rank of the classes with several.
-type RankValue struct {
+// A RankAttachedSums is the sums of what was attached under one name on each rank of the classes with several.
+type RankAttachedSums struct {
 	Name  int      // number in section values
 	Blobs [][]byte // per class
 }
@@ -143,11 +143,11 @@ type RankValue struct {
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
 //
 // Leaves follow the call sites, numbered as if they were further terminals.
-func codeRankValues(c *wire.Coder, list *[]RankValue, names, classes int) {
+func codeRankValues(c *wire.Coder, list *[]RankAttachedSums, names, classes int) {
 	seen := make(map[int]bool)
-	wire.List(c, list, 2, func(_ int, v *RankValue) {
-		wire.Index(c, &v.Name, names)
-		c.Refuse(seen[v.Name], "value %d of %d occurs twice", v.Name, names)
+	wire.CodeList(c, list, 2, func(_ int, v *RankAttachedSums) {
+		wire.CodeIndex(c, &v.Name, names)
+		c.RefuseIf(seen[v.Name], "value %d of %d occurs twice", v.Name, names)
 		if c.Failed() {
 			return
 		}
@@ -159,25 +159,25 @@ func codeRankValues(c *wire.Coder, list *[]RankValue, names, classes int) {
 }
 
 func appendRankValues(classes []Class, rest func() int64) []byte {
-	var found []RankValue
+	var found []RankAttachedSums
 	for number, name := range valueNames(classes) {
 		list := make([]*timing.TotalColumns, len(classes))
 		for i := range classes {
-			cols := classes[i].RankedValues[name]
+			cols := classes[i].RankAttachedTotals[name]
 			list[i] = &cols
 		}
 		if blobs := timing.EncodeTotals(list, rest); blobs != nil {
-			found = append(found, RankValue{number, blobs})
+			found = append(found, RankAttachedSums{number, blobs})
 		}
 	}
 	if found == nil {
 		return nil
 	}
-	return wire.Append(nil, func(c *wire.Coder) { codeRankValues(c, &found, 0, 0) })
+	return wire.AppendCoded(nil, func(c *wire.Coder) { codeRankValues(c, &found, 0, 0) })
 }
 
-// DecodeRankValues reads the values of these numbers of names and classes.
-func DecodeRankValues(r *wire.Reader, names, classes int) (list []RankValue) {
+// DecodeRankAttachedSums reads the values of these numbers of names and classes.
+func DecodeRankAttachedSums(r *wire.Reader, names, classes int) (list []RankAttachedSums) {
 	codeRankValues(&wire.Coder{Reader: r}, &list, names, classes)
 	return list
 }
@@ -185,10 +185,10 @@ func DecodeRankValues(r *wire.Reader, names, classes int) (list []RankValue) {
 // LeafValue is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists only
 // if they differ from those of all calls from the same site; see Leaves.
 type LeafValue struct {
-	Leaf  int    // numbered over all threads, in their order
-	Calls uint64 // at the leaf
-	Count uint64 // of numbers
-	Sum   int64
+	Leaf        int    // numbered over all threads, in their order
+	Calls       uint64 // at the leaf
+	NumberCount uint64 // of numbers
+	Sum         int64
 }
 
 // appendPlacedValues and codePlacedValues: what leaves have of their own.
@@ -200,14 +200,14 @@ func appendPlacedValues(classes []Class) []byte {
 	names, blobs := valueNames(classes), make([][]byte, len(classes))
 	for i := range classes {
 		if m := classes[i].LeafValues; len(m) > 0 {
-			blobs[i] = wire.Append(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
+			blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 		}
 	}
 	return appendSome(nil, blobs)
 }
 
-// DecodePlacedValues reads the values at the leaves of one class.
-func DecodePlacedValues(r *wire.Reader, names []string) map[string][]LeafValue {
+// DecodeLeafValues reads the values at the leaves of one class.
+func DecodeLeafValues(r *wire.Reader, names []string) map[string][]LeafValue {
 	m := make(map[string][]LeafValue)
 	codePlacedValues(&wire.Coder{Reader: r}, names, m)
 	return m
@@ -216,24 +216,24 @@ func DecodePlacedValues(r *wire.Reader, names []string) map[string][]LeafValue {
 func codePlacedValues(c *wire.Coder, names []string, m map[string][]LeafValue) {
 	for _, name := range names {
 		list, last := m[name], 0
-		wire.List(c, &list, 3, func(i int, x *LeafValue) {
-			head := (x.Leaf-last)<<1 | bit(x.Count != x.Calls)
-			wire.Bounded(c, &head, 1<<32)
+		wire.CodeList(c, &list, 3, func(i int, x *LeafValue) {
+			head := (x.Leaf-last)<<1 | bit(x.NumberCount != x.Calls)
+			wire.CodeBounded(c, &head, 1<<32)
 			step := head >> 1
-			c.Refuse(step == 0 && i > 0 || last+step >= 1<<31, "leaf %d after leaf %d", last+step, last)
+			c.RefuseIf(step == 0 && i > 0 || last+step >= 1<<31, "leaf %d after leaf %d", last+step, last)
 			last += step
-			wire.Uints(c, &x.Count)
-			wire.Relative(c, &x.Sum, 0)
+			wire.CodeUints(c, &x.NumberCount)
+			wire.CodeRelative(c, &x.Sum, 0)
 			calls := x.Calls
 			if head&1 != 0 {
-				wire.Uints(c, &calls)
+				wire.CodeUints(c, &calls)
 			} else {
-				calls = x.Count
+				calls = x.NumberCount
 			}
 			if c.Reader != nil {
 				x.Leaf, x.Calls = last, calls
 			}
-			c.Refuse(calls == 0, "values of no calls at leaf %d", last)
+			c.RefuseIf(calls == 0, "values of no calls at leaf %d", last)
 		})
 		if c.Reader != nil && list != nil {
 			m[name] = list

@@ -32,14 +32,14 @@ func AppendTimes(list []*ClassPools, codes []*TimeCodes, ranks int, index func(c
 		t := TimeCoder{Ranks: ranks, BaseForOthers: codes[i].common[0] != nil}
 		switch n := w.base[i]; {
 		case n >= 0:
-			t.B, t.Base = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
+			t.Buf, t.BaseClass = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
 		case t.BaseForOthers:
-			t.B = append(t.B, 1)
+			t.Buf = append(t.Buf, 1)
 		default:
-			t.B = append(t.B, 0)
+			t.Buf = append(t.Buf, 0)
 		}
 		t.code(p, codes[i], func(string, int) {})
-		blobs[i] = t.B
+		blobs[i] = t.Buf
 	}
 	return blobs
 }
@@ -53,7 +53,7 @@ func (w *timeWriter) choose() (used []int) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(w.list[b].Rows, w.list[a].Rows), cmp.Compare(w.list[b].Ranks, w.list[a].Ranks))
+		return cmp.Or(cmp.Compare(w.list[b].ExtremesRows, w.list[a].ExtremesRows), cmp.Compare(w.list[b].Ranks, w.list[a].Ranks))
 	})
 	for _, i := range order {
 		p, c := w.list[i], w.codes[i]
@@ -141,7 +141,7 @@ func ownNumber(i int) int32 { return int32(i) }
 
 // Index makes the class one that others can refer to.
 func (c *TimeCodes) Index(p *ClassPools) {
-	c.byKey, c.byRow, c.bySite = make(map[PoolKey]int, len(p.keys)), make(map[any]int, p.Rows), make(map[any]int, len(p.sites))
+	c.byKey, c.byRow, c.bySite = make(map[PoolKey]int, len(p.keys)), make(map[any]int, p.ExtremesRows), make(map[any]int, len(p.sites))
 	for i, k := range slices.Backward(p.keys) {
 		c.byKey[k] = i
 	}
@@ -174,11 +174,11 @@ func (p *ClassPools) Decode(t *TimeCoder, ranks []int, took func(what string, n 
 		c.readCommon(p)
 	}
 	for k := range c.Stats {
-		p.Stats[k] = p.decodeStats(c, k, t.Base, member)
-		p.Apart[k] = make([]bool, len(p.OnlyPool))
-		for i := range p.OnlyPool {
-			_, common := t.Base.commonRow(p, k, i)
-			p.Apart[k][i] = common || t.BaseForOthers
+		p.Stats[k] = p.decodeStats(c, k, t.BaseClass, member)
+		p.ForeignExtremes[k] = make([]bool, len(p.OnlyPoolOfGroup))
+		for i := range p.OnlyPoolOfGroup {
+			_, common := t.BaseClass.commonRow(p, k, i)
+			p.ForeignExtremes[k][i] = common || t.BaseForOthers
 		}
 		sums := p.sums(c.Stats[k])
 		for i := range c.spreads[k] {

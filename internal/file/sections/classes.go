@@ -10,8 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A RankMap finds the class of a rank.
-type RankMap struct {
+// A ClassMap finds the class of a rank.
+type ClassMap struct {
 	Ranks, Classes int
 	seq            *column.Seq
 }
@@ -19,10 +19,10 @@ type RankMap struct {
 // code codes the class of each rank; -1 for a rank without a track. Of is that of a writer.
 //
 //	ranks = ranks uvarint, classes uvarint, class of each rank seq
-func (m *RankMap) code(c *wire.Coder, of *column.Column) {
-	wire.Bounded(c, &m.Ranks, model.MaxRanks)
-	wire.Bounded(c, &m.Classes, m.Ranks)
-	column.CodeStored(c, &m.seq, of, nil, m.Ranks) // there may be millions of ranks
+func (m *ClassMap) code(c *wire.Coder, of *column.Column) {
+	wire.CodeBounded(c, &m.Ranks, model.MaxRanks)
+	wire.CodeBounded(c, &m.Classes, m.Ranks)
+	column.CodeLazy(c, &m.seq, of, nil, m.Ranks) // there may be millions of ranks
 }
 
 func appendRanks(b []byte, c *Content) []byte {
@@ -35,13 +35,13 @@ func appendRanks(b []byte, c *Content) []byte {
 			of[r] = int64(i)
 		}
 	}
-	m, col := RankMap{Ranks: c.Ranks, Classes: len(c.Classes)}, column.FromValues(of...)
-	return wire.Append(b, func(c *wire.Coder) { m.code(c, &col) })
+	m, col := ClassMap{Ranks: c.Ranks, Classes: len(c.Classes)}, column.ColumnOf(of...)
+	return wire.AppendCoded(b, func(c *wire.Coder) { m.code(c, &col) })
 }
 
-// DecodeRanks reads which ranks are in which class.
-func DecodeRanks(r *wire.Reader) *RankMap {
-	m := &RankMap{}
+// DecodeClassMap reads which ranks are in which class.
+func DecodeClassMap(r *wire.Reader) *ClassMap {
+	m := &ClassMap{}
 	if m.code(&wire.Coder{Reader: r}, nil); m.seq == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func DecodeRanks(r *wire.Reader) *RankMap {
 
 // Check looks for ranks in classes that aren't there, and classes without ranks. It takes
 // no memory for ranks: there may be millions in a file of a kilobyte.
-func (m *RankMap) Check(r *wire.Reader) (sizes []int) {
+func (m *ClassMap) Check(r *wire.Reader) (sizes []int) {
 	sizes = make([]int, m.Classes)
 	for i := range m.Ranks {
 		c := m.seq.At(i, 0)
@@ -74,7 +74,7 @@ func (m *RankMap) Check(r *wire.Reader) (sizes []int) {
 type Placement struct{ Class, Index []int32 }
 
 // Placement returns the class of each rank, and its index there.
-func (m *RankMap) Placement() *Placement {
+func (m *ClassMap) Placement() *Placement {
 	p := &Placement{make([]int32, m.Ranks), make([]int32, m.Ranks)}
 	next := make([]int32, m.Classes)
 	for i := range p.Class {
@@ -103,7 +103,7 @@ func codeBlobs(c *wire.Coder, blobs [][]byte) {
 }
 
 func appendBlobs(b []byte, blobs [][]byte) []byte {
-	return wire.Append(b, func(c *wire.Coder) { codeBlobs(c, blobs) })
+	return wire.AppendCoded(b, func(c *wire.Coder) { codeBlobs(c, blobs) })
 }
 
 // DecodeBlobs reads n blobs.
@@ -134,25 +134,25 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 // shorter, for parts of their grammars are then alike.
 func codeClass(c *wire.Coder, streams *[]*grammar.Grammar, direct *bool, varying *[]int) {
 	head := len(*streams)<<1 | bit(*direct)
-	wire.Bounded(c, &head, math.MaxInt32)
+	wire.CodeBounded(c, &head, math.MaxInt32)
 	n := head >> 1
 	if *direct = head&1 != 0; c.Reader != nil {
-		c.Refuse(n > c.Reader.Rest(), "%d streams in %d bytes", n, c.Reader.Rest())
+		c.RefuseIf(n > c.Reader.RemainingLen(), "%d streams in %d bytes", n, c.Reader.RemainingLen())
 	}
-	if grammar.Code(c, streams, n); !c.Failed() {
+	if grammar.CodeGrammars(c, streams, n); !c.Failed() {
 		column.CodeVarying(c, varying, *streams)
 	}
 }
 
-func appendClass(b []byte, x *column.Streams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
-	streams, direct := x.List, how == direct
+func appendClass(b []byte, x *column.CountedStreams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
+	streams, direct := x.Grammars, how == direct
 	if direct {
-		streams = make([]*grammar.Grammar, len(x.List))
-		for i, g := range x.List {
+		streams = make([]*grammar.Grammar, len(x.Grammars))
+		for i, g := range x.Grammars {
 			streams[i] = g.Renumber(func(t uint32) uint32 { return uint32(sigs[t]) })
 		}
 	}
-	b = wire.Append(b, func(c *wire.Coder) { codeClass(c, &streams, &direct, &x.Varying) })
+	b = wire.AppendCoded(b, func(c *wire.Coder) { codeClass(c, &streams, &direct, &x.Varying) })
 	if direct {
 		return b
 	}
@@ -189,7 +189,7 @@ const (
 )
 
 // appendClasses writes all classes in whichever way gets shorter; without packed in the first.
-func appendClasses(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
+func appendClasses(b []byte, list []column.CountedStreams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
 		for i := range list {
@@ -218,8 +218,8 @@ func least(ways [][]byte, packed func([]byte) int) []byte {
 		return ways[0]
 	}
 	for _, w := range ways {
-		if len(w) > wire.MixEstimate {
-			packed = wire.QuickPackedSize
+		if len(w) > wire.MaxMixEstimate {
+			packed = wire.QuickPackedSizeOf
 		}
 	}
 	best, size := ways[0], packed(ways[0])
@@ -248,8 +248,8 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 		return nil, nil, nil
 	}
 	known := func(s int64) bool {
-		if s < 0 || s >= int64(table.Calls) {
-			r.Fail("call %d of %d", s, table.Calls)
+		if s < 0 || s >= int64(table.DistinctCalls) {
+			r.Fail("call %d of %d", s, table.DistinctCalls)
 			return false
 		}
 		sigs = append(sigs, int(s))
@@ -284,7 +284,7 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 func decodeList(r *wire.Reader, n int, table *SignatureTable) []int {
 	if b := r.Remaining(); len(b) > 0 && b[0] == following {
 		r.Skip(1)
-		return table.follow().decode(r, n, table.Calls)
+		return table.follow().decode(r, n, table.DistinctCalls)
 	}
 	seq := column.DecodeSeq(r, n)
 	if seq == nil {
@@ -300,8 +300,8 @@ func decodeList(r *wire.Reader, n int, table *SignatureTable) []int {
 // listed reports whether all signatures of a list are in the table.
 func listed(r *wire.Reader, list []int, table *SignatureTable) bool {
 	for _, s := range list {
-		if s < 0 || s >= table.Calls {
-			r.Fail("call %d of %d", s, table.Calls)
+		if s < 0 || s >= table.DistinctCalls {
+			r.Fail("call %d of %d", s, table.DistinctCalls)
 		}
 	}
 	return r.Err() == nil

@@ -11,8 +11,8 @@ import (
 
 // Clocks is the clocks of a run, if there is more than one and they were compared, or if several hosts have one.
 type Clocks struct {
-	List   []model.Clock // the first is rank 0's, the zero value
-	ByRank column.Column // by rank: number in List
+	List        []model.Clock // the first is rank 0's, the zero value
+	ClockOfRank column.Column // by rank: number in List
 }
 
 // Append and DecodeClocks: the section of clocks. A trace of one host has none.
@@ -20,32 +20,32 @@ type Clocks struct {
 //	clocks = clocks uvarint, clock… behind the first, seq of ranks: clock
 //	clock  = at varint, until uvarint, offset varint, (last offset - offset) varint, bound uvarint
 func (c *Clocks) Append(b []byte) []byte {
-	x := wire.Coder{B: wire.AppendUvarint(b, uint64(len(c.List)))}
+	x := wire.Coder{Buf: wire.AppendUvarint(b, uint64(len(c.List)))}
 	for _, l := range c.List[1:] {
-		l.AtNs[1] = max(l.AtNs[0], l.AtNs[1])
+		l.ComparedAtNs[1] = max(l.ComparedAtNs[0], l.ComparedAtNs[1])
 		codeClock(&x, &l)
 	}
-	return column.EncodeSeq(x.B, &c.ByRank, nil)
+	return column.EncodeSeq(x.Buf, &c.ClockOfRank, nil)
 }
 
 func codeClock(c *wire.Coder, l *model.Clock) {
-	wire.Relative(c, &l.AtNs[0], 0)
-	wire.Above(c, &l.AtNs[1], l.AtNs[0], math.MaxInt)
-	wire.Relative(c, &l.OffsetNs[0], 0)
-	wire.Relative(c, &l.OffsetNs[1], l.OffsetNs[0])
-	wire.Bounded(c, &l.BoundNs, math.MaxInt)
+	wire.CodeRelative(c, &l.ComparedAtNs[0], 0)
+	wire.CodeAbove(c, &l.ComparedAtNs[1], l.ComparedAtNs[0], math.MaxInt)
+	wire.CodeRelative(c, &l.OffsetNs[0], 0)
+	wire.CodeRelative(c, &l.OffsetNs[1], l.OffsetNs[0])
+	wire.CodeBounded(c, &l.ErrorNs, math.MaxInt)
 }
 
 // checkClocks says what makes the table impossible to write.
 func (c *Content) checkClocks() error {
 	t := c.Clocks
-	if t.ByRank.Len() != c.Ranks {
-		return fmt.Errorf("clocks of %d ranks, there are %d", t.ByRank.Len(), c.Ranks)
+	if t.ClockOfRank.Len() != c.Ranks {
+		return fmt.Errorf("clocks of %d ranks, there are %d", t.ClockOfRank.Len(), c.Ranks)
 	}
 	if len(t.List) == 0 || t.List[0] != (model.Clock{}) {
 		return fmt.Errorf("%d clocks, but the first is not the reference", len(t.List))
 	}
-	for v := range t.ByRank.All() {
+	for v := range t.ClockOfRank.All() {
 		if v < 0 || v >= int64(len(t.List)) {
 			return fmt.Errorf("a rank has clock %d of %d", v, len(t.List))
 		}
@@ -55,23 +55,23 @@ func (c *Content) checkClocks() error {
 
 // A ClockTable is Clocks as read.
 type ClockTable struct {
-	List   []model.Clock
-	ByRank []int32 // by rank
+	List        []model.Clock
+	ClockOfRank []int32 // by rank
 }
 
 // DecodeClocks reads the clocks of all ranks.
 func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
 	t := &ClockTable{}
 	n := r.Uvarint()
-	if n == 0 || n > uint64(r.Rest()) {
-		r.Fail("%d clocks in %d bytes", n, r.Rest())
+	if n == 0 || n > uint64(r.RemainingLen()) {
+		r.Fail("%d clocks in %d bytes", n, r.RemainingLen())
 		return t
 	}
 	t.List = make([]model.Clock, 1, n)
 	for range n - 1 {
 		var l model.Clock
-		if codeClock(&wire.Coder{Reader: r}, &l); l.AtNs[1] < l.AtNs[0] {
-			r.Fail("clock %d: compared from %d to %d, within %d", len(t.List), l.AtNs[0], l.AtNs[1], l.BoundNs)
+		if codeClock(&wire.Coder{Reader: r}, &l); l.ComparedAtNs[1] < l.ComparedAtNs[0] {
+			r.Fail("clock %d: compared from %d to %d, within %d", len(t.List), l.ComparedAtNs[0], l.ComparedAtNs[1], l.ErrorNs)
 		}
 		t.List = append(t.List, l)
 	}
@@ -79,14 +79,14 @@ func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
 	if r.Err() != nil || seq == nil {
 		return t
 	}
-	t.ByRank = make([]int32, ranks)
-	for rank := range t.ByRank {
+	t.ClockOfRank = make([]int32, ranks)
+	for rank := range t.ClockOfRank {
 		v := seq.At(rank, 0)
 		if v < 0 || v >= int64(len(t.List)) {
 			r.Fail("rank %d has clock %d of %d", rank, v, len(t.List))
 			return t
 		}
-		t.ByRank[rank] = int32(v)
+		t.ClockOfRank[rank] = int32(v)
 	}
 	return t
 }

@@ -13,34 +13,34 @@ import (
 // and puts every time somewhere.
 func FuzzClocks(f *testing.F) {
 	for _, c := range []Clocks{
-		{List: []model.Clock{{}}, ByRank: column.FromValues(0, 0, 0, 0)},
-		{List: []model.Clock{{}, {AtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, BoundNs: 9}}, ByRank: column.FromValues(0, 1, 1, 0)},
+		{List: []model.Clock{{}}, ClockOfRank: column.ColumnOf(0, 0, 0, 0)},
+		{List: []model.Clock{{}, {ComparedAtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, ErrorNs: 9}}, ClockOfRank: column.ColumnOf(0, 1, 1, 0)},
 	} {
 		f.Add(c.Append(nil), int64(1e18))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, at int64) {
 		w := wire.NewReader(data, "clocks")
 		table := DecodeClocks(w, 4)
-		if w.Done() != nil {
+		if w.Finish() != nil {
 			return
 		}
-		of := make([]int64, len(table.ByRank))
-		for rank, n := range table.ByRank {
+		of := make([]int64, len(table.ClockOfRank))
+		for rank, n := range table.ClockOfRank {
 			of[rank] = int64(n)
 			l := table.List[n]
-			l.Own(l.Common(at))
+			l.FromRunTime(l.ToRunTime(at))
 		}
-		c := Clocks{List: table.List, ByRank: column.FromValues(of...)}
+		c := Clocks{List: table.List, ClockOfRank: column.ColumnOf(of...)}
 		if err := (&Content{Clocks: &c, Ranks: 4}).checkClocks(); err != nil {
 			t.Fatal(err)
 		}
 		b := c.Append(nil)
 		w = wire.NewReader(b, "clocks")
 		again := DecodeClocks(w, 4)
-		if err := w.Done(); err != nil {
+		if err := w.Finish(); err != nil {
 			t.Fatal(err)
 		}
-		if second := (&Clocks{List: again.List, ByRank: c.ByRank}).Append(nil); !bytes.Equal(second, b) {
+		if second := (&Clocks{List: again.List, ClockOfRank: c.ClockOfRank}).Append(nil); !bytes.Equal(second, b) {
 			t.Fatalf("%x became %x", b, second)
 		}
 	})

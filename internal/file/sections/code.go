@@ -66,9 +66,9 @@ type codeCoder struct {
 
 // AppendCode writes what the code says of a trace with such calls. Contexts that are none of these are left out.
 func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
-	x := &codeCoder{Coder: wire.Coder{B: b}, c: c, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1), number: map[string]int{"": 0}}
+	x := &codeCoder{Coder: wire.Coder{Buf: b}, c: c, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1), number: map[string]int{"": 0}}
 	n := len(c.Vertices)
-	x.B = wire.AppendUvarint(x.B, uint64(n))
+	x.Buf = wire.AppendUvarint(x.Buf, uint64(n))
 	x.flags, x.contexts = make([]int, n), make([][]int, n)
 	position := make(map[model.Context]int, len(calls))
 	for i, at := range calls {
@@ -104,7 +104,7 @@ func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
 		set(codeInlined, len(v.Inlined) > 0 && x.anew(i))
 	}
 	x.code()
-	return x.B
+	return x.Buf
 }
 
 // DecodeCode reads what AppendCode wrote.
@@ -126,7 +126,7 @@ func DecodeCode(r *wire.Reader, calls []CodeCall) *model.Code {
 }
 
 func flagsOf(v *model.Vertex) (flags int) {
-	for k, set := range []bool{v.AtLeast, v.Unsure, v.Again >= 0} {
+	for k, set := range []bool{v.RoundsAtLeast, v.EntriesUnsure, v.RecursionOf >= 0} {
 		if set {
 			flags |= codeAtLeast << k
 		}
@@ -140,12 +140,12 @@ func samePlace(v, w *model.Vertex) bool {
 
 // uvarint and varint write a number, or return the one that is there instead.
 func (x *codeCoder) uvarint(v, limit int) int {
-	wire.Bounded(&x.Coder, &v, limit)
+	wire.CodeBounded(&x.Coder, &v, limit)
 	return v
 }
 
 func (x *codeCoder) varint(v int64) int64 {
-	wire.Relative(&x.Coder, &v, 0)
+	wire.CodeRelative(&x.Coder, &v, 0)
 	return v
 }
 
@@ -166,7 +166,7 @@ func (x *codeCoder) imply() {
 	for i := range list {
 		if up[i] = i; list[i].Parent < 0 {
 			up[i] = -1
-		} else if list[i].Kind == model.LoopVertex || list[i].Tail {
+		} else if list[i].Kind == model.LoopVertex || list[i].TailCall {
 			up[i] = up[list[i].Parent]
 		}
 	}
@@ -174,10 +174,10 @@ func (x *codeCoder) imply() {
 		if len(calls) == 0 {
 			continue
 		}
-		site := &x.calls[calls[0]].At
+		site := &x.calls[calls[0]].Location
 		for v := up[i]; v >= 0 && site != nil && !known[v]; v = up[list[v].Parent] {
 			x.implied[v], known[v] = site.Offset, true
-			site = site.Outer
+			site = site.Caller
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (x *codeCoder) compare() {
 	before := make(map[place]int)
 	for i := range x.c.Vertices {
 		v := &x.c.Vertices[i]
-		at := place{v.Kind, v.Tail, v.Offset}
+		at := place{v.Kind, v.TailCall, v.Offset}
 		x.like[i] = -1
 		if v.Parent < 0 {
 			continue
@@ -245,7 +245,7 @@ func (x *codeCoder) again() {
 		for at := v.Parent; at >= 0; at = x.c.Vertices[at].Parent {
 			around = append(around, at)
 		}
-		up := x.uvarint(slices.Index(around, v.Again), len(around))
+		up := x.uvarint(slices.Index(around, v.RecursionOf), len(around))
 		if x.Reader == nil {
 			continue
 		}
@@ -253,52 +253,52 @@ func (x *codeCoder) again() {
 			x.Reader.Fail("vertex %d is no function that is called again", i)
 			return
 		}
-		v.Again = around[up]
+		v.RecursionOf = around[up]
 	}
 }
 
 // steps are those that are odd.
 func (x *codeCoder) steps() {
-	n := x.uvarint(len(x.c.Odd), len(x.c.Vertices)*len(x.c.Vertices))
+	n := x.uvarint(len(x.c.UnorderedTransitions), len(x.c.Vertices)*len(x.c.Vertices))
 	from := 0
 	for i := range n {
-		var s model.Step
+		var s model.CallTransition
 		if x.Reader == nil {
-			s = x.c.Odd[i]
+			s = x.c.UnorderedTransitions[i]
 		}
 		s.From = int(x.varint(int64(s.From-from))) + from
 		s.To = int(x.varint(int64(s.To-s.From))) + s.From
-		s.Way = model.Way(x.varint(int64(s.Way)))
+		s.Loop = model.LoopTransition(x.varint(int64(s.Loop)))
 		if from = s.From; x.Reader == nil {
 			continue
 		}
 		if checkStep(x.Reader, x.c, s); x.Failed() {
 			return
 		}
-		x.c.Odd = append(x.c.Odd, s)
+		x.c.UnorderedTransitions = append(x.c.UnorderedTransitions, s)
 	}
 }
 
 // apart codes the pairs of vertices that exclude each other in an iteration.
 func (x *codeCoder) apart() {
-	n := len(x.c.Apart)
+	n := len(x.c.ExclusivePairs)
 	if x.Reader != nil {
-		if x.Reader.Rest() == 0 {
+		if x.Reader.RemainingLen() == 0 {
 			return
 		}
 		if n = x.Reader.Count(2); n == 0 {
 			x.Reader.Fail("an empty list of vertices that exclude each other")
 			return
 		}
-		x.c.Apart = make([][2]int, n)
+		x.c.ExclusivePairs = make([][2]int, n)
 	} else if n == 0 {
 		return
 	} else {
-		x.B = wire.AppendUvarint(x.B, uint64(n))
+		x.Buf = wire.AppendUvarint(x.Buf, uint64(n))
 	}
 	last := [2]int{}
-	for i := range x.c.Apart {
-		p := &x.c.Apart[i]
+	for i := range x.c.ExclusivePairs {
+		p := &x.c.ExclusivePairs[i]
 		p[0] = x.uvarint(p[0]-last[0], len(x.c.Vertices)) + last[0]
 		p[1] = x.uvarint(p[1]-p[0], len(x.c.Vertices)) + p[0]
 		if x.Reader == nil {
@@ -317,14 +317,14 @@ func (x *codeCoder) apart() {
 }
 
 // checkStep refuses steps between what is no calls, or round loops that there aren't.
-func checkStep(r *wire.Reader, c *model.Code, s model.Step) {
+func checkStep(r *wire.Reader, c *model.Code, s model.CallTransition) {
 	for _, v := range []int{s.From, s.To} {
 		if !isCall(c, v) {
 			r.Fail("vertex %d is no call", v)
 		}
 	}
-	if r.Err() == nil && (s.Way < model.Lost || int(s.Way) > c.LoopsAround(s.From, s.To)) {
-		r.Fail("no loop %d around vertices %d and %d", s.Way, s.From, s.To)
+	if r.Err() == nil && (s.Loop < model.UnknownTransition || int(s.Loop) > c.LoopsAround(s.From, s.To)) {
+		r.Fail("no loop %d around vertices %d and %d", s.Loop, s.From, s.To)
 	}
 }
 

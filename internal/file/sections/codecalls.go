@@ -12,14 +12,14 @@ type CodeCall struct {
 	Function uint16
 	Site     int // number, less one
 	Name     string
-	At       model.Site
+	Location model.Site
 	turn     int
 	path     []int32 // places from the outermost to the site
 }
 
 // CodeCalls lists which functions are called from where, in the order of addresses; a function's own calls are listed
 // at its call site.
-func CodeCalls(t *SignatureTable, sites *Sites, schema map[uint16]*model.Function) []CodeCall {
+func CodeCalls(t *SignatureTable, sites *SiteTable, schema map[uint16]*model.Function) []CodeCall {
 	type pair struct {
 		function uint16
 		site     int
@@ -28,22 +28,22 @@ func CodeCalls(t *SignatureTable, sites *Sites, schema map[uint16]*model.Functio
 	var list []CodeCall
 	place := make(map[model.Site]int32, len(sites.List))
 	for i := range sites.List {
-		if s := sites.List[i].Alone(); place[s] == 0 {
+		if s := sites.List[i].WithoutCallers(); place[s] == 0 {
 			place[s] = int32(len(place) + 1)
 		}
 	}
-	for n := range t.Calls {
-		g, _, site := t.Call(n)
+	for n := range t.DistinctCalls {
+		g, _, site := t.DistinctCall(n)
 		if site == 0 {
 			continue // an unknown place
 		}
-		p := pair{g.Call, sites.Number(site)}
-		f := schema[g.Call]
+		p := pair{g.FunctionID, sites.CommonNumber(site)}
+		f := schema[g.FunctionID]
 		if known[p] || f == nil {
 			continue
 		}
 		known[p] = true
-		list = append(list, CodeCall{Function: p.function, Site: p.site - 1, Name: f.Name, At: sites.List[p.site], turn: sites.Turns[p.site]})
+		list = append(list, CodeCall{Function: p.function, Site: p.site - 1, Name: f.Name, Location: sites.List[p.site], turn: sites.Turns[p.site]})
 	}
 	SortCalls(list, func(s model.Site) int32 { return place[s] })
 	return list
@@ -57,8 +57,8 @@ func SortCalls(list []CodeCall, place func(model.Site) int32) {
 		if c.path = paths[c.Site]; c.path != nil {
 			continue
 		}
-		for s := &c.At; s != nil; s = s.Outer {
-			c.path = append(c.path, place(s.Alone()))
+		for s := &c.Location; s != nil; s = s.Caller {
+			c.path = append(c.path, place(s.WithoutCallers()))
 		}
 		slices.Reverse(c.path)
 		paths[c.Site] = c.path

@@ -98,9 +98,9 @@ func (x *codeCoder) strings() {
 		switch {
 		case t.of != 0:
 		case x.Reader == nil && strings.IndexByte(t.s, 0) < 0:
-			x.B = append(append(x.B, t.s...), 0)
+			x.Buf = append(append(x.Buf, t.s...), 0)
 		case x.Reader == nil:
-			x.B = wire.AppendString(append(x.B, 0), t.s)
+			x.Buf = wire.AppendString(append(x.Buf, 0), t.s)
 		default:
 			n := bytes.IndexByte(x.Reader.Remaining(), 0)
 			if t.s = string(x.Reader.Bytes(n)); n == 0 {
@@ -162,7 +162,7 @@ func (x *codeCoder) alike() []int {
 		if v.Parent < 0 {
 			continue
 		}
-		if low := &x.lowest[of]; v.Kind != model.LoopVertex && !v.Tail && (*low == 0 || v.Offset < *low) {
+		if low := &x.lowest[of]; v.Kind != model.LoopVertex && !v.TailCall && (*low == 0 || v.Offset < *low) {
 			*low = v.Offset
 		}
 		if n := x.like[i]; n >= 0 && alike[of] < 0 && x.in[n] < of {

@@ -80,18 +80,18 @@ const (
 
 func shapeOf(v *model.Vertex) int {
 	switch {
-	case v.Kind == model.FunctionVertex && v.Tail:
+	case v.Kind == model.FunctionVertex && v.TailCall:
 		return shapeTail
-	case v.Kind == model.CallVertex && v.Tail:
+	case v.Kind == model.CallVertex && v.TailCall:
 		return shapeTailCall
 	}
 	return int(v.Kind)
 }
 
 func (x *codeCoder) setShape(v *model.Vertex, shape int) {
-	v.Again = -1
+	v.RecursionOf = -1
 	if v.Kind = model.VertexKind(shape); shape >= shapeTail {
-		v.Tail = true
+		v.TailCall = true
 		v.Kind = model.FunctionVertex
 		if shape == shapeTailCall {
 			v.Kind = model.CallVertex
@@ -228,7 +228,7 @@ func (x *codeCoder) shape() {
 		if flagged[i] {
 			v := &x.c.Vertices[i]
 			x.flags[i] = x.uvarint(x.flags[i], codeFlags-1)
-			v.AtLeast, v.Unsure = x.flags[i]&codeAtLeast != 0, x.flags[i]&codeUnsure != 0
+			v.RoundsAtLeast, v.EntriesUnsure = x.flags[i]&codeAtLeast != 0, x.flags[i]&codeUnsure != 0
 		}
 	}
 }

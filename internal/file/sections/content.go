@@ -11,23 +11,23 @@ import (
 // Content is a whole trace in memory, in the form that the merge of ranks
 // makes and WriteFile puts into a file.
 type Content struct {
-	Meta      map[string]string
-	Ranks     int              // of the world, those without a track included
-	Schema    []model.Function // of every function that occurs; nil: take package mpi's
-	Strings   map[uint64]string
-	Sites     map[uint64]model.Site // by hash; Outer is not looked at
-	Outer     map[uint64]uint64     // hash of a site → hash of the one its function was called from
-	Classes   []Class
-	Processes Processes
-	FinishNs  int64            // see Reader.FinishNs
-	Series    *Series          // nil: no times of single calls
-	Clocks    *Clocks          // nil: one clock, or not compared
-	Allocs    []AllocEvents    // sets of ranks; those without segments are in none
-	Handovers []AllocEvents    // the same, see track.PackHandover
-	Thinned   []model.Thinned  // values that were merged to make the trace smaller
-	Drawn     *grammar.Drawing // loops whose numbers of rounds are drawn; nil: none
-	Partners  []model.Partners // messages whose partners, sizes and tags are drawn
-	Timeless  bool             // nothing was kept of times: what Content says of them is not written
+	Meta              map[string]string
+	Ranks             int              // of the world, those without a track included
+	Schema            []model.Function // of every function that occurs; nil: take package mpi's
+	Strings           map[uint64]string
+	Sites             map[uint64]model.Site // by hash; Outer is not looked at
+	CallerSites       map[uint64]uint64     // hash of a site → hash of the one its function was called from
+	Classes           []Class
+	Processes         Processes
+	MergeNs           int64                     // see Reader.MergeNs
+	Series            *Series                   // nil: no times of single calls
+	Clocks            *Clocks                   // nil: one clock, or not compared
+	Allocs            []AllocEvents             // sets of ranks; those without segments are in none
+	Handovers         []AllocEvents             // the same, see track.PackHandover
+	MergedSizes       []model.MergedSizes       // values that were merged to make the trace smaller
+	SyntheticLoops    *grammar.SyntheticCounts  // loops whose numbers of rounds are drawn; nil: none
+	SyntheticMessages []model.SyntheticMessages // messages whose partners, sizes and tags are drawn
+	NoTimes           bool                      // nothing was kept of times: what Content says of them is not written
 }
 
 // A Class is a set of ranks that did the same calls in the same order, up to
@@ -43,23 +43,23 @@ type Class struct {
 	Terminals Terminals
 	// Lanes, if any, are in rising order of Terminal. LaneCounts has the repetition counts of their Steps, as Counts
 	// has those of Streams.
-	Lanes      []signature.LaneColumns
-	LaneCounts []column.Column
+	Lanes          []signature.LaneColumns
+	LaneStepCounts []column.Column
 	// Histograms, if any, are in rising order of Terminal and From.
 	Histograms []Histogram
-	// Ranked is what each of several ranks spent; of one rank its Times say it.
-	Ranked timing.TotalColumns
-	// RankedValues is the sums of what was attached on each of several ranks, by name: what
+	// RankTotals is what each of several ranks spent; of one rank its Times say it.
+	RankTotals timing.TotalColumns
+	// RankAttachedTotals is the sums of what was attached on each of several ranks, by name: what
 	// is below zero in place of gaps, what is above in place of durations.
-	RankedValues map[string]timing.TotalColumns
+	RankAttachedTotals map[string]timing.TotalColumns
 	// LeafTimes, if any, is in rising order of Leaf.
 	LeafTimes []LeafTimes
-	// Firsts, if any, is in rising order of Leaf.
-	Firsts []First
-	// Mixed lists, in rising order, the terminals without times of single leaves in the first stream.
-	Mixed []int
+	// FirstTimes, if any, is in rising order of Leaf.
+	FirstTimes []FirstTimes
+	// SharedTimes lists, in rising order, the terminals without times of single leaves in the first stream.
+	SharedTimes []int
 	// Values is what was attached to calls, by name, parallel to Terminals; see
-	// Reader.Values.
+	// Reader.AttachedStats.
 	Values map[string][]model.ValueStat
 	// LeafValues, by name, are in rising order of Leaf.
 	LeafValues map[string][]LeafValue
@@ -69,10 +69,10 @@ type Class struct {
 // are equal on all of its ranks. Terminals are numbered by first
 // occurrence over the streams in order.
 type Terminal struct {
-	Call  uint16
-	Site  uint64
-	Vals  []column.Column // per value of the signature: one for each rank
-	Times model.Times
+	Call   uint16
+	Site   uint64
+	Values []column.Column // per value of the signature: one for each rank
+	Times  model.Times
 }
 
 // Terminals are those of a class. There may be millions, so they need not be in memory
@@ -93,7 +93,7 @@ func (l TerminalList) Len() int { return len(l) }
 
 // Describe is described with Terminals.
 func (l TerminalList) Describe(n int, t *Terminal) {
-	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Vals: append(t.Vals[:0], l[n].Vals...)}
+	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Values: append(t.Values[:0], l[n].Values...)}
 }
 
 // Times is described with Terminals.

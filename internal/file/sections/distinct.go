@@ -66,7 +66,7 @@ func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 
 // signaturesAt is what is known of the signatures at a place while calls are gone through.
 type signaturesAt struct {
-	groups []*Group
+	groups []*SignatureGroup
 	first  []int // number of the first signature of each
 	used   []int // how many of each have occurred
 	last   int   // the group of the last new one
@@ -158,10 +158,10 @@ func (p *signaturesAt) came(sig, at int) {
 }
 
 // byPlaces gathers groups by place. first are the numbers of their first signatures.
-func byPlaces(groups []*Group, first []int) map[int]*signaturesAt {
+func byPlaces(groups []*SignatureGroup, first []int) map[int]*signaturesAt {
 	at := make(map[int]*signaturesAt)
 	for i, g := range groups {
-		p := once.Get(at, g.Site, func() *signaturesAt { return &signaturesAt{} })
+		p := once.GetOrMake(at, g.Site, func() *signaturesAt { return &signaturesAt{} })
 		p.groups, p.first, p.used = append(p.groups, g), append(p.first, first[i]), append(p.used, 0)
 	}
 	return at
@@ -186,7 +186,7 @@ func (x *distinctCalls) add(refs []signatureRef) []int {
 	list := make([]int, len(refs))
 	last := int32(0) // 0 is the start, n + 1 call n
 	for k, ref := range refs {
-		n, fresh := once.Number(x.number, ref)
+		n, fresh := once.NumberOf(x.number, ref)
 		if fresh {
 			x.calls = append(x.calls, ref)
 			x.behind = append(x.behind, x.behind[last])
@@ -211,11 +211,11 @@ func (x *distinctCalls) sort() []int32 {
 }
 
 // codeCalls is the calls of a trace with stacks; outer and place are of its sites.
-func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, outer, place []int) {
+func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*SignatureGroup, first, outer, place []int) {
 	at := byPlaces(groups, first)
 	order := orderSites(outer, place, func(site int) bool { return at[place[site]] != nil })
 	last := 0
-	wire.List(c, calls, 2, func(_ int, x *distinctCall) {
+	wire.CodeList(c, calls, 2, func(_ int, x *distinctCall) {
 		n := int(order.number[x.site])
 		if codeFurther(c, &n, last, len(order.sites)); !c.Failed() {
 			x.site, last = order.sites[n], n
@@ -230,9 +230,9 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, out
 		if c.Reader == nil {
 			how = p.take(int(x.sig))
 		}
-		if wire.Bounded(c, &how, maxSignatures+recent); c.Reader != nil {
+		if wire.CodeBounded(c, &how, maxSignatures+recent); c.Reader != nil {
 			sig, ok := p.find(how)
-			c.Refuse(!ok, "call %d with no signature of its site", i)
+			c.RefuseIf(!ok, "call %d with no signature of its site", i)
 			x.sig = int32(sig)
 		}
 	}
@@ -240,18 +240,18 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, out
 
 // decodeCalls reads the calls of a trace with stacks.
 func (t *SignatureTable) decodeCalls(r *wire.Reader) {
-	codeCalls(&wire.Coder{Reader: r}, &t.stacked, t.groups, t.first, t.sites.Outer, t.sites.Place)
+	codeCalls(&wire.Coder{Reader: r}, &t.stacked, t.groups, t.first, t.sites.CallerOf, t.sites.WithoutCallers)
 	if t.stacked == nil {
 		t.stacked = []distinctCall{} // there are stacks
 	}
 }
 
 // append writes the calls.
-func (x *distinctCalls) append(b []byte, groups []*Group, first []int, sites *siteTable) []byte {
+func (x *distinctCalls) append(b []byte, groups []*SignatureGroup, first []int, sites *siteTable) []byte {
 	calls := make([]distinctCall, len(x.calls))
 	for i, c := range x.calls {
 		calls[i] = distinctCall{int32(first[c.group] + int(c.sig)), c.site}
 	}
 	outer, place := sites.shape()
-	return wire.Append(b, func(c *wire.Coder) { codeCalls(c, &calls, groups, first, outer, place) })
+	return wire.AppendCoded(b, func(c *wire.Coder) { codeCalls(c, &calls, groups, first, outer, place) })
 }

@@ -26,10 +26,10 @@ func drawStacks(t *rapid.T) *siteTable {
 }
 
 // read decodes the table of sites.
-func (t *siteTable) read(fail func(string, ...any)) *Sites {
+func (t *siteTable) read(fail func(string, ...any)) *SiteTable {
 	r := wire.NewReader(t.append(nil), "sites")
 	s := DecodeSites(r)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		fail("%v", err)
 	}
 	return s
@@ -41,8 +41,8 @@ func TestOrderOfSites(t *testing.T) {
 		s := drawStacks(t).read(t.Fatalf)
 		wanted := rapid.SliceOfN(rapid.Bool(), len(s.List), len(s.List)).Draw(t, "wanted")
 		path := func(site int) (list []int) {
-			for ; ; site = s.Outer[site] {
-				if list = append(list, s.Place[site]); s.Outer[site] == 0 {
+			for ; ; site = s.CallerOf[site] {
+				if list = append(list, s.WithoutCallers[site]); s.CallerOf[site] == 0 {
 					slices.Reverse(list)
 					return list
 				}
@@ -50,12 +50,12 @@ func TestOrderOfSites(t *testing.T) {
 		}
 		var want []int32
 		for i := range s.List {
-			if wanted[s.Place[i]] {
+			if wanted[s.WithoutCallers[i]] {
 				want = append(want, int32(i))
 			}
 		}
 		slices.SortStableFunc(want, func(a, b int32) int { return slices.Compare(path(int(a)), path(int(b))) })
-		x := orderSites(s.Outer, s.Place, func(site int) bool { return wanted[s.Place[site]] })
+		x := orderSites(s.CallerOf, s.WithoutCallers, func(site int) bool { return wanted[s.WithoutCallers[site]] })
 		if !slices.Equal(x.sites, want) {
 			t.Fatalf("order %v, want %v", x.sites, want)
 		}
@@ -76,7 +76,7 @@ func drawCalls(t *rapid.T, sites *siteTable) (*signatureWriter, [][]signatureRef
 	}
 	w := &signatureWriter{}
 	for range rapid.IntRange(1, 4).Draw(t, "groups") {
-		g := &Group{Site: rapid.IntRange(1, len(sites.places)-1).Draw(t, "place"), Width: 1}
+		g := &SignatureGroup{Site: rapid.IntRange(1, len(sites.places)-1).Draw(t, "place"), ValueCount: 1}
 		for n := range rapid.IntRange(1, 150).Draw(t, "signatures") {
 			if n == 0 {
 				g.start = []uint32{0}
@@ -131,12 +131,12 @@ func TestDistinctCalls(t *testing.T) {
 		table := &SignatureTable{sites: sites.read(t.Fatalf), groups: w.groups}
 		for _, g := range w.groups {
 			g.size = g.signatures()
-			table.first = append(table.first, table.Total)
-			table.Total += g.size
+			table.first = append(table.first, table.SignatureCount)
+			table.SignatureCount += g.size
 		}
 		r := wire.NewReader(x.append(nil, w.groups, table.first, sites), "calls")
 		table.decodeCalls(r)
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if len(table.stacked) != len(x.calls) {
@@ -146,7 +146,7 @@ func TestDistinctCalls(t *testing.T) {
 			last, seen, again := -1, map[int]bool{}, false
 			for k, n := range list {
 				n = int(number[n])
-				g, sig, site := table.Call(n)
+				g, sig, site := table.DistinctCall(n)
 				got := call{slices.Index(w.groups, g), site, string(g.keys[g.start[sig]:g.start[sig+1]])}
 				if got != want[i][k] {
 					t.Fatalf("class %d: call %d is %v, want %v", i, k, got, want[i][k])
@@ -163,11 +163,11 @@ func TestDistinctCalls(t *testing.T) {
 // Damaged calls and stacks are errors, or some calls of the table.
 func TestDistinctCallsDamaged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := &SignatureTable{sites: &Sites{Outer: []int{0, 0, 0, 1, 1, 3}, Place: []int{0, 1, 2, 1, 2, 2}}}
+		table := &SignatureTable{sites: &SiteTable{CallerOf: []int{0, 0, 0, 1, 1, 3}, WithoutCallers: []int{0, 1, 2, 1, 2, 2}}}
 		for i := range 3 {
-			g := &Group{Site: 1 + i%2, size: 1 + i}
-			table.groups, table.first = append(table.groups, g), append(table.first, table.Total)
-			table.Total += g.size
+			g := &SignatureGroup{Site: 1 + i%2, size: 1 + i}
+			table.groups, table.first = append(table.groups, g), append(table.first, table.SignatureCount)
+			table.SignatureCount += g.size
 		}
 		b := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.ByteRange(0, 4), rapid.ByteRange(60, 76)), 1, 40).Draw(t, "bytes")
 		r := wire.NewReader(b, "calls")
@@ -175,7 +175,7 @@ func TestDistinctCallsDamaged(t *testing.T) {
 			return
 		}
 		for n, c := range table.stacked {
-			if g, sig, site := table.Call(n); sig < 0 || sig >= g.size || table.sites.Place[site] != g.Site {
+			if g, sig, site := table.DistinctCall(n); sig < 0 || sig >= g.size || table.sites.WithoutCallers[site] != g.Site {
 				t.Fatalf("call %d is %v", n, c)
 			}
 		}

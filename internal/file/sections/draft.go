@@ -45,14 +45,14 @@ func prepare(c *Content) (*Encoded, error) {
 	return assemble(&raw, series) // the content is let go before that: tables for packing take as much
 }
 
-func assemble(raw *[container.End][]byte, series *Series) (*Encoded, error) {
+func assemble(raw *[container.SectionCount][]byte, series *Series) (*Encoded, error) {
 	tail, err := series.tail()
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoded{head: container.Assemble(*raw, container.Pack, tail)}
+	e := &Encoded{head: container.Assemble(*raw, container.PackSection, tail)}
 	if series != nil {
-		e.series, e.index = series.size(), series.Index()
+		e.series, e.index = series.size(), series.EncodeIndex()
 	}
 	return e, nil
 }
@@ -65,7 +65,7 @@ type Draft struct {
 }
 
 // TokenSize is how many bytes a draft begins with that nobody else knows.
-const TokenSize = container.HeadSize
+const TokenSize = container.MinFileSize
 
 // Draft makes a file beside path that is to become the trace.
 func (e *Encoded) Draft(path string) (*Draft, error) {

@@ -13,10 +13,10 @@ import (
 func end(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank: rank} }
 
 // two is a content of two classes.
-func two(families ...model.Drawn) *Content {
+func two(families ...model.SyntheticLoops) *Content {
 	return &Content{
-		Ranks: 4, Classes: []Class{{Ranks: column.FromValues(0, 2)}, {Ranks: column.FromValues(1, 3)}},
-		Drawn: &grammar.Drawing{Seed: 5, Families: families, Loops: make([][]grammar.DrawnLoop, 2)},
+		Ranks: 4, Classes: []Class{{Ranks: column.ColumnOf(0, 2)}, {Ranks: column.ColumnOf(1, 3)}},
+		SyntheticLoops: &grammar.SyntheticCounts{Seed: 5, Families: families, Loops: make([][]grammar.SyntheticLoop, 2)},
 	}
 }
 
@@ -24,20 +24,20 @@ var twoRanks = [][]int{{0, 2}, {1, 3}}
 
 // TestBadDrawn: what can't be is neither written nor read.
 func TestBadDrawn(t *testing.T) {
-	for name, bad := range map[string]model.Drawn{
+	for name, bad := range map[string]model.SyntheticLoops{
 		"none":   {Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0)}},
-		"no run": {Runs: 1, Distribution: model.Distribution{Least: end(0, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 0, High: 6, Value: 5, Count: 1}}}},
-		"order":  {Runs: 2, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}}},
-		"value":  {Runs: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}}},
-		"beyond": {Runs: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}}},
-		"rank":   {Runs: 1, Distribution: model.Distribution{Least: end(1, 4), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}}}},
+		"no run": {LoopRuns: 1, Distribution: model.Distribution{Least: end(0, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 0, High: 6, Value: 5, Count: 1}}}},
+		"order":  {LoopRuns: 2, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}}},
+		"value":  {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}}},
+		"beyond": {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}}},
+		"rank":   {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 4), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}}}},
 	} {
 		c := two(bad)
 		if name != "rank" && c.checkDrawn() == nil {
 			t.Errorf("%s: could be written", name)
 		}
-		r := wire.NewReader(c.AppendDrawn(nil), "drawn")
-		if DecodeDrawn(r, 4, twoRanks); r.Done() == nil {
+		r := wire.NewReader(c.AppendSyntheticLoops(nil), "drawn")
+		if DecodeSyntheticLoops(r, 4, twoRanks); r.Finish() == nil {
 			t.Errorf("%s: could be read", name)
 		}
 	}
@@ -46,26 +46,26 @@ func TestBadDrawn(t *testing.T) {
 // FuzzDrawn: what is no list of drawn loops is an error, and what is one goes both ways.
 func FuzzDrawn(f *testing.F) {
 	c := two(
-		model.Drawn{Precision: 95, Runs: 6, Distribution: model.Distribution{Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, Value: 1, Count: 1}, {Low: 70, High: 90, Value: 80, Count: 5}}}},
-		model.Drawn{Runs: 2, Distribution: model.Distribution{Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}}},
+		model.SyntheticLoops{Precision: 95, LoopRuns: 6, Distribution: model.Distribution{Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, Value: 1, Count: 1}, {Low: 70, High: 90, Value: 80, Count: 5}}}},
+		model.SyntheticLoops{LoopRuns: 2, Distribution: model.Distribution{Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}}},
 	)
-	c.Drawn.Loops[0] = []grammar.DrawnLoop{{Symbol: 0, Family: 1, Keys: []int64{0, 0}}, {Symbol: 7, Family: 0, Keys: []int64{5, -9}}}
-	f.Add(c.AppendDrawn(nil))
-	f.Add(two().AppendDrawn(nil))
+	c.SyntheticLoops.Loops[0] = []grammar.SyntheticLoop{{SymbolNumber: 0, Family: 1, KeyOfRank: []int64{0, 0}}, {SymbolNumber: 7, Family: 0, KeyOfRank: []int64{5, -9}}}
+	f.Add(c.AppendSyntheticLoops(nil))
+	f.Add(two().AppendSyntheticLoops(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "drawn")
-		d := DecodeDrawn(w, 4, twoRanks)
-		if w.Done() != nil {
+		d := DecodeSyntheticLoops(w, 4, twoRanks)
+		if w.Finish() != nil {
 			return
 		}
 		c := two()
-		c.Drawn = d
+		c.SyntheticLoops = d
 		if err := c.checkDrawn(); err != nil {
 			t.Fatal(err)
 		}
-		w = wire.NewReader(c.AppendDrawn(nil), "drawn")
-		again := DecodeDrawn(w, 4, twoRanks)
-		if err := w.Done(); err != nil || !reflect.DeepEqual(again, d) {
+		w = wire.NewReader(c.AppendSyntheticLoops(nil), "drawn")
+		again := DecodeSyntheticLoops(w, 4, twoRanks)
+		if err := w.Finish(); err != nil || !reflect.DeepEqual(again, d) {
 			t.Fatalf("%+v became %+v: %v", d, again, err)
 		}
 	})

@@ -18,67 +18,67 @@ import (
 // The edited list is that of the class this far back. The rest after the last hunk is copied, too. Signatures added are
 // differences to the one before them in the list, at first to 0.
 const (
-	Together    = 255
-	maxTogether = 256     // classes; with more, a list's own form is as good
-	maxEditing  = 1 << 14 // places compared to find the least edits
+	SharedSignaturesMark = 255
+	maxTogether          = 256     // classes; with more, a list's own form is as good
+	maxEditing           = 1 << 14 // places compared to find the least edits
 )
 
 // A ClassCommon is what the ranks of a class have in common, once read.
 type ClassCommon struct {
-	Streams       []*grammar.Grammar
-	Varying, Sigs []int
+	Streams                   []*grammar.Grammar
+	VaryingCounts, Signatures []int
 
-	Symbols, Grammars, List int // how many symbols; bytes of the grammars, of the list
-	Edited                  bool
+	SymbolCount, GrammarBytes, SignatureListBytes int // how many symbols; bytes of the grammars, of the list
+	IsEdited                                      bool
 }
 
 // codeTogether codes the classes. A writer passes, for each class, the distance back to the one whose list is edited,
 // and the encoded list.
 func codeTogether(c *wire.Coder, list []ClassCommon, table *SignatureTable, back []int, how [][]byte) {
-	tag := byte(Together)
-	wire.Byte(c, &tag)
+	tag := byte(SharedSignaturesMark)
+	wire.CodeByte(c, &tag)
 	at := func() int {
 		if c.Reader == nil {
 			return 0
 		}
-		return -c.Reader.Rest()
+		return -c.Reader.RemainingLen()
 	}
 	for i := range list {
 		x, from := &list[i], at()
-		if grammar.CodeAll(c, &x.Streams); c.Failed() {
+		if grammar.CodeCountedGrammars(c, &x.Streams); c.Failed() {
 			return
 		}
-		x.Grammars = at() - from
+		x.GrammarBytes = at() - from
 	}
 	for i := range list {
-		column.CodeVarying(c, &list[i].Varying, list[i].Streams)
+		column.CodeVarying(c, &list[i].VaryingCounts, list[i].Streams)
 	}
 	for i := range list {
 		x, from := &list[i], at()
-		if wire.Bounded(c, &back[i], i); c.Reader == nil {
-			c.B = append(c.B, how[i]...)
+		if wire.CodeBounded(c, &back[i], i); c.Reader == nil {
+			c.Buf = append(c.Buf, how[i]...)
 			continue
 		}
 		if !c.Failed() {
-			x.Edited = back[i] > 0
-			x.decodeList(c, list[i-back[i]].Sigs, table)
+			x.IsEdited = back[i] > 0
+			x.decodeList(c, list[i-back[i]].Signatures, table)
 		}
 		if c.Failed() {
 			return
 		}
-		x.List = at() - from
+		x.SignatureListBytes = at() - from
 	}
 }
 
-func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
+func appendTogether(b []byte, list []column.CountedStreams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	back, how := edited(sigs)
 	all := make([]ClassCommon, len(list))
 	for i := range list {
-		if all[i].Streams, all[i].Varying = list[i].List, list[i].Varying; back[i] == 0 {
+		if all[i].Streams, all[i].VaryingCounts = list[i].Grammars, list[i].Varying; back[i] == 0 {
 			how[i] = appendList(nil, sigs[i], true, f, packed)
 		}
 	}
-	return wire.Append(b, func(c *wire.Coder) { codeTogether(c, all, nil, back, how) })
+	return wire.AppendCoded(b, func(c *wire.Coder) { codeTogether(c, all, nil, back, how) })
 }
 
 // DecodeClasses reads what n classes have in common.
@@ -93,7 +93,7 @@ func DecodeClasses(r *wire.Reader, n int, table *SignatureTable) []ClassCommon {
 	}
 	for i := range list {
 		for _, g := range list[i].Streams {
-			list[i].Symbols += g.Symbols()
+			list[i].SymbolCount += g.SymbolCount()
 		}
 	}
 	return list
@@ -102,20 +102,20 @@ func DecodeClasses(r *wire.Reader, n int, table *SignatureTable) []ClassCommon {
 // decodeList reads the signatures of the class's terminals, perhaps as edits of another list.
 func (x *ClassCommon) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
 	terminals, ok := grammar.CountTerminals(x.Streams)
-	if c.Refuse(!ok, "terminals are not numbered by first occurrence"); !ok {
+	if c.RefuseIf(!ok, "terminals are not numbered by first occurrence"); !ok {
 		return
 	}
-	if !x.Edited {
-		x.Sigs = decodeList(c.Reader, terminals, table)
+	if !x.IsEdited {
+		x.Signatures = decodeList(c.Reader, terminals, table)
 	} else {
 		var hunks []hunk
 		if codeEdits(c, of, &hunks); c.Failed() {
 			return
 		}
-		x.Sigs = edit(of, hunks)
-		c.Refuse(len(x.Sigs) != terminals, "%d signatures for %d terminals", len(x.Sigs), terminals)
+		x.Signatures = edit(of, hunks)
+		c.RefuseIf(len(x.Signatures) != terminals, "%d signatures for %d terminals", len(x.Signatures), terminals)
 	}
-	listed(c.Reader, x.Sigs, table)
+	listed(c.Reader, x.Signatures, table)
 }
 
 type hunk struct {
@@ -183,16 +183,16 @@ func edits(from, list []int) []hunk {
 // codeEdits: what makes another list out of from.
 func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	at, last := 0, 0
-	wire.List(c, hunks, 3, func(_ int, h *hunk) {
-		wire.Bounded(c, &h.copied, len(from)-at)
+	wire.CodeList(c, hunks, 3, func(_ int, h *hunk) {
+		wire.CodeBounded(c, &h.copied, len(from)-at)
 		if at += h.copied; h.copied > 0 {
 			last = from[at-1]
 		}
-		wire.Bounded(c, &h.left, len(from)-at)
+		wire.CodeBounded(c, &h.left, len(from)-at)
 		at += h.left
-		wire.List(c, &h.added, 1, func(_ int, s *int) {
-			wire.Relative(c, s, last)
-			c.Refuse(*s < 0 || *s >= maxSignatures, "signature %d", *s)
+		wire.CodeList(c, &h.added, 1, func(_ int, s *int) {
+			wire.CodeRelative(c, s, last)
+			c.RefuseIf(*s < 0 || *s >= maxSignatures, "signature %d", *s)
 			last = *s
 		})
 	})
@@ -218,7 +218,7 @@ func edited(sigs [][]int) (back []int, how [][]byte) {
 				continue
 			}
 			hunks := edits(sigs[k], list)
-			if e := wire.Append(nil, func(c *wire.Coder) { codeEdits(c, sigs[k], &hunks) }); len(e) < least {
+			if e := wire.AppendCoded(nil, func(c *wire.Coder) { codeEdits(c, sigs[k], &hunks) }); len(e) < least {
 				least, back[i], how[i] = len(e), i-k, e
 			}
 		}

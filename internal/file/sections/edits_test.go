@@ -18,8 +18,8 @@ func TestEdits(t *testing.T) {
 		from, list := numbers.Draw(t, "from"), numbers.Draw(t, "list")
 		hunks := edits(from, list)
 		var read []hunk
-		b := wire.Append(nil, func(c *wire.Coder) { codeEdits(c, from, &hunks) })
-		if err := wire.Read(b, "edits", func(c *wire.Coder) { codeEdits(c, from, &read) }); err != nil {
+		b := wire.AppendCoded(nil, func(c *wire.Coder) { codeEdits(c, from, &hunks) })
+		if err := wire.DecodeAll(b, "edits", func(c *wire.Coder) { codeEdits(c, from, &read) }); err != nil {
 			t.Fatal(err)
 		}
 		got := edit(from, read)
@@ -45,7 +45,7 @@ func TestEditsAreFew(t *testing.T) {
 
 // Classes that stand together come back, and no part of them is taken for all.
 func TestTogether(t *testing.T) {
-	var list []column.Streams
+	var list []column.CountedStreams
 	var sigs [][]int
 	for n := range 5 {
 		b := grammar.NewBuilder()
@@ -58,21 +58,21 @@ func TestTogether(t *testing.T) {
 			}
 			l = append(l, s)
 		}
-		list, sigs = append(list, column.Streams{List: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
+		list, sigs = append(list, column.CountedStreams{Grammars: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
-	b := appendTogether(nil, list, sigs, nil, wire.QuickPackedSize)
-	table := &SignatureTable{Total: 100, Calls: 100}
+	b := appendTogether(nil, list, sigs, nil, wire.QuickPackedSizeOf)
+	table := &SignatureTable{SignatureCount: 100, DistinctCalls: 100}
 	r := wire.NewReader(b, "classes")
 	got := DecodeClasses(r, len(list), table)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	edited := 0
 	for i, c := range got {
-		if !slices.Equal(c.Sigs, sigs[i]) || !slices.Equal(slices.Collect(c.Streams[0].All()), slices.Collect(list[i].List[0].All())) {
-			t.Errorf("class %d: %v %v, want %v", i, c.Sigs, c.Streams[0], sigs[i])
+		if !slices.Equal(c.Signatures, sigs[i]) || !slices.Equal(slices.Collect(c.Streams[0].All()), slices.Collect(list[i].Grammars[0].All())) {
+			t.Errorf("class %d: %v %v, want %v", i, c.Signatures, c.Streams[0], sigs[i])
 		}
-		if c.Edited {
+		if c.IsEdited {
 			edited++
 		}
 	}
@@ -81,26 +81,26 @@ func TestTogether(t *testing.T) {
 	}
 	for n := range b {
 		r := wire.NewReader(b[:n], "classes")
-		if DecodeClasses(r, len(list), table); r.Done() == nil {
+		if DecodeClasses(r, len(list), table); r.Finish() == nil {
 			t.Errorf("%d of %d bytes are taken for all", n, len(b))
 		}
 	}
 	r = wire.NewReader(b, "classes")
-	if DecodeClasses(r, len(list), &SignatureTable{Total: 10}); r.Err() == nil {
+	if DecodeClasses(r, len(list), &SignatureTable{SignatureCount: 10}); r.Err() == nil {
 		t.Error("signatures that are not in the table")
 	}
 }
 
 func FuzzTogether(f *testing.F) {
-	f.Add([]byte{Together, 1, 1, 0, 1, 1, 0, 0, 0, 0, column.EncodePlain(nil, &column.Column{})[0], 2, 1, 0})
+	f.Add([]byte{SharedSignaturesMark, 1, 1, 0, 1, 1, 0, 0, 0, 0, column.EncodePlain(nil, &column.Column{})[0], 2, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "fuzz")
-		list := DecodeClasses(r, 2, &SignatureTable{Total: 50})
+		list := DecodeClasses(r, 2, &SignatureTable{SignatureCount: 50})
 		if (list == nil) != (r.Err() != nil) {
 			t.Fatalf("%v with error %v", list, r.Err())
 		}
 		for _, c := range list {
-			for _, s := range c.Sigs {
+			for _, s := range c.Signatures {
 				if s < 0 || s >= 50 {
 					t.Fatalf("signature %d", s)
 				}

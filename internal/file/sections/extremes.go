@@ -18,10 +18,10 @@ type callRow struct {
 func (r *callRow) two() bool { return r.pools == 1 && r.count == 2 }
 
 func (p *ClassPools) rowsOf(codes []statCode) []callRow {
-	rows := make([]callRow, p.Rows)
+	rows := make([]callRow, p.ExtremesRows)
 	for i := range codes {
 		if x := &codes[i]; x.count > 0 {
-			r := &rows[p.Row[i]]
+			r := &rows[p.ExtremesRow[i]]
 			r.count += x.count
 			r.mean += float64(x.MeanNs() * float64(x.count)) // apart, so that all machines round alike
 			r.pools++
@@ -34,7 +34,7 @@ func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 		}
 	}
 	for i := range codes {
-		if r := &rows[p.Row[i]]; codes[i].count > 0 && r.pools == 1 {
+		if r := &rows[p.ExtremesRow[i]]; codes[i].count > 0 && r.pools == 1 {
 			r.mean = codes[i].MeanNs()
 		}
 	}
@@ -53,14 +53,14 @@ type Extremes struct {
 
 // Extremes returns the extremes of pools by their stats.
 func (p *ClassPools) Extremes(stats []model.Stat) []Extremes {
-	list := make([]Extremes, p.Rows)
+	list := make([]Extremes, p.ExtremesRows)
 	for i := range stats {
 		s := &stats[i]
 		x := Extremes{s.Min, s.Max, s.MinRank, s.MaxRank, 0, 0, s.Count, false}
 		if s.Count > 1 {
 			x.Deviation, x.repeated = s.Deviation(), s.Count
 		}
-		list[p.Row[i]].Merge(&x)
+		list[p.ExtremesRow[i]].Merge(&x)
 	}
 	return list
 }
@@ -196,7 +196,7 @@ func (p *ClassPools) read(c *TimeCodes, k int, base *TimeCodes, member func(i in
 	if c.common[k] != nil {
 		return c.common[k]
 	}
-	list, sums := make([]Extremes, p.Rows), p.sums(c.Stats[k])
+	list, sums := make([]Extremes, p.ExtremesRows), p.sums(c.Stats[k])
 	for i := range list {
 		if at, ok := base.commonRow(p, k, i); ok {
 			list[i] = base.common[k][at]
@@ -222,7 +222,7 @@ func (c *TimeCodes) commonRow(p *ClassPools, k, i int) (int, bool) {
 // readCommon sets what others refer to: ranks are those of the run.
 func (c *TimeCodes) readCommon(p *ClassPools) {
 	for k := range c.common {
-		c.common[k] = make([]Extremes, p.Rows)
+		c.common[k] = make([]Extremes, p.ExtremesRows)
 		for i := range c.common[k] {
 			c.common[k][i] = c.extremes[k][i].read(p, &c.rows[k][i], true, func(i int) int32 { return int32(i) })
 		}
@@ -237,7 +237,7 @@ func ReconcileExtremes(times []model.Times, groups []int32, ranks int, apart [2]
 	if ranks < 2 {
 		return
 	}
-	first, sites := FirstOfGroups(groups, func(n int) model.Times { return times[n] })
+	first, sites := SumGroups(groups, func(n int) model.Times { return times[n] })
 	own := [2][]uint64{make([]uint64, len(first)), make([]uint64, len(first))}
 	number := make([]int, countGroups(groups))
 	for i, t := range first {

@@ -40,21 +40,23 @@ func (t *SignatureTable) inOrder() *followed {
 	if t.stacked != nil {
 		return &followed{}
 	}
-	if t.sites == nil || t.Calls > mostFollowing {
+	if t.sites == nil || t.DistinctCalls > mostFollowing {
 		return nil
 	}
-	f := &followed{site: make([]int32, t.Calls), at: make([]int32, t.Calls)}
+	f := &followed{site: make([]int32, t.DistinctCalls), at: make([]int32, t.DistinctCalls)}
 	number := make(map[int]int32) // by site
 	var order []int
-	for n := range t.Calls {
-		_, _, site := t.Call(n)
+	for n := range t.DistinctCalls {
+		_, _, site := t.DistinctCall(n)
 		if _, known := number[site]; !known {
 			number[site] = 0
 			order = append(order, site)
 		}
 		f.site[n] = int32(site)
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(t.sites.Place[a], t.sites.Place[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.sites.WithoutCallers[a], t.sites.WithoutCallers[b]), cmp.Compare(a, b))
+	})
 	for i, site := range order {
 		number[site] = int32(i)
 	}
@@ -104,7 +106,7 @@ func (f *followed) code(c *wire.Coder, list []int, calls int) {
 }
 
 func (f *followed) append(b []byte, list []int) []byte {
-	return wire.Append(append(b, following), func(c *wire.Coder) { f.code(c, list, 0) })
+	return wire.AppendCoded(append(b, following), func(c *wire.Coder) { f.code(c, list, 0) })
 }
 
 // decode reads n calls of a table that has a number of calls, after the byte that says what they are.
@@ -113,8 +115,8 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 		r.Fail("calls that follow a table with more than %d", mostFollowing)
 		return nil
 	}
-	if n > r.Rest() {
-		r.Fail("%d calls in %d bytes", n, r.Rest())
+	if n > r.RemainingLen() {
+		r.Fail("%d calls in %d bytes", n, r.RemainingLen())
 		return nil
 	}
 	list := make([]int, n)
@@ -126,7 +128,7 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 
 // codeFurther is a number below a limit by how much more it is than another.
 func codeFurther(c *wire.Coder, v *int, than, limit int) {
-	wire.Relative(c, v, than)
+	wire.CodeRelative(c, v, than)
 	if c.Reader != nil && (*v < 0 || *v >= limit) {
 		c.Reader.Fail("number %d and %d more of %d", than, *v-than, limit)
 		*v = 0

@@ -36,7 +36,7 @@ func TestFollowing(t *testing.T) {
 			t.Fatalf("begins with %d", b)
 		}
 		got := f.decode(r, len(list), calls)
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, list) {
@@ -90,7 +90,7 @@ func TestFollowingIsShort(t *testing.T) {
 		}
 	}
 	mixed := func(b []byte) int {
-		out, _ := wire.Mix(b)
+		out, _ := wire.CompressMixing(b)
 		return len(out)
 	}
 	if a, b := mixed(f.append(nil, list)), mixed(appendList(nil, list, false, nil, nil)); 2*a > b {

@@ -9,8 +9,8 @@ import (
 
 // A Histogram is the times of some terminals' calls, as package trace gives them.
 type Histogram struct {
-	Terminal, From int
-	Duration, Gap  *hist.Hist
+	Terminal, PreviousPlace int
+	Duration, Gap           *hist.Hist
 }
 
 // AppendHistograms and DecodeHistograms: the histograms of a class, in rising
@@ -19,7 +19,7 @@ type Histogram struct {
 //	histograms = count uvarint, (terminal, as a difference to the one before uvarint,
 //	             from + 1 uvarint, durations hist, gaps hist)…
 func AppendHistograms(b []byte, list []Histogram) []byte {
-	return wire.Append(b, func(c *wire.Coder) { codeHistograms(c, &list, 0, 0) })
+	return wire.AppendCoded(b, func(c *wire.Coder) { codeHistograms(c, &list, 0, 0) })
 }
 
 // DecodeHistograms reads the histograms of a class.
@@ -31,28 +31,28 @@ func DecodeHistograms(r *wire.Reader, terminals, places int) (list []Histogram) 
 }
 
 func codeHistograms(c *wire.Coder, list *[]Histogram, terminals, places int) {
-	last := &Histogram{From: model.FromStart - 1}
-	wire.List(c, list, 6, func(_ int, h *Histogram) {
-		wire.Above(c, &h.Terminal, last.Terminal, terminals-1-last.Terminal)
-		wire.Above(c, &h.From, model.FromStart, places)
-		c.Refuse(h.Terminal == last.Terminal && h.From <= last.From, "histograms of terminal %d out of order", h.Terminal)
+	last := &Histogram{PreviousPlace: model.NoPreviousPlace - 1}
+	wire.CodeList(c, list, 6, func(_ int, h *Histogram) {
+		wire.CodeAbove(c, &h.Terminal, last.Terminal, terminals-1-last.Terminal)
+		wire.CodeAbove(c, &h.PreviousPlace, model.NoPreviousPlace, places)
+		c.RefuseIf(h.Terminal == last.Terminal && h.PreviousPlace <= last.PreviousPlace, "histograms of terminal %d out of order", h.Terminal)
 		if last = h; c.Reader != nil {
 			h.Duration, h.Gap = hist.Decode(c.Reader), hist.Decode(c.Reader)
 		} else {
-			c.B = h.Gap.AppendBinary(h.Duration.AppendBinary(c.B))
+			c.Buf = h.Gap.AppendBinary(h.Duration.AppendBinary(c.Buf))
 		}
 	})
 }
 
 // NumberPlaces numbers the places of a class's terminals.
-func NumberPlaces(groups []*Group) (of []int, n int) {
+func NumberPlaces(groups []*SignatureGroup) (of []int, n int) {
 	type place struct {
 		call uint16
 		site int
 	}
 	number := make(map[place]int)
 	for _, g := range groups {
-		n, _ := once.Number(number, place{g.Call, g.Site})
+		n, _ := once.NumberOf(number, place{g.FunctionID, g.Site})
 		of = append(of, n)
 	}
 	return of, len(number)

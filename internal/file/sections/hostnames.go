@@ -35,9 +35,9 @@ type nameRun struct {
 // code is a run; the argument is how many names may follow the first.
 func (x *nameRun) code(c *wire.Coder, most int) {
 	c.String(&x.first)
-	if wire.Bounded(c, &x.more, most); x.more > 0 {
-		wire.Bounded(c, &x.at, len(x.first))
-		wire.Integers(c, &x.step)
+	if wire.CodeBounded(c, &x.more, most); x.more > 0 {
+		wire.CodeBounded(c, &x.at, len(x.first))
+		wire.CodeIntegers(c, &x.step)
 	}
 }
 
@@ -48,11 +48,11 @@ func (x *nameRun) names(c *wire.Coder, list []string) []string {
 		return list
 	}
 	number, ok := numberedAt(x.first, x.at)
-	c.Refuse(!ok, "no number in the name %q", x.first)
+	c.RefuseIf(!ok, "no number in the name %q", x.first)
 	number.step = x.step
 	for i := int64(1); i <= int64(x.more) && !c.Failed(); i++ {
 		name, ok := number.name(i)
-		c.Refuse(!ok, "name %d after %q has no number", i, x.first)
+		c.RefuseIf(!ok, "name %d after %q has no number", i, x.first)
 		list = append(list, name)
 	}
 	return list
@@ -66,7 +66,7 @@ func nameRuns(list []string) (runs []nameRun) {
 		n = max(1, min(n, manyNames+namesPerByte*size-done))
 		run := nameRun{list[0], n - 1, len(x.before), x.step}
 		runs, list = append(runs, run), list[n:]
-		done, size = done+n, size+len(wire.Append(nil, func(c *wire.Coder) { run.code(c, 0) }))
+		done, size = done+n, size+len(wire.AppendCoded(nil, func(c *wire.Coder) { run.code(c, 0) }))
 	}
 	return runs
 }
@@ -75,17 +75,17 @@ func nameRuns(list []string) (runs []nameRun) {
 func codeNames(c *wire.Coder, list *[]string, limit int) {
 	if c.Reader == nil {
 		runs := nameRuns(*list)
-		wire.List(c, &runs, 2, func(_ int, x *nameRun) { x.code(c, 0) })
+		wire.CodeList(c, &runs, 2, func(_ int, x *nameRun) { x.code(c, 0) })
 		return
 	}
 	*list = nil
 	var runs []nameRun
 	start := 0
-	wire.List(c, &runs, 2, func(i int, x *nameRun) {
+	wire.CodeList(c, &runs, 2, func(i int, x *nameRun) {
 		if i == 0 {
-			start = c.Reader.Rest()
+			start = c.Reader.RemainingLen()
 		}
-		worth := manyNames + namesPerByte*(start-c.Reader.Rest())
+		worth := manyNames + namesPerByte*(start-c.Reader.RemainingLen())
 		x.code(c, max(min(limit, worth)-len(*list)-1, 0))
 		*list = x.names(c, *list)
 	})

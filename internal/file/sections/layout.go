@@ -13,14 +13,14 @@ import (
 func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
-		room = append(room, signature.ParamLayout{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out, Request: p.Type == model.Request})
+		room = append(room, signature.ParamLayout{Width: widthOf(p.Type), Dims: p.Dims, In: p.HasIn, Out: p.HasOut, Request: p.Type == model.TypeRequest})
 	}
-	l := signature.Layout{Result: widthOf(f.Result), Params: room}
+	l := signature.Layout{Result: widthOf(f.ResultType), Params: room}
 	switch {
-	case f.Has(model.CreatesComm):
-		l.Made = signature.CommWords
-	case f.Has(model.CreatesType):
-		l.Made = signature.TypeWords
+	case f.Has(model.AttrCreatesComm):
+		l.MadeValues = signature.CommWords
+	case f.Has(model.AttrCreatesType):
+		l.MadeValues = signature.TypeWords
 	}
 	return l
 }
@@ -28,13 +28,13 @@ func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout 
 // widthOf is how many values of a signature one of the type takes.
 func widthOf(t model.Type) signature.Width {
 	switch t {
-	case model.None:
+	case model.TypeNone:
 		return signature.WidthNone
-	case model.Address:
+	case model.TypeAddress:
 		return signature.WidthAddress
-	case model.Status:
+	case model.TypeStatus:
 		return signature.WidthStatus
-	case model.Int, model.Time, model.Handle, model.Request, model.Object, model.FunctionRef, model.String:
+	case model.TypeInt, model.TypeTime, model.TypeHandle, model.TypeRequest, model.TypeObject, model.TypeFunctionRef, model.TypeString:
 		return signature.WidthOne
 	}
 	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no such
@@ -60,7 +60,7 @@ func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signatur
 // ParamOf returns what the values of a span are.
 func ParamOf(f *model.Function, s *signature.Span) *model.ParamDef {
 	if s.Param == signature.ParamResult {
-		return &model.ParamDef{Kind: f.Returns, Type: f.Result}
+		return &model.ParamDef{Kind: f.ReturnKind, Type: f.ResultType}
 	}
 	return &f.Params[s.Param]
 }
@@ -77,27 +77,27 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 		if s.Param == signature.ParamMade {
 			continue
 		}
-		if s.Summed(vals) { // and could not be filled in
+		if s.HasSumsLeftOut(vals) { // and could not be filled in
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
 		switch p := ParamOf(f, s); {
-		case p.Type == model.Status && s.Filled(vals):
+		case p.Type == model.TypeStatus && s.IsFilledStatus(vals):
 			ranks[s.First+signature.StatusSource] = true
-		case p.Type == model.Status && s.Dims > 0:
+		case p.Type == model.TypeStatus && s.Dims > 0:
 			for e := range s.Elements(vals) {
-				if e.Filled(vals) {
+				if e.IsFilledStatus(vals) {
 					ranks[e.First+signature.StatusSource] = true
 				}
 			}
-		case p.Type == model.Int && p.Kind == mpi.KindRank:
+		case p.Type == model.TypeInt && p.Kind == mpi.KindRank:
 			for at := s.First + min(s.Dims, 1); at < s.End; at++ {
 				ranks[at] = true
 			}
 		}
 	}
-	var m signature.Movable
-	m.Find(&signature.Layout{}, spans, vals)
-	return m.Forms, nil
+	var m signature.MovableValues
+	m.FindIn(&signature.Layout{}, spans, vals)
+	return m.LayoutValues, nil
 }
 
 // Displacements that are the sums of counts are left out of signatures (see
@@ -109,7 +109,9 @@ func maySum(f *model.Function, i int) bool {
 	return i > 0 && isNumbers(&f.Params[i]) && isNumbers(&f.Params[i-1])
 }
 
-func isNumbers(p *model.ParamDef) bool { return p.Type == model.Int && p.Dims == 1 && p.In && !p.Out }
+func isNumbers(p *model.ParamDef) bool {
+	return p.Type == model.TypeInt && p.Dims == 1 && p.HasIn && !p.HasOut
+}
 
 func haveSums(f *model.Function) bool {
 	for i := range f.Params {
@@ -120,8 +122,8 @@ func haveSums(f *model.Function) bool {
 	return false
 }
 
-// SumsOf yields the spans that may be filled in, each with the one of its counts.
-func SumsOf(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
+// DisplacementSpans yields the spans that may be filled in, each with the one of its counts.
+func DisplacementSpans(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
 	return func(yield func(counts, displs *signature.Span) bool) {
 		for i := range spans {
 			if n := spans[i].Param; n != signature.ParamMade && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
@@ -131,9 +133,9 @@ func SumsOf(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span
 	}
 }
 
-// FillSums fills in displacements that were left out. Values that don't fit the
+// FillInDisplacements fills in displacements that were left out. Values that don't fit the
 // function stay as they are: who reads them finds that.
-func FillSums(f *model.Function, vals []int64) {
+func FillInDisplacements(f *model.Function, vals []int64) {
 	if len(vals) == 0 || !haveSums(f) {
 		return
 	}
@@ -142,7 +144,7 @@ func FillSums(f *model.Function, vals []int64) {
 	if err != nil {
 		return
 	}
-	for counts, displs := range SumsOf(f, spans) {
-		signature.FillSums(vals[counts.First:counts.End], vals[displs.First:displs.End])
+	for counts, displs := range DisplacementSpans(f, spans) {
+		signature.FillInSums(vals[counts.First:counts.End], vals[displs.First:displs.End])
 	}
 }

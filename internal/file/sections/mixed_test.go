@@ -15,8 +15,8 @@ func FuzzMixed(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x7f, 1}, uint16(9))
 	f.Fuzz(func(t *testing.T, b []byte, limit uint16) {
 		r := wire.NewReader(b, "mixed")
-		list := DecodeMixed(r, int(limit))
-		if r.Done() != nil {
+		list := DecodeSharedTimes(r, int(limit))
+		if r.Finish() != nil {
 			return
 		}
 		if !slices.IsSorted(list) || len(list) > 0 && list[len(list)-1] >= int(limit) {
@@ -25,9 +25,9 @@ func FuzzMixed(f *testing.F) {
 		if len(list) == 0 {
 			return
 		}
-		again := wire.NewReader(appendMixed([]Class{{Mixed: list}}), "mixed")
+		again := wire.NewReader(appendMixed([]Class{{SharedTimes: list}}), "mixed")
 		blobs := DecodeBlobs(again, 1)
-		if got := DecodeMixed(wire.NewReader(blobs[0], "mixed"), int(limit)); !slices.Equal(got, list) {
+		if got := DecodeSharedTimes(wire.NewReader(blobs[0], "mixed"), int(limit)); !slices.Equal(got, list) {
 			t.Fatalf("%v came back as %v", list, got)
 		}
 	})

@@ -15,22 +15,22 @@ import (
 //	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
 //	               distributions of relative ranks, sizes, tags and numbers
 func (c *Content) appendPartners(b []byte) []byte {
-	return wire.Append(b, func(x *wire.Coder) { codePartners(x, &c.Partners, 0) })
+	return wire.AppendCoded(b, func(x *wire.Coder) { codePartners(x, &c.SyntheticMessages, 0) })
 }
 
-// DecodePartners reads it.
-func DecodePartners(r *wire.Reader, ranks int) (list []model.Partners) {
+// DecodeSyntheticMessages reads it.
+func DecodeSyntheticMessages(r *wire.Reader, ranks int) (list []model.SyntheticMessages) {
 	codePartners(&wire.Coder{Reader: r}, &list, ranks)
 	return list
 }
 
-func codePartners(c *wire.Coder, list *[]model.Partners, ranks int) {
-	wire.List(c, list, 27, func(_ int, p *model.Partners) {
-		wire.Uints(c, &p.Seed, &p.Intervals, &p.Rounds)
-		wire.Bounded(c, &p.Exchanges, math.MaxInt32)
-		c.Bool(&p.Ring)
-		wire.Bounded(c, &p.Sent, math.MaxInt32)
-		wire.Bounded(c, &p.Received, math.MaxInt32)
+func codePartners(c *wire.Coder, list *[]model.SyntheticMessages, ranks int) {
+	wire.CodeList(c, list, 27, func(_ int, p *model.SyntheticMessages) {
+		wire.CodeUints(c, &p.Seed, &p.Intervals, &p.ExchangeRounds)
+		wire.CodeBounded(c, &p.DistinctExchanges, math.MaxInt32)
+		c.Bool(&p.WrapsAround)
+		wire.CodeBounded(c, &p.SendSegment, math.MaxInt32)
+		wire.CodeBounded(c, &p.ReceiveSegment, math.MaxInt32)
 		for _, d := range distributions(p) {
 			distribution(c, d, ranks)
 		}
@@ -40,8 +40,8 @@ func codePartners(c *wire.Coder, list *[]model.Partners, ranks int) {
 	})
 }
 
-func distributions(p *model.Partners) [4]*model.Distribution {
-	return [4]*model.Distribution{&p.Relative, &p.Sizes, &p.Tags, &p.Numbers}
+func distributions(p *model.SyntheticMessages) [4]*model.Distribution {
+	return [4]*model.Distribution{&p.RankDistances, &p.Sizes, &p.Tags, &p.MessagesPerInterval}
 }
 
 // mostDrawnValue bounds what a distribution is of, so that no difference is too large.
@@ -50,8 +50,8 @@ const mostDrawnValue = 1 << 60
 var errNoPartners = errors.New("a family of drawn messages without any")
 
 // checkPartners says what makes a family impossible.
-func checkPartners(p *model.Partners, ranks int) error {
-	if p.Sent < 0 || p.Received < 0 || p.Exchanges < 1 || p.Rounds < uint64(p.Exchanges) {
+func checkPartners(p *model.SyntheticMessages, ranks int) error {
+	if p.SendSegment < 0 || p.ReceiveSegment < 0 || p.DistinctExchanges < 1 || p.ExchangeRounds < uint64(p.DistinctExchanges) {
 		return errNoPartners
 	}
 	for _, d := range distributions(p) {
@@ -72,8 +72,8 @@ func checkPartners(p *model.Partners, ranks int) error {
 
 // checkPartners says what makes the section impossible to write.
 func (c *Content) checkPartners() error {
-	for i := range c.Partners {
-		if err := checkPartners(&c.Partners[i], c.Ranks); err != nil {
+	for i := range c.SyntheticMessages {
+		if err := checkPartners(&c.SyntheticMessages[i], c.Ranks); err != nil {
 			return err
 		}
 	}

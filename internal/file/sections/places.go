@@ -14,9 +14,9 @@ import (
 type LeafTimes struct {
 	Leaf          int
 	Gap, Duration float64
-	Entry         float64 // gap before a call with which a loop is entered; NaN: as the others
-	// Outer are those before the calls with which the next loop around is entered, too, then the one around that, and so on.
-	Outer []float64
+	EntryGap      float64 // gap before a call with which a loop is entered; NaN: as the others
+	// OuterEntryGaps are those before the calls with which the next loop around is entered, too, then the one around that, and so on.
+	OuterEntryGaps []float64
 }
 
 // A placesBlob is the encoded times of a class's leaves.
@@ -42,25 +42,25 @@ func meansOf(p *LeafTimes) leafMeans {
 // code is the blob of a class; leaves is how many that has.
 func (x *placesBlob) code(c *wire.Coder, leaves int) {
 	next := int32(0)
-	wire.Map(c, x.common, 3, func(t *int32, m *leafMeans) {
-		wire.Above(c, t, next, int(math.MaxInt32-next))
-		wire.Bounded(c, &m.gap, mostRounded(meanBits))
-		wire.Bounded(c, &m.duration, mostRounded(meanBits))
+	wire.CodeMap(c, x.common, 3, func(t *int32, m *leafMeans) {
+		wire.CodeAbove(c, t, next, int(math.MaxInt32-next))
+		wire.CodeBounded(c, &m.gap, mostRounded(meanBits))
+		wire.CodeBounded(c, &m.duration, mostRounded(meanBits))
 		next = *t + 1
 	})
 	if c.Reader != nil {
-		x.own = make([]LeafTimes, 0, c.Reader.Rest()/8) // most take as much
+		x.own = make([]LeafTimes, 0, c.Reader.RemainingLen()/8) // most take as much
 	}
 	last := 0
-	for i := 0; i < len(x.own) || c.Reader != nil && c.Reader.Rest() > 0; i++ {
+	for i := 0; i < len(x.own) || c.Reader != nil && c.Reader.RemainingLen() > 0; i++ {
 		if c.Reader != nil {
-			x.own = append(x.own, LeafTimes{Entry: math.NaN()})
+			x.own = append(x.own, LeafTimes{EntryGap: math.NaN()})
 		}
 		p := &x.own[i]
-		head := (p.Leaf-last)<<1 | bit(!math.IsNaN(p.Entry))
-		wire.Bounded(c, &head, math.MaxInt)
+		head := (p.Leaf-last)<<1 | bit(!math.IsNaN(p.EntryGap))
+		wire.CodeBounded(c, &head, math.MaxInt)
 		if head>>1 == 0 && i > 0 || head>>1 >= leaves-last || c.Failed() {
-			c.Refuse(true, "leaf %d and %d more of %d", last, head>>1, leaves)
+			c.RefuseIf(true, "leaf %d and %d more of %d", last, head>>1, leaves)
 			return
 		}
 		last += head >> 1
@@ -70,14 +70,14 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 		if head&1 == 0 {
 			continue
 		}
-		codeMean(c, &p.Entry)
-		for k := 0; k < len(p.Outer) || c.Reader != nil && c.Reader.Rest() > 0 && c.Reader.Remaining()[0] == 0; k++ {
+		codeMean(c, &p.EntryGap)
+		for k := 0; k < len(p.OuterEntryGaps) || c.Reader != nil && c.Reader.RemainingLen() > 0 && c.Reader.Remaining()[0] == 0; k++ {
 			if c.Reader != nil {
-				p.Outer = append(p.Outer, 0)
+				p.OuterEntryGaps = append(p.OuterEntryGaps, 0)
 			}
 			loop := 0
-			wire.Bounded(c, &loop, 0)
-			codeMean(c, &p.Outer[k])
+			wire.CodeBounded(c, &loop, 0)
+			codeMean(c, &p.OuterEntryGaps[k])
 		}
 	}
 }
@@ -97,23 +97,23 @@ func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, erro
 	x := placesBlob{common: make(map[int32]leafMeans)} // of the first leaf of a terminal that has several
 	for i := range list {
 		t := terminals[list[i].Leaf]
-		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].Entry) {
+		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].EntryGap) {
 			x.common[t] = meansOf(&list[i])
 		}
 		missing[t]--
 	}
 	maps.DeleteFunc(x.common, func(t int32, _ leafMeans) bool { return missing[t] > 0 })
 	for i := range list {
-		if m, known := x.common[terminals[list[i].Leaf]]; !known || m != meansOf(&list[i]) || !math.IsNaN(list[i].Entry) {
+		if m, known := x.common[terminals[list[i].Leaf]]; !known || m != meansOf(&list[i]) || !math.IsNaN(list[i].EntryGap) {
 			x.own = append(x.own, list[i])
 		}
 	}
-	return wire.Append(b, func(c *wire.Coder) { x.code(c, len(terminals)) }), nil
+	return wire.AppendCoded(b, func(c *wire.Coder) { x.code(c, len(terminals)) }), nil
 }
 
-// DecodePlaces reads the blob of a class whose leaves are of these terminals.
-func DecodePlaces(r *wire.Reader, terminals []int32) (list []LeafTimes) {
-	if r.Rest() == 0 {
+// DecodeLeafTimes reads the blob of a class whose leaves are of these terminals.
+func DecodeLeafTimes(r *wire.Reader, terminals []int32) (list []LeafTimes) {
+	if r.RemainingLen() == 0 {
 		return nil
 	}
 	x := placesBlob{common: make(map[int32]leafMeans)}
@@ -128,7 +128,7 @@ func DecodePlaces(r *wire.Reader, terminals []int32) (list []LeafTimes) {
 		if len(x.own) > 0 && x.own[0].Leaf == leaf {
 			list, x.own = append(list, x.own[0]), x.own[1:]
 		} else if m, known := x.common[t]; known {
-			list = append(list, LeafTimes{Leaf: leaf, Gap: unrounded(m.gap, meanBits), Duration: unrounded(m.duration, meanBits), Entry: math.NaN()})
+			list = append(list, LeafTimes{Leaf: leaf, Gap: unrounded(m.gap, meanBits), Duration: unrounded(m.duration, meanBits), EntryGap: math.NaN()})
 		}
 	}
 	return list
@@ -139,7 +139,7 @@ func LeafTerminals(streams []*grammar.Grammar) []int32 {
 	if len(streams) == 0 {
 		return nil
 	}
-	return grammar.Unfold(streams[0], grammar.UnfoldLimit).Terminal
+	return grammar.Unfold(streams[0], grammar.UnfoldLimit).OriginalTerminal
 }
 
 // meanBits is the number of mantissa bits kept of a mean, after the leading one.
@@ -147,8 +147,8 @@ const meanBits = 7
 
 func codeMean(c *wire.Coder, f *float64) { codeRounded(c, f, meanBits) }
 
-// A First is the mean times of the first calls of ranks at a leaf, in ns, where they are far longer than those of the calls after them.
-type First struct {
+// A FirstTimes is the mean times of the first calls of ranks at a leaf, in ns, where they are far longer than those of the calls after them.
+type FirstTimes struct {
 	Leaf          int
 	Gap, Duration float64
 }
@@ -160,28 +160,28 @@ type First struct {
 func appendFirsts(classes []Class) []byte {
 	blobs := make([][]byte, len(classes))
 	for i := range classes {
-		blobs[i] = wire.Append(nil, func(c *wire.Coder) { codeFirsts(c, &classes[i].Firsts, math.MaxInt32) })
+		blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) { codeFirsts(c, &classes[i].FirstTimes, math.MaxInt32) })
 	}
 	return appendSome(nil, blobs)
 }
 
-// DecodeFirsts reads those of a class with that number of leaves.
-func DecodeFirsts(r *wire.Reader, leaves int) (list []First) {
+// DecodeFirstTimes reads those of a class with that number of leaves.
+func DecodeFirstTimes(r *wire.Reader, leaves int) (list []FirstTimes) {
 	if codeFirsts(&wire.Coder{Reader: r}, &list, leaves); r.Err() != nil {
 		return nil
 	}
 	return list
 }
 
-func codeFirsts(c *wire.Coder, list *[]First, leaves int) {
+func codeFirsts(c *wire.Coder, list *[]FirstTimes, leaves int) {
 	next := 0
-	for i := 0; !c.Failed() && (i < len(*list) || c.Reader != nil && c.Reader.Rest() > 0); i++ {
+	for i := 0; !c.Failed() && (i < len(*list) || c.Reader != nil && c.Reader.RemainingLen() > 0); i++ {
 		if c.Reader != nil {
-			*list = append(*list, First{})
+			*list = append(*list, FirstTimes{})
 		}
 		x := &(*list)[i]
-		c.Refuse(next >= leaves, "a first call at leaf %d of %d", next, leaves)
-		wire.Above(c, &x.Leaf, next, max(0, leaves-1-next))
+		c.RefuseIf(next >= leaves, "a first call at leaf %d of %d", next, leaves)
+		wire.CodeAbove(c, &x.Leaf, next, max(0, leaves-1-next))
 		codeMean(c, &x.Gap)
 		codeMean(c, &x.Duration)
 		next = x.Leaf + 1
@@ -194,13 +194,13 @@ func codeFirsts(c *wire.Coder, list *[]First, leaves int) {
 func appendMixed(classes []Class) []byte {
 	blobs := make([][]byte, len(classes))
 	for i := range classes {
-		blobs[i] = wire.Append(nil, func(c *wire.Coder) { codeMixed(c, &classes[i].Mixed, 0) })
+		blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) { codeMixed(c, &classes[i].SharedTimes, 0) })
 	}
 	return appendSome(nil, blobs)
 }
 
-// DecodeMixed reads the terminals of a class, which are below limit.
-func DecodeMixed(r *wire.Reader, limit int) (list []int) {
+// DecodeSharedTimes reads the terminals of a class, which are below limit.
+func DecodeSharedTimes(r *wire.Reader, limit int) (list []int) {
 	if codeMixed(&wire.Coder{Reader: r}, &list, limit); r.Err() != nil {
 		return nil
 	}
@@ -212,7 +212,7 @@ func DecodeMixed(r *wire.Reader, limit int) (list []int) {
 //	blob = (terminals between this run and the one before, terminals in the run - 1)…
 func codeMixed(c *wire.Coder, list *[]int, limit int) {
 	left, end := *list, uint64(0) // when writing
-	for !c.Failed() && (len(left) > 0 || c.Reader != nil && c.Reader.Rest() > 0) {
+	for !c.Failed() && (len(left) > 0 || c.Reader != nil && c.Reader.RemainingLen() > 0) {
 		var first, more uint64
 		if c.Reader == nil {
 			first = uint64(left[0]) - end
@@ -221,9 +221,9 @@ func codeMixed(c *wire.Coder, list *[]int, limit int) {
 			left = left[more:]
 			more--
 		}
-		wire.Uints(c, &first, &more)
-		c.Refuse(first > uint64(limit) || more >= uint64(limit) || end+first+more >= uint64(limit), "terminals %d to %d of %d", end+first, end+first+more, limit)
-		c.Refuse(first == 0 && end > 0, "two runs of terminals meet at %d", end)
+		wire.CodeUints(c, &first, &more)
+		c.RefuseIf(first > uint64(limit) || more >= uint64(limit) || end+first+more >= uint64(limit), "terminals %d to %d of %d", end+first, end+first+more, limit)
+		c.RefuseIf(first == 0 && end > 0, "two runs of terminals meet at %d", end)
 		if end += first; c.Reader != nil && !c.Failed() {
 			for n := range more + 1 {
 				*list = append(*list, int(end+n))

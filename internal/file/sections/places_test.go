@@ -22,8 +22,8 @@ func TestPlaces(t *testing.T) {
 			}
 			p := LeafTimes{leaf, mean.Draw(t, "gap"), mean.Draw(t, "duration"), math.NaN(), nil}
 			if rapid.IntRange(0, 5).Draw(t, "entered") == 0 {
-				p.Entry = mean.Draw(t, "entry")
-				p.Outer = rapid.SliceOfN(mean, 0, 3).Draw(t, "outer")
+				p.EntryGap = mean.Draw(t, "entry")
+				p.OuterEntryGaps = rapid.SliceOfN(mean, 0, 3).Draw(t, "outer")
 			}
 			list = append(list, p)
 		}
@@ -32,8 +32,8 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := wire.NewReader(b, "places")
-		got := DecodePlaces(r, terminals)
-		if err := r.Done(); err != nil {
+		got := DecodeLeafTimes(r, terminals)
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != len(list) {
@@ -41,7 +41,7 @@ func TestPlaces(t *testing.T) {
 		}
 		for i, p := range list {
 			g := got[i]
-			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.Entry) != math.IsNaN(p.Entry) || RoundedNumber(g.Entry, meanBits) != RoundedNumber(p.Entry, meanBits) || !slices.EqualFunc(g.Outer, p.Outer, func(a, b float64) bool { return RoundedNumber(a, meanBits) == RoundedNumber(b, meanBits) }) {
+			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.EntryGap) != math.IsNaN(p.EntryGap) || RoundedNumber(g.EntryGap, meanBits) != RoundedNumber(p.EntryGap, meanBits) || !slices.EqualFunc(g.OuterEntryGaps, p.OuterEntryGaps, func(a, b float64) bool { return RoundedNumber(a, meanBits) == RoundedNumber(b, meanBits) }) {
 				t.Fatalf("%v, want %v", g, p)
 			}
 		}
@@ -74,7 +74,7 @@ func TestPlacesDamaged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		terminals := rapid.SliceOfN(rapid.Int32Range(0, 3), 0, 12).Draw(t, "leaves")
 		r := wire.NewReader(rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.ByteRange(0, 4)), 0, 30).Draw(t, "bytes"), "places")
-		list := DecodePlaces(r, terminals)
+		list := DecodeLeafTimes(r, terminals)
 		if r.Err() != nil {
 			return
 		}

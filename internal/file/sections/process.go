@@ -22,7 +22,7 @@ type Processes struct {
 	folders     names // templates, see signature.Template
 	cols        [processColumns]column.Column
 	asides      [][]model.Aside // by rank; missing at the end: none
-	FinishNs    int64           // see Reader.FinishNs
+	MergeNs     int64           // see Reader.MergeNs
 }
 
 const (
@@ -155,7 +155,7 @@ func (p *Processes) namesOf(col int) *names {
 func (p *Processes) Append(x model.Process) {
 	p.setAsides(p.Len(), x.Asides)
 	for i, v := range [processColumns]int64{
-		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.Lost), int64(x.Threads),
+		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.LostCalls), int64(x.Threads),
 		x.StartNs + x.SpanNs, x.SpanNs, x.MPINs, x.Calls, p.folders.number(x.Folder),
 	} {
 		p.cols[i].Append(v)
@@ -236,7 +236,7 @@ func (p *Processes) set(x *model.Process, col int, v int64) {
 	case endColumn:
 		x.End = p.ends.list[v]
 	case 3:
-		x.Lost = uint64(v)
+		x.LostCalls = uint64(v)
 	case threadsColumn:
 		x.Threads = int(v)
 	case untilColumn:
@@ -258,11 +258,11 @@ func (p *Processes) set(x *model.Process, col int, v int64) {
 //	processes = names, per column its runs, asides
 //	names     = hosts, ends, folders, each: count, string…
 func (p *Processes) AppendBinary(b []byte) []byte {
-	b = wire.Append(b, func(c *wire.Coder) { c.Strings(&p.hosts.list, &p.ends.list, &p.folders.list) })
+	b = wire.AppendCoded(b, func(c *wire.Coder) { c.Strings(&p.hosts.list, &p.ends.list, &p.folders.list) })
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
-	return wire.Append(b, func(c *wire.Coder) { codeAsides(c, &p.asides, p.Len()) })
+	return wire.AppendCoded(b, func(c *wire.Coder) { codeAsides(c, &p.asides, p.Len()) })
 }
 
 // DecodeProcesses reads a table of n entries.
@@ -300,8 +300,8 @@ func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes 
 
 func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }
 
-// Held returns how many bytes of memory the table takes, about.
-func (p *Processes) Held() int {
+// MemoryBytes returns how many bytes of memory the table takes, about.
+func (p *Processes) MemoryBytes() int {
 	n := 64*(len(p.hosts.list)+len(p.ends.list)+len(p.folders.list)) + 24*len(p.asides)
 	for _, list := range p.asides {
 		n += len(list) * int(unsafe.Sizeof(model.Aside{}))
@@ -312,10 +312,10 @@ func (p *Processes) Held() int {
 	return n
 }
 
-// FoldersTo puts the working folders of processes into a trace's meta section: under the number of each rank
+// WriteFolders puts the working folders of processes into a trace's meta section: under the number of each rank
 // whose folder is another than that of the rank before. A folder of a rank's own, with its number in the name, is
 // the same for all of them (signature.Template).
-func (p *Processes) FoldersTo(meta map[string]string) {
+func (p *Processes) WriteFolders(meta map[string]string) {
 	last := p.folders.number("")
 	rank := uint64(0)
 	for _, run := range p.cols[folderColumn].Runs() {
@@ -331,8 +331,8 @@ func (p *Processes) FoldersTo(meta map[string]string) {
 	}
 }
 
-// FoldersFrom takes the working folders of processes from a trace's meta section. It leaves out what is no rank's.
-func (p *Processes) FoldersFrom(meta map[string]string) {
+// ReadFolders takes the working folders of processes from a trace's meta section. It leaves out what is no rank's.
+func (p *Processes) ReadFolders(meta map[string]string) {
 	type start struct {
 		rank int
 		name string

@@ -56,7 +56,7 @@ func TestProcessSection(t *testing.T) {
 		}
 		r := wire.NewReader(p.AppendSection(nil, totals), "process")
 		q := DecodeProcessSection(r, n, calls, func() (RankTotals, error) { return totals, nil })
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		within := func(rank int, what string, got, want, by int64) {
@@ -85,7 +85,7 @@ func TestProcessSection(t *testing.T) {
 }
 
 func numbered(list []string) []byte {
-	return wire.Append(nil, func(c *wire.Coder) { codeNames(c, &list, 0) })
+	return wire.AppendCoded(nil, func(c *wire.Coder) { codeNames(c, &list, 0) })
 }
 
 func namesIn(r *wire.Reader, limit int) (list []string) {
@@ -112,7 +112,7 @@ func TestNumberedHosts(t *testing.T) {
 		}
 		r := wire.NewReader(numbered(list), "names")
 		got := namesIn(r, len(list))
-		if err := r.Done(); err != nil || !slices.Equal(got, list) {
+		if err := r.Finish(); err != nil || !slices.Equal(got, list) {
 			t.Fatalf("%q became %q: %v", list, got, err)
 		}
 	})
@@ -142,7 +142,7 @@ func TestNumberedHostsBounds(t *testing.T) {
 		many = append(many, fmt.Sprintf("node%05d", i))
 	}
 	r := wire.NewReader(numbered(many), "names")
-	if got := namesIn(r, model.MaxRanks); r.Done() != nil || !slices.Equal(got, many) {
+	if got := namesIn(r, model.MaxRanks); r.Finish() != nil || !slices.Equal(got, many) {
 		t.Errorf("%d names became %d: %v", len(many), len(got), r.Err())
 	}
 }
@@ -167,7 +167,7 @@ func TestManyProcesses(t *testing.T) {
 				x := model.Process{Host: fmt.Sprintf("node%04d", host(rank)), PID: 4000 + rank, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: in}
 				p.Append(RoundProcess(x, ranks))
 			}
-			stored, _ := container.Pack(container.Process, p.AppendSection(nil, totals))
+			stored, _ := container.PackSection(container.SectionProcess, p.AppendSection(nil, totals))
 			if t.Logf("%s, %d s: %d bytes", name, run/1e9, len(stored)); len(stored) > 1024 {
 				t.Errorf("%s, %d s: %d bytes", name, run/1e9, len(stored))
 			}

@@ -33,7 +33,7 @@ const totalsWithin = 0.0102
 //	units     = least varint, unit uvarint
 //	follows   = per rank of which section totals says nothing: ns uvarint
 func (p *Processes) AppendSection(b []byte, totals RankTotals) []byte {
-	b = wire.Append(b, func(c *wire.Coder) { p.codeNames(c, p.Len()) })
+	b = wire.AppendCoded(b, func(c *wire.Coder) { p.codeNames(c, p.Len()) })
 	for i := range callsColumn {
 		b = append(b, p.shortest(i, totals)...)
 	}
@@ -57,7 +57,7 @@ func (p *Processes) shortest(i int, totals RankTotals) []byte {
 	}
 	best := exactly(&rounded)
 	try := func(form byte, code func(c *wire.Coder)) {
-		if b := wire.Append([]byte{form}, code); wire.QuickPackedSize(b) < wire.QuickPackedSize(best) {
+		if b := wire.AppendCoded([]byte{form}, code); wire.QuickPackedSizeOf(b) < wire.QuickPackedSizeOf(best) {
 			best = b
 		}
 	}
@@ -87,11 +87,11 @@ func (p *Processes) units(i int) []int64 {
 // exactly writes a column as it is.
 func exactly(x *column.Column) []byte {
 	n := x.Len()
-	b := wire.Append([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
+	b := wire.AppendCoded([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
 	// What looks random is shortest as small numbers, for the entropy coder.
 	if n > 0 && len(b) > n/2 {
 		vals := x.Values()
-		if levels := wire.Append([]byte{levelsForm}, func(c *wire.Coder) { codeLevels(c, vals) }); len(levels) < len(b) {
+		if levels := wire.AppendCoded([]byte{levelsForm}, func(c *wire.Coder) { codeLevels(c, vals) }); len(levels) < len(b) {
 			return levels
 		}
 	}
@@ -119,8 +119,8 @@ func unitsOf(vals []int64) units {
 func (x *units) above(v int64) uint64 { return uint64(v) - uint64(x.least) }
 
 func (x *units) code(c *wire.Coder) {
-	wire.Integers(c, &x.least)
-	wire.Uints(c, &x.unit)
+	wire.CodeIntegers(c, &x.least)
+	wire.CodeUints(c, &x.unit)
 }
 
 // value is one of the values.
@@ -129,7 +129,7 @@ func (x *units) value(c *wire.Coder, v *int64) {
 	if c.Reader == nil {
 		n = x.above(*v) / x.unit
 	}
-	if wire.Uints(c, &n); c.Reader != nil {
+	if wire.CodeUints(c, &n); c.Reader != nil {
 		*v = int64(uint64(x.least) + x.unit*n)
 	}
 }
@@ -168,9 +168,9 @@ func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 			*runs = append(*runs, steadyRun{})
 		}
 		r := &(*runs)[i]
-		wire.Uints(c, &r.ranks)
+		wire.CodeUints(c, &r.ranks)
 		x.value(c, &r.ns)
-		c.Refuse(r.ranks == 0 || r.ranks > left, "process table: a run of %d ranks, there are %d", r.ranks, left)
+		c.RefuseIf(r.ranks == 0 || r.ranks > left, "process table: a run of %d ranks, there are %d", r.ranks, left)
 		left -= r.ranks
 	}
 }
@@ -182,7 +182,7 @@ func codeFollowing(c *wire.Coder, vals []int64, totals RankTotals) {
 			continue
 		}
 		ns := uint64(max(0, round(vals[rank], unitOf(vals[rank], digitsFor(len(vals))))))
-		if wire.Uints(c, &ns); c.Reader != nil {
+		if wire.CodeUints(c, &ns); c.Reader != nil {
 			vals[rank] = int64(ns)
 		}
 	}
@@ -285,13 +285,13 @@ func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTot
 		column.CodeSeq(c, &x, n)
 		return x
 	case form == levelsForm:
-		if n > c.Reader.Rest() {
-			c.Reader.Fail("%d processes in %d bytes", n, c.Reader.Rest())
+		if n > c.Reader.RemainingLen() {
+			c.Reader.Fail("%d processes in %d bytes", n, c.Reader.RemainingLen())
 			return x
 		}
 		vals := make([]int64, n)
 		codeLevels(c, vals)
-		return column.FromValues(vals...)
+		return column.ColumnOf(vals...)
 	case form == steadyForm && col > hostColumn:
 		var runs []steadyRun
 		if codeSteady(c, &runs, n); c.Failed() {
@@ -304,7 +304,7 @@ func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTot
 			}
 			order = order[run.ranks:]
 		}
-		return column.FromValues(vals...)
+		return column.ColumnOf(vals...)
 	case form == followsForm && col == mpiColumn:
 		if known, err := totals(); err != nil {
 			c.Reader.Fail("time in MPI: %v", err)
@@ -313,7 +313,7 @@ func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTot
 		} else {
 			vals := p.following(known)
 			codeFollowing(c, vals, known)
-			return column.FromValues(vals...)
+			return column.ColumnOf(vals...)
 		}
 	default:
 		c.Reader.Fail("process table: unknown form %d", form)

@@ -22,20 +22,20 @@ func rewritten(src io.ReaderAt, size int64, meta func(map[string]string), times 
 	if err != nil {
 		return nil, err
 	}
-	var raw [container.End][]byte
+	var raw [container.SectionCount][]byte
 	for i := range list {
 		s := &list[i]
-		if s.ID == container.Series {
+		if s.ID == container.SectionSeries {
 			continue
 		}
 		b, err := s.Load(src)
 		if err != nil {
 			return nil, fmt.Errorf("section %q: %w", s.Name(), err)
 		}
-		if s.ID == container.Meta {
+		if s.ID == container.SectionMeta {
 			r := wire.NewReader(b, s.Name())
 			pairs := DecodeMeta(r)
-			if err := r.Done(); err != nil {
+			if err := r.Finish(); err != nil {
 				return nil, err
 			}
 			meta(pairs)

@@ -17,26 +17,26 @@ var attrOf = []struct {
 	from mpi.Attr
 	to   model.Attr
 }{
-	{mpi.Nonblocking, model.Nonblocking}, {mpi.Persistent, model.Persistent}, {mpi.Completes, model.Completes},
-	{mpi.Starts, model.Starts}, {mpi.CreatesComm, model.CreatesComm}, {mpi.CreatesType, model.CreatesType},
-	{mpi.CreatesWin, model.CreatesWin}, {mpi.Collective, model.Collective}, {mpi.Local, model.Local}, {mpi.Posix, model.Posix},
+	{mpi.AttrNonblocking, model.AttrNonblocking}, {mpi.AttrPersistent, model.AttrPersistent}, {mpi.AttrCompletes, model.AttrCompletes},
+	{mpi.AttrStarts, model.AttrStarts}, {mpi.AttrCreatesComm, model.AttrCreatesComm}, {mpi.AttrCreatesType, model.AttrCreatesType},
+	{mpi.AttrCreatesWin, model.AttrCreatesWin}, {mpi.AttrCollective, model.AttrCollective}, {mpi.AttrLocal, model.AttrLocal}, {mpi.AttrPosix, model.AttrPosix},
 }
 
 // FunctionOf makes the schema's entry for a function of package mpi.
 func FunctionOf(c *mpi.Call) model.Function {
-	f := model.Function{ID: c.ID, Name: c.Name, Returns: c.Returns}
+	f := model.Function{ID: c.ID, Name: c.Name, ReturnKind: c.ReturnKind}
 	for _, a := range attrOf {
 		if c.Has(a.from) {
 			f.Attrs |= a.to
 		}
 	}
 	if c.Large {
-		f.Attrs |= model.Large
+		f.Attrs |= model.AttrLarge
 	}
 	if c.ReturnsValue() {
 		// A handle that a conversion returns is no request.
-		if f.Result = typeOf(c.Returns); f.Result == model.Request {
-			f.Result = model.Int
+		if f.ResultType = typeOf(c.ReturnKind); f.ResultType == model.TypeRequest {
+			f.ResultType = model.TypeInt
 		}
 	}
 	parts := signature.LayoutOf(c).Params
@@ -47,7 +47,7 @@ func FunctionOf(c *mpi.Call) model.Function {
 		}
 		f.Params = append(f.Params, model.ParamDef{
 			Name: p.Name, Kind: p.Kind, Type: typeOf(p.Kind), Dir: model.Dir(p.Dir), Dims: parts[len(f.Params)].Dims,
-			In: p.HasIn(), Out: p.HasOut(), OnlyRoot: p.OnlyRoot, If: p.If,
+			HasIn: p.HasIn(), HasOut: p.HasOut(), OnlyRoot: p.OnlyRoot, ValidIf: p.ValidIf,
 		})
 	}
 	return f
@@ -55,27 +55,27 @@ func FunctionOf(c *mpi.Call) model.Function {
 
 func typeOf(k mpi.Kind) model.Type {
 	if k == mpi.KindRequest {
-		return model.Request
+		return model.TypeRequest
 	}
 	switch k.Form() {
 	case mpi.FormInt:
-		return model.Int
+		return model.TypeInt
 	case mpi.FormDouble:
-		return model.Time
+		return model.TypeTime
 	case mpi.FormHandle:
-		return model.Handle
+		return model.TypeHandle
 	case mpi.FormObject:
-		return model.Object
+		return model.TypeObject
 	case mpi.FormAddress:
-		return model.Address
+		return model.TypeAddress
 	case mpi.FormFunction:
-		return model.FunctionRef
+		return model.TypeFunctionRef
 	case mpi.FormString:
-		return model.String
+		return model.TypeString
 	case mpi.FormStatus:
-		return model.Status
+		return model.TypeStatus
 	case mpi.FormNone:
-		return model.None
+		return model.TypeNone
 	}
 	panic(fmt.Sprintf("sections: parameters of kind %s have no type in files", k))
 }
@@ -90,31 +90,31 @@ const (
 
 func codeFunction(c *wire.Coder, f *model.Function) {
 	c.String(&f.Name)
-	unknown := f.Unknown
-	codeKind(c, &f.Returns, &unknown)
-	wire.Byte(c, &f.Result)
-	wire.Bounded(c, &f.Attrs, math.MaxUint32)
-	c.Refuse(f.Result > model.Status || f.Result == model.Array, "function %q: unknown result type %d", f.Name, f.Result)
-	wire.List(c, &f.Params, 5, func(_ int, p *model.ParamDef) {
+	unknown := f.UnknownKinds
+	codeKind(c, &f.ReturnKind, &unknown)
+	wire.CodeByte(c, &f.ResultType)
+	wire.CodeBounded(c, &f.Attrs, math.MaxUint32)
+	c.RefuseIf(f.ResultType > model.TypeStatus || f.ResultType == model.TypeArray, "function %q: unknown result type %d", f.Name, f.ResultType)
+	wire.CodeList(c, &f.Params, 5, func(_ int, p *model.ParamDef) {
 		c.String(&p.Name)
 		codeKind(c, &p.Kind, &unknown)
-		wire.Byte(c, &p.Type)
+		wire.CodeByte(c, &p.Type)
 		d := byte(p.Dir) | byte(p.Dims)<<4
-		wire.Byte(c, &d)
-		flags := byte(bit(p.In)*flagIn | bit(p.Out)*flagOut | bit(p.OnlyRoot)*flagOnlyRoot | bit(p.If != "")*flagIf)
-		wire.Byte(c, &flags)
+		wire.CodeByte(c, &d)
+		flags := byte(bit(p.HasIn)*flagIn | bit(p.HasOut)*flagOut | bit(p.OnlyRoot)*flagOnlyRoot | bit(p.ValidIf != "")*flagIf)
+		wire.CodeByte(c, &flags)
 		if c.Reader != nil {
 			p.Dir, p.Dims = model.Dir(d&15), int(d>>4)
-			p.In, p.Out, p.OnlyRoot = flags&flagIn != 0, flags&flagOut != 0, flags&flagOnlyRoot != 0
+			p.HasIn, p.HasOut, p.OnlyRoot = flags&flagIn != 0, flags&flagOut != 0, flags&flagOnlyRoot != 0
 		}
 		if flags&flagIf != 0 {
-			c.String(&p.If)
+			c.String(&p.ValidIf)
 		}
-		c.Refuse(p.Type > model.Status || p.Type == model.Array || p.Dir > model.DirFree || p.Dims > 2 || flags >= flagIf<<1,
+		c.RefuseIf(p.Type > model.TypeStatus || p.Type == model.TypeArray || p.Dir > model.DirFree || p.Dims > 2 || flags >= flagIf<<1,
 			"function %q: parameter %q: unknown type, direction or flag", f.Name, p.Name)
 	})
 	if c.Reader != nil {
-		f.Unknown = unknown
+		f.UnknownKinds = unknown
 	}
 }
 
@@ -158,7 +158,7 @@ var entries = sync.OnceValue(func() [][]byte {
 		}
 		table[id] = r.Blob()
 	}
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		panic(fmt.Sprintf("trace: %v", err)) // it is in the program
 	}
 	return table
@@ -177,16 +177,16 @@ func known(id uint16) []byte {
 //	schema = count uvarint, (2·(id, as a difference to the one before) + described uvarint, [entry])…
 func codeSchema(c *wire.Coder, list *[]*model.Function) {
 	last := -1
-	wire.List(c, list, 1, func(_ int, f **model.Function) {
+	wire.CodeList(c, list, 1, func(_ int, f **model.Function) {
 		var entry []byte
 		head := 0
 		if c.Reader == nil {
-			entry = wire.Append(nil, func(c *wire.Coder) { codeFunction(c, *f) })
+			entry = wire.AppendCoded(nil, func(c *wire.Coder) { codeFunction(c, *f) })
 			head = (int((*f).ID)-max(last, 0))<<1 | bit(!bytes.Equal(known((*f).ID), entry))
 		}
-		wire.Bounded(c, &head, 2<<16-1)
+		wire.CodeBounded(c, &head, 2<<16-1)
 		id, described := max(last, 0)+head>>1, head&1 != 0
-		c.Refuse(id > math.MaxUint16 || id <= last, "function %d out of order", id)
+		c.RefuseIf(id > math.MaxUint16 || id <= last, "function %d out of order", id)
 		if c.Failed() {
 			return
 		}
@@ -195,7 +195,7 @@ func codeSchema(c *wire.Coder, list *[]*model.Function) {
 		}
 		switch from := known(uint16(id)); {
 		case described && c.Reader == nil:
-			c.B = append(c.B, entry...)
+			c.Buf = append(c.Buf, entry...)
 		case described:
 			codeFunction(c, *f)
 		case c.Reader != nil && from == nil:
@@ -211,7 +211,7 @@ func appendSchema(b []byte, schema []model.Function) []byte {
 	for i := range schema {
 		list[i] = &schema[i]
 	}
-	return wire.Append(b, func(c *wire.Coder) { codeSchema(c, &list) })
+	return wire.AppendCoded(b, func(c *wire.Coder) { codeSchema(c, &list) })
 }
 
 // DecodeSchema reads a schema.

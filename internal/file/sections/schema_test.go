@@ -23,7 +23,7 @@ func TestTableIsFrozen(t *testing.T) {
 // mean something else since, come back as they are, with the names of kinds that a newer release has.
 func TestSchema(t *testing.T) {
 	var list []model.Function
-	for id := range uint16(mpi.FirstFileID) {
+	for id := range uint16(mpi.FirstFileCallID) {
 		if call, ok := mpi.ByID(id); ok {
 			list = append(list, FunctionOf(call))
 		}
@@ -33,15 +33,15 @@ func TestSchema(t *testing.T) {
 		t.Errorf("%d functions take %d bytes", len(list), plain)
 	}
 	changed := slices.Clone(list)
-	changed[7].Params = append(slices.Clone(changed[7].Params), model.ParamDef{Name: "more", Kind: mpi.KindCount, Type: model.Int, In: true, If: "flag"})
-	changed = append(changed, model.Function{ID: 1<<16 - 1, Name: "MPI_Later", Returns: mpi.KindUnknown, Unknown: []string{"answer", "question"}, Params: []model.ParamDef{
-		{Name: "x", Kind: mpi.KindInt, Type: model.Int, In: true}, {Name: "why", Kind: mpi.KindUnknown, Type: model.Int, In: true},
+	changed[7].Params = append(slices.Clone(changed[7].Params), model.ParamDef{Name: "more", Kind: mpi.KindCount, Type: model.TypeInt, HasIn: true, ValidIf: "flag"})
+	changed = append(changed, model.Function{ID: 1<<16 - 1, Name: "MPI_Later", ReturnKind: mpi.KindUnknown, UnknownKinds: []string{"answer", "question"}, Params: []model.ParamDef{
+		{Name: "x", Kind: mpi.KindInt, Type: model.TypeInt, HasIn: true}, {Name: "why", Kind: mpi.KindUnknown, Type: model.TypeInt, HasIn: true},
 	}})
 	for _, schema := range [][]model.Function{list, changed, nil} {
 		b := appendSchema(nil, schema)
 		r := wire.NewReader(b, "schema")
 		got := DecodeSchema(r)
-		if err := r.Done(); err != nil || len(got) != len(schema) {
+		if err := r.Finish(); err != nil || len(got) != len(schema) {
 			t.Fatalf("%d functions became %d: %v", len(schema), len(got), err)
 		}
 		for i := range got {

@@ -15,9 +15,9 @@ import (
 // in order and without gaps. They may be larger than memory, so they are read from
 // elsewhere, or written into a Draft by those who have them.
 type Series struct {
-	Data  io.ReaderAt // nil: others write it
-	Sizes []int64     // by rank; 0: none
-	Sum   uint32      // checksum of the pieces, one after the other; found out if there are Data
+	Data     io.ReaderAt // nil: others write it
+	Sizes    []int64     // by rank; 0: none
+	Checksum uint32      // checksum of the pieces, one after the other; found out if there are Data
 }
 
 // size is how long the pieces are.
@@ -42,12 +42,12 @@ func SeriesFile() (*os.File, error) {
 	return f, nil
 }
 
-// Index is the trailer after the pieces.
+// EncodeIndex is the trailer after the pieces.
 //
 //	series = piece of each rank…, index, size of index uint32, crc uint32 of index
 //	index  = seq of ranks: sizes of the pieces in bytes
-func (s *Series) Index() []byte {
-	col := column.FromValues(s.Sizes...)
+func (s *Series) EncodeIndex() []byte {
+	col := column.ColumnOf(s.Sizes...)
 	b := column.EncodeSeq(nil, &col, nil)
 	sum := crc32.Checksum(b, wire.Castagnoli)
 	b = wire.AppendUint32(b, uint32(len(b)))
@@ -77,7 +77,7 @@ func (s *Series) tail() (*container.AppendedSection, error) {
 	if s == nil {
 		return nil, nil
 	}
-	sum := s.Sum
+	sum := s.Checksum
 	if s.Data != nil {
 		h := crc32.New(wire.Castagnoli)
 		if err := s.CopyTo(h); err != nil {
@@ -85,9 +85,9 @@ func (s *Series) tail() (*container.AppendedSection, error) {
 		}
 		sum = h.Sum32()
 	}
-	index := s.Index()
-	sum = wire.JoinSums(sum, crc32.Checksum(index, wire.Castagnoli), int64(len(index)))
-	return &container.AppendedSection{Size: uint64(s.size()) + uint64(len(index)), Sum: sum}, nil
+	index := s.EncodeIndex()
+	sum = wire.JoinChecksums(sum, crc32.Checksum(index, wire.Castagnoli), int64(len(index)))
+	return &container.AppendedSection{Size: uint64(s.size()) + uint64(len(index)), Checksum: sum}, nil
 }
 
 // A SeriesIndex finds the pieces in a file.

@@ -23,27 +23,27 @@ import (
 //	             per group, per list: coefficients of forms
 //	             [distinct calls]
 type SignatureTable struct {
-	groups  []*Group
-	first   []int          // number of the first signature of each group
-	Total   int            // signatures
-	Calls   int            // that classes number: total, if there are no stacks
-	stacked []distinctCall // these; nil: calls are signatures
+	groups         []*SignatureGroup
+	first          []int          // number of the first signature of each group
+	SignatureCount int            // signatures
+	DistinctCalls  int            // that classes number: total, if there are no stacks
+	stacked        []distinctCall // these; nil: calls are signatures
 
-	sites    *Sites
+	sites    *SiteTable
 	once     sync.Once
 	followed *followed // see follow
 }
 
-// A Group is the signatures of one function from one site with as many values.
-type Group struct {
-	Call     uint16
-	Site     int
-	Width    int             // number of values
-	size     int             // number of signatures, of a writer once they are written
-	Flat     bool            // one list of forms
-	Function *model.Function // of a reader: if it may have sums
-	forms    []column.Forms  // the lists; what a reader has
-	writing                  // what a writer has
+// A SignatureGroup is the signatures of one function from one site with as many values.
+type SignatureGroup struct {
+	FunctionID  uint16
+	Site        int
+	ValueCount  int             // number of values
+	size        int             // number of signatures, of a writer once they are written
+	OneFormList bool            // one list of forms
+	Function    *model.Function // of a reader: if it may have sums
+	forms       []column.Forms  // the lists; what a reader has
+	writing                     // what a writer has
 }
 
 type skeleton struct {
@@ -68,8 +68,8 @@ func (x *groupColumns) code(c *wire.Coder) {
 
 // DecodeSignatures reads the table. note, if not nil, is called with the bytes that the coefficients of a kind of forms
 // take in a list of a group.
-func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
-	limit := MaxValues + valuesPerByte*r.Rest()
+func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *SiteTable, note func(g *SignatureGroup, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
+	limit := MaxValues + valuesPerByte*r.RemainingLen()
 	var groups groupColumns
 	if groups.code(&wire.Coder{Reader: r}); r.Err() != nil {
 		return nil
@@ -87,31 +87,31 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 			r.Fail("unknown order of forms %d", order)
 		case values < 1 || values > int64(limit):
 			r.Fail("%d values", values)
-		case size < 1 || size > maxSignatures-int64(t.Total):
+		case size < 1 || size > maxSignatures-int64(t.SignatureCount):
 			r.Fail("%d signatures", size)
 		}
 		// Each list takes at least a byte for its kinds.
 		if lists++; order == 0 {
 			lists += int(values) - 1
 		}
-		if lists > r.Rest() {
-			r.Fail("%d lists of forms in %d bytes", lists, r.Rest())
+		if lists > r.RemainingLen() {
+			r.Fail("%d lists of forms in %d bytes", lists, r.RemainingLen())
 		}
 		if r.Err() != nil {
 			return nil
 		}
-		g := &Group{Call: uint16(call), Site: int(site), Width: int(values), size: int(size), Flat: order == 1}
+		g := &SignatureGroup{FunctionID: uint16(call), Site: int(site), ValueCount: int(values), size: int(size), OneFormList: order == 1}
 		if f := schema[uint16(call)]; haveSums(f) {
 			g.Function = f
 		}
 		t.groups = append(t.groups, g)
-		t.first = append(t.first, t.Total)
-		t.Total += int(size)
+		t.first = append(t.first, t.SignatureCount)
+		t.SignatureCount += int(size)
 	}
 	for _, g := range t.groups {
-		n, each := g.Width, g.size
-		if g.Flat {
-			n, each = 1, g.Width*g.size
+		n, each := g.ValueCount, g.size
+		if g.OneFormList {
+			n, each = 1, g.ValueCount*g.size
 		}
 		g.forms = make([]column.Forms, n)
 		for i := range g.forms {
@@ -129,27 +129,27 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 			g.forms[i].DecodeNotedCoefficients(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
 		}
 	}
-	if t.Calls = t.Total; r.Rest() > 0 && r.Err() == nil {
+	if t.DistinctCalls = t.SignatureCount; r.RemainingLen() > 0 && r.Err() == nil {
 		t.decodeCalls(r)
-		t.Calls = len(t.stacked)
+		t.DistinctCalls = len(t.stacked)
 	}
 	return t
 }
 
-// Call returns the signature of a distinct call, as its group and the position there, and the call's site.
-func (t *SignatureTable) Call(n int) (g *Group, sig, site int) {
-	g, sig = t.find(t.Signature(n))
+// DistinctCall returns the signature of a distinct call, as its group and the position there, and the call's site.
+func (t *SignatureTable) DistinctCall(n int) (g *SignatureGroup, sig, site int) {
+	g, sig = t.find(t.SignatureOfCall(n))
 	if t.stacked == nil {
 		return g, sig, g.Site
 	}
 	return g, sig, int(t.stacked[n].site)
 }
 
-// Stacked reports whether distinct calls differ by their stacks, too.
-func (t *SignatureTable) Stacked() bool { return t.stacked != nil }
+// HasStacks reports whether distinct calls differ by their stacks, too.
+func (t *SignatureTable) HasStacks() bool { return t.stacked != nil }
 
-// Signature is the number of a distinct call's signature.
-func (t *SignatureTable) Signature(n int) int {
+// SignatureOfCall is the number of a distinct call's signature.
+func (t *SignatureTable) SignatureOfCall(n int) int {
 	if t.stacked == nil {
 		return n
 	}
@@ -157,7 +157,7 @@ func (t *SignatureTable) Signature(n int) int {
 }
 
 // find returns the group of a signature and its position there.
-func (t *SignatureTable) find(sig int) (*Group, int) {
+func (t *SignatureTable) find(sig int) (*SignatureGroup, int) {
 	lo, hi := 0, len(t.first)
 	for lo+1 < hi {
 		if mid := (lo + hi) / 2; t.first[mid] <= sig {
@@ -169,26 +169,26 @@ func (t *SignatureTable) find(sig int) (*Group, int) {
 	return t.groups[lo], sig - t.first[lo]
 }
 
-// List returns the list with the form of a value, and its index there.
-func (g *Group) List(sig, value int) (*column.Forms, int) {
-	if g.Flat {
-		return &g.forms[0], sig*g.Width + value
+// FormsOf returns the list with the form of a value, and its index there.
+func (g *SignatureGroup) FormsOf(sig, value int) (*column.Forms, int) {
+	if g.OneFormList {
+		return &g.forms[0], sig*g.ValueCount + value
 	}
 	return &g.forms[value], sig
 }
 
-// Sample is the values of a group's first signature on rank 0, where known. The values that determine the layout,
+// SampleValues is the values of a group's first signature on rank 0, where known. The values that determine the layout,
 // lengths and forms of statuses, are constants.
-func (g *Group) Sample(ranks int) []int64 {
-	vals := make([]int64, g.Width)
+func (g *SignatureGroup) SampleValues(ranks int) []int64 {
+	vals := make([]int64, g.ValueCount)
 	for i := range vals {
-		list, at := g.List(0, i)
-		if f := list.At(at); (f.Kind &^ column.KindMasked).Closed() {
+		list, at := g.FormsOf(0, i)
+		if f := list.At(at); (f.Kind &^ column.KindMasked).IsClosedForm() {
 			vals[i] = f.Eval(0, int64(ranks))
 		}
 	}
 	if g.Function != nil {
-		FillSums(g.Function, vals)
+		FillInDisplacements(g.Function, vals)
 	}
 	return vals
 }

@@ -16,7 +16,7 @@ import (
 
 // A signatureWriter collects the signatures of all classes.
 type signatureWriter struct {
-	groups []*Group
+	groups []*SignatureGroup
 	index  map[skeleton]int32
 	class  int // classes so far
 	left   int // terminals of this one to come
@@ -33,7 +33,7 @@ type formKey struct {
 
 // add appends a form.
 func (k *formKey) add(f *column.Form) {
-	k.forms = f.Append(k.forms)
+	k.forms = f.AppendKey(k.forms)
 	k.end = append(k.end, uint32(len(k.forms)))
 }
 
@@ -105,31 +105,31 @@ func (w *signatureWriter) begin(terminals int) {
 
 // group returns the number of a terminal's group, which it creates if necessary.
 func (w *signatureWriter) group(t *Terminal, site int, f *model.Function) int32 {
-	key := skeleton{t.Call, site, len(t.Vals)}
-	n, fresh := once.Number(w.index, key)
+	key := skeleton{t.Call, site, len(t.Values)}
+	n, fresh := once.NumberOf(w.index, key)
 	if fresh {
-		w.groups = append(w.groups, &Group{Call: t.Call, Site: site, Width: len(t.Vals), Function: f})
+		w.groups = append(w.groups, &SignatureGroup{FunctionID: t.Call, Site: site, ValueCount: len(t.Values), Function: f})
 	}
 	return n
 }
 
 // add returns the number of a terminal's signature within its group. Values without a closed form go to stored, the
 // class's own data.
-func (w *signatureWriter) add(g *Group, f *column.Fitter, t *Terminal, ranks []bool, stored *[]byte) (uint32, error) {
-	alone := len(t.Vals) == 0 || t.Vals[0].Len() == 1
+func (w *signatureWriter) add(g *SignatureGroup, f *column.Fitter, t *Terminal, ranks []bool, stored *[]byte) (uint32, error) {
+	alone := len(t.Values) == 0 || t.Values[0].Len() == 1
 	for i, c := range g.candidates {
 		if alone && c.class == w.class {
 			break // one rank's values have the same forms where they are the same
 		}
-		if holdsAll(f, c.forms, t.Vals) {
+		if holdsAll(f, c.forms, t.Values) {
 			return uint32(i), nil
 		}
 	}
 	// Forms of a call with very many values would take a hundred bytes for each.
-	candidates := len(g.candidates) < maxCandidates && len(t.Vals) <= maxCandidateValues
+	candidates := len(g.candidates) < maxCandidates && len(t.Values) <= maxCandidateValues
 	w.key.forms, w.key.end, w.forms = w.key.forms[:0], w.key.end[:0], w.forms[:0]
-	for i := range t.Vals {
-		form, payload := f.Fit(&t.Vals[i], ranks[i])
+	for i := range t.Values {
+		form, payload := f.Fit(&t.Values[i], ranks[i])
 		*stored = append(*stored, payload...)
 		w.key.add(&form)
 		if candidates {
@@ -159,7 +159,7 @@ var seed = maphash.MakeSeed()
 
 // number returns the number of the signature with a packed key, a new one if necessary. left is the most that may
 // follow.
-func (g *Group) number(key []byte, left int) (n uint32, known bool) {
+func (g *SignatureGroup) number(key []byte, left int) (n uint32, known bool) {
 	if 4*len(g.start) > 3*len(g.slots) {
 		g.rehash()
 	}
@@ -180,7 +180,7 @@ func (g *Group) number(key []byte, left int) (n uint32, known bool) {
 }
 
 // slot returns where the number of a signature is, or would be.
-func (g *Group) slot(key []byte) uint64 {
+func (g *SignatureGroup) slot(key []byte) uint64 {
 	mask := uint64(len(g.slots) - 1)
 	at := maphash.Bytes(seed, key) & mask
 	for n := g.slots[at]; n > 0 && string(g.keys[g.start[n-1]:g.start[n]]) != string(key); n = g.slots[at] {
@@ -189,7 +189,7 @@ func (g *Group) slot(key []byte) uint64 {
 	return at
 }
 
-func (g *Group) rehash() {
+func (g *SignatureGroup) rehash() {
 	g.slots = make([]uint32, max(16, 2*len(g.slots)))
 	mask := uint64(len(g.slots) - 1)
 	for n := range g.signatures() {
@@ -206,7 +206,7 @@ func (w *writing) signatures() int { return max(0, len(w.start)-1) }
 
 func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
 	for i := range forms {
-		if forms[i].Kind == column.KindLike || forms[i].Kind == column.KindLocal || forms[i].Kind.NeedsColumn() || !f.Reproduces(&forms[i], &vals[i]) {
+		if forms[i].Kind == column.KindOtherColumn || forms[i].Kind == column.KindOwnRankInColumn || forms[i].Kind.NeedsColumn() || !f.Reproduces(&forms[i], &vals[i]) {
 			return false
 		}
 	}
@@ -223,24 +223,24 @@ const (
 // encode returns kinds and coefficients in the better of the two orders. One
 // list has to be much shorter to be better: the lists of many similar groups are
 // compressed once more, and better than sequences.
-func (g *Group) encode() (kinds, coefficients []byte) {
+func (g *SignatureGroup) encode() (kinds, coefficients []byte) {
 	n := g.signatures()
 	// Places of the next form of each signature. They end where the next signature
 	// begins.
 	next := append([]uint32(nil), g.start[:n]...)
-	mask := uint32(maskSize(g.Width))
+	mask := uint32(maskSize(g.ValueCount))
 	for i := range next {
 		next[i] += mask
 	}
 	var list column.FormList
 	take := func(i, value int) {
 		if g.keys[int(g.start[i])+value/8]&(1<<(value%8)) == 0 {
-			list.Take(g.base.form(value))
+			list.AddEncoded(g.base.form(value))
 			return
 		}
-		next[i] += uint32(list.Take(g.keys[next[i]:]))
+		next[i] += uint32(list.AddEncoded(g.keys[next[i]:]))
 	}
-	for value := range g.Width {
+	for value := range g.ValueCount {
 		list.Reset()
 		for i := range next {
 			take(i, value)
@@ -248,23 +248,23 @@ func (g *Group) encode() (kinds, coefficients []byte) {
 		kinds = list.AppendKinds(kinds)
 		coefficients = list.AppendCoefficients(coefficients)
 	}
-	if g.Width < longSignature && n*g.Width > manyValues {
+	if g.ValueCount < longSignature && n*g.ValueCount > manyValues {
 		return kinds, coefficients
 	}
 	list.Reset()
 	for i := range next {
 		next[i] = g.start[i] + mask
-		for value := range g.Width {
+		for value := range g.ValueCount {
 			take(i, value)
 		}
 	}
-	if g.Width > MaxValues {
-		g.Flat = true
+	if g.ValueCount > MaxValues {
+		g.OneFormList = true
 		return list.AppendEachKind(nil), list.AppendCoefficients(nil)
 	}
 	a := list.AppendKinds(nil)
 	if b := list.AppendCoefficients(nil); 3*(len(a)+len(b)) < len(kinds)+len(coefficients) {
-		kinds, coefficients, g.Flat = a, b, true
+		kinds, coefficients, g.OneFormList = a, b, true
 	}
 	return kinds, coefficients
 }
@@ -280,14 +280,14 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 		k, c := g.encode()
 		kinds, coefficients = append(kinds, k...), append(coefficients, c...)
 		g.size = g.signatures()
-		groups.calls, groups.sites = append(groups.calls, int64(g.Call)), append(groups.sites, int64(g.Site))
-		groups.values, groups.sizes = append(groups.values, int64(g.Width)), append(groups.sizes, int64(g.size))
-		groups.orders = append(groups.orders, int64(bit(g.Flat)))
+		groups.calls, groups.sites = append(groups.calls, int64(g.FunctionID)), append(groups.sites, int64(g.Site))
+		groups.values, groups.sizes = append(groups.values, int64(g.ValueCount)), append(groups.sizes, int64(g.size))
+		groups.orders = append(groups.orders, int64(bit(g.OneFormList)))
 		first = append(first, total)
 		total += g.size
 		g.base, g.keys, g.start = formKey{}, nil, nil
 	}
-	b = wire.Append(b, groups.code)
+	b = wire.AppendCoded(b, groups.code)
 	return append(append(b, kinds...), coefficients...), first
 }
 
@@ -337,7 +337,7 @@ func (x *formed) ranks(f *model.Function, vals []int64) ([]bool, error) {
 	x.rank = make([]bool, len(vals))
 	x.known = !haveSums(f)
 	if !x.known {
-		FillSums(f, vals)
+		FillInDisplacements(f, vals)
 	}
 	forms, err := markRanks(f, vals, x.rank)
 	if err != nil {

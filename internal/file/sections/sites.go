@@ -37,7 +37,7 @@ func newSiteTable(sites map[uint64]model.Site, outer map[uint64]uint64) *siteTab
 	})
 	for _, h := range hashes {
 		s := sites[h]
-		if p := s.Alone(); p != t.places[len(t.places)-1] {
+		if p := s.WithoutCallers(); p != t.places[len(t.places)-1] {
 			t.places = append(t.places, p)
 		}
 		t.number[h] = len(t.places) - 1
@@ -128,15 +128,15 @@ func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
 			m.offsets = append(m.offsets, s.Offset)
 		}
 	}
-	wire.List(c, &modules, 2, func(_ int, m *module) {
+	wire.CodeList(c, &modules, 2, func(_ int, m *module) {
 		c.String(&m.path)
 		codeBuildID(c, &m.id)
 	})
 	for i := range modules {
 		m, last := &modules[i], uint64(0)
-		wire.List(c, &m.offsets, 1, func(_ int, offset *uint64) {
+		wire.CodeList(c, &m.offsets, 1, func(_ int, offset *uint64) {
 			further := *offset - last
-			wire.Uints(c, &further)
+			wire.CodeUints(c, &further)
 			last += further
 			*offset = last
 		})
@@ -149,8 +149,8 @@ func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
 			}
 		}
 	}
-	wire.List(c, values, 9, func(_ int, v *siteValue) {
-		wire.Index(c, &v.place, len(*places))
+	wire.CodeList(c, values, 9, func(_ int, v *siteValue) {
+		wire.CodeIndex(c, &v.place, len(*places))
 		c.Uint64(&v.hash)
 	})
 }
@@ -161,7 +161,7 @@ func (t *siteTable) append(b []byte) []byte {
 	for _, h := range slices.Sorted(maps.Keys(t.named)) {
 		values = append(values, siteValue{t.number[h], h})
 	}
-	b = wire.Append(b, func(c *wire.Coder) { codePlaces(c, &t.places, &values) })
+	b = wire.AppendCoded(b, func(c *wire.Coder) { codePlaces(c, &t.places, &values) })
 	if len(t.stacks) == 0 {
 		return b
 	}
@@ -190,9 +190,9 @@ func codeBuildID(c *wire.Coder, id *string) {
 	}
 	n, most := len(b)<<1|isHex, 0
 	if c.Reader != nil {
-		most = 2*c.Reader.Rest() + 1
+		most = 2*c.Reader.RemainingLen() + 1
 	}
-	wire.Bounded(c, &n, most)
+	wire.CodeBounded(c, &n, most)
 	c.Bytes(&b, n>>1)
 	switch {
 	case c.Reader == nil:
@@ -203,56 +203,56 @@ func codeBuildID(c *wire.Coder, id *string) {
 	}
 }
 
-// Sites are those of a file. Marks around their frames are none of the frames.
-type Sites struct {
-	List    []model.Site
-	Outer   []int                 // number of the site around each, that of a mark included; 0: none
-	Place   []int                 // number of each without what is around it
-	Phases  map[int]string        // the phases that begin with calls from a site
-	Threads map[int]model.Site    // the first functions of threads whose first call is from a site
-	Turns   map[int]int           // the loop that began another iteration before calls from a site, see TurnMark
-	Values  map[uint64]model.Site // by hash, those that occur as values
+// SiteTable are those of a file. Marks around their frames are none of the frames.
+type SiteTable struct {
+	List            []model.Site
+	CallerOf        []int                 // number of the site around each, that of a mark included; 0: none
+	WithoutCallers  []int                 // number of each without what is around it
+	Phases          map[int]string        // the phases that begin with calls from a site
+	ThreadFunctions map[int]model.Site    // the first functions of threads whose first call is from a site
+	Turns           map[int]int           // the loop that began another iteration before calls from a site, see TurnMark
+	ByHash          map[uint64]model.Site // by hash, those that occur as values
 
 	once    sync.Once
 	numbers []int
 }
 
 // DecodeSites reads the table.
-func DecodeSites(r *wire.Reader) *Sites {
-	t := &Sites{Values: make(map[uint64]model.Site)}
+func DecodeSites(r *wire.Reader) *SiteTable {
+	t := &SiteTable{ByHash: make(map[uint64]model.Site)}
 	var values []siteValue
 	codePlaces(&wire.Coder{Reader: r}, &t.List, &values)
 	for _, v := range values {
-		t.Values[v.hash] = t.List[v.place]
+		t.ByHash[v.hash] = t.List[v.place]
 	}
 	places := len(t.List)
-	t.Outer, t.Place = make([]int, places), make([]int, places)
+	t.CallerOf, t.WithoutCallers = make([]int, places), make([]int, places)
 	for i := range places {
-		t.Place[i] = i
+		t.WithoutCallers[i] = i
 	}
-	if r.Rest() > 0 && r.Err() == nil {
+	if r.RemainingLen() > 0 && r.Err() == nil {
 		outer, place := decodeStacks(r, places)
 		if r.Err() != nil {
 			return t
 		}
-		t.Outer, t.Place = outer, place
+		t.CallerOf, t.WithoutCallers = outer, place
 	}
 	// Sites point at each other from here on, so they must not move.
-	t.List = append(make([]model.Site, 0, len(t.Place)), t.List...)
+	t.List = append(make([]model.Site, 0, len(t.WithoutCallers)), t.List...)
 	first := make(map[model.Site]int) // of sites with equal frames: a place may be there again for its phase
 	for i, s := range t.List {
 		if _, known := first[s]; !known {
 			first[s] = i
 		}
 	}
-	for n := places; n < len(t.Place); n++ {
-		s, outer := t.List[t.Place[n]], t.Outer[n]
+	for n := places; n < len(t.WithoutCallers); n++ {
+		s, outer := t.List[t.WithoutCallers[n]], t.CallerOf[n]
 		o := &t.List[outer]
 		t.mark(n, outer, o)
 		if !marks(o) {
-			s.Outer = o
+			s.Caller = o
 			if i, known := first[*o]; known {
-				s.Outer = &t.List[i]
+				s.Caller = &t.List[i]
 			}
 		}
 		if _, known := first[s]; !known {
@@ -265,13 +265,13 @@ func DecodeSites(r *wire.Reader) *Sites {
 
 // marks reports whether a site is the entry for a phase, a thread or a turn instead of a call site.
 func marks(s *model.Site) bool {
-	return s.BuildID == model.PhaseMark || s.BuildID == model.TurnMark || strings.HasPrefix(s.BuildID, model.ThreadMark)
+	return s.BuildID == model.PhaseBuildID || s.BuildID == model.TurnBuildID || strings.HasPrefix(s.BuildID, model.ThreadBuildIDPrefix)
 }
 
 // mark notes what a site has from the one around it.
-func (t *Sites) mark(n, outer int, o *model.Site) {
+func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	phase, begins := t.Phases[outer]
-	if o.BuildID == model.PhaseMark {
+	if o.BuildID == model.PhaseBuildID {
 		phase, begins = o.Module, true
 	}
 	if begins {
@@ -281,7 +281,7 @@ func (t *Sites) mark(n, outer int, o *model.Site) {
 		t.Phases[n] = phase
 	}
 	turn, turned := t.Turns[outer]
-	if o.BuildID == model.TurnMark {
+	if o.BuildID == model.TurnBuildID {
 		turn, turned = int(min(o.Offset, maxTurn)), true
 	}
 	if turned {
@@ -290,23 +290,23 @@ func (t *Sites) mark(n, outer int, o *model.Site) {
 		}
 		t.Turns[n] = turn
 	}
-	thread, first := t.Threads[outer]
-	if id, is := strings.CutPrefix(o.BuildID, model.ThreadMark); is {
+	thread, first := t.ThreadFunctions[outer]
+	if id, is := strings.CutPrefix(o.BuildID, model.ThreadBuildIDPrefix); is {
 		thread, first = model.Site{Module: o.Module, BuildID: id, Offset: o.Offset}, true
 	}
 	if first {
-		if t.Threads == nil {
-			t.Threads = make(map[int]model.Site)
+		if t.ThreadFunctions == nil {
+			t.ThreadFunctions = make(map[int]model.Site)
 		}
-		t.Threads[n] = thread
+		t.ThreadFunctions[n] = thread
 	}
 }
 
 // maxTurn encodes an unknown turn.
 const maxTurn = 255
 
-// Number is one number for all sites with the same frames and the same turn before: that of the last of them.
-func (t *Sites) Number(site int) int {
+// CommonNumber is one number for all sites with the same frames and the same turn before: that of the last of them.
+func (t *SiteTable) CommonNumber(site int) int {
 	t.once.Do(func() {
 		last := make(map[turned]int, len(t.List))
 		for i, s := range t.List {
@@ -325,9 +325,9 @@ type turned struct {
 	turn int
 }
 
-// Thread is the start function of threads whose first call is from a site; nil if none.
-func (t *Sites) Thread(site int) *model.Site {
-	s, first := t.Threads[site]
+// ThreadFunction is the start function of threads whose first call is from a site; nil if none.
+func (t *SiteTable) ThreadFunction(site int) *model.Site {
+	s, first := t.ThreadFunctions[site]
 	if !first {
 		return nil
 	}

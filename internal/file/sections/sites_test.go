@@ -24,22 +24,22 @@ func TestStackedSites(t *testing.T) {
 				s.Offset = rapid.Uint64Range(1, 4).Draw(t, "offset")
 			}
 			if rapid.IntRange(0, 9).Draw(t, "phase") == 0 {
-				s = model.Site{Module: rapid.SampledFrom([]string{"solve", "setup"}).Draw(t, "name"), BuildID: model.PhaseMark}
+				s = model.Site{Module: rapid.SampledFrom([]string{"solve", "setup"}).Draw(t, "name"), BuildID: model.PhaseBuildID}
 			}
 			if rapid.IntRange(0, 9).Draw(t, "turn") == 0 {
-				s = model.Site{BuildID: model.TurnMark, Offset: rapid.Uint64Range(1, 300).Draw(t, "turn")}
+				s = model.Site{BuildID: model.TurnBuildID, Offset: rapid.Uint64Range(1, 300).Draw(t, "turn")}
 			}
 			sites[h] = s
-			if i > 0 && s.BuildID != model.PhaseMark && rapid.Bool().Draw(t, "outer") {
+			if i > 0 && s.BuildID != model.PhaseBuildID && rapid.Bool().Draw(t, "outer") {
 				o := uint64(rapid.IntRange(0, i-1).Draw(t, "which"))*0x9e3779b97f4a7c15 + 1
 				outer[h] = o
 				switch around := want[o]; around.BuildID {
-				case model.PhaseMark:
+				case model.PhaseBuildID:
 					phases[h] = around.Module
-				case model.TurnMark:
+				case model.TurnBuildID:
 					turns[h], phases[h] = int(min(around.Offset, 255)), phases[o]
 				default:
-					s.Outer, phases[h], turns[h] = &around, phases[o], turns[o]
+					s.Caller, phases[h], turns[h] = &around, phases[o], turns[o]
 				}
 			}
 			want[h] = s
@@ -53,7 +53,7 @@ func TestStackedSites(t *testing.T) {
 		b := table.append(nil)
 		r := wire.NewReader(b, "sites")
 		read := DecodeSites(r)
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		seen := make(map[model.Site]uint64)
@@ -65,10 +65,10 @@ func TestStackedSites(t *testing.T) {
 			if n := read.Turns[table.number[h]]; n != turns[h] {
 				t.Fatalf("before site %#x loop %d went round, want %d", h, n, turns[h])
 			}
-			if n := read.Number(table.number[h]); n < table.number[h] || read.List[n] != got || read.Turns[n] != turns[h] {
+			if n := read.CommonNumber(table.number[h]); n < table.number[h] || read.List[n] != got || read.Turns[n] != turns[h] {
 				t.Fatalf("site %#x is like number %d, %v", h, n, read.List[n])
 			}
-			if o := read.Outer[table.number[h]]; o != table.number[outer[h]] {
+			if o := read.CallerOf[table.number[h]]; o != table.number[outer[h]] {
 				t.Fatalf("site %#x is inside of %d, want %d", h, o, table.number[outer[h]])
 			}
 			if d := cmp.Diff(w, got); d != "" || !got.Equal(w) {
@@ -85,8 +85,8 @@ func TestStackedSites(t *testing.T) {
 			} else if !want[o].Equal(w) {
 				t.Fatalf("%v and %v are one", want[o], w)
 			}
-			if table.named[h] && !read.Values[h].Equal(w) {
-				t.Fatalf("named %v, want %v", read.Values[h], w)
+			if table.named[h] && !read.ByHash[h].Equal(w) {
+				t.Fatalf("named %v, want %v", read.ByHash[h], w)
 			}
 		}
 	})
@@ -97,7 +97,7 @@ func TestSitesInACircle(t *testing.T) {
 	sites := map[uint64]model.Site{1: {Module: "/bin/a", Offset: 1}, 2: {Module: "/bin/a", Offset: 2}, 3: {Module: "/bin/a", Offset: 3}}
 	table := newSiteTable(sites, map[uint64]uint64{1: 2, 2: 1, 3: 4})
 	list := DecodeSites(wire.NewReader(table.append(nil), "sites")).List
-	if len(list) != 4 || list[table.number[3]].Offset != 3 || list[table.number[1]].Outer != nil {
+	if len(list) != 4 || list[table.number[3]].Offset != 3 || list[table.number[1]].Caller != nil {
 		t.Errorf("sites %v", list)
 	}
 }

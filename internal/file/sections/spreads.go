@@ -17,7 +17,7 @@ type spreadCode struct {
 // as they are read.
 func (p *ClassPools) spread(i int, s *model.Spread, stats, own []model.Stat, index map[int32]uint64) (x spreadCode) {
 	if p.mayBeAlone(i, stats) {
-		t, read, mean := &stats[p.OnlyPool[i]], &own[p.OnlyPool[i]], s.Mean()
+		t, read, mean := &stats[p.OnlyPoolOfGroup[i]], &own[p.OnlyPoolOfGroup[i]], s.Mean()
 		// As near as a spread of its own would be, a part of the distance to the mean.
 		near := func(got, want uint64) bool {
 			return math.Abs(float64(got)-float64(want)) <= 1+math.Abs(float64(want)-mean)/(2<<CoarseBits)
@@ -64,14 +64,14 @@ func (x *spreadCode) followed() {
 
 // mayBeAlone reports whether a group is one pool with as many times as there are ranks.
 func (p *ClassPools) mayBeAlone(i int, stats []model.Stat) bool {
-	return p.OnlyPool[i] >= 0 && stats[p.OnlyPool[i]].Count == uint64(p.Ranks)
+	return p.OnlyPoolOfGroup[i] >= 0 && stats[p.OnlyPoolOfGroup[i]].Count == uint64(p.Ranks)
 }
 
 // spreadOf is the reverse of spread.
 func (x *spreadCode) spreadOf(p *ClassPools, i int, sum uint64, stats []model.Stat, member func(i int) int32) model.Spread {
 	s := model.Spread{Ranks: p.Ranks, Sum: sum}
 	if x.alone {
-		t := &stats[p.OnlyPool[i]]
+		t := &stats[p.OnlyPoolOfGroup[i]]
 		s.Min, s.Max, s.MinRank, s.MaxRank, s.Squares = t.Min, t.Max, t.MinRank, t.MaxRank, t.Squares
 		return s
 	}

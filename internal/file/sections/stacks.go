@@ -113,10 +113,10 @@ func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	if c.Reader == nil && !slices.Equal(*list, usual) {
 		n = len(*list)
 	}
-	wire.Bounded(c, &n, most)
+	wire.CodeBounded(c, &n, most)
 	if c.Reader != nil {
 		if *list = usual; n > 0 {
-			*list = append(make([]int, 0, min(n, c.Reader.Rest()+1)), x.starts[body])
+			*list = append(make([]int, 0, min(n, c.Reader.RemainingLen()+1)), x.starts[body])
 		}
 	}
 	for i := 1; i < n && !c.Failed(); i++ {
@@ -141,21 +141,21 @@ type stackCode struct {
 func (x *stackCode) code(c *wire.Coder, places int) {
 	c.Count(&x.stacks, 1)
 	if c.Reader != nil {
-		if c.Refuse(x.stacks > c.Reader.Rest()-places, "%d places and %d stacks in %d bytes", places, x.stacks, c.Reader.Rest()); c.Failed() {
+		if c.RefuseIf(x.stacks > c.Reader.RemainingLen()-places, "%d places and %d stacks in %d bytes", places, x.stacks, c.Reader.RemainingLen()); c.Failed() {
 			return
 		}
 		x.lists = make([]int, places+x.stacks)
 	}
 	last, lists := 0, 0
-	wire.List(c, &x.starts, 1, func(i int, start *int) {
-		wire.Above(c, start, last, places-1-last)
+	wire.CodeList(c, &x.starts, 1, func(i int, start *int) {
+		wire.CodeAbove(c, start, last, places-1-last)
 		if i > 0 && *start == last {
-			c.Refuse(true, "body %d begins where another does", i)
+			c.RefuseIf(true, "body %d begins where another does", i)
 		}
 		last = *start
 	})
 	for i := range x.lists {
-		if wire.Bounded(c, &x.lists[i], recent); x.lists[i] == 0 {
+		if wire.CodeBounded(c, &x.lists[i], recent); x.lists[i] == 0 {
 			lists++
 		}
 	}
@@ -163,7 +163,7 @@ func (x *stackCode) code(c *wire.Coder, places int) {
 		x.bodies = make([]int, lists)
 	}
 	for i := range x.bodies {
-		wire.Bounded(c, &x.bodies[i], 4*len(x.starts)+2*recent+2)
+		wire.CodeBounded(c, &x.bodies[i], 4*len(x.starts)+2*recent+2)
 	}
 }
 
@@ -196,7 +196,7 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 	code.starts = slices.Compact(code.starts)
 	code.bodies = make([]int, len(lists))
 	x := newBodies(code.starts, len(t.places))
-	extents := wire.Append(nil, func(c *wire.Coder) {
+	extents := wire.AppendCoded(nil, func(c *wire.Coder) {
 		for i, list := range lists {
 			if len(list) > 0 {
 				body, _ := slices.BinarySearch(code.starts, list[0])
@@ -205,7 +205,7 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 			}
 		}
 	})
-	return append(wire.Append(b, func(c *wire.Coder) { code.code(c, len(t.places)) }), extents...)
+	return append(wire.AppendCoded(b, func(c *wire.Coder) { code.code(c, len(t.places)) }), extents...)
 }
 
 // decodeStacks reads them: the number of the site around each and its place, the sites that are places among them.

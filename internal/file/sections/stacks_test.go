@@ -22,15 +22,15 @@ func checkStacks(t interface{ Fatalf(string, ...any) }, table *siteTable) (bytes
 	b := table.append(nil)
 	r := wire.NewReader(b, "sites")
 	got := DecodeSites(r)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatalf("%v", err)
 	}
 	if len(got.List) != len(table.places)+len(table.stacks) {
 		t.Fatalf("%d sites", len(got.List))
 	}
 	for i, s := range table.stacks {
-		if n := len(table.places) + i; got.Place[n] != s.place || got.Outer[n] != s.outer {
-			t.Fatalf("site %d is %d in %d, want %v", n, got.Place[n], got.Outer[n], s)
+		if n := len(table.places) + i; got.WithoutCallers[n] != s.place || got.CallerOf[n] != s.outer {
+			t.Fatalf("site %d is %d in %d, want %v", n, got.WithoutCallers[n], got.CallerOf[n], s)
 		}
 	}
 	return len(b)

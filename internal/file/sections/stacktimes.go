@@ -38,7 +38,7 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	alike := make(map[int32]*stackless)
 	for i, n := range of {
 		t := class.Terminals.Times(i)
-		s := once.Get(alike, like[i], func() *stackless { return &stackless{left: true} })
+		s := once.GetOrMake(alike, like[i], func() *stackless { return &stackless{left: true} })
 		x := stackCalls{
 			terminal: i, calls: float64(counts[i]),
 			pooled: callTime{p.Stats[1][n].Mean(), p.Stats[0][n].Mean()}, own: callTime{t.Gap.Mean(), t.Duration.Mean()},
@@ -64,7 +64,7 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	for leaf, t := range leaves {
 		if wanted[t] && !placed[leaf] {
 			x := class.Terminals.Times(int(t))
-			list = append(list, LeafTimes{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
+			list = append(list, LeafTimes{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), EntryGap: math.NaN()})
 		}
 	}
 	slices.SortFunc(list, func(a, b LeafTimes) int { return cmp.Compare(a.Leaf, b.Leaf) })

@@ -71,9 +71,9 @@ func newTimeCodes(p *ClassPools) *TimeCodes {
 	c := &TimeCodes{}
 	for k := range c.Stats {
 		c.Stats[k] = make([]statCode, len(p.Calls))
-		c.extremes[k] = make([]extremeCode, p.Rows)
+		c.extremes[k] = make([]extremeCode, p.ExtremesRows)
 		if p.Ranks > 1 {
-			c.spreads[k] = make([]spreadCode, len(p.OnlyPool))
+			c.spreads[k] = make([]spreadCode, len(p.OnlyPoolOfGroup))
 		}
 	}
 	return c
@@ -169,17 +169,17 @@ func (p *ClassPools) decodeStats(c *TimeCodes, k int, base *TimeCodes, member fu
 	read := p.read(c, k, base, member)
 	stats := make([]model.Stat, len(c.Stats[k]))
 	for i := range stats {
-		stats[i] = c.Stats[k][i].stat(&c.rows[k][p.Row[i]], &read[p.Row[i]])
+		stats[i] = c.Stats[k][i].stat(&c.rows[k][p.ExtremesRow[i]], &read[p.ExtremesRow[i]])
 	}
 	return stats
 }
 
 // sums are those of the calls of groups, as they are read.
 func (p *ClassPools) sums(codes []statCode) []uint64 {
-	sums := make([]uint64, len(p.OnlyPool))
+	sums := make([]uint64, len(p.OnlyPoolOfGroup))
 	for i := range codes {
 		if codes[i].count > 0 {
-			sums[p.Site[i]] += codes[i].sum()
+			sums[p.GroupOfPool[i]] += codes[i].sum()
 		}
 	}
 	return sums
@@ -187,9 +187,9 @@ func (p *ClassPools) sums(codes []statCode) []uint64 {
 
 // means are the codes of the means over ranks of each group's total.
 func (p *ClassPools) means(codes []statCode) []int {
-	sums := make([]float64, len(p.OnlyPool))
+	sums := make([]float64, len(p.OnlyPoolOfGroup))
 	for i := range codes {
-		sums[p.Site[i]] += float64(codes[i].MeanNs() * float64(codes[i].count)) // apart, so that all machines round alike
+		sums[p.GroupOfPool[i]] += float64(codes[i].MeanNs() * float64(codes[i].count)) // apart, so that all machines round alike
 	}
 	list := make([]int, len(sums))
 	for i, s := range sums {

@@ -12,11 +12,11 @@ func DecodeMeta(r *wire.Reader) map[string]string {
 }
 
 func appendMeta(meta map[string]string) []byte {
-	return wire.Append(nil, func(c *wire.Coder) { codeMeta(c, meta) })
+	return wire.AppendCoded(nil, func(c *wire.Coder) { codeMeta(c, meta) })
 }
 
 func codeMeta(c *wire.Coder, meta map[string]string) {
-	wire.Map(c, meta, 2, func(key, value *string) {
+	wire.CodeMap(c, meta, 2, func(key, value *string) {
 		c.String(key)
 		c.String(value)
 	})
@@ -32,7 +32,7 @@ func DecodeStrings(r *wire.Reader) map[uint64]string {
 }
 
 func codeStrings(c *wire.Coder, table map[uint64]string) {
-	wire.Map(c, table, 9, func(hash *uint64, text *string) {
+	wire.CodeMap(c, table, 9, func(hash *uint64, text *string) {
 		c.Uint64(hash)
 		c.String(text)
 	})

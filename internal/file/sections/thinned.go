@@ -15,20 +15,20 @@ import (
 //	          if there are none: (tags + 1, or 0 for all) uvarint, (tag varint, as a difference to the one before)…,
 //	          precision uvarint, kept uvarint, distribution
 func (c *Content) appendThinned(b []byte) []byte {
-	return wire.Append(b, func(x *wire.Coder) { codeThinned(x, &c.Thinned, 0) })
+	return wire.AppendCoded(b, func(x *wire.Coder) { codeThinned(x, &c.MergedSizes, 0) })
 }
 
-// DecodeThinned reads it.
-func DecodeThinned(r *wire.Reader, ranks int) (list []model.Thinned) {
+// DecodeMergedSizes reads it.
+func DecodeMergedSizes(r *wire.Reader, ranks int) (list []model.MergedSizes) {
 	codeThinned(&wire.Coder{Reader: r}, &list, ranks)
 	return list
 }
 
-func codeThinned(c *wire.Coder, list *[]model.Thinned, ranks int) {
-	wire.List(c, list, 8, func(i int, t *model.Thinned) {
+func codeThinned(c *wire.Coder, list *[]model.MergedSizes, ranks int) {
+	wire.CodeList(c, list, 8, func(i int, t *model.MergedSizes) {
 		last := uint16(0)
-		wire.List(c, &t.Functions, 1, func(_ int, f *uint16) {
-			wire.Above(c, f, last, math.MaxUint16-int(last))
+		wire.CodeList(c, &t.Functions, 1, func(_ int, f *uint16) {
+			wire.CodeAbove(c, f, last, math.MaxUint16-int(last))
 			last = *f
 		})
 		if len(t.Functions) == 0 {
@@ -41,24 +41,24 @@ func codeThinned(c *wire.Coder, list *[]model.Thinned, ranks int) {
 			}
 			before := int64(0)
 			for j := range t.Tags {
-				wire.Relative(c, &t.Tags[j], before)
+				wire.CodeRelative(c, &t.Tags[j], before)
 				before = t.Tags[j]
 			}
 		}
-		wire.Bounded(c, &t.Precision, 100)
-		wire.Uints(c, &t.Kept)
+		wire.CodeBounded(c, &t.Precision, 100)
+		wire.CodeUints(c, &t.UnmergedCalls)
 		distribution(c, &t.Distribution, ranks)
 		if c.Reader != nil && !c.Failed() {
 			err := checkDistribution(&t.Distribution, ranks)
-			c.Refuse(err != nil, "family %d: %v", i, err)
+			c.RefuseIf(err != nil, "family %d: %v", i, err)
 		}
 	})
 }
 
 // checkThinned says what makes the section impossible to write.
 func (c *Content) checkThinned() error {
-	for i := range c.Thinned {
-		t := &c.Thinned[i]
+	for i := range c.MergedSizes {
+		t := &c.MergedSizes[i]
 		if err := checkDistribution(&t.Distribution, c.Ranks); err != nil {
 			return fmt.Errorf("merged sizes %d: %w", i, err)
 		}
@@ -71,21 +71,21 @@ func (c *Content) checkThinned() error {
 //	distribution = least varint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
 //	bin          = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
 func distribution(c *wire.Coder, d *model.Distribution, ranks int) {
-	wire.Relative(c, &d.Least.Value, 0)
-	wire.Bounded(c, &d.Least.Rank, ranks-1)
-	wire.Above(c, &d.Most.Value, d.Least.Value, math.MaxInt)
-	wire.Bounded(c, &d.Most.Rank, ranks-1)
+	wire.CodeRelative(c, &d.Least.Value, 0)
+	wire.CodeBounded(c, &d.Least.Rank, ranks-1)
+	wire.CodeAbove(c, &d.Most.Value, d.Least.Value, math.MaxInt)
+	wire.CodeBounded(c, &d.Most.Rank, ranks-1)
 	bins(c, d, math.MaxInt)
 }
 
 // bins codes the bins whose numbers are at most most.
 func bins(c *wire.Coder, d *model.Distribution, most int) {
 	last := d.Least.Value
-	wire.List(c, &d.Bins, 4, func(_ int, x *model.Bin) {
-		wire.Above(c, &x.Low, last, most)
-		wire.Above(c, &x.High, x.Low, most)
-		wire.Above(c, &x.Value, x.Low, most)
-		wire.Bounded(c, &x.Count, most)
+	wire.CodeList(c, &d.Bins, 4, func(_ int, x *model.Bin) {
+		wire.CodeAbove(c, &x.Low, last, most)
+		wire.CodeAbove(c, &x.High, x.Low, most)
+		wire.CodeAbove(c, &x.Value, x.Low, most)
+		wire.CodeBounded(c, &x.Count, most)
 		last = x.High
 	})
 }

@@ -10,16 +10,16 @@ import (
 // same way.
 type TimeCoder struct {
 	wire.Coder
-	Base          *TimeCodes // nil: none
+	BaseClass     *TimeCodes // nil: none
 	BaseForOthers bool       // others refer to this class
 	Ranks         int        // of the run
 }
 
-func (t *TimeCoder) uvarint(v *int, limit int) { wire.Bounded(&t.Coder, v, limit) }
+func (t *TimeCoder) uvarint(v *int, limit int) { wire.CodeBounded(&t.Coder, v, limit) }
 
 func (t *TimeCoder) varint(v *int) {
 	n := *v
-	if wire.Relative(&t.Coder, &n, 0); t.Reader != nil && (n < -1<<20 || n > 1<<20) {
+	if wire.CodeRelative(&t.Coder, &n, 0); t.Reader != nil && (n < -1<<20 || n > 1<<20) {
 		t.Reader.Fail("a difference of %d", n)
 		return
 	}
@@ -31,7 +31,7 @@ const maxCode = 70 << FineBits
 
 // number is one that a base may have, too. 0 is the least unless signed.
 func (t *TimeCoder) number(v *int, base int, signed bool) {
-	if t.Base == nil && !signed {
+	if t.BaseClass == nil && !signed {
 		t.uvarint(v, maxCode)
 		return
 	}
@@ -48,9 +48,9 @@ func (t *TimeCoder) high(v *int) {
 	const more = 255
 	if t.Reader == nil {
 		if *v < more {
-			t.B = append(t.B, byte(*v))
+			t.Buf = append(t.Buf, byte(*v))
 		} else {
-			t.B = wire.AppendUvarint(append(t.B, more), uint64(*v-more))
+			t.Buf = wire.AppendUvarint(append(t.Buf, more), uint64(*v-more))
 		}
 		return
 	}
@@ -63,7 +63,7 @@ func (t *TimeCoder) high(v *int) {
 func (t *TimeCoder) low(v *int) {
 	const mask = 1<<lowBits - 1
 	if t.Reader == nil {
-		t.B = append(t.B, byte(*v&mask))
+		t.Buf = append(t.Buf, byte(*v&mask))
 	} else {
 		*v = *v<<lowBits | int(t.Reader.Byte()&mask)
 	}
@@ -73,9 +73,9 @@ func (t *TimeCoder) flag(v *bool) {
 	if t.Reader != nil {
 		*v = t.Reader.Byte() == 0
 	} else if *v {
-		t.B = append(t.B, 0)
+		t.Buf = append(t.Buf, 0)
 	} else {
-		t.B = append(t.B, 1)
+		t.Buf = append(t.Buf, 1)
 	}
 }
 
@@ -85,27 +85,27 @@ func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n i
 		t.stats(p, c, k)
 		took(what, len(p.Calls))
 		t.extremes(p, c, k)
-		took(ExtremesCost, p.Rows)
+		took(CostOfExtremes, p.ExtremesRows)
 	}
 	if p.Ranks > 1 {
 		for k := range c.spreads {
 			t.spreads(p, c, k)
 		}
-		took(SpreadsCost, 2*len(p.OnlyPool))
+		took(CostOfSpreads, 2*len(p.OnlyPoolOfGroup))
 	}
 }
 
 // What the bytes of a class are counted as, beside means.
 const (
-	ExtremesCost = "extremes of a call site's"
-	SpreadsCost  = "how ranks differ in a call site's"
+	CostOfExtremes = "extremes of a call site's"
+	CostOfSpreads  = "how ranks differ in a call site's"
 )
 
 func (t *TimeCoder) stats(p *ClassPools, c *TimeCodes, k int) {
 	list := c.Stats[k]
 	for i := range list {
 		x := &list[i]
-		if wire.Relative(&t.Coder, &x.missing, 0); t.Reader != nil {
+		if wire.CodeRelative(&t.Coder, &x.missing, 0); t.Reader != nil {
 			x.count = p.Calls[i] + uint64(x.missing)
 		}
 	}
@@ -116,15 +116,15 @@ func (t *TimeCoder) stats(p *ClassPools, c *TimeCodes, k int) {
 				continue
 			}
 			base := &none
-			if t.Base != nil {
-				if at, ok := t.Base.byKey[p.keys[i]]; ok && t.Base.Stats[k][at].count > 0 {
-					base = &t.Base.Stats[k][at]
+			if t.BaseClass != nil {
+				if at, ok := t.BaseClass.byKey[p.keys[i]]; ok && t.BaseClass.Stats[k][at].count > 0 {
+					base = &t.BaseClass.Stats[k][at]
 				}
 			}
 			code(&list[i], base)
 		}
 	}
-	if t.Base != nil {
+	if t.BaseClass != nil {
 		each(func(x, base *statCode) { t.number(&x.mean, base.mean, false) })
 	} else {
 		each(func(x, _ *statCode) {
@@ -148,8 +148,8 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 				continue
 			}
 			base := &none
-			if t.Base != nil {
-				if _, ok := t.Base.commonRow(p, k, i); ok {
+			if t.BaseClass != nil {
+				if _, ok := t.BaseClass.commonRow(p, k, i); ok {
 					continue
 				}
 			}
@@ -171,9 +171,9 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 
 func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 	list, means := c.spreads[k], p.means(c.Stats[k])
-	if t.Base == nil && !t.BaseForOthers {
+	if t.BaseClass == nil && !t.BaseForOthers {
 		for i := range list {
-			if n := p.OnlyPool[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
+			if n := p.OnlyPoolOfGroup[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
 				t.flag(&list[i].alone)
 			}
 		}
@@ -185,9 +185,9 @@ func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 				continue
 			}
 			base, baseMean := &none, 0
-			if t.Base != nil {
-				if at, ok := t.Base.bySite[p.sites[i]]; ok && len(t.Base.spreads[k]) > 0 {
-					base, baseMean = &t.Base.spreads[k][at], t.Base.means[k][at]
+			if t.BaseClass != nil {
+				if at, ok := t.BaseClass.bySite[p.sites[i]]; ok && len(t.BaseClass.spreads[k]) > 0 {
+					base, baseMean = &t.BaseClass.spreads[k][at], t.BaseClass.means[k][at]
 				}
 			}
 			code(&list[i], base, means[i], baseMean)
@@ -219,10 +219,10 @@ func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 
 // cost is about how many bits the numbers of a class take with a base, nil for none.
 func (p *ClassPools) cost(c, base *TimeCodes) int {
-	t := TimeCoder{Base: base}
+	t := TimeCoder{BaseClass: base}
 	t.code(p, c, func(string, int) {})
 	n := 0
-	for _, b := range t.B {
+	for _, b := range t.Buf {
 		n += bits.Len8(b)
 	}
 	return n

@@ -10,11 +10,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// MinPool is how many calls of a class that differ in nothing but values share
+// MinPoolSize is how many calls of a class that differ in nothing but values share
 // one summary of their times. A program that sends from a thousand places of an
 // array has a thousand terminals; what it knows of each is a few samples, and
 // to keep them apart would take more room than all the rest of the trace.
-const MinPool = 32
+const MinPoolSize = 32
 
 // pools returns the summary that each terminal of a class goes into, and the number of summaries. groups is the number
 // of each terminal's signature group. Calls that differ only in their stacks share a summary, too: like has the first
@@ -29,7 +29,7 @@ func pools(groups, like []int32) (of []int32, n int) {
 	of = make([]int32, len(groups))
 	shared := make([]int32, len(members)) // 1 + pool
 	for i, g := range groups {
-		if members[g] < MinPool {
+		if members[g] < MinPoolSize {
 			if like != nil && int(like[i]) != i {
 				of[i] = of[like[i]]
 				continue
@@ -54,9 +54,9 @@ type CallKey struct {
 	site  int // with its stack
 }
 
-// Likes returns for each terminal the first one that differs from it only in its stack. The n-th of those with the same
+// AlikeButForStack returns for each terminal the first one that differs from it only in its stack. The n-th of those with the same
 // key is like the n-th of those with another stack, as the values that distinguish them are in columns.
-func Likes(n int, key func(i int) CallKey) []int32 {
+func AlikeButForStack(n int, key func(i int) CallKey) []int32 {
 	type base struct {
 		group any
 		sig   int
@@ -68,21 +68,21 @@ func Likes(n int, key func(i int) CallKey) []int32 {
 		k := key(i)
 		b := base{k.group, k.sig, again[k]}
 		again[k]++
-		list[i] = once.Get(first, b, func() int32 { return int32(i) })
+		list[i] = once.GetOrMake(first, b, func() int32 { return int32(i) })
 	}
 	return list
 }
 
 // NumberGroups numbers groups by first occurrence.
-func NumberGroups(list []*Group) []int32 {
-	number := make(map[*Group]int32)
+func NumberGroups(list []*SignatureGroup) []int32 {
+	number := make(map[*SignatureGroup]int32)
 	of := make([]int32, len(list))
 	for i, g := range list {
 		if i > 0 && g == list[i-1] {
 			of[i] = of[i-1]
 			continue
 		}
-		n, _ := once.Number(number, g)
+		n, _ := once.NumberOf(number, g)
 		of[i] = n
 	}
 	return of
@@ -99,24 +99,24 @@ func countGroups(groups []int32) int {
 // ClassPools are the times of a class as they are put together for a file: a Stat of durations and
 // one of gaps for each pool, and spreads of both for each group.
 type ClassPools struct {
-	Stats    [2][]model.Stat
-	spreads  [2][]model.Spread
-	OnlyPool []int    // per group: its pool if it has but one, else -1
-	sites    []any    // per group: which it is
-	Site     []int    // per pool: the number of its group
-	Calls    []uint64 // per pool: how often the class's ranks made the calls
-	keys     []PoolKey
-	Ranks    int
-	Row      []int // per pool: what it has its extremes in common with
-	Rows     int
-	exact    [2][]Extremes // per row: those of the class alone, when writing
-	Apart    [2][]bool     // per group: extremes are those of other classes, too
+	Stats           [2][]model.Stat
+	spreads         [2][]model.Spread
+	OnlyPoolOfGroup []int    // per group: its pool if it has but one, else -1
+	sites           []any    // per group: which it is
+	GroupOfPool     []int    // per pool: the number of its group
+	Calls           []uint64 // per pool: how often the class's ranks made the calls
+	keys            []PoolKey
+	Ranks           int
+	ExtremesRow     []int // per pool: what it has its extremes in common with
+	ExtremesRows    int
+	exact           [2][]Extremes // per row: those of the class alone, when writing
+	ForeignExtremes [2][]bool     // per group: extremes are those of other classes, too
 }
 
 // A PoolKey is what a pool is of: one signature, or, where sig is shared, all of a group.
 type PoolKey struct {
-	Group any
-	Sig   int
+	Group          any
+	SignatureIndex int
 }
 
 const shared = -1
@@ -124,7 +124,7 @@ const shared = -1
 // poolTimes puts times together. groups is the number of each terminal's signature group,
 // like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
 func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *ClassPools {
-	of, p := NewPooled(groups, like, key, counts, ranks)
+	of, p := NewClassPools(groups, like, key, counts, ranks)
 	for k := range p.Stats {
 		p.Stats[k] = make([]model.Stat, len(p.Calls))
 	}
@@ -133,7 +133,7 @@ func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n i
 		p.Stats[0][n].Merge(t.Duration)
 		p.Stats[1][n].Merge(t.Gap)
 	}
-	first, sites := FirstOfGroups(groups, times)
+	first, sites := SumGroups(groups, times)
 	for i, t := range first {
 		x := times(t)
 		x.DurationTotals.Ranks, x.DurationTotals.Sum = ranks, sites[i].Duration.Sum
@@ -143,31 +143,31 @@ func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n i
 	return p
 }
 
-// NewPooled returns the pools without their times, and which one each terminal is in.
-func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) ([]int32, *ClassPools) {
+// NewClassPools returns the pools without their times, and which one each terminal is in.
+func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) ([]int32, *ClassPools) {
 	of, n := pools(groups, like)
-	p := &ClassPools{Calls: make([]uint64, n), keys: make([]PoolKey, n), Site: make([]int, n), Ranks: ranks}
+	p := &ClassPools{Calls: make([]uint64, n), keys: make([]PoolKey, n), GroupOfPool: make([]int, n), Ranks: ranks}
 	for i := range p.keys {
-		p.keys[i].Sig = shared - 1
+		p.keys[i].SignatureIndex = shared - 1
 	}
 	site := make([]int, countGroups(groups)) // 1 + number
 	for i, pool := range of {
 		p.Calls[pool] += counts[i]
 		k := key(i)
-		if was := p.keys[pool]; was.Sig != shared-1 && was != k {
-			k.Sig = shared
+		if was := p.keys[pool]; was.SignatureIndex != shared-1 && was != k {
+			k.SignatureIndex = shared
 		}
 		p.keys[pool] = k
 		switch at := &site[groups[i]]; {
 		case *at == 0:
-			p.OnlyPool, p.sites = append(p.OnlyPool, int(pool)), append(p.sites, k.Group)
-			*at = len(p.OnlyPool)
-		case p.OnlyPool[*at-1] != int(pool):
-			p.OnlyPool[*at-1] = -1
+			p.OnlyPoolOfGroup, p.sites = append(p.OnlyPoolOfGroup, int(pool)), append(p.sites, k.Group)
+			*at = len(p.OnlyPoolOfGroup)
+		case p.OnlyPoolOfGroup[*at-1] != int(pool):
+			p.OnlyPoolOfGroup[*at-1] = -1
 		}
-		p.Site[pool] = site[groups[i]] - 1
+		p.GroupOfPool[pool] = site[groups[i]] - 1
 	}
-	p.Row, p.Rows = p.Site, len(p.OnlyPool)
+	p.ExtremesRow, p.ExtremesRows = p.GroupOfPool, len(p.OnlyPoolOfGroup)
 	return of, p
 }
 
@@ -183,11 +183,11 @@ func (p *ClassPools) Unpool(of, groups []int32, counts []uint64, ranks []int) []
 	for i, n := range of {
 		from, to := done[n], done[n]+counts[i]
 		times[i] = model.Times{
-			Duration: PoolShare(p.Stats[0][n], from, to, p.Calls[n]), Gap: PoolShare(p.Stats[1][n], from, to, p.Calls[n]),
+			Duration: ShareOfPool(p.Stats[0][n], from, to, p.Calls[n]), Gap: ShareOfPool(p.Stats[1][n], from, to, p.Calls[n]),
 		}
 		done[n] = to
 	}
-	first, sites := FirstOfGroups(groups, func(n int) model.Times { return times[n] })
+	first, sites := SumGroups(groups, func(n int) model.Times { return times[n] })
 	for i, t := range first {
 		if len(ranks) == 1 {
 			times[t].DurationTotals = model.SpreadOf(sites[i].Duration.Sum, ranks[0])
@@ -199,9 +199,9 @@ func (p *ClassPools) Unpool(of, groups []int32, counts []uint64, ranks []int) []
 	return times
 }
 
-// FirstOfGroups returns the first terminal of each group, in order, and the times of the
+// SumGroups returns the first terminal of each group, in order, and the times of the
 // whole group.
-func FirstOfGroups(groups []int32, times func(n int) model.Times) (first []int, sums []model.Times) {
+func SumGroups(groups []int32, times func(n int) model.Times) (first []int, sums []model.Times) {
 	at := make([]int, countGroups(groups)) // 1 + number
 	for i, g := range groups {
 		if at[g] == 0 {
@@ -215,9 +215,9 @@ func FirstOfGroups(groups []int32, times func(n int) model.Times) (first []int, 
 	return first, sums
 }
 
-// PoolShare is what a terminal has of a pooled summary if its calls are those from
+// ShareOfPool is what a terminal has of a pooled summary if its calls are those from
 // one number to another, of all. Shares add up to the whole.
-func PoolShare(s model.Stat, from, to, all uint64) model.Stat {
+func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s
 	}
@@ -225,7 +225,7 @@ func PoolShare(s model.Stat, from, to, all uint64) model.Stat {
 	if from == to {
 		return model.Stat{}
 	}
-	return s.Share(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
+	return s.Proportion(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
 }
 
 // portion is v·part/all, for part up to all.
@@ -253,7 +253,7 @@ func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 	if c.Reader != nil {
 		*v = T(unrounded(c.Reader.Int(mostRounded(keep)), keep))
 	} else {
-		c.B = wire.AppendUvarint(c.B, uint64(RoundedNumber(float64(*v), keep)))
+		c.Buf = wire.AppendUvarint(c.Buf, uint64(RoundedNumber(float64(*v), keep)))
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // shares add up to the whole.
 func TestTimesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		similar, other := &Group{}, &Group{}
+		similar, other := &SignatureGroup{}, &SignatureGroup{}
 		classes := []*testClass{drawClass(t, similar, other, []int{4, 6, 7}), drawClass(t, similar, other, []int{1, 2, 9}), drawClass(t, similar, other, []int{3})}
 		again := rapid.Bool().Draw(t, "again")
 		if again {
@@ -29,7 +29,7 @@ func TestTimesRoundTrip(t *testing.T) {
 			for _, m := range classes[i].members {
 				of = append(of, int64(m))
 			}
-			c := column.FromValues(of...)
+			c := column.ColumnOf(of...)
 			return indexes(&c)
 		}
 		var list []*ClassPools
@@ -53,15 +53,15 @@ func TestTimesRoundTrip(t *testing.T) {
 			c := TimeCoder{Coder: wire.Coder{Reader: r}, Ranks: 10}
 			x.base = r.Int(len(list)+1) - 2
 			if c.BaseForOthers = x.base == -1; x.base >= 0 {
-				c.Base = decode(x.base)
+				c.BaseClass = decode(x.base)
 			}
-			of, q := NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members))
+			of, q := NewClassPools(x.numbers(), nil, x.key, x.counts, len(x.members))
 			read[i] = q.Decode(&c, x.members, func(string, int) {})
-			if err := r.Done(); err != nil {
+			if err := r.Finish(); err != nil {
 				t.Fatal(err)
 			}
 			read[i].Index(q)
-			x.got, x.apart = q.Unpool(of, x.numbers(), x.counts, x.members), q.Apart
+			x.got, x.apart = q.Unpool(of, x.numbers(), x.counts, x.members), q.ForeignExtremes
 			return read[i]
 		}
 		for i := range classes {
@@ -100,7 +100,7 @@ func TestTimesRoundTrip(t *testing.T) {
 			func(x *model.Times) (model.Stat, model.Spread) { return x.Duration, x.DurationTotals },
 			func(x *model.Times) (model.Stat, model.Spread) { return x.Gap, x.GapTotals },
 		} {
-			for _, g := range []*Group{similar, other} {
+			for _, g := range []*SignatureGroup{similar, other} {
 				var all model.Stat
 				var totals model.Spread
 				for _, x := range classes {
@@ -130,7 +130,7 @@ func TestTimesRoundTrip(t *testing.T) {
 // A testClass has one call of a kind and some of another.
 type testClass struct {
 	members []int
-	groups  []*Group
+	groups  []*SignatureGroup
 	counts  []uint64
 	times   []model.Times
 	got     []model.Times
@@ -138,10 +138,10 @@ type testClass struct {
 	base    int
 }
 
-func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
+func drawClass(t *rapid.T, similar, other *SignatureGroup, members []int) *testClass {
 	x := &testClass{members: members}
-	n := rapid.IntRange(0, 2*MinPool).Draw(t, "similar")
-	draw := func(g *Group) {
+	n := rapid.IntRange(0, 2*MinPoolSize).Draw(t, "similar")
+	draw := func(g *SignatureGroup) {
 		c := rapid.Uint64Range(1, 1000).Draw(t, "count")
 		var s, gap model.Stat
 		for range rapid.Uint64Range(0, min(c, 4)).Draw(t, "samples") {
@@ -149,7 +149,7 @@ func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 		}
 		gap.Add(c)
 		x.groups, x.counts = append(x.groups, g), append(x.counts, c)
-		x.times = append(x.times, model.Times{Duration: s.At(members[0]), Gap: gap.At(members[len(members)-1])})
+		x.times = append(x.times, model.Times{Duration: s.OfRank(members[0]), Gap: gap.OfRank(members[len(members)-1])})
 	}
 	draw(other)
 	for range n {
@@ -173,7 +173,7 @@ func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 		}
 		return s
 	}
-	first, sums := FirstOfGroups(x.numbers(), func(n int) model.Times { return x.times[n] })
+	first, sums := SumGroups(x.numbers(), func(n int) model.Times { return x.times[n] })
 	for i, k := range first {
 		d, g := sums[i].Duration, sums[i].Gap
 		x.times[k].DurationTotals, x.times[k].GapTotals = spread(d.Sum, d.Max, members[0]), spread(g.Sum, g.Max, members[len(members)-1])
@@ -183,7 +183,7 @@ func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 
 func (x *testClass) numbers() []int32 { return NumberGroups(x.groups) }
 
-func (x *testClass) key(n int) PoolKey { return PoolKey{Group: x.groups[n], Sig: n} }
+func (x *testClass) key(n int) PoolKey { return PoolKey{Group: x.groups[n], SignatureIndex: n} }
 
 func (x *testClass) pool() *ClassPools {
 	return poolTimes(func(n int) model.Times { return x.times[n] }, x.numbers(), nil, x.key, x.counts, len(x.members))
@@ -192,7 +192,7 @@ func (x *testClass) pool() *ClassPools {
 // check compares what was read with what was drawn; together are the classes with which it has extremes in common,
 // where the first of them has some.
 func (x *testClass) check(t *rapid.T, together []*testClass) {
-	for n, g := range slices.Compact([]*Group{x.groups[0], x.groups[len(x.groups)-1]}) {
+	for n, g := range slices.Compact([]*SignatureGroup{x.groups[0], x.groups[len(x.groups)-1]}) {
 		members := x.numbersIn(g)
 		for k, of := range []func(x *model.Times) *model.Stat{func(x *model.Times) *model.Stat { return &x.Duration }, func(x *model.Times) *model.Stat { return &x.Gap }} {
 			kind := []string{"duration", "gap"}[k]
@@ -206,7 +206,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 			}
 			var want Extremes
 			for _, y := range list {
-				pooled := y.numbersIn(g) >= MinPool
+				pooled := y.numbersIn(g) >= MinPoolSize
 				var all model.Stat
 				for i := range y.times {
 					if y.groups[i] == g {
@@ -231,7 +231,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 				}
 				all.Merge(*was)
 				sum.Merge(*got)
-				if members < MinPool && !similarStats(*got, *was, &want, x.apart[k][n]) {
+				if members < MinPoolSize && !similarStats(*got, *was, &want, x.apart[k][n]) {
 					t.Fatalf("%s of terminal %d: %v, want %v within %v", kind, i, *got, *was, want)
 				}
 			}
@@ -247,7 +247,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 	}
 }
 
-func (x *testClass) numbersIn(g *Group) (n int) {
+func (x *testClass) numbersIn(g *SignatureGroup) (n int) {
 	for _, h := range x.groups {
 		if h == g {
 			n++
@@ -257,7 +257,7 @@ func (x *testClass) numbersIn(g *Group) (n int) {
 }
 
 func extremesOf(s *model.Stat) *Extremes {
-	p := &ClassPools{Row: []int{0}, Rows: 1}
+	p := &ClassPools{ExtremesRow: []int{0}, ExtremesRows: 1}
 	return &p.Extremes([]model.Stat{*s})[0]
 }
 
@@ -299,15 +299,15 @@ func TestRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := float64(rapid.Uint64Range(0, 1<<62).Draw(t, "v") >> rapid.IntRange(0, 62).Draw(t, "shift"))
 		keep := rapid.IntRange(CoarseBits, FineBits).Draw(t, "bits")
-		b := wire.Append(nil, func(c *wire.Coder) { codeRounded(c, &v, keep) })
+		b := wire.AppendCoded(nil, func(c *wire.Coder) { codeRounded(c, &v, keep) })
 		var got float64
-		if err := wire.Read(b, "test", func(c *wire.Coder) { codeRounded(c, &got, keep) }); err != nil {
+		if err := wire.DecodeAll(b, "test", func(c *wire.Coder) { codeRounded(c, &got, keep) }); err != nil {
 			t.Fatal(err)
 		}
 		if v < float64(int(2)<<keep) && got != v || math.Abs(got-v) > v/float64(int(2)<<keep) {
 			t.Fatalf("%v became %v", v, got)
 		}
-		if again := wire.Append(nil, func(c *wire.Coder) { codeRounded(c, &got, keep) }); !bytes.Equal(again, b) {
+		if again := wire.AppendCoded(nil, func(c *wire.Coder) { codeRounded(c, &got, keep) }); !bytes.Equal(again, b) {
 			t.Fatalf("%x, again %x", b, again)
 		}
 		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); RoundedNumber(w, keep) < RoundedNumber(v, keep) {
@@ -324,24 +324,24 @@ func TestDeviationsPass(t *testing.T) {
 		base := rapid.SampledFrom([]uint64{0, 3, 1000, 1 << 33}).Draw(t, "base")
 		width := rapid.SampledFrom([]uint64{0, 1, 2, 5, 200, 1 << 20}).Draw(t, "width")
 		rate := rapid.Float64Range(0.5, 5).Draw(t, "ticks per ns")
-		ranks := column.FromValues(0, 1, 2, 3)
+		ranks := column.ColumnOf(0, 1, 2, 3)
 		var all model.Stat
 		for rank := range rapid.IntRange(1, 4).Draw(t, "ranks") {
 			var s model.Stat
 			for range rapid.IntRange(1, 6).Draw(t, "times") {
 				s.Add(base + rapid.SampledFrom([]uint64{0, width / 2, width}).Draw(t, "ticks"))
 			}
-			all.Merge(s.Scale(1 / rate).At(rank))
+			all.Merge(s.Scale(1 / rate).OfRank(rank))
 		}
-		part := all.Part(rapid.Uint64Range(0, 7).Draw(t, "part"), 7)
-		for _, s := range []model.Stat{all, part, all.Minus(part)} {
+		part := all.Fraction(rapid.Uint64Range(0, 7).Draw(t, "part"), 7)
+		for _, s := range []model.Stat{all, part, all.WithoutPart(part)} {
 			if s.Count == 0 {
 				continue
 			}
-			p := &ClassPools{Stats: [2][]model.Stat{{s}}, Calls: []uint64{s.Count}, Site: []int{0}, Row: []int{0}, Rows: 1, OnlyPool: []int{0}, Ranks: 4}
+			p := &ClassPools{Stats: [2][]model.Stat{{s}}, Calls: []uint64{s.Count}, GroupOfPool: []int{0}, ExtremesRow: []int{0}, ExtremesRows: 1, OnlyPoolOfGroup: []int{0}, Ranks: 4}
 			c := p.Encode(indexes(&ranks))
 			got := p.decodeStats(c, 0, nil, ownNumber)[0]
-			for _, x := range []model.Stat{got, PoolShare(got, 0, 1, 2), PoolShare(got, 1, 2, 2)} {
+			for _, x := range []model.Stat{got, ShareOfPool(got, 0, 1, 2), ShareOfPool(got, 1, 2, 2)} {
 				if err := CheckStat(x, s.Count); err != nil && x.Count > 0 {
 					t.Fatal(err)
 				}

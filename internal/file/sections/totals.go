@@ -9,7 +9,7 @@ import "github.com/spoor-hpc/spoor/internal/timing"
 func appendTotals(classes []Class, rest func() int64) []byte {
 	list := make([]*timing.TotalColumns, len(classes))
 	for i := range classes {
-		list[i] = &classes[i].Ranked
+		list[i] = &classes[i].RankTotals
 	}
 	blobs := timing.EncodeTotals(list, rest)
 	if blobs == nil {
@@ -31,18 +31,18 @@ func NewRankTotals(ranks int) RankTotals {
 
 // ranked returns what the section will say, but for its rounding.
 func (c *Content) ranked() RankTotals {
-	if c.Timeless {
+	if c.NoTimes {
 		return RankTotals{}
 	}
 	out := NewRankTotals(c.Ranks)
 	for i := range c.Classes {
 		x := &c.Classes[i]
-		if len(x.Ranked.Duration) < 2 || len(x.Ranked.Duration) != x.Ranks.Len() {
+		if len(x.RankTotals.Duration) < 2 || len(x.RankTotals.Duration) != x.Ranks.Len() {
 			continue
 		}
 		at := 0
 		for rank := range x.Ranks.All() {
-			out.Ns[rank], out.Known[rank] = x.Ranked.Duration[at].Ns(), true
+			out.Ns[rank], out.Known[rank] = x.RankTotals.Duration[at].Ns(), true
 			at++
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func stats(list []model.ValueStat) []byte {
-	return wire.Append(nil, func(c *wire.Coder) { codeValueStats(c, &list, 0) })
+	return wire.AppendCoded(nil, func(c *wire.Coder) { codeValueStats(c, &list, 0) })
 }
 
 func FuzzValues(f *testing.F) {
@@ -18,7 +18,7 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "values")
 		list := DecodeValueStats(r, 5)
-		if r.Done() != nil {
+		if r.Finish() != nil {
 			return
 		}
 		again := DecodeValueStats(wire.NewReader(stats(list), "values"), 5)
@@ -29,19 +29,19 @@ func FuzzValues(f *testing.F) {
 }
 
 func written(names []string, m map[string][]LeafValue) []byte {
-	return wire.Append(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
+	return wire.AppendCoded(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 }
 
 func FuzzPlacedValues(f *testing.F) {
 	names := []string{"a", "b", "c"}
-	f.Add(written(names, map[string][]LeafValue{"a": {{Leaf: 3, Calls: 4, Count: 4, Sum: -9}, {Leaf: 1000, Calls: 4, Count: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, Count: 1, Sum: 1 << 60}}}))
+	f.Add(written(names, map[string][]LeafValue{"a": {{Leaf: 3, Calls: 4, NumberCount: 4, Sum: -9}, {Leaf: 1000, Calls: 4, NumberCount: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, NumberCount: 1, Sum: 1 << 60}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "values")
-		m := DecodePlacedValues(r, names)
-		if r.Done() != nil {
+		m := DecodeLeafValues(r, names)
+		if r.Finish() != nil {
 			return
 		}
-		again := DecodePlacedValues(wire.NewReader(written(names, m), "values"), names)
+		again := DecodeLeafValues(wire.NewReader(written(names, m), "values"), names)
 		if d := cmp.Diff(m, again); d != "" {
 			t.Error(d)
 		}

@@ -21,12 +21,12 @@ import (
 //	path    = 0 if there is none, else 1 + hops, rank, run step, outside step, spoor step, sites, (place, computed step, MPI step,
 //	          mean step, rank)…, ranks, (rank, computed step, MPI step)…
 //
-// A step is a time as timing.Step. A share byte is a part in 200ths. In version 1 left was 0 in place of 5, with share bytes in place of
+// A step is a time as timing.LogStep. A share byte is a part in 200ths. In version 1 left was 0 in place of 5, with share bytes in place of
 // the steps of times, which were 3 % off where sixteen ranks waited.
 func AppendWaits(b []byte, w *model.Waits) []byte {
-	x := waitCoder{Coder: wire.Coder{B: b}}
+	x := waitCoder{Coder: wire.Coder{Buf: b}}
 	x.waits(w)
-	return x.B
+	return x.Buf
 }
 
 const (
@@ -52,8 +52,8 @@ type waitCoder struct {
 
 func (x *waitCoder) steps(list ...*int64) {
 	for _, ns := range list {
-		step := timing.StepOf(uint64(max(0, *ns)))
-		if wire.Bounded(&x.Coder, &step, timing.MaxStep); x.Reader != nil {
+		step := timing.LogStepOf(uint64(max(0, *ns)))
+		if wire.CodeBounded(&x.Coder, &step, timing.MaxLogStep); x.Reader != nil {
 			*ns = int64(math.Round(step.Ns()))
 		}
 	}
@@ -61,23 +61,23 @@ func (x *waitCoder) steps(list ...*int64) {
 
 func (x *waitCoder) share(v *float64) {
 	part := byte(math.Round(max(0, min(1, *v)) * wholeShare))
-	if wire.Byte(&x.Coder, &part); x.Reader != nil {
+	if wire.CodeByte(&x.Coder, &part); x.Reader != nil {
 		*v = float64(part) / wholeShare
 	}
-	x.Refuse(part > wholeShare, "a share of %d/%d", part, wholeShare)
+	x.RefuseIf(part > wholeShare, "a share of %d/%d", part, wholeShare)
 }
 
-func (x *waitCoder) rank(v *int) { wire.Bounded(&x.Coder, v, x.n.Ranks-1) }
+func (x *waitCoder) rank(v *int) { wire.CodeBounded(&x.Coder, v, x.n.Ranks-1) }
 
 func (x *waitCoder) place(p *model.WaitPlace) {
-	if wire.Above(&x.Coder, &p.Function, -1, x.n.Functions); p.Function >= 0 {
-		wire.Bounded(&x.Coder, &p.Site, x.n.Sites)
+	if wire.CodeAbove(&x.Coder, &p.Function, -1, x.n.Functions); p.Function >= 0 {
+		wire.CodeBounded(&x.Coder, &p.Site, x.n.Sites)
 	}
 }
 
 func (x *waitCoder) times(all *int, list *[]model.WaitRankNs, waited int64) {
-	wire.Bounded(&x.Coder, all, math.MaxInt32)
-	wire.List(&x.Coder, list, 2, func(_ int, r *model.WaitRankNs) {
+	wire.CodeBounded(&x.Coder, all, math.MaxInt32)
+	wire.CodeList(&x.Coder, list, 2, func(_ int, r *model.WaitRankNs) {
 		x.rank(&r.Rank)
 		if !x.shares {
 			x.steps(&r.Ns)
@@ -91,60 +91,60 @@ func (x *waitCoder) times(all *int, list *[]model.WaitRankNs, waited int64) {
 
 func (x *waitCoder) waits(w *model.Waits) {
 	c, n := &x.Coder, x.n
-	left := int(w.Left)
-	if w.Left == model.WaitsKnown {
+	left := int(w.Status)
+	if w.Status == model.WaitsKnown {
 		left = knownSteps
 	}
-	if wire.Bounded(c, &left, knownSteps); x.Reader != nil {
+	if wire.CodeBounded(c, &left, knownSteps); x.Reader != nil {
 		x.shares = left == int(model.WaitsKnown)
-		w.Left = model.WaitsLeft(left % knownSteps)
+		w.Status = model.WaitsStatus(left % knownSteps)
 	}
-	switch w.Left {
-	case model.LeftTime:
-		x.steps(&w.NeedsNs)
+	switch w.Status {
+	case model.WaitsTooLong:
+		x.steps(&w.EstimatedCostNs)
 		return
 	case model.WaitsKnown:
 	default:
 		return
 	}
-	x.share(&w.Part)
-	wire.Bounded(c, &w.Threads, math.MaxInt32)
+	x.share(&w.AnalysedShare)
+	wire.CodeBounded(c, &w.MaxThreads, math.MaxInt32)
 	x.steps(&w.RunNs, &w.MPINs)
-	wire.Naturals(c, &w.Messages, &w.Backwards)
+	wire.CodeNaturals(c, &w.Messages, &w.BackwardMessages)
 	x.steps(&w.ClockErrorNs)
-	wire.List(c, &w.Sites, 8, func(_ int, s *model.WaitSite) {
+	wire.CodeList(c, &w.Sites, 8, func(_ int, s *model.WaitSite) {
 		x.place(&s.WaitPlace)
-		wire.Bounded(c, &s.Kind, n.Kinds-1)
-		wire.Naturals(c, &s.Count)
+		wire.CodeBounded(c, &s.Kind, n.Kinds-1)
+		wire.CodeNaturals(c, &s.Count)
 		x.steps(&s.WaitedNs)
-		x.times(&s.Waiting, &s.Ranks, s.WaitedNs)
-		x.times(&s.Awaited, &s.Late, s.WaitedNs)
-		wire.List(c, &s.Causes, 3, func(_ int, cause *model.WaitCause) {
+		x.times(&s.WaitingRanks, &s.Ranks, s.WaitedNs)
+		x.times(&s.AwaitedRanks, &s.LateRanks, s.WaitedNs)
+		wire.CodeList(c, &s.Causes, 3, func(_ int, cause *model.WaitCause) {
 			x.place(&cause.WaitPlace)
-			x.share(&cause.Share)
-			x.share(&cause.Compute)
+			x.share(&cause.WaitShare)
+			x.share(&cause.ComputeShare)
 		})
 	})
 	before := 0
-	wire.List(c, &w.ByRank, 5, func(i int, r *model.WaitRank) {
-		wire.Above(c, &r.Rank, before, n.Ranks-1-before)
-		x.Refuse(i > 0 && r.Rank == before, "rank %d twice", before)
+	wire.CodeList(c, &w.ByRank, 5, func(i int, r *model.WaitRank) {
+		wire.CodeAbove(c, &r.Rank, before, n.Ranks-1-before)
+		x.RefuseIf(i > 0 && r.Rank == before, "rank %d twice", before)
 		before = r.Rank
 		x.steps(&r.RunNs, &r.MPINs, &r.WaitedNs, &r.CausedNs)
 	})
-	wire.List(c, &w.Other, 2, func(_ int, o *model.WaitOther) {
-		wire.Bounded(c, &o.Function, n.Functions-1)
+	wire.CodeList(c, &w.Unexplained, 2, func(_ int, o *model.UnexplainedWaits) {
+		wire.CodeBounded(c, &o.Function, n.Functions-1)
 		x.steps(&o.Ns)
 	})
-	wire.List(c, &w.Losses, 2, func(_ int, l *model.WaitLoss) {
+	wire.CodeList(c, &w.Omissions, 2, func(_ int, l *model.WaitOmission) {
 		x.String(&l.What)
-		wire.Naturals(c, &l.Count)
+		wire.CodeNaturals(c, &l.Count)
 	})
 	p, hops := w.Path, 0
 	if p != nil {
 		hops = p.Hops + 1
 	}
-	if wire.Bounded(c, &hops, math.MaxInt32); hops == 0 || x.Failed() {
+	if wire.CodeBounded(c, &hops, math.MaxInt32); hops == 0 || x.Failed() {
 		return
 	}
 	if p == nil {
@@ -152,13 +152,13 @@ func (x *waitCoder) waits(w *model.Waits) {
 		w.Path = p
 	}
 	x.rank(&p.Rank)
-	x.steps(&p.RunNs, &p.OutsideNs, &p.SpoorNs)
-	wire.List(c, &p.Sites, 5, func(_ int, s *model.WaitPathSite) {
+	x.steps(&p.LengthNs, &p.OutsideNs, &p.RecorderNs)
+	wire.CodeList(c, &p.Sites, 5, func(_ int, s *model.WaitPathSite) {
 		x.place(&s.WaitPlace)
 		x.steps(&s.ComputeNs, &s.MPINs, &s.MeanNs)
 		x.rank(&s.Rank)
 	})
-	wire.List(c, &p.Ranks, 3, func(_ int, r *model.WaitPathRank) {
+	wire.CodeList(c, &p.Ranks, 3, func(_ int, r *model.WaitPathRank) {
 		x.rank(&r.Rank)
 		x.steps(&r.ComputeNs, &r.MPINs)
 	})

@@ -13,18 +13,18 @@ import (
 func FuzzWaits(f *testing.F) {
 	ranks := []model.WaitRankNs{{Rank: 1, Ns: 30}, {Rank: 0, Ns: 10}}
 	for _, w := range []model.Waits{
-		{Left: model.LeftTime, NeedsNs: 100},
-		{Left: model.LeftLog},
+		{Status: model.WaitsTooLong, EstimatedCostNs: 100},
+		{Status: model.WaitsTooManyCalls},
 		{
-			Part: 1, Threads: 2, RunNs: 99, MPINs: 50, Messages: 7, Backwards: 1, ClockErrorNs: 3,
+			AnalysedShare: 1, MaxThreads: 2, RunNs: 99, MPINs: 50, Messages: 7, BackwardMessages: 1, ClockErrorNs: 3,
 			Sites: []model.WaitSite{
-				{WaitPlace: model.WaitPlace{Function: 1, Site: 2}, Kind: 3, Count: 4, WaitedNs: 40, Ranks: ranks, Late: ranks[:1], Waiting: 2, Awaited: 3,
-					Causes: []model.WaitCause{{WaitPlace: model.WaitPlace{Function: 0, Site: 1}, Share: 1, Compute: 0.5}}},
+				{WaitPlace: model.WaitPlace{Function: 1, Site: 2}, Kind: 3, Count: 4, WaitedNs: 40, Ranks: ranks, LateRanks: ranks[:1], WaitingRanks: 2, AwaitedRanks: 3,
+					Causes: []model.WaitCause{{WaitPlace: model.WaitPlace{Function: 0, Site: 1}, WaitShare: 1, ComputeShare: 0.5}}},
 				{WaitPlace: model.WaitPlace{Function: -1}, Kind: 1, Count: 1, WaitedNs: 10},
 			},
-			ByRank: []model.WaitRank{{Rank: 0, RunNs: 50, MPINs: 25, WaitedNs: 10, CausedNs: 30}, {Rank: 3, RunNs: 49, MPINs: 25, WaitedNs: 30, CausedNs: 10}},
-			Other:  []model.WaitOther{{Function: 2, Ns: 5}}, Losses: []model.WaitLoss{{What: "calls", Count: 2}},
-			Path: &model.WaitPath{RunNs: 50, OutsideNs: 20, SpoorNs: 1, Hops: 4, Rank: 1, Ranks: []model.WaitPathRank{{Rank: 1, ComputeNs: 3, MPINs: 5}},
+			ByRank:      []model.WaitRank{{Rank: 0, RunNs: 50, MPINs: 25, WaitedNs: 10, CausedNs: 30}, {Rank: 3, RunNs: 49, MPINs: 25, WaitedNs: 30, CausedNs: 10}},
+			Unexplained: []model.UnexplainedWaits{{Function: 2, Ns: 5}}, Omissions: []model.WaitOmission{{What: "calls", Count: 2}},
+			Path: &model.WaitPath{LengthNs: 50, OutsideNs: 20, RecorderNs: 1, Hops: 4, Rank: 1, Ranks: []model.WaitPathRank{{Rank: 1, ComputeNs: 3, MPINs: 5}},
 				Sites: []model.WaitPathSite{{WaitPlace: model.WaitPlace{Function: 1, Site: 1}, ComputeNs: 20, MPINs: 29, MeanNs: 30, Rank: 2}}},
 		},
 	} {
@@ -34,13 +34,13 @@ func FuzzWaits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := wire.NewReader(data, "waits")
 		w := DecodeWaits(r, n)
-		if r.Done() != nil {
+		if r.Finish() != nil {
 			return
 		}
 		b := AppendWaits(nil, w)
 		r = wire.NewReader(b, "waits")
 		again := DecodeWaits(r, n)
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if second := AppendWaits(nil, again); !bytes.Equal(second, b) {
@@ -51,15 +51,15 @@ func FuzzWaits(f *testing.F) {
 
 // Each rank's waiting is within 1 % of its own, also where it is a small part of the site's.
 func TestWaitingOfRanks(t *testing.T) {
-	site := model.WaitSite{Count: 16, Waiting: 16}
+	site := model.WaitSite{Count: 16, WaitingRanks: 16}
 	for rank := range 16 {
 		ns := int64(1_000_000 + 37_123*rank)
 		site.WaitedNs += ns
 		site.Ranks = append(site.Ranks, model.WaitRankNs{Rank: rank, Ns: ns})
 	}
-	r := wire.NewReader(AppendWaits(nil, &model.Waits{Part: 1, Threads: 1, Sites: []model.WaitSite{site}}), "waits")
+	r := wire.NewReader(AppendWaits(nil, &model.Waits{AnalysedShare: 1, MaxThreads: 1, Sites: []model.WaitSite{site}}), "waits")
 	w := DecodeWaits(r, WaitBounds{Ranks: 16, Functions: 1, Sites: 1, Kinds: 1})
-	if err := r.Done(); err != nil || len(w.Sites) != 1 || len(w.Sites[0].Ranks) != 16 {
+	if err := r.Finish(); err != nil || len(w.Sites) != 1 || len(w.Sites[0].Ranks) != 16 {
 		t.Fatalf("%v: %+v", err, w)
 	}
 	for i, got := range w.Sites[0].Ranks {

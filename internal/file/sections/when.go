@@ -21,12 +21,12 @@ import (
 //	exemplar = iteration, ranks, (rank, from varint in 1/16 of a level, calls, Δgap varint…, Δduration varint…)…
 //	place    = function + 1, if that isn't 0: site
 //
-// The levels of a row begin with the difference from 0. Steps are as timing.Step. Gaps and durations are as widths; they differ from those of
+// The levels of a row begin with the difference from 0. Steps are as timing.LogStep. Gaps and durations are as widths; they differ from those of
 // the same call in the rank's first exemplar if that has as many calls, else from the one before.
 func AppendWhen(b []byte, w *model.When) []byte {
-	x := whenCoder{waitCoder{Coder: wire.Coder{B: b}}}
+	x := whenCoder{waitCoder{Coder: wire.Coder{Buf: b}}}
 	x.when(w)
-	return x.B
+	return x.Buf
 }
 
 // DecodeWhen reads what AppendWhen wrote. n.Kinds are those of findings.
@@ -45,12 +45,12 @@ const (
 
 type whenCoder struct{ waitCoder }
 
-// WidthOf is the width of a stored column: the time that an even step encodes.
-func WidthOf(ns float64) float64 {
+// ColumnWidth is the width of a stored column: the time that an even step encodes.
+func ColumnWidth(ns float64) float64 {
 	return (widthSteps(int64(max(0, ns))) * 2).Ns()
 }
 
-func widthSteps(ns int64) timing.Step { return (timing.StepOf(uint64(max(0, ns))) + 1) / 2 }
+func widthSteps(ns int64) timing.LogStep { return (timing.LogStepOf(uint64(max(0, ns))) + 1) / 2 }
 
 func (x *whenCoder) when(w *model.When) {
 	c := &x.Coder
@@ -58,48 +58,48 @@ func (x *whenCoder) when(w *model.When) {
 	if w.Loop != nil {
 		iterations = w.Loop.Iterations
 	}
-	if wire.Uints(c, &iterations); iterations > 0 {
+	if wire.CodeUints(c, &iterations); iterations > 0 {
 		if w.Loop == nil {
 			w.Loop = &model.WhenLoop{Iterations: iterations}
 		}
-		x.place(&w.Loop.Begins)
-		wire.Bounded(c, &w.Loop.Without, x.n.Ranks)
+		x.place(&w.Loop.BeginsAt)
+		wire.CodeBounded(c, &w.Loop.RanksWithout, x.n.Ranks)
 	}
-	wire.Bounded(c, &w.Before, whenColumns)
-	wire.Bounded(c, &w.After, whenColumns)
-	wire.Bounded(c, &w.Parts, whenColumns)
-	wire.Uints(c, &w.Each)
+	wire.CodeBounded(c, &w.ColumnsBeforeLoop, whenColumns)
+	wire.CodeBounded(c, &w.ColumnsAfterLoop, whenColumns)
+	wire.CodeBounded(c, &w.ColumnsPerIteration, whenColumns)
+	wire.CodeUints(c, &w.IterationsPerColumn)
 	columns := len(w.WidthNs)
-	if wire.Bounded(c, &columns, whenColumns); x.Reader != nil {
-		x.Refuse(columns > x.Reader.Rest(), "%d columns in %d bytes", columns, x.Reader.Rest())
-		x.Refuse(w.Before+w.After > columns, "%d columns of %d are outside of the loop", w.Before+w.After, columns)
+	if wire.CodeBounded(c, &columns, whenColumns); x.Reader != nil {
+		x.RefuseIf(columns > x.Reader.RemainingLen(), "%d columns in %d bytes", columns, x.Reader.RemainingLen())
+		x.RefuseIf(w.ColumnsBeforeLoop+w.ColumnsAfterLoop > columns, "%d columns of %d are outside of the loop", w.ColumnsBeforeLoop+w.ColumnsAfterLoop, columns)
 		if w.Loop != nil {
-			x.inside(w, columns-w.Before-w.After)
+			x.inside(w, columns-w.ColumnsBeforeLoop-w.ColumnsAfterLoop)
 		}
 		if x.Failed() {
 			return
 		}
 		w.WidthNs = make([]int64, columns)
 	}
-	before := timing.Step(0)
+	before := timing.LogStep(0)
 	for i := range w.WidthNs {
 		d := int64(widthSteps(w.WidthNs[i])) - int64(before)
-		wire.Integers(c, &d)
+		wire.CodeIntegers(c, &d)
 		to := int64(before) + d
-		x.Refuse(to < 0 || to > timing.MaxStep/2, "a width of %d steps", to)
+		x.RefuseIf(to < 0 || to > timing.MaxLogStep/2, "a width of %d steps", to)
 		if x.Failed() {
 			return
 		}
-		if before = timing.Step(to); x.Reader != nil {
+		if before = timing.LogStep(to); x.Reader != nil {
 			w.WidthNs[i] = int64((2 * before).Ns())
 		}
 	}
 	x.steps(&w.LevelNs)
-	x.Refuse(w.LevelNs == 0, "levels of no time")
+	x.RefuseIf(w.LevelNs == 0, "levels of no time")
 	rows := len(w.Rows)
-	if wire.Bounded(c, &rows, whenRows); x.Reader != nil {
-		x.Refuse(rows*columns*model.WhenStates > whenCells, "%d rows of %d columns", rows, columns)
-		x.Refuse(rows > x.Reader.Rest(), "%d rows in %d bytes", rows, x.Reader.Rest())
+	if wire.CodeBounded(c, &rows, whenRows); x.Reader != nil {
+		x.RefuseIf(rows*columns*model.WhenStates > whenCells, "%d rows of %d columns", rows, columns)
+		x.RefuseIf(rows > x.Reader.RemainingLen(), "%d rows in %d bytes", rows, x.Reader.RemainingLen())
 		if x.Failed() {
 			return
 		}
@@ -110,52 +110,52 @@ func (x *whenCoder) when(w *model.When) {
 	for i := range w.Rows {
 		r := &w.Rows[i]
 		x.rank(&r.First)
-		wire.Above(c, &r.Ranks, 1, x.n.Ranks-r.First-1)
+		wire.CodeAbove(c, &r.Ranks, 1, x.n.Ranks-r.First-1)
 	}
 	x.planes(w, columns, 0, model.WhenReady)
 	column := 0
-	wire.List(c, &w.Highest, 3, func(i int, h *model.WhenHighest) {
-		wire.Above(c, &h.Column, column, max(0, columns-1-column))
-		x.Refuse(columns == 0 || i > 0 && h.Column == column, "column %d twice", column)
+	wire.CodeList(c, &w.Outliers, 3, func(i int, h *model.WhenOutlier) {
+		wire.CodeAbove(c, &h.Column, column, max(0, columns-1-column))
+		x.RefuseIf(columns == 0 || i > 0 && h.Column == column, "column %d twice", column)
 		column = h.Column
 		x.rank(&h.Rank)
 		x.levels(w, &h.Ns)
 	})
-	wire.List(c, &w.Findings, 11, func(_ int, f *model.WhenFinding) { x.finding(f) })
+	wire.CodeList(c, &w.Findings, 11, func(_ int, f *model.WhenFinding) { x.finding(f) })
 	ready := x.Reader == nil && hasReady(w)
-	if x.Reader != nil && x.Reader.Rest() == 0 || x.Reader == nil && len(w.Exemplars) == 0 && !ready {
+	if x.Reader != nil && x.Reader.RemainingLen() == 0 || x.Reader == nil && len(w.Exemplars) == 0 && !ready {
 		x.neverReady(w, columns)
 		return
 	}
 	left := whenCells
-	wire.List(c, &w.Exemplars, 2, func(i int, e *model.WhenExemplar) {
-		if wire.Uints(c, &e.Iteration); w.Loop != nil {
-			x.Refuse(e.Iteration >= w.Loop.Iterations, "iteration %d of %d", e.Iteration, w.Loop.Iterations)
+	wire.CodeList(c, &w.Exemplars, 2, func(i int, e *model.WhenExemplar) {
+		if wire.CodeUints(c, &e.Iteration); w.Loop != nil {
+			x.RefuseIf(e.Iteration >= w.Loop.Iterations, "iteration %d of %d", e.Iteration, w.Loop.Iterations)
 		}
-		wire.List(c, &e.Ranks, 3, func(j int, t *model.WhenTimes) {
+		wire.CodeList(c, &e.Ranks, 3, func(j int, t *model.WhenTimes) {
 			x.rank(&t.Rank)
-			x.Refuse(j > 0 && t.Rank <= e.Ranks[j-1].Rank, "rank %d out of order", t.Rank)
+			x.RefuseIf(j > 0 && t.Rank <= e.Ranks[j-1].Rank, "rank %d out of order", t.Rank)
 			x.times(w, t, x.typical(w, i, t.Rank), &left)
 		})
 	})
-	x.Refuse(len(w.Exemplars) > 0 && w.Loop == nil, "exemplars of no loop")
+	x.RefuseIf(len(w.Exemplars) > 0 && w.Loop == nil, "exemplars of no loop")
 	if x.Reader != nil {
-		ready = x.Reader.Rest() > 0
-		x.Refuse(len(w.Exemplars) == 0 && !ready, "no exemplars")
+		ready = x.Reader.RemainingLen() > 0
+		x.RefuseIf(len(w.Exemplars) == 0 && !ready, "no exemplars")
 	}
 	if !ready {
 		x.neverReady(w, columns)
 		return
 	}
 	x.planes(w, columns, model.WhenReady, model.WhenStates)
-	x.Refuse(x.Reader != nil && !x.Failed() && !hasReady(w), "planes of nothing")
+	x.RefuseIf(x.Reader != nil && !x.Failed() && !hasReady(w), "planes of nothing")
 }
 
 // hasReady reports whether ranks were without a processor in any column.
 func hasReady(w *model.When) bool {
 	for i := range w.Rows {
 		p := &w.Rows[i].Planes[model.WhenReady]
-		if p.Base != 0 || slices.ContainsFunc(p.Levels, func(l int64) bool { return l != 0 }) {
+		if p.Base != 0 || slices.ContainsFunc(p.LevelCounts, func(l int64) bool { return l != 0 }) {
 			return true
 		}
 	}
@@ -166,7 +166,7 @@ func hasReady(w *model.When) bool {
 func (x *whenCoder) neverReady(w *model.When, columns int) {
 	for i := range w.Rows {
 		if x.Reader != nil && !x.Failed() {
-			w.Rows[i].Planes[model.WhenReady].Levels = make([]int64, columns)
+			w.Rows[i].Planes[model.WhenReady].LevelCounts = make([]int64, columns)
 		}
 	}
 }
@@ -190,15 +190,15 @@ const partsOfLevel = 16
 func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int) {
 	c := &x.Coder
 	unit := max(1, w.LevelNs/partsOfLevel)
-	from := t.FromNs / unit
-	wire.Integers(c, &from)
-	x.Refuse(from < -mostLevel || from > mostLevel, "a beginning of %d", from)
+	from := t.StartNs / unit
+	wire.CodeIntegers(c, &from)
+	x.RefuseIf(from < -mostLevel || from > mostLevel, "a beginning of %d", from)
 	calls := len(t.Gaps)
-	if wire.Bounded(c, &calls, *left); x.Reader != nil {
-		if x.Refuse(calls > x.Reader.Rest(), "%d calls in %d bytes", calls, x.Reader.Rest()); x.Failed() {
+	if wire.CodeBounded(c, &calls, *left); x.Reader != nil {
+		if x.RefuseIf(calls > x.Reader.RemainingLen(), "%d calls in %d bytes", calls, x.Reader.RemainingLen()); x.Failed() {
 			return
 		}
-		t.FromNs = from * unit
+		t.StartNs = from * unit
 		t.Gaps, t.Durations = make([]int64, calls), make([]int64, calls)
 	}
 	*left -= calls
@@ -206,19 +206,19 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 		typical = nil
 	}
 	for k, list := range [2][]int64{t.Gaps, t.Durations} {
-		before := timing.Step(0)
+		before := timing.LogStep(0)
 		for i := range list {
 			if typical != nil {
 				before = widthSteps([2][]int64{typical.Gaps, typical.Durations}[k][i])
 			}
 			step := widthSteps(list[i])
 			d := int64(step) - int64(before)
-			wire.Integers(c, &d)
+			wire.CodeIntegers(c, &d)
 			to := int64(before) + d
-			if x.Refuse(to < 0 || to > timing.MaxStep/2, "a time of %d steps", to); x.Failed() {
+			if x.RefuseIf(to < 0 || to > timing.MaxLogStep/2, "a time of %d steps", to); x.Failed() {
 				return
 			}
-			if before = timing.Step(to); x.Reader != nil {
+			if before = timing.LogStep(to); x.Reader != nil {
 				list[i] = int64((2 * before).Ns())
 			}
 		}
@@ -228,18 +228,18 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 // inside refuses columns of the loop that don't fit the iterations.
 func (x *whenCoder) inside(w *model.When, columns int) {
 	n := w.Loop.Iterations
-	x.Refuse(w.Parts < 1 || w.Each < 1 || w.Parts > 1 && w.Each > 1, "%d parts of an iteration, %d iterations a column", w.Parts, w.Each)
+	x.RefuseIf(w.ColumnsPerIteration < 1 || w.IterationsPerColumn < 1 || w.ColumnsPerIteration > 1 && w.IterationsPerColumn > 1, "%d parts of an iteration, %d iterations a column", w.ColumnsPerIteration, w.IterationsPerColumn)
 	if !x.Failed() {
-		want := (n-1)/w.Each + 1
-		x.Refuse(want > whenColumns || want*uint64(w.Parts) != uint64(columns), "%d columns of %d iterations", columns, n)
+		want := (n-1)/w.IterationsPerColumn + 1
+		x.RefuseIf(want > whenColumns || want*uint64(w.ColumnsPerIteration) != uint64(columns), "%d columns of %d iterations", columns, n)
 	}
 }
 
 // levels is a time as a number of levels.
 func (x *whenCoder) levels(w *model.When, ns *int64) {
 	n := *ns / max(1, w.LevelNs)
-	wire.Naturals(&x.Coder, &n)
-	x.Refuse(n > math.MaxInt64/max(1, w.LevelNs), "%d levels", n)
+	wire.CodeNaturals(&x.Coder, &n)
+	x.RefuseIf(n > math.MaxInt64/max(1, w.LevelNs), "%d levels", n)
 	if x.Reader != nil {
 		*ns = n * w.LevelNs
 	}
@@ -254,59 +254,59 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 	for p := first; p < end; p++ {
 		for i := range w.Rows {
 			plane := &w.Rows[i].Planes[p]
-			wire.Integers(c, &plane.Base)
-			if x.Refuse(plane.Base < -mostLevel || plane.Base > mostLevel, "a base of %d", plane.Base); x.Reader != nil && !x.Failed() {
-				plane.Levels = make([]int64, columns)
+			wire.CodeIntegers(c, &plane.Base)
+			if x.RefuseIf(plane.Base < -mostLevel || plane.Base > mostLevel, "a base of %d", plane.Base); x.Reader != nil && !x.Failed() {
+				plane.LevelCounts = make([]int64, columns)
 			}
 		}
 	}
 	left := 0 // of the run, when reading; of equal levels so far, when writing
 	if x.Reader != nil {
-		wire.Bounded(c, &left, whenCells)
+		wire.CodeBounded(c, &left, whenCells)
 	}
 	for p := first; p < end; p++ {
 		for i := range w.Rows {
 			level := int64(0)
-			for j := range w.Rows[i].Planes[p].Levels {
+			for j := range w.Rows[i].Planes[p].LevelCounts {
 				if x.Failed() {
 					return
 				}
-				v := &w.Rows[i].Planes[p].Levels[j]
+				v := &w.Rows[i].Planes[p].LevelCounts[j]
 				d := *v - level
 				switch {
 				case x.Reader == nil && d == 0:
 					left++
 				case x.Reader == nil:
-					wire.Bounded(c, &left, whenCells)
-					wire.Integers(c, &d)
+					wire.CodeBounded(c, &left, whenCells)
+					wire.CodeIntegers(c, &d)
 					level, left = *v, 0
 				case left > 0:
 					left--
 					*v = level
 				default:
-					wire.Integers(c, &d)
-					x.Refuse(d == 0, "a level that changes by nothing")
+					wire.CodeIntegers(c, &d)
+					x.RefuseIf(d == 0, "a level that changes by nothing")
 					level += d
-					x.Refuse(level < -mostLevel || level > mostLevel, "a level of %d", level)
+					x.RefuseIf(level < -mostLevel || level > mostLevel, "a level of %d", level)
 					*v = level
-					wire.Bounded(c, &left, whenCells)
+					wire.CodeBounded(c, &left, whenCells)
 				}
 			}
 		}
 	}
 	if x.Reader == nil {
-		wire.Bounded(c, &left, whenCells)
+		wire.CodeBounded(c, &left, whenCells)
 	} else {
-		x.Refuse(left != 0, "%d levels too many", left)
+		x.RefuseIf(left != 0, "%d levels too many", left)
 	}
 }
 
 func (x *whenCoder) finding(f *model.WhenFinding) {
 	c := &x.Coder
-	wire.Bounded(c, &f.Kind, x.n.Kinds-1)
-	wire.Uints(c, &f.From, &f.Every)
-	wire.Bounded(c, &f.Of, x.n.Ranks)
-	wire.List(c, &f.Ranks, 1, func(_ int, r *int) { x.rank(r) })
+	wire.CodeBounded(c, &f.Kind, x.n.Kinds-1)
+	wire.CodeUints(c, &f.FirstIteration, &f.Period)
+	wire.CodeBounded(c, &f.IterationCount, x.n.Ranks)
+	wire.CodeList(c, &f.Ranks, 1, func(_ int, r *int) { x.rank(r) })
 	x.steps(&f.BeforeNs, &f.AfterNs, &f.LongerNs, &f.CostNs)
 	x.place(&f.Place)
 }

@@ -13,23 +13,23 @@ func FuzzWhen(f *testing.F) {
 	row := func(levels ...int64) (r model.WhenRow) {
 		r.Ranks = 2
 		for s := range r.Planes {
-			r.Planes[s] = model.WhenPlane{Base: int64(s) - 1, Levels: levels}
+			r.Planes[s] = model.WhenPlane{Base: int64(s) - 1, LevelCounts: levels}
 		}
 		return r
 	}
 	for _, w := range []model.When{
-		{Before: 3, Parts: 1, WidthNs: []int64{10, 20, 0}, LevelNs: 2, Rows: []model.WhenRow{row(0, 0, 5), row(-3, -3, -3)}},
+		{ColumnsBeforeLoop: 3, ColumnsPerIteration: 1, WidthNs: []int64{10, 20, 0}, LevelNs: 2, Rows: []model.WhenRow{row(0, 0, 5), row(-3, -3, -3)}},
 		{
-			Loop: &model.WhenLoop{Begins: model.WaitPlace{Function: 1, Site: 2}, Iterations: 3, Without: 1}, Before: 1, After: 1, Parts: 2, Each: 1,
+			Loop: &model.WhenLoop{BeginsAt: model.WaitPlace{Function: 1, Site: 2}, Iterations: 3, RanksWithout: 1}, ColumnsBeforeLoop: 1, ColumnsAfterLoop: 1, ColumnsPerIteration: 2, IterationsPerColumn: 1,
 			WidthNs: []int64{1000, 10, 10, 10, 10, 10, 10, 70}, LevelNs: 30, Rows: []model.WhenRow{row(1, 2, 3, 3, 3, 3, 0, 0)},
-			Highest: []model.WhenHighest{{Column: 2, Rank: 3, Ns: 60}, {Column: 7, Rank: 1, Ns: 90}},
+			Outliers: []model.WhenOutlier{{Column: 2, Rank: 3, Ns: 60}, {Column: 7, Rank: 1, Ns: 90}},
 			Findings: []model.WhenFinding{
-				{Kind: 0, From: 2, Of: 1, Ranks: []int{3}, BeforeNs: 20, AfterNs: 400, LongerNs: 300, CostNs: 380, Place: model.WaitPlace{Function: 1, Site: 1}},
-				{Kind: 3, From: 1, Every: 2, BeforeNs: 20, AfterNs: 40, CostNs: 20, Place: model.WaitPlace{Function: -1}},
+				{Kind: 0, FirstIteration: 2, IterationCount: 1, Ranks: []int{3}, BeforeNs: 20, AfterNs: 400, LongerNs: 300, CostNs: 380, Place: model.WaitPlace{Function: 1, Site: 1}},
+				{Kind: 3, FirstIteration: 1, Period: 2, BeforeNs: 20, AfterNs: 40, CostNs: 20, Place: model.WaitPlace{Function: -1}},
 			},
 			Exemplars: []model.WhenExemplar{
-				{Iteration: 1, Ranks: []model.WhenTimes{{Rank: 0, FromNs: -4, Gaps: []int64{10, 0}, Durations: []int64{3, 700}}, {Rank: 2}}},
-				{Iteration: 2, Ranks: []model.WhenTimes{{Rank: 0, FromNs: 3, Gaps: []int64{11, 0}, Durations: []int64{3, 9000}}, {Rank: 2, Gaps: []int64{1}, Durations: []int64{2}}}},
+				{Iteration: 1, Ranks: []model.WhenTimes{{Rank: 0, StartNs: -4, Gaps: []int64{10, 0}, Durations: []int64{3, 700}}, {Rank: 2}}},
+				{Iteration: 2, Ranks: []model.WhenTimes{{Rank: 0, StartNs: 3, Gaps: []int64{11, 0}, Durations: []int64{3, 9000}}, {Rank: 2, Gaps: []int64{1}, Durations: []int64{2}}}},
 			},
 		},
 	} {
@@ -39,23 +39,23 @@ func FuzzWhen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := wire.NewReader(data, "when")
 		w := DecodeWhen(r, n)
-		if r.Done() != nil {
+		if r.Finish() != nil {
 			return
 		}
 		for column := range w.WidthNs { // nobody who reads it goes out of bounds
-			if w.Inside(column) {
+			if w.InLoop(column) {
 				if from, end := w.Iterations(column); from >= end || end > w.Loop.Iterations {
 					t.Fatalf("iterations %d to %d of %d", from, end, w.Loop.Iterations)
 				}
 			}
 			for row := range w.Rows {
-				w.Ns(row, model.WhenOther, column)
+				w.StateNs(row, model.WhenOther, column)
 			}
 		}
 		b := AppendWhen(nil, w)
 		r = wire.NewReader(b, "when")
 		again := DecodeWhen(r, n)
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if second := AppendWhen(nil, again); !bytes.Equal(second, b) {
@@ -66,18 +66,18 @@ func FuzzWhen(f *testing.F) {
 
 // A section doesn't have cells without end: lengths are believed only as far as bounds and bytes go.
 func TestWhenBounds(t *testing.T) {
-	w := model.When{Before: whenColumns, Parts: 1, WidthNs: make([]int64, whenColumns), LevelNs: 1}
+	w := model.When{ColumnsBeforeLoop: whenColumns, ColumnsPerIteration: 1, WidthNs: make([]int64, whenColumns), LevelNs: 1}
 	for range 65 { // all planes of them have more cells than that
 		r := model.WhenRow{Ranks: 1}
 		for s := range r.Planes {
-			r.Planes[s].Levels = make([]int64, whenColumns)
+			r.Planes[s].LevelCounts = make([]int64, whenColumns)
 		}
 		w.Rows = append(w.Rows, r)
 	}
 	read := func(w *model.When) error {
 		r := wire.NewReader(AppendWhen(nil, w), "when")
 		DecodeWhen(r, WaitBounds{Ranks: 1, Functions: 1, Sites: 1, Kinds: 1})
-		return r.Done()
+		return r.Finish()
 	}
 	if err := read(&w); err == nil {
 		t.Error("too many cells were read")

@@ -17,8 +17,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Encode returns the file that holds c.
-func Encode(c *Content) ([]byte, error) {
+// EncodeFile returns the file that holds c.
+func EncodeFile(c *Content) ([]byte, error) {
 	e, err := prepare(c)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
@@ -33,25 +33,25 @@ func Encode(c *Content) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeUntimed returns a file that holds c without the times of single calls, and without compression: for a reader at once.
-func EncodeUntimed(c *Content) ([]byte, error) {
+// EncodeFileUntimed returns a file that holds c without the times of single calls, and without compression: for a reader at once.
+func EncodeFileUntimed(c *Content) ([]byte, error) {
 	untimed := *c
 	untimed.Series = nil
-	raw, err := RawSections(&untimed, wire.QuickPackedSize, true)
+	raw, err := RawSections(&untimed, wire.QuickPackedSizeOf, true)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	return container.Assemble(raw, func(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw }, nil), nil
 }
 
-// Estimate returns about how many bytes of c's file say what was called, in less
+// EstimateCallBytes returns about how many bytes of c's file say what was called, in less
 // time than writing it takes.
-func Estimate(c *Content) (int, error) {
-	return sizeOfCalls(c, wire.QuickPackedSize)
+func EstimateCallBytes(c *Content) (int, error) {
+	return sizeOfCalls(c, wire.QuickPackedSizeOf)
 }
 
-// EstimateSize is Estimate in the time that writing takes: exact but for sections of more than 32 KiB.
-func EstimateSize(c *Content) (int, error) { return sizeOfCalls(c, wire.PackedSize) }
+// EstimateFileSize is Estimate in the time that writing takes: exact but for sections of more than 32 KiB.
+func EstimateFileSize(c *Content) (int, error) { return sizeOfCalls(c, wire.PackedSize) }
 
 func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 	raw, err := RawSections(c, packed, false)
@@ -59,7 +59,7 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
 	n := 0
-	for _, id := range []int{container.Ranks, container.Signatures, container.Classes, container.Columns, container.Lanes} {
+	for _, id := range []int{container.SectionRanks, container.SectionSignatures, container.SectionClasses, container.SectionColumns, container.SectionLanes} {
 		n += packed(raw[id])
 	}
 	return n, nil
@@ -67,7 +67,7 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 
 // RawSections returns the raw sections by id. What has several ways of being written
 // is in the one for which packed gives the least. Times may be left out.
-func RawSections(c *Content, packed func([]byte) int, times bool) (raw [container.End][]byte, err error) {
+func RawSections(c *Content, packed func([]byte) int, times bool) (raw [container.SectionCount][]byte, err error) {
 	if c.Ranks < 0 || c.Ranks > model.MaxRanks {
 		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, model.MaxRanks)
 	}
@@ -78,40 +78,40 @@ func RawSections(c *Content, packed func([]byte) int, times bool) (raw [containe
 	if err != nil {
 		return raw, err
 	}
-	e := encoder{c: c, timeless: !times || c.Timeless, plain: !times, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*model.Function)}
+	e := encoder{c: c, timeless: !times || c.NoTimes, plain: !times, sites: newSiteTable(c.Sites, c.CallerSites), functions: make(map[uint16]*model.Function)}
 	for i := range schema {
 		e.functions[schema[i].ID] = &schema[i]
 	}
 	if err := e.calls(&raw, packed); err != nil {
 		return raw, err
 	}
-	raw[container.Meta] = appendMeta(c.Meta)
-	raw[container.Schema] = appendSchema(nil, schema)
+	raw[container.SectionMeta] = appendMeta(c.Meta)
+	raw[container.SectionSchema] = appendSchema(nil, schema)
 	if len(c.Strings) > 0 {
-		raw[container.Strings] = wire.Append(nil, func(x *wire.Coder) { codeStrings(x, c.Strings) })
+		raw[container.SectionStrings] = wire.AppendCoded(nil, func(x *wire.Coder) { codeStrings(x, c.Strings) })
 	}
-	raw[container.Sites] = e.sites.append(nil)
-	raw[container.Ranks] = appendRanks(nil, c)
-	if !c.Timeless {
-		raw[container.Times] = e.times()
+	raw[container.SectionSites] = e.sites.append(nil)
+	raw[container.SectionRanks] = appendRanks(nil, c)
+	if !c.NoTimes {
+		raw[container.SectionTimes] = e.times()
 	}
-	if raw[container.Lanes], err = appendLanes(c.Classes); err != nil {
+	if raw[container.SectionLanes], err = appendLanes(c.Classes); err != nil {
 		return raw, err
 	}
 	if times {
 		procs := c.Processes
-		if c.Timeless {
+		if c.NoTimes {
 			procs = procs.withoutTimes()
 		}
-		raw[container.Process] = procs.AppendSection(nil, c.ranked())
-		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
-		if !c.Timeless {
-			raw[container.Places] = appendSome(nil, e.places)
-			raw[container.Firsts] = appendFirsts(c.Classes)
+		raw[container.SectionProcess] = procs.AppendSection(nil, c.ranked())
+		raw[container.SectionValues], raw[container.SectionLeafValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
+		if !c.NoTimes {
+			raw[container.SectionLeafTimes] = appendSome(nil, e.places)
+			raw[container.SectionFirstCalls] = appendFirsts(c.Classes)
 			if c.Series == nil {
-				raw[container.Mixed] = appendMixed(c.Classes)
+				raw[container.SectionSharedTimes] = appendMixed(c.Classes)
 			}
-			raw[container.Asides] = c.Processes.appendAsideSection(c.FinishNs)
+			raw[container.SectionAsides] = c.Processes.appendAsideSection(c.MergeNs)
 		}
 		for _, x := range []struct {
 			id     int
@@ -119,12 +119,12 @@ func RawSections(c *Content, packed func([]byte) int, times bool) (raw [containe
 			check  func() error
 			append func(b []byte) []byte
 		}{
-			{container.Allocs, len(c.Allocs) > 0, c.checkAllocs(c.Allocs), appendAllocs(c.Allocs)},
-			{container.Handovers, len(c.Handovers) > 0, c.checkAllocs(c.Handovers), appendAllocs(c.Handovers)},
-			{container.Thinned, len(c.Thinned) > 0, c.checkThinned, c.appendThinned},
-			{container.Partners, len(c.Partners) > 0, c.checkPartners, c.appendPartners},
-			{container.Drawn, c.Drawn != nil, c.checkDrawn, c.AppendDrawn},
-			{container.Clocks, c.Clocks != nil && !c.Timeless, c.checkClocks, c.Clocks.Append},
+			{container.SectionAllocs, len(c.Allocs) > 0, c.checkAllocs(c.Allocs), appendAllocs(c.Allocs)},
+			{container.SectionHandovers, len(c.Handovers) > 0, c.checkAllocs(c.Handovers), appendAllocs(c.Handovers)},
+			{container.SectionMergedSizes, len(c.MergedSizes) > 0, c.checkThinned, c.appendThinned},
+			{container.SectionSyntheticMessages, len(c.SyntheticMessages) > 0, c.checkPartners, c.appendPartners},
+			{container.SectionSyntheticLoops, c.SyntheticLoops != nil, c.checkDrawn, c.AppendSyntheticLoops},
+			{container.SectionClocks, c.Clocks != nil && !c.NoTimes, c.checkClocks, c.Clocks.Append},
 		} {
 			if !x.there {
 				continue
@@ -144,16 +144,16 @@ func RawSections(c *Content, packed func([]byte) int, times bool) (raw [containe
 				n = c.Series.size()
 			}
 			for id, b := range raw {
-				if id != container.Totals {
-					n += int64(wire.QuickPackedSize(b))
+				if id != container.SectionTotals {
+					n += int64(wire.QuickPackedSizeOf(b))
 				}
 			}
 			return n
 		})
-		if !c.Timeless {
-			raw[container.Totals] = appendTotals(c.Classes, rest)
+		if !c.NoTimes {
+			raw[container.SectionTotals] = appendTotals(c.Classes, rest)
 		}
-		raw[container.RankValues] = appendRankValues(c.Classes, rest)
+		raw[container.SectionRankValues] = appendRankValues(c.Classes, rest)
 	}
 	return raw, nil
 }
@@ -197,12 +197,12 @@ type encoder struct {
 	sites     *siteTable
 	functions map[uint16]*model.Function
 	table     signatureWriter
-	refs      [][]signatureRef // per class, per terminal
-	counts    []column.Streams // per class
-	stored    [][]byte         // per class
-	pooled    []*ClassPools    // per class: what times are of
-	codes     []*TimeCodes     // per class
-	places    [][]byte         // per class
+	refs      [][]signatureRef        // per class, per terminal
+	counts    []column.CountedStreams // per class
+	stored    [][]byte                // per class
+	pooled    []*ClassPools           // per class: what times are of
+	codes     []*TimeCodes            // per class
+	places    [][]byte                // per class
 	timeless  bool
 	plain     bool    // no block sizes
 	shares    bool    // there were some
@@ -212,13 +212,13 @@ type encoder struct {
 // calls fills in the sections that say what was called. Block sizes have a form
 // of their own, which is not always of use: where some are found, the sections
 // are also made without.
-func (e *encoder) calls(raw *[container.End][]byte, packed func([]byte) int) error {
+func (e *encoder) calls(raw *[container.SectionCount][]byte, packed func([]byte) int) error {
 	if err := e.callsOnce(raw, packed); err != nil || !e.shares {
 		return err
 	}
-	list := []int{container.Signatures, container.Classes, container.Columns}
+	list := []int{container.SectionSignatures, container.SectionClasses, container.SectionColumns}
 	other := encoder{c: e.c, timeless: e.timeless, plain: true, sites: e.sites, functions: e.functions}
-	var alternative [container.End][]byte
+	var alternative [container.SectionCount][]byte
 	if err := other.callsOnce(&alternative, packed); err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (e *encoder) calls(raw *[container.End][]byte, packed func([]byte) int) err
 	return nil
 }
 
-func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int) error {
+func (e *encoder) callsOnce(raw *[container.SectionCount][]byte, packed func([]byte) int) error {
 	e.table.index = make(map[skeleton]int32)
 	if err := e.classes(); err != nil {
 		return err
@@ -260,13 +260,13 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 		}
 		e.table.sort(calls.calls)
 		b, first := e.table.append(nil)
-		raw[container.Signatures] = calls.append(b, e.table.groups, first, e.sites)
+		raw[container.SectionSignatures] = calls.append(b, e.table.groups, first, e.sites)
 		if packed != nil {
 			f = &followed{}
 		}
 	} else {
 		var first []int
-		raw[container.Signatures], first = e.table.append(nil)
+		raw[container.SectionSignatures], first = e.table.append(nil)
 		for i := range sigs {
 			sigs[i] = make([]int, len(e.refs[i]))
 			for k, ref := range e.refs[i] {
@@ -275,13 +275,13 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 			e.refs[i] = nil
 		}
 		if packed != nil {
-			f = followedOf(e.sites.append(nil), raw[container.Signatures], e.functions)
+			f = followedOf(e.sites.append(nil), raw[container.SectionSignatures], e.functions)
 		}
 	}
 	e.table = signatureWriter{} // which may be large
-	raw[container.Classes] = appendClasses(nil, e.counts, sigs, f, packed)
+	raw[container.SectionClasses] = appendClasses(nil, e.counts, sigs, f, packed)
 	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
-		raw[container.Columns] = appendBlobs(nil, e.stored)
+		raw[container.SectionColumns] = appendBlobs(nil, e.stored)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 // better founded, and small classes can share them.
 func (e *encoder) classes() error {
 	n := len(e.c.Classes)
-	e.counts = make([]column.Streams, n)
+	e.counts = make([]column.CountedStreams, n)
 	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
 	e.pooled, e.codes, e.places = make([]*ClassPools, n), make([]*TimeCodes, n), make([][]byte, n)
 	order := make([]int, n)
@@ -333,11 +333,11 @@ func (e *encoder) class(i int, taken []bool) error {
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
 	fitter.NoBlocks = e.plain
 	var err error
-	if e.counts[i], err = column.StreamsOf(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
+	if e.counts[i], err = column.CheckedStreams(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
 		return err
 	}
-	for k := range e.counts[i].Columns {
-		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].Columns[k], &class.Ranks)
+	for k := range e.counts[i].Counts {
+		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].Counts[k], &class.Ranks)
 	}
 	e.table.begin(terminals)
 	e.refs[i] = make([]signatureRef, terminals)
@@ -362,21 +362,21 @@ func (e *encoder) class(i int, taken []bool) error {
 	}
 	places := 0
 	if len(class.Histograms) > 0 {
-		list := make([]*Group, terminals)
+		list := make([]*SignatureGroup, terminals)
 		for k, n := range groups {
 			list[k] = e.table.groups[n]
 		}
 		_, places = NumberPlaces(list)
 	}
 	for _, h := range class.Histograms {
-		if h.Terminal < 0 || h.Terminal >= terminals || h.From < model.FromStart || h.From >= places {
-			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.From)
+		if h.Terminal < 0 || h.Terminal >= terminals || h.PreviousPlace < model.NoPreviousPlace || h.PreviousPlace >= places {
+			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.PreviousPlace)
 		}
 	}
 	key := func(n int) PoolKey { return PoolKey{e.refs[i][n].group, int(e.refs[i][n].sig)} }
 	var like []int32
 	if len(e.sites.stacks) > 0 {
-		like = Likes(terminals, func(n int) CallKey {
+		like = AlikeButForStack(terminals, func(n int) CallKey {
 			ref := &e.refs[i][n]
 			return CallKey{ref.group, int(ref.sig), int(ref.site)}
 		})
@@ -411,8 +411,8 @@ func (e *encoder) times() []byte {
 // terminal checks a terminal and enters its signature. Values that the class keeps go to stored.
 func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[]byte) (signatureRef, error) {
 	e.vals = e.vals[:0]
-	for i := range t.Vals {
-		c := &t.Vals[i]
+	for i := range t.Values {
+		c := &t.Values[i]
 		if c.Len() != members {
 			return signatureRef{}, fmt.Errorf("value %d of %d ranks, %d expected", i, c.Len(), members)
 		}

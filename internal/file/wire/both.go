@@ -11,27 +11,27 @@ import (
 // there is: writing leaves it alone, reading sets it.
 type Coder struct {
 	Reader *Reader // nil when writing
-	B      []byte
+	Buf    []byte
 }
 
-// Append appends what code writes to b.
-func Append(b []byte, code func(c *Coder)) []byte {
-	c := Coder{B: b}
+// AppendCoded appends what code writes to b.
+func AppendCoded(b []byte, code func(c *Coder)) []byte {
+	c := Coder{Buf: b}
 	code(&c)
-	return c.B
+	return c.Buf
 }
 
-// Read has code read all of b; what names the data in errors.
-func Read(b []byte, what string, code func(c *Coder)) error {
+// DecodeAll has code read all of b; what names the data in errors.
+func DecodeAll(b []byte, what string, code func(c *Coder)) error {
 	c := Coder{Reader: NewReader(b, what)}
 	code(&c)
-	return c.Reader.Done()
+	return c.Reader.Finish()
 }
 
-// ReadEach has code read all of b, one item after another.
-func ReadEach(b []byte, what string, code func(c *Coder)) error {
-	return Read(b, what, func(c *Coder) {
-		for c.Reader.Rest() > 0 && !c.Failed() {
+// DecodeEach has code read all of b, one item after another.
+func DecodeEach(b []byte, what string, code func(c *Coder)) error {
+	return DecodeAll(b, what, func(c *Coder) {
+		for c.Reader.RemainingLen() > 0 && !c.Failed() {
 			code(c)
 		}
 	})
@@ -45,8 +45,8 @@ type Number interface {
 // Failed reports whether what is read is damaged.
 func (c *Coder) Failed() bool { return c.Reader != nil && c.Reader.err != nil }
 
-// Refuse fails if what was read is not as it should be.
-func (c *Coder) Refuse(is bool, format string, args ...any) {
+// RefuseIf fails if what was read is not as it should be.
+func (c *Coder) RefuseIf(is bool, format string, args ...any) {
 	if is && c.Reader != nil {
 		c.Reader.Fail(format, args...)
 	}
@@ -59,32 +59,32 @@ func (c *Coder) Check(err error) {
 	}
 }
 
-// Bounded is a number from 0 to most.
-func Bounded[T Number](c *Coder, v *T, most int) { Above(c, v, 0, most) }
+// CodeBounded is a number from 0 to most.
+func CodeBounded[T Number](c *Coder, v *T, most int) { CodeAbove(c, v, 0, most) }
 
-// Above is a number from base to most above it.
-func Above[T Number](c *Coder, v *T, base T, most int) {
+// CodeAbove is a number from base to most above it.
+func CodeAbove[T Number](c *Coder, v *T, base T, most int) {
 	if c.Reader != nil {
 		*v = base + T(c.Reader.Int(most))
 	} else {
-		c.B = AppendUvarint(c.B, uint64(*v-base))
+		c.Buf = AppendUvarint(c.Buf, uint64(*v-base))
 	}
 }
 
-// Naturals are numbers that aren't negative.
-func Naturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, list) }
+// CodeNaturals are numbers that aren't negative.
+func CodeNaturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, list) }
 
-// Uints are numbers of 64 bits.
-func Uints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
+// CodeUints are numbers of 64 bits.
+func CodeUints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
 
 // unsigned codes numbers. It reads only the bits in mask.
 func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 	if c.Reader == nil {
-		b := c.B
+		b := c.Buf
 		for _, v := range list {
 			b = AppendUvarint(b, uint64(*v))
 		}
-		c.B = b
+		c.Buf = b
 		return
 	}
 	for _, v := range list {
@@ -92,20 +92,20 @@ func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 	}
 }
 
-// Index is a number below n.
-func Index[T Number](c *Coder, v *T, n int) {
-	c.Refuse(n <= 0, "index into nothing")
-	Bounded(c, v, n-1)
+// CodeIndex is a number below n.
+func CodeIndex[T Number](c *Coder, v *T, n int) {
+	c.RefuseIf(n <= 0, "index into nothing")
+	CodeBounded(c, v, n-1)
 }
 
-// Integers are numbers of either sign.
-func Integers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
+// CodeIntegers are numbers of either sign.
+func CodeIntegers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
 	if c.Reader == nil {
-		b := c.B
+		b := c.Buf
 		for _, v := range list {
 			b = AppendVarint(b, int64(*v))
 		}
-		c.B = b
+		c.Buf = b
 		return
 	}
 	for _, v := range list {
@@ -113,32 +113,32 @@ func Integers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
 	}
 }
 
-// Relative is a number by how far it is from another one.
-func Relative[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
+// CodeRelative is a number by how far it is from another one.
+func CodeRelative[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
 	if c.Reader != nil {
 		*v = base + T(c.Reader.Varint())
 	} else {
-		c.B = AppendVarint(c.B, int64(*v-base))
+		c.Buf = AppendVarint(c.Buf, int64(*v-base))
 	}
 }
 
-// Byte is a byte.
-func Byte[T ~uint8](c *Coder, v *T) {
+// CodeByte is a byte.
+func CodeByte[T ~uint8](c *Coder, v *T) {
 	if c.Reader != nil {
 		*v = T(c.Reader.Byte())
 	} else {
-		c.B = append(c.B, byte(*v))
+		c.Buf = append(c.Buf, byte(*v))
 	}
 }
 
 // Uint64 are eight bytes each.
 func (c *Coder) Uint64(list ...*uint64) {
 	if c.Reader == nil {
-		b := c.B
+		b := c.Buf
 		for _, v := range list {
 			b = AppendUint64(b, *v)
 		}
-		c.B = b
+		c.Buf = b
 		return
 	}
 	for _, v := range list {
@@ -152,7 +152,7 @@ func (c *Coder) Bool(v *bool) {
 	if *v {
 		n = 1
 	}
-	Bounded(c, &n, 1)
+	CodeBounded(c, &n, 1)
 	*v = n == 1
 }
 
@@ -161,14 +161,14 @@ func (c *Coder) String(v *string) {
 	if c.Reader != nil {
 		*v = c.Reader.String()
 	} else {
-		c.B = AppendString(c.B, *v)
+		c.Buf = AppendString(c.Buf, *v)
 	}
 }
 
 // Strings are counted texts.
 func (c *Coder) Strings(lists ...*[]string) {
 	for _, list := range lists {
-		List(c, list, 1, func(_ int, s *string) { c.String(s) })
+		CodeList(c, list, 1, func(_ int, s *string) { c.String(s) })
 	}
 }
 
@@ -177,7 +177,7 @@ func (c *Coder) Blob(b *[]byte) {
 	if c.Reader != nil {
 		*b = c.Reader.Blob()
 	} else {
-		c.B = append(AppendUvarint(c.B, uint64(len(*b))), *b...)
+		c.Buf = append(AppendUvarint(c.Buf, uint64(len(*b))), *b...)
 	}
 }
 
@@ -186,7 +186,7 @@ func (c *Coder) Bytes(b *[]byte, n int) {
 	if c.Reader != nil {
 		*b = c.Reader.Bytes(n)
 	} else {
-		c.B = append(c.B, *b...)
+		c.Buf = append(c.Buf, *b...)
 	}
 }
 
@@ -196,7 +196,7 @@ func (c *Coder) Integers(list *[]int64) {
 	if c.Count(&n, 1); c.Reader != nil {
 		*list = make([]int64, n)
 	}
-	b := c.B
+	b := c.Buf
 	for i, v := range *list {
 		if c.Reader != nil {
 			(*list)[i] = c.Reader.Varint()
@@ -204,7 +204,7 @@ func (c *Coder) Integers(list *[]int64) {
 			b = AppendVarint(b, v)
 		}
 	}
-	c.B = b
+	c.Buf = b
 }
 
 // Count codes how many items follow, each of at least size bytes.
@@ -212,12 +212,12 @@ func (c *Coder) Count(n *int, size int) {
 	if c.Reader != nil {
 		*n = c.Reader.Count(size)
 	} else {
-		c.B = AppendUvarint(c.B, uint64(*n))
+		c.Buf = AppendUvarint(c.Buf, uint64(*n))
 	}
 }
 
-// List codes a counted list of items, each of at least size bytes.
-func List[T any](c *Coder, list *[]T, size int, each func(i int, x *T)) {
+// CodeList codes a counted list of items, each of at least size bytes.
+func CodeList[T any](c *Coder, list *[]T, size int, each func(i int, x *T)) {
 	n := len(*list)
 	if c.Count(&n, size); c.Reader != nil {
 		if *list = nil; n > 0 {
@@ -232,14 +232,14 @@ func List[T any](c *Coder, list *[]T, size int, each func(i int, x *T)) {
 	}
 }
 
-// Map is counted pairs, in the order of their keys.
-func Map[K cmp.Ordered, V any](c *Coder, m map[K]V, size int, pair func(k *K, v *V)) {
+// CodeMap is counted pairs, in the order of their keys.
+func CodeMap[K cmp.Ordered, V any](c *Coder, m map[K]V, size int, pair func(k *K, v *V)) {
 	keys := slices.Sorted(maps.Keys(m))
-	List(c, &keys, size, func(i int, k *K) {
+	CodeList(c, &keys, size, func(i int, k *K) {
 		v := m[*k]
 		if pair(k, &v); c.Reader != nil {
 			m[*k] = v
 		}
-		c.Refuse(i > 0 && keys[i-1] >= *k, "keys out of order")
+		c.RefuseIf(i > 0 && keys[i-1] >= *k, "keys out of order")
 	})
 }

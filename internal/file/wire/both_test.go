@@ -21,21 +21,21 @@ type coded struct {
 }
 
 func (x *coded) code(c *Coder) {
-	Byte(c, &x.kind)
-	Bounded(c, &x.small, 9)
-	Naturals(c, &x.count)
-	Relative(c, &x.time, 7)
-	Uints(c, &x.whole)
+	CodeByte(c, &x.kind)
+	CodeBounded(c, &x.small, 9)
+	CodeNaturals(c, &x.count)
+	CodeRelative(c, &x.time, 7)
+	CodeUints(c, &x.whole)
 	c.Bool(&x.sure)
 	c.String(&x.name)
 	last := int64(0)
-	List(c, &x.list, 1, func(_ int, v *int64) {
-		Above(c, v, last, math.MaxInt)
+	CodeList(c, &x.list, 1, func(_ int, v *int64) {
+		CodeAbove(c, v, last, math.MaxInt)
 		last = *v
 	})
-	Map(c, x.times, 2, func(k *string, v *int64) {
+	CodeMap(c, x.times, 2, func(k *string, v *int64) {
 		c.String(k)
-		Relative(c, v, 0)
+		CodeRelative(c, v, 0)
 	})
 }
 
@@ -44,20 +44,20 @@ func TestCoder(t *testing.T) {
 	var c Coder
 	x.code(&c)
 	y := coded{times: make(map[string]int64)}
-	r := Coder{Reader: NewReader(c.B, "test")}
+	r := Coder{Reader: NewReader(c.Buf, "test")}
 	y.code(&r)
-	if err := r.Reader.Done(); err != nil || !slices.Equal(x.list, y.list) || !maps.Equal(x.times, y.times) || x.whole != y.whole || x.time != y.time {
+	if err := r.Reader.Finish(); err != nil || !slices.Equal(x.list, y.list) || !maps.Equal(x.times, y.times) || x.whole != y.whole || x.time != y.time {
 		t.Errorf("%+v became %+v: %v", x, y, err)
 	}
 	var again Coder
-	if y.code(&again); !bytes.Equal(c.B, again.B) {
-		t.Errorf("%x became %x", c.B, again.B)
+	if y.code(&again); !bytes.Equal(c.Buf, again.Buf) {
+		t.Errorf("%x became %x", c.Buf, again.Buf)
 	}
-	for n := range c.B {
+	for n := range c.Buf {
 		z := coded{times: make(map[string]int64)}
-		short := Coder{Reader: NewReader(c.B[:n], "test")}
+		short := Coder{Reader: NewReader(c.Buf[:n], "test")}
 		if z.code(&short); !short.Failed() {
-			t.Errorf("%d bytes of %d are enough", n, len(c.B))
+			t.Errorf("%d bytes of %d are enough", n, len(c.Buf))
 		}
 	}
 }

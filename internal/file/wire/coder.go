@@ -15,22 +15,22 @@ const (
 	maxMixed = 1 << 20
 )
 
-// Mix compresses data by prediction, or returns false if that is no smaller or
+// CompressMixing compresses data by prediction, or returns false if that is no smaller or
 // the data are too many.
-func Mix(data []byte) ([]byte, bool) {
+func CompressMixing(data []byte) ([]byte, bool) {
 	if len(data) == 0 || len(data) > rememberedUpTo {
-		return MixAfter(nil, data)
+		return CompressMixingPrimed(nil, data)
 	}
 	frame, smaller, ok := mixedBefore(data)
 	if !ok {
-		frame, smaller = MixAfter(nil, data)
+		frame, smaller = CompressMixingPrimed(nil, data)
 		remember(data, frame, smaller)
 	}
 	return frame, smaller
 }
 
-// MixAfter does so with a model that has seen other data before, such as what is expected.
-func MixAfter(known, data []byte) ([]byte, bool) {
+// CompressMixingPrimed does so with a model that has seen other data before, such as what is expected.
+func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 	if len(data) > mixTo {
 		return nil, false
 	}
@@ -77,12 +77,14 @@ func MixAfter(known, data []byte) ([]byte, bool) {
 
 var errMixed = errors.New("data longer than mixing takes")
 
-// Unmix returns the size bytes that Mix made a frame of. Any frame decodes to some data, so only a checksum detects
+// DecompressMixing returns the size bytes that Mix made a frame of. Any frame decodes to some data, so only a checksum detects
 // damage.
-func Unmix(frame []byte, size uint64) ([]byte, error) { return UnmixAfter(nil, frame, size) }
+func DecompressMixing(frame []byte, size uint64) ([]byte, error) {
+	return DecompressMixingPrimed(nil, frame, size)
+}
 
-// UnmixAfter returns what MixAfter made a frame of, given the same data that were known.
-func UnmixAfter(known, frame []byte, size uint64) ([]byte, error) {
+// DecompressMixingPrimed returns what MixAfter made a frame of, given the same data that were known.
+func DecompressMixingPrimed(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed
 	}

@@ -10,7 +10,7 @@ import (
 func TestSquash(t *testing.T) {
 	last := int32(0)
 	for d := int32(-3000); d <= 3000; d++ {
-		p := Squash(d)
+		p := Logistic(d)
 		x := float64(max(min(d, LogitLimit), -LogitLimit)) / 256
 		if want := 65536 / (1 + math.Exp(-x)); math.Abs(float64(p)-want) > 600 {
 			t.Fatalf("Squash(%d) = %d, want %.0f", d, p, want)
@@ -21,7 +21,7 @@ func TestSquash(t *testing.T) {
 		last = p
 	}
 	for p := range 1 << 16 {
-		back := Squash(Stretch(uint16(p)))
+		back := Logistic(Logit(uint16(p)))
 		if d := back - int32(p); d > 80 || d < -80 {
 			t.Fatalf("Squash(Stretch(%d)) = %d", p, back)
 		}

@@ -99,8 +99,8 @@ func bitsFor(size int) int {
 // ahead are models that Learn made, by the address of their training data.
 var ahead sync.Map
 
-// PrimeMix prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
-func PrimeMix(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
+// PrepareMixing prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
+func PrepareMixing(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 
 // learned returns a model that has learned known, for data of this size.
 func learned(known []byte, size int) *model {
@@ -163,7 +163,7 @@ func (m *model) predict() {
 	for i, s := range m.seen {
 		p, n := s.p(), s>>16
 		order += int(n+31) >> 5 // n is at most slotLimit
-		in[2*i] = Stretch(p)
+		in[2*i] = Logit(p)
 		// An untried context has nothing to say.
 		in[2*i+1] = (int32(p) - half) >> 5 * int32(min(n, 16)) >> 4
 	}
@@ -171,7 +171,7 @@ func (m *model) predict() {
 	bucket := 0
 	if expected, known := m.expected(); known {
 		bucket = 1 + min(m.length, buckets-2)
-		st := Stretch(m.hits[bucket].p())
+		st := Logit(m.hits[bucket].p())
 		if expected == 0 {
 			st = -st
 		}
@@ -182,8 +182,8 @@ func (m *model) predict() {
 	a, b := &m.orders[order], &m.runs[bucket]
 	dA := int32(max(min(dot(in, a)>>16, LogitLimit), -LogitLimit))
 	dB := int32(max(min(dot(in, b)>>16, LogitLimit), -LogitLimit))
-	m.mixed = [2]int32{Squash(dA), Squash(dB)}
-	m.p = min(max(Squash((dA+dB)>>1), 16), 65535-16)
+	m.mixed = [2]int32{Logistic(dA), Logistic(dB)}
+	m.p = min(max(Logistic((dA+dB)>>1), 16), 65535-16)
 }
 
 // dot and train have no loops: where each access goes is fixed, which takes half the instructions.
@@ -313,15 +313,15 @@ var rate = func() (rate [32]int32) {
 // In the domain of odds 256 is one; values beyond ±LogitLimit are cut.
 const LogitLimit = 2047
 
-// Squash is 65536/(1+exp(-d/256)).
-func Squash(d int32) int32 {
+// Logistic is 65536/(1+exp(-d/256)).
+func Logistic(d int32) int32 {
 	d = max(min(d, LogitLimit), -LogitLimit) + 2048
 	i, w := d>>7, d&127
 	return (table[i]*(128-w) + table[i+1]*w + 64) >> 7
 }
 
-// Stretch is ln(p/(1-p)) of a probability p in 1/65536: the inverse of Squash.
-func Stretch(p uint16) int32 { return int32(stretched[p>>4]) }
+// Logit is ln(p/(1-p)) of a probability p in 1/65536: the inverse of Squash.
+func Logit(p uint16) int32 { return int32(stretched[p>>4]) }
 
 // table is 65536/(1+exp(-x)) at -8, -7.5, …, 8.
 var table = [33]int32{
@@ -334,7 +334,7 @@ var stretched [4096]int16
 func init() {
 	at := 0
 	for d := int32(-LogitLimit); d <= LogitLimit; d++ {
-		for ; at <= int(Squash(d)>>4) && at < len(stretched); at++ {
+		for ; at <= int(Logistic(d)>>4) && at < len(stretched); at++ {
 			stretched[at] = int16(d)
 		}
 	}

@@ -39,8 +39,8 @@ func (r *Reader) Check(err error) {
 	}
 }
 
-// Rest returns the number of unread bytes.
-func (r *Reader) Rest() int {
+// RemainingLen returns the number of unread bytes.
+func (r *Reader) RemainingLen() int {
 	if r.err != nil {
 		return 0
 	}
@@ -58,8 +58,8 @@ func (r *Reader) Remaining() []byte {
 // Skip takes n bytes off without looking at them.
 func (r *Reader) Skip(n int) { r.Bytes(n) }
 
-// Done records an error if bytes are left over, and returns the reader's error.
-func (r *Reader) Done() error {
+// Finish records an error if bytes are left over, and returns the reader's error.
+func (r *Reader) Finish() error {
 	if r.err == nil && r.pos != len(r.buf) {
 		r.Fail("%d bytes left over", len(r.buf)-r.pos)
 	}
@@ -187,9 +187,9 @@ func UvarintLen(v uint64) int {
 
 // A BitWriter writes bits, least significant first, after the bytes in Out.
 type BitWriter struct {
-	Out  []byte
-	word uint64
-	n    uint
+	Output []byte
+	word   uint64
+	n      uint
 }
 
 // Put writes the low n bits of v, which has no others.
@@ -201,7 +201,7 @@ func (w *BitWriter) Put(v uint64, n uint) {
 	w.word |= v << w.n
 	w.n += n
 	for w.n >= 8 {
-		w.Out = append(w.Out, byte(w.word))
+		w.Output = append(w.Output, byte(w.word))
 		w.word >>= 8
 		w.n -= 8
 	}
@@ -210,18 +210,18 @@ func (w *BitWriter) Put(v uint64, n uint) {
 // Finish fills up the last byte and returns all.
 func (w *BitWriter) Finish() []byte {
 	if w.n > 0 {
-		w.Out = append(w.Out, byte(w.word))
+		w.Output = append(w.Output, byte(w.word))
 		w.word, w.n = 0, 0
 	}
-	return w.Out
+	return w.Output
 }
 
 // A BitReader reads what a BitWriter wrote, and zeros after the end.
 type BitReader struct {
-	In   []byte
-	at   int
-	word uint64
-	n    uint
+	Input []byte
+	at    int
+	word  uint64
+	n     uint
 }
 
 // Get reads n bits.
@@ -231,8 +231,8 @@ func (r *BitReader) Get(n uint) uint64 {
 		return low | r.Get(n-32)<<32
 	}
 	for r.n < n {
-		if r.at < len(r.In) {
-			r.word |= uint64(r.In[r.at]) << r.n
+		if r.at < len(r.Input) {
+			r.word |= uint64(r.Input[r.at]) << r.n
 		}
 		r.at++
 		r.n += 8
@@ -243,8 +243,8 @@ func (r *BitReader) Get(n uint) uint64 {
 	return v
 }
 
-// Used returns how many bytes were read.
-func (r *BitReader) Used() int { return r.at }
+// BytesRead returns how many bytes were read.
+func (r *BitReader) BytesRead() int { return r.at }
 
-// Over reports whether it was read beyond the end.
-func (r *BitReader) Over() bool { return r.at > len(r.In) }
+// ReadPastEnd reports whether it was read beyond the end.
+func (r *BitReader) ReadPastEnd() bool { return r.at > len(r.Input) }

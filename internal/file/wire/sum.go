@@ -5,12 +5,12 @@ import "hash/crc32"
 // Castagnoli is the polynomial of all checksums in spoor's files.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// JoinSums returns the checksum of two pieces of data one after the other from those
+// JoinChecksums returns the checksum of two pieces of data one after the other from those
 // of each; the second has n bytes.
 //
 // After a byte of zeros a sum is a linear function of the previous one: a matrix over bits. Squared again and again, it
 // leads over 2, 4, 8, … bytes.
-func JoinSums(a, b uint32, n int64) uint32 {
+func JoinChecksums(a, b uint32, n int64) uint32 {
 	var zeros matrix // what one byte of zeros does
 	for bit := range zeros {
 		sum := uint32(1) << bit

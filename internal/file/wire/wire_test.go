@@ -26,7 +26,7 @@ func TestRoundTrip(t *testing.T) {
 			string(r.Blob()) != s {
 			t.Fatal("not what was written")
 		}
-		if err := r.Done(); err != nil {
+		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		for n := range b {
@@ -37,7 +37,7 @@ func TestRoundTrip(t *testing.T) {
 			r.Uint64()
 			r.Uint32()
 			r.Blob()
-			if r.Done() == nil {
+			if r.Finish() == nil {
 				t.Fatalf("nothing wrong with the first %d of %d bytes", n, len(b))
 			}
 		}
@@ -61,12 +61,12 @@ func TestCompress(t *testing.T) {
 		if !ok {
 			t.Fatal("doesn't compress")
 		}
-		got, err := Expand(frame, uint64(len(data)))
+		got, err := Decompress(frame, uint64(len(data)))
 		if err != nil || !bytes.Equal(got, data) {
 			t.Fatalf("error %v", err)
 		}
 		for _, size := range []int{0, len(data) - 1, len(data) + 1, 1 << 40} {
-			if _, err := Expand(frame, uint64(size)); err == nil {
+			if _, err := Decompress(frame, uint64(size)); err == nil {
 				t.Errorf("a frame of %d bytes passes for %d", len(data), size)
 			}
 		}
@@ -85,7 +85,7 @@ func FuzzExpand(f *testing.F) {
 	frame, _ := Compress(bytes.Repeat([]byte("abc"), 100), true)
 	f.Add(frame, uint32(300))
 	f.Fuzz(func(t *testing.T, frame []byte, size uint32) {
-		if got, err := Expand(frame, uint64(size)); err == nil && len(got) != int(size) {
+		if got, err := Decompress(frame, uint64(size)); err == nil && len(got) != int(size) {
 			t.Fatalf("%d bytes, %d declared", len(got), size)
 		}
 	})

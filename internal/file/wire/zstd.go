@@ -67,24 +67,24 @@ func Compress(data []byte, thorough bool) ([]byte, bool) {
 
 // PackedSize returns about how long data get when compressed.
 func PackedSize(data []byte) int {
-	if len(data) <= MixEstimate {
-		if frame, ok := Mix(data); ok {
+	if len(data) <= MaxMixEstimate {
+		if frame, ok := CompressMixing(data); ok {
 			return len(frame)
 		}
 	}
-	return QuickPackedSize(data)
+	return QuickPackedSizeOf(data)
 }
 
-// QuickPackedSize returns the same, less exactly but in less time.
-func QuickPackedSize(data []byte) int {
+// QuickPackedSizeOf returns the same, less exactly but in less time.
+func QuickPackedSizeOf(data []byte) int {
 	if frame, ok := Compress(data, false); ok {
 		return len(frame)
 	}
 	return len(data)
 }
 
-// MixEstimate is up to where an estimate may take the time that mixing does.
-const MixEstimate = 1 << 15
+// MaxMixEstimate is up to where an estimate may take the time that mixing does.
+const MaxMixEstimate = 1 << 15
 
 func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
 	frame := e.EncodeAll(data, nil)
@@ -96,9 +96,9 @@ func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
 
 func maxSize(stored int) int { return stored*maxRatio + slack }
 
-// Expand returns what a frame holds, which must be size bytes. Memory grows
+// Decompress returns what a frame holds, which must be size bytes. Memory grows
 // with what really comes out of the frame, not with what size says.
-func Expand(frame []byte, size uint64) ([]byte, error) { return expand(frame, size) }
+func Decompress(frame []byte, size uint64) ([]byte, error) { return expand(frame, size) }
 
 // atOnce is how much is expanded into memory that is there before anything has come out of a
 // frame: a stream that grows with its data takes several times as much, which counts within

@@ -79,7 +79,7 @@ func (c *Capture) trackAllocs(v *allocs, of func(*stream) *allocStream) *track.A
 	if len(v.list) == 0 {
 		return nil
 	}
-	t := &track.AllocEvents{Cut: v.cut}
+	t := &track.AllocEvents{Truncated: v.cut}
 	const unseen = ^uint32(0)
 	number := make([]uint32, len(v.list))
 	for i := range number {
@@ -109,11 +109,11 @@ func (v *allocs) code(c *wire.Coder, first int) {
 	if c.Reader == nil {
 		list = v.list[first:]
 	}
-	wire.List(c, &list, 4, func(_ int, l *track.AllocEvent) {
+	wire.CodeList(c, &list, 4, func(_ int, l *track.AllocEvent) {
 		c.Bool(&l.Free)
-		wire.Uints(c, &l.Calls)
-		wire.Integers(c, &l.Segment)
-		if wire.Uints(c, &l.Size); c.Reader != nil {
+		wire.CodeUints(c, &l.Calls)
+		wire.CodeIntegers(c, &l.Segment)
+		if wire.CodeUints(c, &l.Size); c.Reader != nil {
 			v.add(*l)
 		}
 	})
@@ -122,17 +122,17 @@ func (v *allocs) code(c *wire.Coder, first int) {
 func (l *allocStream) code(c *wire.Coder, allocs int) {
 	has := l.grammar != nil
 	if c.Bool(&has); has {
-		l.grammar = l.grammar.Code(c, allocs)
+		l.grammar = l.grammar.CodeSequence(c, allocs)
 	}
-	wire.Uints(c, &l.last)
+	wire.CodeUints(c, &l.last)
 }
 
 func (l *allocStream) codeChunk(c *wire.Coder, allocs int) {
 	codeNoted(c, l.numbers, func(x *wire.Coder) {
 		var n uint32
-		if wire.Index(x, &n, allocs); !x.Failed() {
+		if wire.CodeIndex(x, &n, allocs); !x.Failed() {
 			l.append(n)
 		}
 	})
-	wire.Uints(c, &l.last)
+	wire.CodeUints(c, &l.last)
 }

@@ -37,12 +37,12 @@ func TestAllocs(t *testing.T) {
 		s.w.Write(0, event.KindSegment, 0, []uint64{1 + i, 4096, 0, event.ClassHeap})
 		send(1 + i)
 		send(1 + i)
-		s.w.Write(0, event.KindFreed, 0, []uint64{1 + i})
+		s.w.Write(0, event.KindSegmentFreed, 0, []uint64{1 + i})
 	}
-	s.w.Write(0, event.KindFreed, 0, []uint64{7}) // nobody used it
+	s.w.Write(0, event.KindSegmentFreed, 0, []uint64{7}) // nobody used it
 	got := tracked(t, s)
-	if len(got.Sigs) != 2 || got.Streams[0].Grammar.Len() != 3*rounds || len(got.Allocs.Streams[0].Rules) > 2 {
-		t.Errorf("%d signatures, %d calls, %v", len(got.Sigs), got.Streams[0].Grammar.Len(), got.Allocs.Streams[0])
+	if len(got.Signatures) != 2 || got.Streams[0].Grammar.Len() != 3*rounds || len(got.Allocs.Streams[0].Rules) > 2 {
+		t.Errorf("%d signatures, %d calls, %v", len(got.Signatures), got.Streams[0].Grammar.Len(), got.Allocs.Streams[0])
 	}
 	want := []track.AllocEvent{{Calls: 1, Segment: heap0, Size: 4096}, {Calls: 2, Free: true, Segment: heap0}}
 	if d := cmp.Diff(want, got.Allocs.List); d != "" {
@@ -57,7 +57,7 @@ func TestAllocs(t *testing.T) {
 func TestAllocsCut(t *testing.T) {
 	c := &Capture{}
 	s := &stream{}
-	s.grammar = newSequence("", MaxLive)
+	s.grammar = newSequence("", MaxGrammarBytes)
 	for i := range uint64(maxAllocs + 10) {
 		c.alloc(s, track.AllocEvent{Size: 1024 + i})
 	}
@@ -68,7 +68,7 @@ func TestAllocsCut(t *testing.T) {
 
 // What a block costs that is allocated and freed in each round of a loop.
 func BenchmarkAllocs(b *testing.B) {
-	c, s := &Capture{}, &stream{grammar: newSequence("", MaxLive)}
+	c, s := &Capture{}, &stream{grammar: newSequence("", MaxGrammarBytes)}
 	b.ReportAllocs()
 	for b.Loop() {
 		c.alloc(s, track.AllocEvent{Segment: 1, Size: 4096})

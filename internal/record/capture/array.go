@@ -20,7 +20,7 @@ func (c *Capture) array(s *stream, f *frame, st *instruction, rec []uint64, p in
 			return p, fmt.Errorf("array of %d", n)
 		}
 		if st.element == codeRequest && f.prog.leaves && !f.muted() {
-			s.left.Forget()
+			s.left.ForgetArray()
 		}
 		return p, nil
 	}
@@ -78,7 +78,7 @@ func (c *Capture) numbers(f *frame, st *instruction, rec []uint64, p, n int) (in
 		}
 	}
 	values := f.key[from:]
-	if st.table != nil && !st.table.Identity() {
+	if st.table != nil && !st.table.IsIdentity() {
 		for i, v := range values {
 			values[i] = st.table.ABI(v)
 		}
@@ -96,7 +96,7 @@ func (c *Capture) requestArray(s *stream, f *frame, rec []uint64, p, n int) (int
 		return p, errShort
 	}
 	place, stride := rec[p], rec[p+1]
-	c.requests.Begin()
+	c.requests.BeginCall()
 	handles := rec[p+2 : p+2+n]
 	for _, handle := range handles {
 		c.request(s, f, handle, place)
@@ -114,18 +114,18 @@ func (c *Capture) pass(s *stream, f *frame, handles []uint64) {
 	f.passes = s.passes
 	c.passed = c.passed[:0]
 	for k, i := range f.requests {
-		r, ok := c.requests.Left(i, handles[k], s.thread)
+		r, ok := c.requests.ArrayRequest(i, handles[k], s.thread)
 		if !ok {
 			f.passes = 0
-			s.left.Forget()
+			s.left.ForgetArray()
 			return
 		}
 		c.passed = append(c.passed, r)
 	}
 	made := c.requests.CountMade(s.thread)
-	f.leftOut = s.left.LeavesOut(c.passed, made)
-	if s.left.Pass(c.passed, made, f.leftOut); f.leftOut {
-		f.key = append(f.key[:f.array], signature.AsLeft)
+	f.leftOut = s.left.CanLeaveOut(c.passed, made)
+	if s.left.PassArray(c.passed, made, f.leftOut); f.leftOut {
+		f.key = append(f.key[:f.array], signature.LengthFromEarlierCall)
 	}
 }
 

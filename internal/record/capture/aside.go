@@ -109,15 +109,15 @@ func (c *Capture) switched(s *stream, on bool, ticks uint64) {
 func (c *Capture) trackAsides() []track.Aside {
 	var list []track.Aside
 	for _, x := range c.asides.list {
-		list = append(list, track.Aside{Call: x.call, Ns: int64(c.toNs(x.ticks)), Off: x.off})
+		list = append(list, track.Aside{BeforeCall: x.call, Ns: int64(c.toNs(x.ticks)), TracingOff: x.off})
 	}
 	return list
 }
 
 func (a *asides) code(c *wire.Coder) {
-	wire.List(c, &a.list, 3, func(i int, x *aside) {
-		wire.Uints(c, &x.call, &x.ticks)
+	wire.CodeList(c, &a.list, 3, func(i int, x *aside) {
+		wire.CodeUints(c, &x.call, &x.ticks)
 		c.Bool(&x.off)
-		c.Refuse(i > 0 && x.call < a.list[i-1].call, "asides out of order")
+		c.RefuseIf(i > 0 && x.call < a.list[i-1].call, "asides out of order")
 	})
 }

@@ -93,7 +93,7 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 		}
 		c.attached.add(id, s.prev, v)
 		if s.log != nil && s.log.limit == 0 {
-			s.log.values.add(timing.Attached{Call: s.log.ended, Name: int(id), Value: v}, s.depth == 0)
+			s.log.values.add(timing.AttachedNumber{Call: s.log.ended, Name: int(id), Value: v}, s.depth == 0)
 		}
 		if s.phases != nil {
 			if a, ok := amountOf(rec, i); ok {
@@ -138,26 +138,26 @@ func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[st
 }
 
 func (a *attached) code(c *wire.Coder, terminals int) {
-	wire.List(c, &a.names, 2, func(id int, name *string) {
+	wire.CodeList(c, &a.names, 2, func(id int, name *string) {
 		if c.Reader != nil {
 			a.stats = append(a.stats, nil)
 		}
 		c.String(name)
-		wire.List(c, &a.stats[id], 1, func(_ int, s *model.ValueStat) {
-			if wire.Uints(c, &s.Count); s.Count > 0 {
-				wire.Integers(c, &s.Sum, &s.Min, &s.Max)
+		wire.CodeList(c, &a.stats[id], 1, func(_ int, s *model.ValueStat) {
+			if wire.CodeUints(c, &s.Count); s.Count > 0 {
+				wire.CodeIntegers(c, &s.Sum, &s.Min, &s.Max)
 			}
 		})
-		c.Refuse(len(a.stats[id]) > terminals, "values of terminals that there aren't")
+		c.RefuseIf(len(a.stats[id]) > terminals, "values of terminals that there aren't")
 	})
-	c.Refuse(len(a.names) > maxNames, "too many names")
+	c.RefuseIf(len(a.names) > maxNames, "too many names")
 }
 
 // codeChunk is the names there are now, as a lower number may have got its name later, and what was attached since a
 // state.
 func (a *attached) codeChunk(c *wire.Coder, terminals int, values []byte) {
-	wire.List(c, &a.names, 1, func(_ int, name *string) { c.String(name) })
-	if c.Refuse(len(a.names) < len(a.stats) || len(a.names) > maxNames, "other names"); c.Failed() {
+	wire.CodeList(c, &a.names, 1, func(_ int, name *string) { c.String(name) })
+	if c.RefuseIf(len(a.names) < len(a.stats) || len(a.names) > maxNames, "other names"); c.Failed() {
 		return
 	}
 	a.stats = append(a.stats, make([][]model.ValueStat, len(a.names)-len(a.stats))...)
@@ -165,9 +165,9 @@ func (a *attached) codeChunk(c *wire.Coder, terminals int, values []byte) {
 		var terminal uint32
 		var id uint64
 		var v int64
-		wire.Index(x, &terminal, terminals)
-		wire.Index(x, &id, len(a.names))
-		if wire.Integers(x, &v); !x.Failed() {
+		wire.CodeIndex(x, &terminal, terminals)
+		wire.CodeIndex(x, &id, len(a.names))
+		if wire.CodeIntegers(x, &v); !x.Failed() {
 			a.add(id, terminal, v)
 		}
 	})

@@ -131,7 +131,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				s.leave("MPI_Send")
 			}
 			cfg := testConfig()
-			cfg.Dir = b.TempDir()
+			cfg.ProcessDir = b.TempDir()
 			c := attach(b, cfg, s)
 			if err := c.Drain(); err != nil {
 				b.Fatal(err)
@@ -150,7 +150,7 @@ func BenchmarkRandom(b *testing.B) {
 	const calls = 200000
 	s := newSynth(b, 0, 1<<20)
 	cfg := testConfig()
-	cfg.Dir = b.TempDir()
+	cfg.ProcessDir = b.TempDir()
 	var c *Capture
 	var spent int64
 	for b.Loop() {
@@ -200,7 +200,7 @@ func BenchmarkThreads(b *testing.B) {
 // BenchmarkTiming is what the modes of timing cost per call, with checkpoints as a
 // ring of usual size needs them. Times vary, or histograms would have an easy life.
 func BenchmarkTiming(b *testing.B) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Lossless, timing.None} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist, timing.ModeLossless, timing.ModeNone} {
 		b.Run(string(mode), func(b *testing.B) {
 			const laps = 300
 			var spent int64
@@ -208,7 +208,7 @@ func BenchmarkTiming(b *testing.B) {
 			for b.Loop() {
 				s := newSynth(b, 0, 1<<20)
 				cfg := testConfig()
-				cfg.Dir = b.TempDir()
+				cfg.ProcessDir = b.TempDir()
 				cfg.Timing.Mode = mode
 				c := attach(b, cfg, s)
 				seed := uint32(1)
@@ -290,12 +290,12 @@ func BenchmarkModes(b *testing.B) {
 		if l.name != "Iprobe" && l.name != "Send64Tags" && l.name != "Send64Random" {
 			continue
 		}
-		for _, mode := range []timing.Mode{timing.Stats, timing.Hist} {
+		for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist} {
 			b.Run(l.name+"/"+string(mode), func(b *testing.B) {
 				const calls = 4096
 				program := make([]uint64, 1<<17)
 				cfg := testConfig()
-				cfg.Dir, cfg.Timing.Mode = b.TempDir(), mode
+				cfg.ProcessDir, cfg.Timing.Mode = b.TempDir(), mode
 				var c *Capture
 				var s *synth
 				seed := uint32(1)

@@ -31,13 +31,13 @@ type cached struct {
 	how         handleUse
 	late        bool // it can't be taken from the cache before its LEAVE's time has come
 	inLane      bool
-	plain       bool               // no words but those of requests may be others
-	lasting     bool               // it makes a persistent request
-	steady      bool               // it may be one of a lap
-	follows     bool               // statuses are to be compared with their receives
-	kind        symbol.RequestKind // of a new request
-	posted      signature.Envelope // of a receive
-	more        *cachedMore        // nil: none
+	plain       bool                      // no words but those of requests may be others
+	lasting     bool                      // it makes a persistent request
+	steady      bool                      // it may be one of a lap
+	follows     bool                      // statuses are to be compared with their receives
+	kind        symbol.RequestKind        // of a new request
+	posted      signature.ReceiveEnvelope // of a receive
+	more        *cachedMore               // nil: none
 }
 
 // A cachedMore is what only some cached records have.
@@ -137,13 +137,13 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	if s.last == 0 {
 		return // no gap before a thread's first call
 	}
-	words := s.ring.Words(s.pos, head)
+	words := s.ring.WordsBetween(s.pos, head)
 	at, steady, several := 0, true, len(c.streams) > 1
 	epoch, b, l := c.epoch(), c.batch, lapsOf(s.round)
 	b.prev = s.prev
 	for at+2 <= len(words) && words[at+1] <= limit {
 		rest := words[at:]
-		n := c.sigs.Guess(s.prev)
+		n := c.sigs.GuessNext(s.prev)
 		e := c.cache.of(n)
 		if e == nil || !e.plain || e.how != usesNoHandles && e.handles != c.renamed || e.names != epoch ||
 			e.thread != anyThread && int(e.thread) != s.thread || len(e.words) > len(rest) || !e.is(rest) ||
@@ -157,7 +157,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 			}
 			epoch = c.epoch()
 			if e.inLane && c.checkpoints.chunks {
-				c.sigs.Note(&c.checkpoints.steps, n)
+				c.sigs.LogCall(&c.checkpoints.steps, n)
 			}
 		}
 		if several && e.how != usesNoHandles {
@@ -257,7 +257,7 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 		if c.requests.NextPersistent() != e.more.made || c.requests.MakePersistent(s.thread, handle, place, e.kind, e.posted) == 0 {
 			return false
 		}
-		c.madeAt(mpi.KindRequest, symbol.Persistent(e.more.made), making{stream: int32(s.thread), index: s.begun() + uint64(c.batch.n)})
+		c.madeAt(mpi.KindRequest, symbol.PersistentNumber(e.more.made), making{stream: int32(s.thread), index: s.begun() + uint64(c.batch.n)})
 		return true
 	case namesRequests:
 		if int(e.inEnd) == len(enter) {
@@ -273,7 +273,7 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 		}
 		c.leaveAgain(s, e)
 		for _, k := range e.more.ended {
-			c.requests.Complete(c.found[k])
+			c.requests.CompleteOneShot(c.found[k])
 		}
 	case freesRequest:
 		if !c.nameAgain(s, e, enter) {
@@ -285,11 +285,11 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 }
 
 // postedAgain returns what the receive says that a call like e is.
-func (c *Capture) postedAgain(e *cached, enter event.Record) signature.Envelope {
+func (c *Capture) postedAgain(e *cached, enter event.Record) signature.ReceiveEnvelope {
 	if !e.inLane || e.posted.Bytes < 0 {
 		return e.posted
 	}
-	return e.posted.Tagged(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.Receive.Tag]))) // after 3 words, one a value
+	return e.posted.WithTag(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.ReceiveParams.Tag]))) // after 3 words, one a value
 }
 
 // followAgain reports whether the statuses of a call like e, whose requests are found, are like those of e:
@@ -302,7 +302,7 @@ func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 			return false
 		}
 		if origin != apart {
-			posted := c.requests.Posted(c.found[e.more.ended[k]], s.thread,
+			posted := c.requests.PredictsStatus(c.found[e.more.ended[k]], s.thread,
 				c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
 			if posted != (origin == follows) {
 				return false
@@ -317,7 +317,7 @@ func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	words := rec[at : at+event.StatusWords]
-	return words[0] == e.words[at] && c.postedAgain(e, rec[:e.enter]).Posted(
+	return words[0] == e.words[at] && c.postedAgain(e, rec[:e.enter]).PredictsStatus(
 		c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
 }
 
@@ -325,22 +325,22 @@ func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 // handles they have now, or are as the call before left them.
 func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
-	c.requests.Begin()
+	c.requests.BeginCall()
 	c.found, c.passed = c.found[:0], c.passed[:0]
 	named := e.more.named
 	if e.more.leaves {
 		return c.passAgain(s, e, handles, place, stride)
 	}
 	for k, handle := range handles {
-		i := c.requests.Find(handle, place)
+		i := c.requests.FindIndex(handle, place)
 		if k >= len(named) || c.requests.Name(i, handle, s.thread) != named[k].name {
 			return false
 		}
-		if i != symbol.NoRequest && c.requests.Kind(i) != named[k].kind {
+		if i != symbol.NoRequestIndex && c.requests.Kind(i) != named[k].kind {
 			return false
 		}
 		if len(c.streams) > 1 {
-			c.gets(s, mpi.KindRequest, symbol.Persistent(named[k].name), s.begun()+uint64(c.batch.n))
+			c.gets(s, mpi.KindRequest, symbol.PersistentNumber(named[k].name), s.begun()+uint64(c.batch.n))
 		}
 		c.found = append(c.found, i)
 		place += stride
@@ -352,23 +352,23 @@ func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, stride uint64) bool {
 	named := e.more.named
 	for k, handle := range handles {
-		i := c.requests.Find(handle, place)
-		r, ok := c.requests.Left(i, handle, s.thread)
+		i := c.requests.FindIndex(handle, place)
+		r, ok := c.requests.ArrayRequest(i, handle, s.thread)
 		if !ok || k >= len(named) || !e.more.leftOut && c.requests.Name(i, handle, s.thread) != named[k].name {
 			return false
 		}
 		if len(c.streams) > 1 {
-			c.gets(s, mpi.KindRequest, symbol.Persistent(c.requests.Name(i, handle, s.thread)), s.begun()+uint64(c.batch.n))
+			c.gets(s, mpi.KindRequest, symbol.PersistentNumber(c.requests.Name(i, handle, s.thread)), s.begun()+uint64(c.batch.n))
 		}
 		c.found, c.passed = append(c.found, i), append(c.passed, r)
 		place += stride
 	}
 	for _, k := range e.more.ended {
-		if i := c.found[k]; i != symbol.NoRequest && c.requests.Kind(i) != named[k].kind {
+		if i := c.found[k]; i != symbol.NoRequestIndex && c.requests.Kind(i) != named[k].kind {
 			return false
 		}
 	}
-	return s.left.LeavesOut(c.passed, c.requests.CountMade(s.thread)) == e.more.leftOut
+	return s.left.CanLeaveOut(c.passed, c.requests.CountMade(s.thread)) == e.more.leftOut
 }
 
 // leaveAgain does to what is left what a call like e does, whose requests are found.
@@ -376,8 +376,8 @@ func (c *Capture) leaveAgain(s *stream, e *cached) {
 	if !e.more.leaves {
 		return
 	}
-	s.left.Pass(c.passed, c.requests.CountMade(s.thread), e.more.leftOut)
-	s.left.Leave(signature.EndedRequests{Known: e.more.told, Numbers: e.more.ended})
+	s.left.PassArray(c.passed, c.requests.CountMade(s.thread), e.more.leftOut)
+	s.left.EndCall(signature.EndedRequests{Known: e.more.told, Indices: e.more.ended})
 }
 
 // requestWords finds the handles in an ENTER record, the address of the first

@@ -24,15 +24,15 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 		f.place = unseenMaking
 	}
 	if len(s.begins) > 0 && rec.Flags()&event.FlagMuted == 0 {
-		f.key[1], f.opaque = int64(c.sites.Thread(rec[2], s.begins)), true
+		f.key[1], f.opaque = int64(c.sites.NameThreadStart(rec[2], s.begins)), true
 		s.begins = s.begins[:0]
 	} else {
-		f.key[1] = int64(c.sites.Name(rec[2]))
+		f.key[1] = int64(c.sites.NameCode(rec[2]))
 	}
 	if _, err := c.decode(s, f, p.in, rec, 3, 0); err != nil {
 		return fmt.Errorf("%s: %w", p.call.Name, err)
 	}
-	if p.call.Has(mpi.Ends) {
+	if p.call.Has(mpi.AttrFinalises) {
 		c.finalized = true
 	}
 	f.entered = len(rec)
@@ -48,17 +48,17 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 	at := 2
 	flags := rec.Flags()
 	f.rc = 0
-	if flags&event.FlagRC != 0 {
+	if flags&event.FlagReturnCode != 0 {
 		if len(rec) < 3 {
 			return fmt.Errorf("%s: %w", p.call.Name, errShort)
 		}
-		if f.rc = int64(rec[2]); !p.call.Has(mpi.Posix) {
+		if f.rc = int64(rec[2]); !p.call.Has(mpi.AttrPosix) {
 			f.rc = c.errors.ABI(f.rc)
 		}
 		at = 3
 	}
 	f.key[rcAt] = f.rc
-	if flags&event.FlagNoOut == 0 {
+	if flags&event.FlagNoOutputs == 0 {
 		end, err := c.decode(s, f, p.out, rec, at, at)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.call.Name, err)
@@ -68,10 +68,10 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 		}
 	}
 	if p.completes {
-		c.complete(f, flags&event.FlagNoOut == 0)
+		c.complete(f, flags&event.FlagNoOutputs == 0)
 	}
-	if f.told = f.passes > 0 && f.rc == 0 && flags&event.FlagNoOut == 0; f.told && f.passes == s.passes {
-		s.left.Leave(signature.EndedRequests{Known: true, Numbers: f.ended})
+	if f.told = f.passes > 0 && f.rc == 0 && flags&event.FlagNoOutputs == 0; f.told && f.passes == s.passes {
+		s.left.EndCall(signature.EndedRequests{Known: true, Indices: f.ended})
 	}
 	if len(f.handleWords) > 0 && !f.muted() {
 		c.prepares(s, f.handleWords, f.entered, f.place.index)
@@ -90,7 +90,7 @@ func (c *Capture) aux(f *frame, words []uint64) {
 		}
 		return
 	}
-	info := c.comms.Info(f.parent) // a delayed duplicate is like its parent
+	info := c.comms.Description(f.parent) // a delayed duplicate is like its parent
 	switch {
 	case len(words) >= symbol.CommWords:
 		for i := range info {
@@ -98,13 +98,13 @@ func (c *Capture) aux(f *frame, words []uint64) {
 		}
 	case !f.prog.delayed || f.newComm == symbol.UnknownHandle:
 		// No part for this rank, but it counts: see Ordinal.
-		c.comms.Ordinal(f.parent, f.prog.call.ID, symbol.CommInfo{})
+		c.comms.CountCreation(f.parent, f.prog.call.ID, symbol.CommDescription{})
 		return
 	}
 	if f.newComm != symbol.UnknownHandle {
-		c.comms.Describe(f.newComm, info)
+		c.comms.SetDescription(f.newComm, info)
 	}
-	f.key = append(f.key, c.comms.Ordinal(f.parent, f.prog.call.ID, info))
+	f.key = append(f.key, c.comms.CountCreation(f.parent, f.prog.call.ID, info))
 	f.key = append(f.key, info[:]...)
 }
 
@@ -127,7 +127,7 @@ func (c *Capture) complete(f *frame, outputs bool) {
 		f.endAll()
 	}
 	for _, k := range f.ended {
-		c.requests.Complete(f.requests[k])
+		c.requests.CompleteOneShot(f.requests[k])
 	}
 }
 

@@ -24,7 +24,7 @@ type ordering struct {
 
 // order returns, for each value of a signature, its index among the values as recorded.
 func (p *program) order(o *ordering, vals []int64) ([]int, error) {
-	spans, err := p.layout.Recorded(o.spans[:0], vals)
+	spans, err := p.layout.KeySpans(o.spans[:0], vals)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
 	}

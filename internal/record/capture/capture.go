@@ -28,17 +28,17 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Config is what a capture has to know of its process.
-type Config struct {
+// ProcessConfig is what a capture has to know of its process.
+type ProcessConfig struct {
 	Context
-	// Dir is the process directory, where checkpoints go; "" for none.
-	Dir string
-	// MaxLive is from how many bytes on a grammar is put aside; 0: MaxLive.
-	MaxLive int
-	// Ticks reads the clock of the records; needed with several threads only.
-	Ticks func() uint64
-	// Maps returns the text of /proc/self/maps as it is now.
-	Maps func() []byte
+	// ProcessDir is the process directory, where checkpoints go; "" for none.
+	ProcessDir string
+	// MaxGrammarBytes is from how many bytes on a grammar is put aside; 0: MaxLive.
+	MaxGrammarBytes int
+	// ReadTicks reads the clock of the records; needed with several threads only.
+	ReadTicks func() uint64
+	// ReadMaps returns the text of /proc/self/maps as it is now.
+	ReadMaps func() []byte
 	// Timing is what to keep of times.
 	Timing timing.Options
 	// SymbolAddress finds predefined handles that are objects of the MPI library,
@@ -55,11 +55,11 @@ const LeftByJump = NeverReturned + 1
 
 // A Capture follows one rank.
 type Capture struct {
-	cfg      Config
+	cfg      ProcessConfig
 	programs []*program // by call id, compiled at first use
-	rank     *mpi.Table
-	tag      *mpi.Table
-	errors   *mpi.Table
+	rank     *mpi.NumberTable
+	tag      *mpi.NumberTable
+	errors   *mpi.NumberTable
 
 	handles  [256]*symbol.Handles // by mpi.Kind; nil for what is no handle
 	comms    symbol.Comms
@@ -72,11 +72,11 @@ type Capture struct {
 	altered  uint64 // counts changes of what a signature is
 
 	sigs    signature.LaneTable
-	may     signature.LaneWords // mayLane
-	words   []int32             // that it returned last
-	lanes   int                 // how many there were when it was last looked
-	hists   *histograms         // nil: none
-	phases  *phases             // of the first thread; nil: none
+	may     signature.MovableWords // mayLane
+	words   []int32                // that it returned last
+	lanes   int                    // how many there were when it was last looked
+	hists   *histograms            // nil: none
+	phases  *phases                // of the first thread; nil: none
 	cache   recordCache
 	batch   *batch
 	ticks   []int   // room for laps
@@ -104,7 +104,7 @@ type Capture struct {
 	checkpoints checkpoints
 
 	spans []signature.Span // room for mayLane and varyingWords
-	moves signature.Movable
+	moves signature.MovableValues
 	path  []byte // room for the name of a file
 }
 
@@ -127,7 +127,7 @@ type stream struct {
 	times   []callTimes // of held, if there is a log
 	log     *streamLog  // nil: none
 	round   int         // length of the sequence of calls that repeats; 0: not known
-	left    signature.LeftRequests
+	left    signature.RequestArrayState
 	passes  uint64 // calls that left an array of requests, or are to
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
@@ -143,17 +143,17 @@ func (c *Capture) newStream(thread int) *stream {
 var promoteAfter uint16
 
 // New makes a capture without any thread.
-func New(cfg Config) (*Capture, error) {
+func New(cfg ProcessConfig) (*Capture, error) {
 	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}, batch: new(batch)}
 	if cfg.TicksPerNs <= 0 {
 		return nil, fmt.Errorf("capture: %v ticks per nanosecond", cfg.TicksPerNs)
 	}
-	if cfg.Maps == nil {
-		c.cfg.Maps = func() []byte { return nil }
+	if cfg.ReadMaps == nil {
+		c.cfg.ReadMaps = func() []byte { return nil }
 	}
 	c.may = c.mayLane
-	c.asides.apart = cfg.Timing.Mode.Log()
-	c.timeless = cfg.Timing.Mode == timing.None
+	c.asides.apart = cfg.Timing.Mode.NeedsLog()
+	c.timeless = cfg.Timing.Mode == timing.ModeNone
 	c.sigs.PromoteAfter = promoteAfter
 	c.hists = newHistograms(cfg.Timing, &c.sigs.Table, cfg.Rank)
 	if !c.timeless {
@@ -163,10 +163,10 @@ func New(cfg Config) (*Capture, error) {
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)
 	var written func() []byte
-	if cfg.Dir != "" {
-		written = func() []byte { return writtenMaps(cfg.Dir) }
+	if cfg.ProcessDir != "" {
+		written = func() []byte { return writtenMaps(cfg.ProcessDir) }
 	}
-	c.modules.Init(written, c.cfg.Maps)
+	c.modules.Init(written, c.cfg.ReadMaps)
 	c.sites.Init(&c.modules)
 	c.memory.Modules = &c.modules
 	c.comms.Init(cfg.Rank, cfg.Ranks)
@@ -183,16 +183,16 @@ func (c *Capture) defineHandles() {
 	}
 	c.handles[mpi.KindComm] = &c.comms.Handles
 	for _, h := range c.cfg.Handles {
-		c.predefine(h.Kind, h.Raw, h.ABI)
+		c.predefine(h.Kind, h.ProcessValue, h.ABI)
 	}
 	for k, table := range c.handles {
 		if table == nil {
 			continue
 		}
 		for _, v := range mpi.Constants(mpi.Kind(k)) {
-			if raw, ok := v.Raw(c.cfg.Flavour); ok {
+			if raw, ok := v.ValueIn(c.cfg.Flavour); ok {
 				c.predefine(mpi.Kind(k), rawHandle(c.cfg.Flavour, mpi.Kind(k), raw), v.Value)
-			} else if s := v.Symbol(c.cfg.Flavour); s != "" && c.cfg.SymbolAddress != nil {
+			} else if s := v.SymbolIn(c.cfg.Flavour); s != "" && c.cfg.SymbolAddress != nil {
 				if raw, ok := c.cfg.SymbolAddress(s); ok {
 					c.predefine(mpi.Kind(k), raw, v.Value)
 				}
@@ -220,21 +220,21 @@ func (c *Capture) predefine(k mpi.Kind, raw uint64, number int64) {
 
 var errGone = errors.New("records are gone")
 
-// Attach gives the capture the ring of a thread. Threads come in order of their numbers; a second call for a ring means
+// AttachRing gives the capture the ring of a thread. Threads come in order of their numbers; a second call for a ring means
 // that it has moved.
-func (c *Capture) Attach(thread int, ring *event.Ring) error {
+func (c *Capture) AttachRing(thread int, ring *event.Ring) error {
 	if thread < 0 || thread > len(c.streams) {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))
 	}
 	if thread == len(c.streams) {
 		c.streams = append(c.streams, c.newStream(thread))
 		lo, hi, ref := ring.Stack()
-		c.memory.Stacks = append(c.memory.Stacks, symbol.Stack{Lo: lo, Hi: hi, Ref: ref})
+		c.memory.Stacks = append(c.memory.Stacks, symbol.StackRange{Lo: lo, Hi: hi, Ref: ref})
 	}
 	s := c.streams[thread]
 	s.ring = ring
-	if s.pos < ring.Kept() {
-		return fmt.Errorf("thread %d: %w from %d to %d", thread, errGone, s.pos, ring.Kept())
+	if s.pos < ring.Released() {
+		return fmt.Errorf("thread %d: %w from %d to %d", thread, errGone, s.pos, ring.Released())
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func calls(t *track.Track, stream int) []signature.Signature {
 func vals(t *track.Track, stream int) [][]int64 {
 	var v [][]int64
 	for _, s := range calls(t, stream) {
-		v = append(v, s.Vals)
+		v = append(v, s.Values)
 	}
 	return v
 }
@@ -76,7 +76,7 @@ func TestValues(t *testing.T) {
 		{0, stack0, -4096, stack0, -4088, 1, abiInt, abiSum, abiWorld},
 		{0, -1, 7, abiWorld, 0, 0},
 		{0, 0, 0, 4, abiInt, -1, -2, abiWorld, 1, 2, 9, 12, 0},
-		{mpi.Translation(mpi.MPICH, mpi.KindError).ABI(5), abiWorld},
+		{mpi.Translation(mpi.FlavourMPICH, mpi.KindError).ABI(5), abiWorld},
 	})
 }
 
@@ -89,8 +89,8 @@ func TestTimes(t *testing.T) {
 		s.w.Now += 90
 	}
 	got := tracked(t, s)
-	if len(got.Sigs) != 1 || len(got.Times) != 1 {
-		t.Fatalf("%d signatures, %d times", len(got.Sigs), len(got.Times))
+	if len(got.Signatures) != 1 || len(got.Times) != 1 {
+		t.Fatalf("%d signatures, %d times", len(got.Signatures), len(got.Times))
 	}
 	// Records are 10 ticks apart and two ticks are a nanosecond.
 	d, g := got.Times[0].Duration, got.Times[0].Gap
@@ -125,7 +125,7 @@ func TestAside(t *testing.T) {
 	if got.Process.SpanNs != (90+40-aside)/2 {
 		t.Errorf("process %+v", got.Process)
 	}
-	if want := []track.Aside{{Call: 1, Ns: aside / 2}}; !slices.Equal(got.Process.Asides, want) {
+	if want := []track.Aside{{BeforeCall: 1, Ns: aside / 2}}; !slices.Equal(got.Process.Asides, want) {
 		t.Errorf("%+v, want %+v", got.Process.Asides, want)
 	}
 }
@@ -146,10 +146,10 @@ func TestAsidesOfAllKinds(t *testing.T) {
 	write(event.KindValues, 0, 400) // told of before an ENTER
 	s.commRank()
 	s.w.Now += 30
-	write(event.KindSwitch, 0, 0)
+	write(event.KindTracingSwitch, 0, 0)
 	s.w.Now += 500
 	write(event.KindValues, 0, 100) // within the time below
-	write(event.KindSwitch, 0, 1)
+	write(event.KindTracingSwitch, 0, 1)
 	s.w.Now += 20
 	s.commRank()
 	got := tracked(t, s)
@@ -159,7 +159,7 @@ func TestAsidesOfAllKinds(t *testing.T) {
 		calls += int64(x.Duration.Sum)
 	}
 	list := got.Process.Asides
-	if len(list) != 2 || list[0] != (track.Aside{Call: 1, Ns: 200}) || list[1].Call != 2 || !list[1].Off || list[1].Ns < 265 || list[1].Ns > 300 {
+	if len(list) != 2 || list[0] != (track.Aside{BeforeCall: 1, Ns: 200}) || list[1].BeforeCall != 2 || !list[1].TracingOff || list[1].Ns < 265 || list[1].Ns > 300 {
 		t.Errorf("asides %+v", list)
 	}
 	for _, a := range list {
@@ -248,7 +248,7 @@ func TestOrdinalCountsNull(t *testing.T) {
 	s.leave("MPI_Comm_split", commNull)
 	s.enter("MPI_Comm_split", cat(commWorld, 0, 0)...)
 	s.leave("MPI_Comm_split", cat(0x84000001, 2, 0, 2, -1, 0, 0)...)
-	undefined := mpi.Translation(mpi.MPICH, mpi.KindColor).ABI(-32766)
+	undefined := mpi.Translation(mpi.FlavourMPICH, mpi.KindSplitColor).ABI(-32766)
 	check(t, vals(tracked(t, s), 0), [][]int64{
 		{0, abiWorld, undefined, 0, abiCommNull},
 		{0, abiWorld, 0, 0, local, 1, 2, 0, 2, -1, 0, 0},
@@ -303,11 +303,11 @@ func names(tb testing.TB, t *track.Track, stream int) []string {
 func TestMuted(t *testing.T) {
 	s := newSynth(t, 0, 1<<16)
 	s.commRank()
-	s.w.Write(0, event.KindSwitch, 0, []uint64{0})
+	s.w.Write(0, event.KindTracingSwitch, 0, []uint64{0})
 	s.w.Enter(id(t, "MPI_Comm_dup"), event.FlagMuted, 0x401000, commWorld)
 	s.leave("MPI_Comm_dup", cat(0x84000001, 0, 1, 4, -1, 0, 0)...)
 	s.w.Now += 1000
-	s.w.Write(0, event.KindSwitch, 0, []uint64{1})
+	s.w.Write(0, event.KindTracingSwitch, 0, []uint64{1})
 	s.enter("MPI_Comm_rank", 0x84000001)
 	s.leave("MPI_Comm_rank", 1)
 	got := tracked(t, s)
@@ -391,17 +391,17 @@ func TestLeanTrack(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := got.Distinct()
-	if len(want.Lanes) == 0 || len(got.Lanes) != len(want.Lanes) || calls.Len() != len(want.Sigs) || len(got.Sigs) > 0 {
-		t.Fatalf("%d lanes and %d calls, want %d and %d", len(got.Lanes), calls.Len(), len(want.Lanes), len(want.Sigs))
+	if len(want.Lanes) == 0 || len(got.Lanes) != len(want.Lanes) || calls.Len() != len(want.Signatures) || len(got.Signatures) > 0 {
+		t.Fatalf("%d lanes and %d calls, want %d and %d", len(got.Lanes), calls.Len(), len(want.Lanes), len(want.Signatures))
 	}
 	var s signature.Signature
 	for i := range calls.Len() {
-		if err := calls.At(i, &s); err != nil {
+		if err := calls.Fill(i, &s); err != nil {
 			t.Fatal(err)
 		}
-		call, site, width := calls.Skeleton(i)
-		if !s.Equal(want.Sigs[i]) || call != s.Call || site != s.Site || width != len(s.Vals) || calls.Times(i) != want.Times[i] {
-			t.Errorf("call %d is %v, want %v", i, s, want.Sigs[i])
+		call, site, width := calls.DescribeCall(i)
+		if !s.Equal(want.Signatures[i]) || call != s.Call || site != s.Site || width != len(s.Values) || calls.Times(i) != want.Times[i] {
+			t.Errorf("call %d is %v, want %v", i, s, want.Signatures[i])
 		}
 	}
 }

@@ -70,8 +70,8 @@ type checkpoints struct {
 // saveIfNeeded saves the state when a ring needs it.
 func (c *Capture) saveIfNeeded() {
 	for _, s := range c.streams {
-		if c.cfg.Dir == "" {
-			s.ring.SetKept(s.pos)
+		if c.cfg.ProcessDir == "" {
+			s.ring.SetReleased(s.pos)
 		} else if s.ring.AlmostFull(s.pos) {
 			c.Checkpoint()
 			return
@@ -82,7 +82,7 @@ func (c *Capture) saveIfNeeded() {
 // Checkpoint saves the state, if it can, and lets the rings be overwritten up
 // to it.
 func (c *Capture) Checkpoint() {
-	if c.cfg.Dir == "" || c.released {
+	if c.cfg.ProcessDir == "" || c.released {
 		return
 	}
 	k := &c.checkpoints
@@ -106,11 +106,11 @@ func (c *Capture) Checkpoint() {
 		k.buffer = nil
 	}
 	k.keys, k.allocs, k.handovers = c.sigs.Len(), len(c.allocs.list), len(c.handovers.events.list)
-	k.times, k.values, k.steps.B = k.times[:0], k.values[:0], k.steps.B[:0]
+	k.times, k.values, k.steps.Buf = k.times[:0], k.values[:0], k.steps.Buf[:0]
 	for _, s := range c.streams {
 		s.terminals, s.allocStream.numbers = s.terminals[:0], s.allocStream.numbers[:0]
 		s.handovers.events.numbers = s.handovers.events.numbers[:0]
-		s.ring.SetKept(s.pos)
+		s.ring.SetReleased(s.pos)
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *Capture) replayTimes(x *wire.Coder, times []byte) {
 	for known := uint32(c.sigs.Len()); len(times) > 0; {
 		t, size := nextTimes(times)
 		if size == 0 || t.n >= known || t.prev+1 > known {
-			x.Refuse(true, "times of terminal %d after %d of %d, %d bytes", t.n, t.prev, known, len(times))
+			x.RefuseIf(true, "times of terminal %d after %d of %d, %d bytes", t.n, t.prev, known, len(times))
 			return
 		}
 		c.countTimes(t.n, t.prev, 0, t.gap, t.duration)
@@ -192,21 +192,21 @@ func (c *Capture) replayTimes(x *wire.Coder, times []byte) {
 func (c *Capture) giveUp() {
 	for i, name := range stateNames {
 		if c.checkpoints.files[i] != nil {
-			os.Remove(filepath.Join(c.cfg.Dir, name))
+			os.Remove(filepath.Join(c.cfg.ProcessDir, name))
 		}
 	}
 	c.Close()
-	c.cfg.Dir = ""
+	c.cfg.ProcessDir = ""
 	c.checkpoints = checkpoints{written: c.checkpoints.written}
 }
 
 func (c *Capture) saveState() error {
 	k := &c.checkpoints
 	k.begin(stateMagic)
-	k.buffer = wire.Append(k.buffer, c.codeState)
+	k.buffer = wire.AppendCoded(k.buffer, c.codeState)
 	k.finish()
 	next := 1 - k.current
-	if err := k.write(c.cfg.Dir, next, 0); err != nil {
+	if err := k.write(c.cfg.ProcessDir, next, 0); err != nil {
 		return err
 	}
 	k.current = next
@@ -220,9 +220,9 @@ func (c *Capture) saveState() error {
 func (c *Capture) saveChunk() error {
 	k := &c.checkpoints
 	k.begin(chunkMagic)
-	k.buffer = wire.Append(k.buffer, c.codeChunk)
+	k.buffer = wire.AppendCoded(k.buffer, c.codeChunk)
 	k.finish()
-	if err := k.write(c.cfg.Dir, k.current, k.end); err != nil {
+	if err := k.write(c.cfg.ProcessDir, k.current, k.end); err != nil {
 		return err
 	}
 	k.end += int64(len(k.buffer))
@@ -339,11 +339,11 @@ func (c *Capture) load(s savedState) error {
 	if s.state == nil {
 		return nil
 	}
-	if err := wire.Read(s.state, "checkpoint", c.codeState); err != nil {
+	if err := wire.DecodeAll(s.state, "checkpoint", c.codeState); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	for _, chunk := range s.chunks {
-		if err := wire.Read(chunk, "checkpoint", c.codeChunk); err != nil {
+		if err := wire.DecodeAll(chunk, "checkpoint", c.codeChunk); err != nil {
 			return fmt.Errorf("checkpoint: chunk: %w", err)
 		}
 	}

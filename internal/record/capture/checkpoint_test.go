@@ -17,7 +17,7 @@ import (
 func TestNoteTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := testConfig()
-		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist}).Draw(t, "mode")
+		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.ModeStats, timing.ModeHist}).Draw(t, "mode")
 		terminals := rapid.SampledFrom([]int{3, 3, 3, 3, 3, 3, 3, 1<<15 + 2}).Draw(t, "terminals")
 		var both [2]*Capture
 		for i := range both {
@@ -40,7 +40,7 @@ func TestNoteTimes(t *testing.T) {
 			one.countTimes(n, prev, 0, gap, duration)
 			notes.noteTimes(n, prev, duration, gap)
 		}
-		if err := wire.Read(nil, "", func(x *wire.Coder) { other.replayTimes(x, notes.times) }); err != nil {
+		if err := wire.DecodeAll(nil, "", func(x *wire.Coder) { other.replayTimes(x, notes.times) }); err != nil {
 			t.Fatal(err)
 		}
 		want, got := new(wire.Coder), new(wire.Coder)
@@ -51,7 +51,7 @@ func TestNoteTimes(t *testing.T) {
 				c.hists.code(w)
 			}
 		}
-		if !bytes.Equal(want.B, got.B) {
+		if !bytes.Equal(want.Buf, got.Buf) {
 			t.Fatal("other times")
 		}
 	})
@@ -62,12 +62,12 @@ func TestNamesInChunks(t *testing.T) {
 	one := attached{names: []string{"", "b"}, stats: make([][]model.ValueStat, 2)}
 	state := func(a *attached) func(c *wire.Coder) { return func(c *wire.Coder) { a.code(c, 0) } }
 	chunk := func(a *attached) func(c *wire.Coder) { return func(c *wire.Coder) { a.codeChunk(c, 0, nil) } }
-	before := wire.Append(nil, state(&one))
+	before := wire.AppendCoded(nil, state(&one))
 	one.names[0] = "a"
-	after := wire.Append(nil, chunk(&one))
+	after := wire.AppendCoded(nil, chunk(&one))
 	var other attached
-	err := wire.Read(before, "state", state(&other))
-	err = errors.Join(err, wire.Read(after, "chunk", chunk(&other)))
+	err := wire.DecodeAll(before, "state", state(&other))
+	err = errors.Join(err, wire.DecodeAll(after, "chunk", chunk(&other)))
 	if err != nil || !cmp.Equal(other.names, one.names) {
 		t.Errorf("%q, want %q; %v", other.names, one.names, err)
 	}

@@ -30,14 +30,14 @@ type Context struct {
 	TicksPerNs   float64
 	StartTicks   uint64
 	StartNs      int64 // wall clock at StartTicks, ns since 1970
-	Handles      []Predefined
+	Handles      []PredefinedHandle
 }
 
-// A Predefined is the value of a predefined handle in one process.
-type Predefined struct {
-	Kind mpi.Kind
-	ABI  int64
-	Raw  uint64
+// A PredefinedHandle is the value of a predefined handle in one process.
+type PredefinedHandle struct {
+	Kind         mpi.Kind
+	ABI          int64
+	ProcessValue uint64
 }
 
 // ReadContext reads the file of a process directory.
@@ -149,7 +149,7 @@ func (c *Context) setHandle(words []string) error {
 	if abi <= 0 || abi >= mpi.FirstHandleID {
 		return fmt.Errorf("number %d is no predefined handle", abi)
 	}
-	c.Handles = append(c.Handles, Predefined{kind, abi, raw})
+	c.Handles = append(c.Handles, PredefinedHandle{kind, abi, raw})
 	return nil
 }
 

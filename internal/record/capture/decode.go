@@ -36,7 +36,7 @@ func (c *Capture) decode(s *stream, f *frame, steps []instruction, rec []uint64,
 			f.key = append(f.key, st.table.ABI(int64(w)))
 			p++
 		case codeHandle:
-			name := st.handles.Name(w)
+			name := st.handles.NameOf(w)
 			f.noteHandle(p, handleNamed, st.kind, st.handles, name)
 			f.key = append(f.key, name)
 			p++
@@ -99,7 +99,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 	w := rec[p]
 	switch code {
 	case codeFree:
-		name := st.handles.Name(w)
+		name := st.handles.NameOf(w)
 		if name >= mpi.FirstHandleID {
 			st.handles.BeginFree(w)
 			f.frees = append(f.frees, freed{st.kind, w})
@@ -111,7 +111,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 		f.key = append(f.key, c.made(f, st, w, p))
 		return p + 1, nil
 	case codeUpdated: // nearly always the handle that went in: no reference more
-		name := st.handles.Name(w)
+		name := st.handles.NameOf(w)
 		if name == symbol.UnknownHandle {
 			name = c.made(f, st, w, p)
 		} else {
@@ -120,7 +120,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 		f.key = append(f.key, name)
 		return p + 1, nil
 	case codeFunction:
-		f.key = append(f.key, int64(c.sites.Function(w)))
+		f.key = append(f.key, int64(c.sites.NameCallback(w)))
 		return p + 1, nil
 	case codeFlag:
 		f.flag = int64(w)
@@ -135,7 +135,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 	case codeStatus:
 		return c.status(s, f, rec, p, false)
 	case codeString:
-		if st.kind == mpi.KindPath {
+		if st.kind == mpi.KindFilePath {
 			return c.fileName(f, rec, p)
 		}
 		return c.text(f, rec, p)
@@ -161,21 +161,21 @@ func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p 
 		name := int64(symbol.UnknownHandle)
 		f.posted = f.prog.layout.Envelope(f.key.Values())
 		if f.muted() {
-			f.posted = signature.NoEnvelope // who reads the trace doesn't see it
+			f.posted = signature.UnknownEnvelope // who reads the trace doesn't see it
 		}
 		switch {
 		case f.muted() && f.prog.makes && !f.prog.persistent:
 			c.requests.MakeUnseen(handle, place, f.prog.request)
 		case f.prog.persistent:
 			name = c.requests.MakePersistent(s.thread, handle, place, f.prog.request, f.posted)
-			c.madeAt(mpi.KindRequest, symbol.Persistent(name), f.place)
+			c.madeAt(mpi.KindRequest, symbol.PersistentNumber(name), f.place)
 		case f.prog.makes:
 			name = c.requests.Make(s.thread, handle, place, f.prog.request, f.posted)
 		}
 		f.key = append(f.key, name)
 		return p + 2, nil
 	}
-	c.requests.Begin()
+	c.requests.BeginCall()
 	c.request(s, f, handle, place)
 	if code == codeRequestFree {
 		c.requests.Free(f.requests[len(f.requests)-1])
@@ -185,13 +185,13 @@ func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p 
 
 // request names one request that the program passes in.
 func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
-	i := c.requests.Find(handle, place)
+	i := c.requests.FindIndex(handle, place)
 	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
-	if i != symbol.NoRequest {
+	if i != symbol.NoRequestIndex {
 		r.kind = c.requests.Kind(i)
 	}
 	if len(c.streams) > 1 && !f.muted() {
-		c.gets(s, mpi.KindRequest, symbol.Persistent(r.name), f.place.index)
+		c.gets(s, mpi.KindRequest, symbol.PersistentNumber(r.name), f.place.index)
 	}
 	f.requests = append(f.requests, i)
 	f.named = append(f.named, r)
@@ -245,7 +245,7 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	f.error = failure
 	transfer := f.prog.transfer
 	if f.prog.hasRequests && form != event.StatusAbsent {
-		if i := f.requestOf(array); i != symbol.NoRequest {
+		if i := f.requestOf(array); i != symbol.NoRequestIndex {
 			kind := c.requests.Kind(i)
 			transfer = kind == symbol.RequestTransfer
 			if kind == symbol.RequestSend && f.rc != mpi.ErrInStatus {
@@ -281,7 +281,7 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	return p, nil
 }
 
-// A statusOrigin says what a status has to do with a receive, see signature.Envelope.
+// A statusOrigin says what a status has to do with a receive, see signature.ReceiveEnvelope.
 type statusOrigin uint8
 
 const (
@@ -298,13 +298,13 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 		return apart
 	case f.prog.completes:
 		i := f.requestOf(array)
-		if i == symbol.NoRequest {
+		if i == symbol.NoRequestIndex {
 			return apart
 		}
-		posted = c.requests.Posted(i, s.thread, source, tag, count, cancelled)
+		posted = c.requests.PredictsStatus(i, s.thread, source, tag, count, cancelled)
 	case f.prog.receives():
 		f.posted = f.prog.layout.Envelope(f.key.Values())
-		posted = f.posted.Posted(source, tag, count, cancelled)
+		posted = f.posted.PredictsStatus(source, tag, count, cancelled)
 	default:
 		return apart
 	}
@@ -319,7 +319,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
 		if st.kind.IsFile() {
 			// Its object was freed without being seen, or it still means the same.
-			name := st.handles.Name(raw)
+			name := st.handles.NameOf(raw)
 			switch {
 			case name >= mpi.FirstHandleID && st.fresh:
 				st.handles.Forget(raw)
@@ -329,7 +329,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 				return name
 			}
 		}
-		name, made := st.handles.Acquire(raw)
+		name, made := st.handles.NameNew(raw)
 		act := handleShared
 		if made {
 			act = handleMade
@@ -340,10 +340,10 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 		return name
 	}
 	f.opaque = true // what it is depends on more than its handle
-	if c.comms.StillDying(raw) {
+	if c.comms.EndDying(raw) {
 		c.release(mpi.KindComm, &c.comms.Handles, raw)
 	}
-	known := c.comms.Name(raw)
+	known := c.comms.NameOf(raw)
 	if f.prog.call.Index("parent") >= 0 && known != symbol.UnknownHandle {
 		return known // asking for the parent twice doesn't make two of it
 	}
@@ -357,7 +357,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 		c.comms.Forget(raw)
 		c.comms.ForgetChildren(known)
 	}
-	name, made := c.comms.Acquire(raw)
+	name, made := c.comms.NameNew(raw)
 	if made {
 		c.renamed++
 		f.newComm = name
@@ -369,7 +369,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 // freesEnd gives back what a call freed, now that it has ended.
 func (c *Capture) freesEnd(f *frame) {
 	for _, x := range f.frees {
-		if t := c.handles[x.kind]; t.StillDying(x.raw) {
+		if t := c.handles[x.kind]; t.EndDying(x.raw) {
 			c.release(x.kind, t, x.raw)
 		}
 	}

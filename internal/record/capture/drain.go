@@ -41,8 +41,8 @@ func (c *Capture) Drain() error {
 // was not there yet.
 func (c *Capture) interleave() error {
 	until := ^uint64(0)
-	if c.cfg.Ticks != nil {
-		until = c.cfg.Ticks()
+	if c.cfg.ReadTicks != nil {
+		until = c.cfg.ReadTicks()
 	}
 	turns := c.turns[:0]
 	for i, s := range c.streams {
@@ -165,18 +165,18 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	case event.KindLeave:
 		return c.end(s, rec)
 	case event.KindSegment:
-		if name, ok := c.memory.Open(rec[2], int64(rec[4]), segmentClass(rec[5])); ok {
+		if name, ok := c.memory.NameNew(rec[2], int64(rec[4]), segmentClass(rec[5])); ok {
 			c.alloc(s, track.AllocEvent{Segment: name, Size: rec[3]})
 		}
-	case event.KindFreed:
-		if name, ok := c.memory.Close(rec[2]); ok {
+	case event.KindSegmentFreed:
+		if name, ok := c.memory.FreeName(rec[2]); ok {
 			c.alloc(s, track.AllocEvent{Free: true, Segment: name})
 		}
-	case event.KindSwitch:
+	case event.KindTracingSwitch:
 		c.switched(s, rec[2] != 0, rec.Ticks())
-	case event.KindLost:
+	case event.KindRecordsLost:
 		c.lost += rec[2]
-	case event.KindName:
+	case event.KindValueName:
 		return c.name(rec)
 	case event.KindValues:
 		return c.attach(s, rec)
@@ -184,18 +184,18 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		if s.log != nil && s.depth == 0 {
 			s.log.delayed(rec[2], rec[3])
 		}
-	case event.KindLeft:
+	case event.KindLeftByJump:
 		c.left(s, rec[2])
 	case event.KindStack:
 		if !event.IsStackKey(rec[2]) {
 			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)
 		}
-		c.sites.Stack(rec[2], rec[3:])
-	case event.KindSource:
+		c.sites.AddStack(rec[2], rec[3:])
+	case event.KindSourceLine:
 		return c.source(rec)
 	case event.KindPhase:
 		return c.phaseBegins(rec)
-	case event.KindThread:
+	case event.KindThreadStart:
 		s.begins = append(s.begins[:0], rec[2:]...)
 	}
 	return nil
@@ -208,7 +208,7 @@ func (c *Capture) source(rec event.Record) error {
 		return fmt.Errorf("source with the key %#x, texts of %d and %d bytes: %w", rec[2], file, function, event.ErrCorrupt)
 	}
 	text := textOf(rec[6:])
-	c.sites.Source(rec[2], string(text[:file]), uint32(rec[3]), string(text[file:file+function]))
+	c.sites.AddSourceLine(rec[2], string(text[:file]), uint32(rec[3]), string(text[file:file+function]))
 	return nil
 }
 
@@ -217,7 +217,7 @@ func (c *Capture) phaseBegins(rec event.Record) error {
 	if n := rec[4]; !event.IsStackKey(rec[2]) || n > uint64(len(rec)-5)*8 {
 		return fmt.Errorf("phase with the key %#x, text of %d bytes: %w", rec[2], n, event.ErrCorrupt)
 	}
-	c.sites.NamePhase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
+	c.sites.AddPhase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
 	return nil
 }
 
@@ -299,7 +299,7 @@ func (c *Capture) left(s *stream, n uint64) {
 // the current record is its LEAVE, which follows the ENTER directly, and it changes no names. If calls of several
 // threads overlap all the time, all calls are such.
 func (c *Capture) lone(s *stream, f *frame) event.Record {
-	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.use != noRequests || f.from < s.ring.Kept() {
+	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.use != noRequests || f.from < s.ring.Released() {
 		return nil
 	}
 	for i := range f.handleWords {
@@ -354,8 +354,8 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 
 // terminalOf finds the terminal of a finished call and counts its times.
 func (c *Capture) terminalOf(s *stream, f *frame, thread int, ticks uint64) uint32 {
-	n := c.sigs.Follow(s.prev, thread, f.key, c.may)
-	if known := c.sigs.Lanes(); known != c.lanes {
+	n := c.sigs.NumberInLane(s.prev, thread, f.key, c.may)
+	if known := c.sigs.LaneCount(); known != c.lanes {
 		c.lanes = known
 		c.altered++ // what was cached may be in a lane now
 	}
@@ -396,7 +396,7 @@ func (c *Capture) append(s *stream, n uint32) {
 	if c.checkpoints.chunks {
 		s.note(n)
 		if c.sigs.Lane(n) != nil {
-			c.sigs.Note(&c.checkpoints.steps, n)
+			c.sigs.LogCall(&c.checkpoints.steps, n)
 		}
 	}
 }

@@ -32,13 +32,13 @@ type frame struct {
 	leftOut  bool   // that isn't in the key
 	told     bool   // the call says which of them it ended
 	rc       int64
-	newComm  int64              // name; -1: none
-	place    making             // of the call
-	posted   signature.Envelope // of a receive
-	status   int                // where in the record the statuses begin
-	follow   []statusOrigin     // of each of them
-	frees    []freed            // handles that go when it ends
-	error    int64              // of the status read last
+	newComm  int64                     // name; -1: none
+	place    making                    // of the call
+	posted   signature.ReceiveEnvelope // of a receive
+	status   int                       // where in the record the statuses begin
+	follow   []statusOrigin            // of each of them
+	frees    []freed                   // handles that go when it ends
+	error    int64                     // of the status read last
 
 	// Position of the ENTER record of a call whose LEAVE did not follow at once, and the epoch of the names after it.
 	from, names uint64
@@ -68,7 +68,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
 	f.statuses, f.rc, f.passes, f.leftOut, f.frees = 0, 0, 0, false, f.frees[:0]
-	f.posted, f.follow = signature.NoEnvelope, f.follow[:0]
+	f.posted, f.follow = signature.UnknownEnvelope, f.follow[:0]
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 
@@ -88,7 +88,7 @@ func (f *frame) requestOf(array bool) int {
 	switch {
 	case array && len(f.indices) > 0:
 		if f.statuses >= len(f.indices) {
-			return symbol.NoRequest
+			return symbol.NoRequestIndex
 		}
 		i = int(f.indices[f.statuses])
 	case array:
@@ -97,7 +97,7 @@ func (f *frame) requestOf(array bool) int {
 		i = int(f.index)
 	}
 	if i < 0 || i >= len(f.requests) {
-		return symbol.NoRequest
+		return symbol.NoRequestIndex
 	}
 	return f.requests[i]
 }

@@ -99,7 +99,7 @@ func (f *frames) close() {
 }
 
 func (f *frames) code(c *wire.Coder) {
-	wire.Naturals(c, &f.size, &f.from)
+	wire.CodeNaturals(c, &f.size, &f.from)
 	if c.Blob(&f.memory); c.Reader != nil { // empty unless the file can't be written
 		f.memory, f.pending, f.count = bytes.Clone(f.memory), f.pending[:0], 0
 	}
@@ -200,7 +200,7 @@ func readFrame(src io.ReaderAt, at, end int64) (data []byte, items uint32, n int
 		return nil, 0, 0, errFrame
 	}
 	if int64(raw) != size {
-		if data, err = wire.Expand(data, uint64(raw)); err != nil {
+		if data, err = wire.Decompress(data, uint64(raw)); err != nil {
 			return nil, 0, 0, err
 		}
 	}

@@ -34,8 +34,8 @@ func TestFreedAtTheEnd(t *testing.T) {
 	var barriers []int64
 	for _, s := range got.Streams {
 		for n := range s.Grammar.All() {
-			if got.Sigs[n].Call == id(t, "MPI_Barrier") {
-				barriers = append(barriers, got.Sigs[n].Vals[1])
+			if got.Signatures[n].Call == id(t, "MPI_Barrier") {
+				barriers = append(barriers, got.Signatures[n].Values[1])
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func TestFinalizeLasts(t *testing.T) {
 	s.enter("MPI_Finalize")
 	s.leave("MPI_Finalize")
 	c := drained(t, s)
-	c.AllCame(s.w.Now + 5000)
+	c.AllArrived(s.w.Now + 5000)
 	got, err := c.Track(track.Finished)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func FuzzDrain(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(s.w.Bytes()[event.HeaderPage : event.HeaderPage+head])
+		f.Add(s.w.Bytes()[event.HeaderPageSize : event.HeaderPageSize+head])
 	}
 	p := newProgram(f, 1, 1<<16)
 	for i := range 60 {
@@ -32,14 +32,14 @@ func FuzzDrain(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(p.threads[0].w.Bytes()[event.HeaderPage : event.HeaderPage+head])
+	f.Add(p.threads[0].w.Bytes()[event.HeaderPageSize : event.HeaderPageSize+head])
 	f.Fuzz(func(t *testing.T, records []byte) {
 		w, err := event.NewWriter(0, 1<<16)
 		if err != nil {
 			t.Fatal(err)
 		}
 		file := w.Bytes()
-		n := copy(file[event.HeaderPage:], records) &^ 7
+		n := copy(file[event.HeaderPageSize:], records) &^ 7
 		binary.LittleEndian.PutUint64(file[event.OffHead:], uint64(n))
 		ring, err := event.ParseRing(file)
 		if err != nil {
@@ -49,7 +49,7 @@ func FuzzDrain(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Attach(0, ring); err != nil {
+		if err := c.AttachRing(0, ring); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Drain(); err == nil && c.streams[0].pos != uint64(n) {
@@ -67,7 +67,7 @@ func FuzzCheckpoint(f *testing.F) {
 	for _, chunk := range []bool{false, true} {
 		p := newProgram(f, 2, 1<<16)
 		cfg := testConfig()
-		cfg.Dir = f.TempDir()
+		cfg.ProcessDir = f.TempDir()
 		c := attach(f, cfg, p.threads...)
 		for i := range 80 {
 			if i == 40 {
@@ -85,9 +85,9 @@ func FuzzCheckpoint(f *testing.F) {
 			f.Fatal(err)
 		}
 		if chunk {
-			f.Add(wire.Append(nil, c.codeState), wire.Append(nil, c.codeChunk))
+			f.Add(wire.AppendCoded(nil, c.codeState), wire.AppendCoded(nil, c.codeChunk))
 		} else {
-			f.Add(wire.Append(nil, c.codeState), []byte(nil))
+			f.Add(wire.AppendCoded(nil, c.codeState), []byte(nil))
 		}
 		c.Close()
 	}
@@ -96,10 +96,10 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := wire.Read(state, "state", c.codeState); err != nil {
+		if err := wire.DecodeAll(state, "state", c.codeState); err != nil {
 			return
 		}
-		if len(chunk) > 0 && wire.Read(chunk, "chunk", c.codeChunk) != nil {
+		if len(chunk) > 0 && wire.DecodeAll(chunk, "chunk", c.codeChunk) != nil {
 			return
 		}
 		threads := len(c.streams)
@@ -115,7 +115,7 @@ func FuzzCheckpoint(f *testing.F) {
 			w.enter("MPI_Comm_free", 0x84000001)
 			w.leave("MPI_Comm_free")
 			w.commRank()
-			if err := c.Attach(i, w.w.Ring); err != nil {
+			if err := c.AttachRing(i, w.w.Ring); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -136,7 +136,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(l.memory)
 	v := &valueLog{}
 	for i := range 100 {
-		v.add(timing.Attached{Call: uint64(i / 2), Name: i % 3, Value: int64(i*i) << (i % 40)}, true)
+		v.add(timing.AttachedNumber{Call: uint64(i / 2), Name: i % 3, Value: int64(i*i) << (i % 40)}, true)
 	}
 	v.flush()
 	f.Add(v.memory)

@@ -92,7 +92,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 		}
 		switch m.act {
 		case handleMade:
-			if m.handles.Next(rec[at]) != m.name {
+			if m.handles.NextName(rec[at]) != m.name {
 				return false
 			}
 		case noHandle:
@@ -101,7 +101,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 				return false // the MPI has it back already, and it is a new one
 			}
 			if rec[at] != e.words[at] || e.handles != c.renamed {
-				if m.handles.Name(rec[at]) != m.name {
+				if m.handles.NameOf(rec[at]) != m.name {
 					return false
 				}
 			}
@@ -120,7 +120,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 // stillNamed reports whether the handles in cached words have the names that they had.
 func (c *Capture) stillNamed(e *cached) bool {
 	for i := range e.handleWords {
-		if m := &e.handleWords[i]; m.handles.Name(e.words[m.at]) != m.name {
+		if m := &e.handleWords[i]; m.handles.NameOf(e.words[m.at]) != m.name {
 			return false
 		}
 	}
@@ -143,9 +143,9 @@ func (c *Capture) rename(e *cached, rec []uint64, place making) {
 		m := &e.handleWords[i]
 		switch m.act {
 		case handleShared:
-			m.handles.Acquire(rec[m.at])
+			m.handles.NameNew(rec[m.at])
 		case handleMade:
-			m.handles.Acquire(rec[m.at])
+			m.handles.NameNew(rec[m.at])
 			c.renamed++
 			c.madeAt(m.kind, m.name-mpi.FirstHandleID, place)
 		case handleFreed:

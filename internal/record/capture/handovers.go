@@ -75,7 +75,7 @@ func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 	m.handed = true
 	*at(&c.handovers.makers, k, number) = m
 	*at(&h.told, k, number) = m
-	kind := slices.Index(model.HandedKinds[:], k)
+	kind := slices.Index(model.HandoverKinds[:], k)
 	if kind < 0 {
 		return
 	}
@@ -111,15 +111,15 @@ func (c *Capture) prepares(s *stream, words []handleWord, enter int, index uint6
 }
 
 func (m *making) code(x *wire.Coder, streams int) {
-	wire.Above(x, &m.stream, -1, streams)
-	wire.Uints(x, &m.index)
+	wire.CodeAbove(x, &m.stream, -1, streams)
+	wire.CodeUints(x, &m.index)
 	x.Bool(&m.ready)
 	x.Bool(&m.handed)
 }
 
 func codeMakings(x *wire.Coder, list *[][]making, streams int) {
-	wire.List(x, list, 1, func(_ int, of *[]making) {
-		wire.List(x, of, 4, func(_ int, m *making) { m.code(x, streams) })
+	wire.CodeList(x, list, 1, func(_ int, of *[]making) {
+		wire.CodeList(x, of, 4, func(_ int, m *making) { m.code(x, streams) })
 	})
 }
 
@@ -128,6 +128,6 @@ func (h *handovers) codeNames(x *wire.Coder, streams []*stream) {
 	codeMakings(x, &h.makers, len(streams))
 	for _, s := range streams {
 		codeMakings(x, &s.handovers.told, len(streams))
-		wire.List(x, &s.handovers.from, 1, func(_ int, index *uint64) { wire.Uints(x, index) })
+		wire.CodeList(x, &s.handovers.from, 1, func(_ int, index *uint64) { wire.CodeUints(x, index) })
 	}
 }

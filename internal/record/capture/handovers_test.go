@@ -43,8 +43,8 @@ func TestHandovers(t *testing.T) {
 		kind, number, maker := track.UnpackHandover(e.Segment)
 		index += e.Calls
 		made += e.Size
-		if model.HandedKinds[kind] != mpi.KindComm || number != 0 || maker != 0 || e.Free {
-			t.Fatalf("handover %d is of %s %d by %d", n, model.HandedKinds[kind], number, maker)
+		if model.HandoverKinds[kind] != mpi.KindComm || number != 0 || maker != 0 || e.Free {
+			t.Fatalf("handover %d is of %s %d by %d", n, model.HandoverKinds[kind], number, maker)
 		}
 		if index != 3*n || made != 2*n {
 			t.Fatalf("handover %d: call %d uses what call %d made, want %d and %d", n, index, made, 3*n, 2*n)

@@ -41,12 +41,12 @@ type head struct {
 // another six and the two histograms and two summaries in twenty. It has no pointers, so that
 // the garbage collector leaves it alone.
 type timeBuffer struct {
-	times   [manyWaiting]uint64 // see hist.Two
+	times   [manyWaiting]uint64 // see hist.PackSamples
 	from    uint32              // number of the site + 1; 0: the stream's first call
 	next    uint32              // number of the next of the list + 1
 	number  uint32
 	waiting uint32 // its times that wait, unless it is the first of the list
-	hist.Buffer
+	hist.CountBuffer
 	_ [40]byte // whole lines of memory
 }
 
@@ -68,7 +68,7 @@ func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histogram
 // add counts a call of terminal n after one of terminal prev.
 func (h *histograms) add(n, prev uint32, duration, gap uint64) {
 	from := h.sites.from(prev)
-	if both, ok := hist.Two(duration, gap); ok && int(n) < len(h.heads) {
+	if both, ok := hist.PackSamples(duration, gap); ok && int(n) < len(h.heads) {
 		if d := &h.heads[n]; d.from == from && d.waiting < manyWaiting {
 			d.first.times[d.waiting] = both
 			d.waiting++
@@ -86,13 +86,13 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 	if d.from != from {
 		h.find(d, from)
 	}
-	both, ok := hist.Two(duration, gap)
+	both, ok := hist.PackSamples(duration, gap)
 	if !ok || d.waiting == manyWaiting {
 		h.count(d.first, d.waiting)
 		d.waiting = 0
 	}
 	if !ok {
-		h.pairs[d.first.number].Add(&d.first.Buffer, duration, gap)
+		h.pairs[d.first.number].Add(&d.first.CountBuffer, duration, gap)
 		return
 	}
 	d.first.times[d.waiting] = both
@@ -101,25 +101,25 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 
 // countTimes counts the times of a buffer that wait.
 func (h *histograms) count(f *timeBuffer, waiting uint32) {
-	h.pairs[f.number].AddAll(&f.Buffer, f.times[:waiting])
+	h.pairs[f.number].AddPacked(&f.CountBuffer, f.times[:waiting])
 }
 
 // settleTimes brings everything up to date, the signatures' summaries as well.
 func (c *Capture) settleTimes() {
 	if c.hists != nil {
-		c.hists.update((*hist.Pair).Settle)
+		c.hists.update((*hist.Pair).Flush)
 	}
 }
 
 // pauseTimes brings everything up to date but for what save writes as it is.
 func (c *Capture) pauseTimes() {
 	if c.hists != nil {
-		c.hists.update((*hist.Pair).Pause)
+		c.hists.update((*hist.Pair).FlushForCheckpoint)
 	}
 }
 
 // update counts what waits, and moves the summaries that how returns to the signatures.
-func (h *histograms) update(how func(*hist.Pair, *hist.Buffer) (duration, gap model.Stat)) {
+func (h *histograms) update(how func(*hist.Pair, *hist.CountBuffer) (duration, gap model.Stat)) {
 	for n := range h.heads {
 		d := &h.heads[n]
 		if d.first != nil {
@@ -129,7 +129,7 @@ func (h *histograms) update(how func(*hist.Pair, *hist.Buffer) (duration, gap mo
 		for f := range h.of(n) {
 			h.count(f, f.waiting)
 			f.waiting = 0
-			duration, gap := how(h.pairs[f.number], &f.Buffer)
+			duration, gap := how(h.pairs[f.number], &f.CountBuffer)
 			times.Duration.Merge(duration)
 			times.Gap.Merge(gap)
 		}
@@ -203,13 +203,13 @@ func (h *histograms) grow() {
 func (h *histograms) code(c *wire.Coder) {
 	n := len(h.heads)
 	c.Count(&n, 1)
-	if c.Refuse(n > h.sigs.Len(), "histograms of terminals that there aren't"); c.Failed() {
+	if c.RefuseIf(n > h.sigs.Len(), "histograms of terminals that there aren't"); c.Failed() {
 		return
 	}
 	if c.Reader != nil {
 		h.grow()
 	} else {
-		c.B = slices.Grow(c.B, len(h.pairs)*hist.PairState+2*len(h.heads))
+		c.Buf = slices.Grow(c.Buf, len(h.pairs)*hist.MaxPairBytes+2*len(h.heads))
 	}
 	for i := range n {
 		count := 0
@@ -219,16 +219,16 @@ func (h *histograms) code(c *wire.Coder) {
 		c.Count(&count, 3)
 		if c.Reader == nil {
 			for f := range h.of(i) {
-				wire.Naturals(c, &f.from)
-				h.pairs[f.number].Save(c, &f.Buffer)
+				wire.CodeNaturals(c, &f.from)
+				h.pairs[f.number].Save(c, &f.CountBuffer)
 			}
 			continue
 		}
 		for range count {
 			var from uint32
-			wire.Bounded(c, &from, len(h.sites.known))
+			wire.CodeBounded(c, &from, len(h.sites.known))
 			f := h.put(&h.heads[i], from)
-			if h.pairs[f.number] = hist.LoadPair(c.Reader, &f.Buffer); c.Failed() {
+			if h.pairs[f.number] = hist.LoadPair(c.Reader, &f.CountBuffer); c.Failed() {
 				return
 			}
 		}
@@ -247,7 +247,7 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float6
 	for i, n := range order {
 		first := len(out)
 		add := func(f *timeBuffer) {
-			from := track.First
+			from := track.NoPreviousTerminal
 			if f.from != 0 {
 				at, ok := stands[f.from-1]
 				if !ok {
@@ -258,13 +258,13 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float6
 			pair := h.pairs[f.number]
 			duration, gap := pair.Hists[0].Scale(ns), pair.Hists[1].Scale(ns)
 			for k := first; k < len(out); k++ {
-				if x := &out[k]; x.From == from {
+				if x := &out[k]; x.PreviousTerminal == from {
 					x.Duration.Merge(duration)
 					x.Gap.Merge(gap)
 					return
 				}
 			}
-			out = append(out, track.Hist{Terminal: i, From: from, Duration: duration, Gap: gap})
+			out = append(out, track.Hist{Terminal: i, PreviousTerminal: from, Duration: duration, Gap: gap})
 		}
 		for _, m := range append([]uint32{n}, more(n)...) {
 			if int(m) >= len(h.heads) {
@@ -274,7 +274,7 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float6
 				add(f)
 			}
 		}
-		slices.SortFunc(out[first:], func(a, b track.Hist) int { return cmp.Compare(a.From, b.From) })
+		slices.SortFunc(out[first:], func(a, b track.Hist) int { return cmp.Compare(a.PreviousTerminal, b.PreviousTerminal) })
 	}
 	return out
 }

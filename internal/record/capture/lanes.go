@@ -15,12 +15,12 @@ func (c *Capture) mayLane(k signature.Key) []int32 {
 		return nil
 	}
 	vals := k.Values()
-	spans, err := p.layout.Recorded(c.spans[:0], vals)
+	spans, err := p.layout.KeySpans(c.spans[:0], vals)
 	if err != nil {
 		return nil
 	}
 	c.spans = spans
-	c.moves.Find(&p.layout, spans, vals)
+	c.moves.FindIn(&p.layout, spans, vals)
 	c.words = c.words[:0]
 	for _, at := range c.moves.Values {
 		c.words = append(c.words, at+rcAt)
@@ -34,7 +34,7 @@ type varyingWord struct {
 	at    int // in the record
 	of    int // which value of the lane
 	code  opcode
-	table *mpi.Table
+	table *mpi.NumberTable
 	seg   int64 // of an address, which takes two words
 }
 
@@ -59,24 +59,24 @@ type varyingWalk struct {
 	rec     []uint64
 	pos     int
 	prog    *program
-	tag     *mpi.Table
+	tag     *mpi.NumberTable
 	varying []varyingWord
 	bad     bool
 }
 
 // varyingWords finds the words of a call's records with the values of a lane; false if one cannot be found.
 func (c *Capture) varyingWords(l *signature.LaneBuilder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
-	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
+	spans, err := p.layout.KeySpans(c.spans[:0], k.Values())
 	if err != nil {
 		return in, out, false
 	}
 	c.spans = spans
-	w := varyingWalk{vals: k.Values(), lane: l.Words(), rec: enter, pos: 3, prog: p, tag: c.tag, varying: in}
+	w := varyingWalk{vals: k.Values(), lane: l.KeyWords(), rec: enter, pos: 3, prog: p, tag: c.tag, varying: in}
 	w.steps(p.in, spans)
 	in = w.varying
 	if spans = spans[len(p.in):]; len(spans) > 0 {
 		w.rec, w.pos, w.varying = leave, 2, out
-		if event.Record(leave).Flags()&event.FlagRC != 0 {
+		if event.Record(leave).Flags()&event.FlagReturnCode != 0 {
 			w.pos = 3
 		}
 		w.steps(p.out, spans)
@@ -85,7 +85,7 @@ func (c *Capture) varyingWords(l *signature.LaneBuilder, p *program, k signature
 	if w.bad || len(w.lane) > 0 {
 		return in, out, false
 	}
-	words := l.Words()
+	words := l.KeyWords()
 	for i := range in {
 		v, ok := c.varyingValue(&in[i], enter, s.thread)
 		if !ok || v != k[words[in[i].of]] {
@@ -112,7 +112,7 @@ func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 		case codeAddress:
 			w.found(at+1, varyingWord{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
 		case codeStatus:
-			if spans[i].Filled(w.vals) {
+			if spans[i].IsFilledStatus(w.vals) {
 				w.found(at+signature.StatusTag, varyingWord{at: w.pos + 2, code: codeTable, table: w.tag})
 			}
 		case codeArray:
@@ -145,7 +145,7 @@ func (w *varyingWalk) array(s *instruction, of *signature.Span) {
 			w.bad = true
 			return
 		}
-		if e.Filled(w.vals) {
+		if e.IsFilledStatus(w.vals) {
 			w.found(e.First+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
 		}
 		pos += event.StatusWords
@@ -223,7 +223,7 @@ func (c *Capture) rememberLane(e *cached, l *signature.LaneBuilder, p *program, 
 func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	enter, leave := rec[:e.enter], rec[e.enter:]
 	lane := e.more.lane
-	step := lane.Expected()
+	step := lane.ExpectedStep()
 	if step == signature.NoTerminal {
 		return false
 	}

@@ -81,7 +81,7 @@ func TestLanes(t *testing.T) {
 		dir := t.TempDir()
 		defer os.RemoveAll(dir)
 		cfg := testConfig()
-		cfg.Dir = dir
+		cfg.ProcessDir = dir
 		parted := newProgram(t, threads, 1<<14)
 		c := attach(t, cfg, parted.threads...)
 		defer c.Close()

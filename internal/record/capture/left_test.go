@@ -10,7 +10,7 @@ import (
 // left writes that n calls are under way, and those inside of them have been left.
 func (s *synth) left(n uint64) {
 	s.tb.Helper()
-	if err := s.w.Write(0, event.KindLeft, 0, []uint64{n}); err != nil {
+	if err := s.w.Write(0, event.KindLeftByJump, 0, []uint64{n}); err != nil {
 		s.tb.Fatal(err)
 	}
 }

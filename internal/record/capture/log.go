@@ -119,7 +119,7 @@ const mostDelays = 1 << 15
 // delayed notes how long the thread had no processor before and in the call that ended last.
 func (l *streamLog) delayed(before, within uint64) {
 	if len(l.delays) < mostDelays {
-		l.delays = append(l.delays, track.Delay{Call: l.ended, BeforeNs: int64(before & math.MaxInt64), WithinNs: int64(within & math.MaxInt64)})
+		l.delays = append(l.delays, track.Delay{Call: l.ended, BeforeCallNs: int64(before & math.MaxInt64), InCallNs: int64(within & math.MaxInt64)})
 	}
 }
 
@@ -169,21 +169,21 @@ func (l *streamLog) code(c *wire.Coder) {
 		l.marks, l.begins = nil, mark{}
 	}
 	l.frames.code(c)
-	wire.Uints(c, &l.calls)
-	wire.Integers(c, &l.end)
-	wire.Uints(c, &l.ended)
+	wire.CodeUints(c, &l.calls)
+	wire.CodeIntegers(c, &l.end)
+	wire.CodeUints(c, &l.ended)
 	c.Bool(&l.over)
-	wire.Uints(c, &l.begins.calls)
-	wire.Integers(c, &l.begins.end)
+	wire.CodeUints(c, &l.begins.calls)
+	wire.CodeIntegers(c, &l.begins.end)
 	l.values.code(c)
 }
 
-func parseEntries(data []byte, calls uint32) ([]timing.Entry, error) {
+func parseEntries(data []byte, calls uint32) ([]timing.CallEntry, error) {
 	r := wire.NewReader(data, "times")
 	if int64(calls)*2 > int64(len(data)) {
 		return nil, errFrame
 	}
-	entries := make([]timing.Entry, calls)
+	entries := make([]timing.CallEntry, calls)
 	for i := range entries {
 		e := &entries[i]
 		e.Duration = r.Uvarint()
@@ -197,7 +197,7 @@ func parseEntries(data []byte, calls uint32) ([]timing.Entry, error) {
 			e.Gap = r.Uvarint()
 		}
 	}
-	return entries, r.Done()
+	return entries, r.Finish()
 }
 
 // logTimes takes down the times of a call that goes to the grammar.
@@ -209,15 +209,15 @@ func (c *Capture) logTimes(s *stream, t callTimes) {
 
 // newLog makes the log of a thread, nil if none is wanted.
 func (c *Capture) newLog(thread int) *streamLog {
-	if !c.cfg.Timing.Log() {
+	if !c.cfg.Timing.NeedsLog() {
 		return nil
 	}
 	l := &streamLog{}
-	if !c.cfg.Timing.Mode.Log() {
+	if !c.cfg.Timing.Mode.NeedsLog() {
 		l.limit, l.plain = mostLog, mostLog/8
 	}
-	if c.cfg.Dir != "" {
-		l.path, l.values.path = logPath(c.cfg.Dir, thread), valuePath(c.cfg.Dir, thread)
+	if c.cfg.ProcessDir != "" {
+		l.path, l.values.path = logPath(c.cfg.ProcessDir, thread), valuePath(c.cfg.ProcessDir, thread)
 	}
 	return l
 }
@@ -226,16 +226,16 @@ func logPath(dir string, thread int) string {
 	return filepath.Join(dir, fmt.Sprintf("times.%d", thread))
 }
 
-// Log returns the times of every call; nil if they were not kept, or discarded.
-func (c *Capture) Log() *track.Log {
-	log := &track.Log{Options: c.cfg.Timing, TicksPerNs: c.cfg.TicksPerNs, StartNs: c.cfg.StartNs}
+// TimeLog returns the times of every call; nil if they were not kept, or discarded.
+func (c *Capture) TimeLog() *track.TimeLog {
+	log := &track.TimeLog{Options: c.cfg.Timing, TicksPerNs: c.cfg.TicksPerNs, StartNs: c.cfg.StartNs}
 	attached := false
-	var values []iter.Seq2[[]timing.Attached, error]
+	var values []iter.Seq2[[]timing.AttachedNumber, error]
 	for _, s := range c.streams {
 		if s.log == nil || s.log.over {
 			return nil
 		}
-		log.Skipped = append(log.Skipped, track.DroppedTimes{Calls: s.log.begins.calls, Tick: s.log.begins.end})
+		log.DroppedTimes = append(log.DroppedTimes, track.DroppedTimes{Calls: s.log.begins.calls, Tick: s.log.begins.end})
 		log.Delays = append(log.Delays, s.log.delays)
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())

@@ -78,8 +78,8 @@ func TestLaps(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		threads := rapid.IntRange(1, 2).Draw(r, "threads")
 		cfg := testConfig()
-		cfg.Timing.Waits = timing.Auto
-		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.None}).Draw(r, "mode")
+		cfg.Timing.Waits = timing.WaitsAuto
+		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.ModeStats, timing.ModeHist, timing.ModeNone}).Draw(r, "mode")
 		var once, often []*looper
 		var a, b []*synth
 		for i := range threads {

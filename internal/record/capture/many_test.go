@@ -22,7 +22,7 @@ func TestManySignatures(t *testing.T) {
 	}
 	s := newSynth(t, 0, 1<<20)
 	cfg := testConfig()
-	cfg.Dir = t.TempDir()
+	cfg.ProcessDir = t.TempDir()
 	cfg.Rank, cfg.Ranks = 0, 1
 	c := attach(t, cfg, s)
 	defer c.Close()
@@ -49,7 +49,7 @@ func TestManySignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Release()
-	distinct := len(tr.Sigs)
+	distinct := len(tr.Signatures)
 	state, err := merge.MergeAll([]*track.Track{tr}, 1)
 	if err != nil || len(state.Problems) > 0 {
 		t.Fatalf("%v, problems %v", err, state.Problems)
@@ -59,7 +59,7 @@ func TestManySignatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := sections.Encode(content)
+	file, err := sections.EncodeFile(content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestManySignatures(t *testing.T) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.Logf("%d distinct calls of %d: %d bytes, %.1f µs of a processor each, %d MB from the system", distinct, calls, len(file), float64(cpu()-begin)/1e3/float64(calls), m.Sys>>20)
-	r, err := trace.NewBytes(file, "test")
+	r, err := trace.ReadBytes(file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,9 +57,9 @@ func (p *phases) attach(n uint32, id int, a amount) {
 	x.values[id].Add(x.times.Calls()-1, a.below, a.above, a.count)
 }
 
-func (p *phases) newNumbers() *timing.PhaseNumbers {
+func (p *phases) newNumbers() *timing.NumberPhases {
 	p.numbers++
-	return timing.NewPhaseNumbers(p.numbers > maxWhole)
+	return timing.NewNumberPhases(p.numbers > maxWhole)
 }
 
 // codeNumbers is what is of attached values, when the courses are there.
@@ -75,7 +75,7 @@ func (p *phases) codeNumbers(c *wire.Coder) {
 		}
 		c.Bool(&h.blind)
 		for x := h.first; x != nil && !c.Failed(); x = x.next {
-			wire.List(c, &x.values, 1, func(_ int, v **timing.PhaseNumbers) {
+			wire.CodeList(c, &x.values, 1, func(_ int, v **timing.NumberPhases) {
 				has := *v != nil
 				if c.Bool(&has); has && c.Reader != nil {
 					*v = p.newNumbers()
@@ -84,7 +84,7 @@ func (p *phases) codeNumbers(c *wire.Coder) {
 					(*v).Code(c)
 				}
 			})
-			c.Refuse(len(x.values) > maxNames, "too many names")
+			c.RefuseIf(len(x.values) > maxNames, "too many names")
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, m
 				below, above, count = x.values[id].Phases(calls)
 			}
 			c.Name, c.Stream = name, stream
-			c.Gap, c.Duration, c.Count = append(c.Gap, below...), append(c.Duration, above...), append(c.Count, count...)
+			c.GapPhases, c.DurationPhases, c.CountPhases = append(c.GapPhases, below...), append(c.DurationPhases, above...), append(c.CountPhases, count...)
 		})
 		if whole && !slices.ContainsFunc(members, func(m uint32) bool { return p.heads[m].blind }) {
 			out = append(out, list...)

@@ -33,7 +33,7 @@ func newAttaching(t *testing.T, s *synth) *attaching {
 // name tells the names of values, as the first thread does before anything else.
 func (p *attaching) name() {
 	for id, name := range valueNames {
-		p.write(event.KindName, uint64(id), 1, uint64(name[0]))
+		p.write(event.KindValueName, uint64(id), 1, uint64(name[0]))
 	}
 }
 
@@ -100,7 +100,7 @@ func (p *attaching) run(rank int64) {
 // Merged over three ranks of two threads and read, each place has what was attached there, though its calls look like those at
 // other places: on the average of the ranks, and on each of them.
 func TestValuesOfPlaces(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.None} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist, timing.ModeNone} {
 		for _, resumed := range []bool{false, true} {
 			t.Run(fmt.Sprint(mode, resumed), func(t *testing.T) {
 				const ranks, threads = 3, 2
@@ -124,7 +124,7 @@ func TestValuesOfPlaces(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if err := wire.Read(wire.Append(nil, c.codeState), "state", d.codeState); err != nil {
+						if err := wire.DecodeAll(wire.AppendCoded(nil, c.codeState), "state", d.codeState); err != nil {
 							t.Fatal(err)
 						}
 						c = d
@@ -143,12 +143,12 @@ func TestValuesOfPlaces(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				content.Timeless = mode == timing.None
-				b, err := sections.Encode(content)
+				content.NoTimes = mode == timing.ModeNone
+				b, err := sections.EncodeFile(content)
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := trace.NewBytes(b, "t.spoor")
+				r, err := trace.ReadBytes(b, "t.spoor")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -196,7 +196,7 @@ func checkMeansOfPlaces(t *testing.T, r *trace.Reader, thread int, truth []*atta
 		t.Fatal(err)
 	}
 	l := k.Leaves(thread)
-	values, err := l.MeanValues(k)
+	values, err := l.MeanAttachedValues(k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,12 +224,12 @@ func checkPlacesOfRank(t *testing.T, r *trace.Reader, thread, rank int, truth *a
 		t.Fatal(err)
 	}
 	l := k.Leaves(thread)
-	values, err := l.Values(k)
+	values, err := l.AttachedValues(k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := byPlace(l, k, truth, values)
-	totals, err := k.ValueTotals()
+	totals, err := k.AttachedTotals()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,9 +237,9 @@ func checkPlacesOfRank(t *testing.T, r *trace.Reader, thread, rank int, truth *a
 		for _, name := range valueNames {
 			x, want, all := got[at+" "+name], float64(truth.sums[at+" "+name]), math.Abs(totals[name].Sum)
 			switch off := math.Abs(x.Sum - want); {
-			case x.Estimate && math.Abs(want) > 0.01*all:
+			case x.IsEstimate && math.Abs(want) > 0.01*all:
 				t.Errorf("rank %d, thread %d, %s %s: nothing but an estimate is known: %+v, want %.0f of %.0f", rank, thread, at, name, x, want, all)
-			case !x.Estimate && (off > x.Within+1e-9*math.Abs(want) || x.Within > 0.01*math.Abs(want)+0.001*all):
+			case !x.IsEstimate && (off > x.ErrorBound+1e-9*math.Abs(want) || x.ErrorBound > 0.01*math.Abs(want)+0.001*all):
 				t.Errorf("rank %d, thread %d, %s %s: %+v, want %.0f", rank, thread, at, name, x, want)
 			}
 		}
@@ -249,7 +249,7 @@ func checkPlacesOfRank(t *testing.T, r *trace.Reader, thread, rank int, truth *a
 // BenchmarkAttached takes calls in that a plugin was called around, which attached so many numbers to each.
 func BenchmarkAttached(b *testing.B) {
 	const calls = 50_000
-	for _, mode := range []timing.Mode{timing.Stats, timing.Lossless} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeLossless} {
 		for _, numbers := range []int{0, 3} {
 			b.Run(fmt.Sprint(mode, "/", numbers), func(b *testing.B) {
 				for b.Loop() {
@@ -261,7 +261,7 @@ func BenchmarkAttached(b *testing.B) {
 						}
 					}
 					for id := range uint64(3) {
-						write(event.KindName, id, 1, 'a'+id)
+						write(event.KindValueName, id, 1, 'a'+id)
 					}
 					for i := range uint64(calls) {
 						write(event.KindValues, 0)

@@ -44,15 +44,15 @@ type phaseHead struct {
 
 // A course is the times of the calls of a terminal after calls from one site.
 type course struct {
-	times    timing.PhasePair // gaps, durations
-	from     uint32           // number of the site + 1; 0: the first call of all
+	times    timing.PhaseLinePair // gaps, durations
+	from     uint32               // number of the site + 1; 0: the first call of all
 	terminal uint32
-	values   []*timing.PhaseNumbers // attached, by number of the name; nil: none so far
+	values   []*timing.NumberPhases // attached, by number of the name; nil: none so far
 	next     *course
 }
 
 func newPhases(o timing.Options, sigs *signature.Table) *phases {
-	if o.Mode.Log() {
+	if o.Mode.NeedsLog() {
 		return nil
 	}
 	return &phases{sigs: sigs, sites: siteNumbers{sigs: sigs}}
@@ -108,7 +108,7 @@ func (p *phases) find(n, from uint32) *course {
 	}
 	x := &course{from: from, terminal: n, next: h.first}
 	if len(p.list) >= maxWhole {
-		x.times.KeepFew()
+		x.times.LimitToFew()
 	}
 	h.first, h.from = x, from
 	h.count++
@@ -180,13 +180,13 @@ func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 func (p *phases) code(c *wire.Coder) {
 	c.Bool(&p.over)
 	n := len(p.heads)
-	if wire.Bounded(c, &n, maxPhased); c.Reader != nil {
+	if wire.CodeBounded(c, &n, maxPhased); c.Reader != nil {
 		p.heads, p.list = make([]phaseHead, n), nil
 		p.sites.grow()
 	}
 	for i := range p.heads {
 		h := &p.heads[i]
-		if wire.Bounded(c, &h.count, maxFrom+1); c.Reader != nil && h.count <= maxFrom {
+		if wire.CodeBounded(c, &h.count, maxFrom+1); c.Reader != nil && h.count <= maxFrom {
 			last := &h.first
 			for range h.count {
 				x := &course{terminal: uint32(i)}
@@ -195,7 +195,7 @@ func (p *phases) code(c *wire.Coder) {
 			}
 		}
 		for x := h.first; x != nil && !c.Failed(); x = x.next {
-			wire.Bounded(c, &x.from, len(p.sites.known))
+			wire.CodeBounded(c, &x.from, len(p.sites.known))
 			x.times.Code(c)
 		}
 		if h.first != nil {
@@ -214,8 +214,8 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 	var out []track.Course
 	for i, n := range order {
 		list, whole := p.coursesOf(i, append(slices.Sorted(slices.Values(more(n))), n), stands, func(c *track.Course, x *course) {
-			c.Gap = append(c.Gap, scaled(x.times.Phases(0), ns)...)
-			c.Duration = append(c.Duration, scaled(x.times.Phases(1), ns)...)
+			c.GapPhases = append(c.GapPhases, scaled(x.times.Phases(0), ns)...)
+			c.DurationPhases = append(c.DurationPhases, scaled(x.times.Phases(1), ns)...)
 		})
 		if whole {
 			out = append(out, list...)
@@ -238,7 +238,7 @@ func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int
 			return nil, false
 		}
 		for x := p.heads[m].first; x != nil; x = x.next {
-			from := track.First
+			from := track.NoPreviousTerminal
 			if x.from > 0 {
 				at, ok := stands[x.from-1]
 				if !ok {
@@ -246,20 +246,20 @@ func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int
 				}
 				from = at
 			}
-			at := slices.IndexFunc(list, func(c track.Course) bool { return c.From == from })
+			at := slices.IndexFunc(list, func(c track.Course) bool { return c.PreviousTerminal == from })
 			if at < 0 {
 				at = len(list)
-				list = append(list, track.Course{Terminal: terminal, From: from})
+				list = append(list, track.Course{Terminal: terminal, PreviousTerminal: from})
 			}
 			add(&list[at], x)
 		}
 	}
 	for k := range list {
-		for _, phases := range []*[]timing.Phase{&list[k].Gap, &list[k].Duration, &list[k].Count} {
-			*phases = timing.ReducePhases(*phases, timing.MostPhases, 0)
+		for _, phases := range []*[]timing.Phase{&list[k].GapPhases, &list[k].DurationPhases, &list[k].CountPhases} {
+			*phases = timing.ReducePhases(*phases, timing.MaxPhases, 0)
 		}
 	}
-	slices.SortFunc(list, func(a, b track.Course) int { return a.From - b.From })
+	slices.SortFunc(list, func(a, b track.Course) int { return a.PreviousTerminal - b.PreviousTerminal })
 	return list, true
 }
 
@@ -283,20 +283,20 @@ func (c *Capture) codePhases(x *wire.Coder, p *phases) *phases {
 	}
 	if p == nil {
 		if p = newPhases(c.cfg.Timing, &c.sigs.Table); p == nil {
-			x.Refuse(true, "phases beside the times of all calls")
+			x.RefuseIf(true, "phases beside the times of all calls")
 			return nil
 		}
 	}
-	before := len(x.B)
-	if p.code(x); len(x.B)-before > maxChunked {
-		x.B = x.B[:before]
+	before := len(x.Buf)
+	if p.code(x); len(x.Buf)-before > maxChunked {
+		x.Buf = x.Buf[:before]
 		*p = *newPhases(c.cfg.Timing, &c.sigs.Table)
 		p.over = true
 		p.code(x)
 	}
-	before = len(x.B)
-	if p.codeNumbers(x); len(x.B)-before > maxChunked {
-		x.B = x.B[:before]
+	before = len(x.Buf)
+	if p.codeNumbers(x); len(x.Buf)-before > maxChunked {
+		x.Buf = x.Buf[:before]
 		p.blind = true
 		p.codeNumbers(x)
 	}

@@ -35,7 +35,7 @@ func (p *placing) fence() {
 // Recorded with summaries alone, merged over three ranks and read: each place of the
 // program has its own computation, though its calls look like those at other places.
 func TestTimesOfPlaces(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist} {
 		t.Run(string(mode), func(t *testing.T) {
 			const ranks = 3
 			var tracks []*track.Track
@@ -112,11 +112,11 @@ func TestTimesOfPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := sections.Encode(content)
+			b, err := sections.EncodeFile(content)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := trace.NewBytes(b, "t.spoor")
+			r, err := trace.ReadBytes(b, "t.spoor")
 			if err != nil {
 				t.Fatal(err)
 			}

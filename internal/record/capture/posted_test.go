@@ -53,8 +53,8 @@ func TestStatusesAsPosted(t *testing.T) {
 				check(t, v, want[i/(receives+1)])
 			}
 		}
-		for _, x := range got.Sigs {
-			if x.Vals[1] == receives {
+		for _, x := range got.Signatures {
+			if x.Values[1] == receives {
 				waits++
 			}
 		}

@@ -56,7 +56,7 @@ type instruction struct {
 	adds    bool     // displacements, perhaps the sums of the array before
 	fresh   bool     // a handle that comes out is a new one, whoever had its value
 	gate    int16    // word of the LEAVE record that must not be 0, or -1
-	table   *mpi.Table
+	table   *mpi.NumberTable
 	handles *symbol.Handles
 }
 
@@ -115,17 +115,17 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	p := &program{
 		call:       call,
 		layout:     signature.LayoutOf(call),
-		completes:  call.Has(mpi.Completes),
-		persistent: call.Has(mpi.Persistent),
-		makes:      call.Has(mpi.Persistent) || call.Has(mpi.Nonblocking),
-		newComm:    call.Has(mpi.CreatesComm),
-		newType:    call.Has(mpi.CreatesType),
-		delayed:    call.Has(mpi.CreatesComm) && call.Has(mpi.Nonblocking),
-		transfer:   call.Files(),
+		completes:  call.Has(mpi.AttrCompletes),
+		persistent: call.Has(mpi.AttrPersistent),
+		makes:      call.Has(mpi.AttrPersistent) || call.Has(mpi.AttrNonblocking),
+		newComm:    call.Has(mpi.AttrCreatesComm),
+		newType:    call.Has(mpi.AttrCreatesType),
+		delayed:    call.Has(mpi.AttrCreatesComm) && call.Has(mpi.AttrNonblocking),
+		transfer:   call.UsesOpenFile(),
 		request:    requestKind(call),
-		hasIndices: call.Has(mpi.Completes) && hasIndices(call),
+		hasIndices: call.Has(mpi.AttrCompletes) && hasIndices(call),
 	}
-	p.leaves = p.layout.Leaves()
+	p.leaves = p.layout.LeavesRequestArray()
 	if p.returns() {
 		p.out = append(p.out, c.result(call))
 	}
@@ -137,7 +137,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		}
 		if q.HasIn() {
 			s := c.step(call, p, q, false)
-			s.adds = call.Adds(i)
+			s.adds = call.DisplsAreSums(i)
 			if s.code == codeComm {
 				comms++
 				s.first = comms == 1
@@ -153,7 +153,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	p.use = p.requestUse()
 	p.binds = p.makesNames()
 	p.alike = p.use == noRequests && !p.hasAddress()
-	p.lanes = !p.binds && !call.Binds()
+	p.lanes = !p.binds && !call.BindsNames()
 	p.setTelling()
 	return p
 }
@@ -164,20 +164,20 @@ func (p *program) returns() bool { return p.call.ReturnsValue() }
 // requestKind returns what is known from the status of a request that a call makes.
 func requestKind(call *mpi.Call) symbol.RequestKind {
 	switch {
-	case meaning.WaitingOf(call).Receives, call.Has(mpi.Nonblocking) && call.Index("query_fn") >= 0: // which fills it in
+	case meaning.WaitBehaviourOf(call).Receives, call.Has(mpi.AttrNonblocking) && call.Index("query_fn") >= 0: // which fills it in
 		return symbol.RequestReceive
-	case call.Files():
+	case call.UsesOpenFile():
 		return symbol.RequestTransfer
 	}
 	return symbol.RequestSend // and collectives and one-sided operations: nothing but cancelled is defined
 }
 
 func (c *Capture) result(call *mpi.Call) instruction {
-	k := call.Returns
+	k := call.ReturnKind
 	s := instruction{kind: k, gate: -1, handles: c.handles[k]}
 	s.code = c.plain(&s)
-	if call.Has(mpi.Opens) {
-		s.code, s.fresh = codeMade, !call.Has(mpi.Shares)
+	if call.Has(mpi.AttrOpens) {
+		s.code, s.fresh = codeMade, !call.Has(mpi.AttrMayReturnNamed)
 	}
 	switch s.code {
 	case codeComm:
@@ -215,7 +215,7 @@ func (c *Capture) plain(s *instruction) opcode {
 	default:
 		panic(fmt.Sprintf("capture: parameters of kind %s can't be recorded", s.kind))
 	}
-	if s.table = mpi.Translation(c.cfg.Flavour, s.kind); !s.table.Identity() {
+	if s.table = mpi.Translation(c.cfg.Flavour, s.kind); !s.table.IsIdentity() {
 		return codeTable
 	}
 	return codeInt
@@ -229,15 +229,15 @@ func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) instr
 		switch {
 		case out:
 			s.code = codeRequestMade
-		case q.Dir == mpi.Free:
+		case q.Dir == mpi.DirFree:
 			s.code = codeRequestFree
 		}
 		p.hasRequests = p.hasRequests || !out
-	case s.handles != nil && out && q.Dir == mpi.InOut:
+	case s.handles != nil && out && q.Dir == mpi.DirInOut:
 		s.code = codeUpdated
 	case s.handles != nil && out:
 		s.code = codeMade
-	case s.handles != nil && q.Dir == mpi.Free:
+	case s.handles != nil && q.Dir == mpi.DirFree:
 		s.code = codeFree
 	case p.completes && out && s.kind == mpi.KindLogical && !q.Array:
 		s.code = codeFlag
@@ -249,7 +249,7 @@ func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) instr
 	// strings, string[n] that comes out is one string.
 	if q.Array && !(s.kind == mpi.KindString && out) {
 		s.element, s.code = s.code, codeArray
-		if q.Inner != nil {
+		if q.InnerLen != nil {
 			s.element = codeArray // of arrays of strings
 		}
 	}
@@ -285,7 +285,7 @@ func (p *program) setGates() {
 		word += n
 	}
 	for k, q := range outs {
-		if w, ok := at[q.If]; ok && q.If != "" {
+		if w, ok := at[q.ValidIf]; ok && q.ValidIf != "" {
 			p.out[i+k].gate = int16(w)
 		}
 	}
@@ -309,7 +309,9 @@ func (p *program) setRequests() {
 }
 
 // receives reports whether the call gets a message that its parameters name, and is through with it.
-func (p *program) receives() bool { return p.layout.Receive != signature.ReceiveParams{} && !p.makes }
+func (p *program) receives() bool {
+	return p.layout.ReceiveParams != signature.ReceiveParams{} && !p.makes
+}
 
 // stays reports whether a call is under way until the track is asked for: recorders end its record early, and its end is known later.
-func (p *program) stays() bool { return p != nil && p.call.Has(mpi.Ends) }
+func (p *program) stays() bool { return p != nil && p.call.Has(mpi.AttrFinalises) }

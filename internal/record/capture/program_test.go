@@ -75,7 +75,7 @@ func (p *synthProgram) step(i, what int) {
 		s.leave("MPI_Send")
 	case what == 6:
 		if serial := &p.blocks[p.next%5]; *serial != 0 {
-			s.w.Write(0, event.KindFreed, 0, []uint64{*serial})
+			s.w.Write(0, event.KindSegmentFreed, 0, []uint64{*serial})
 			*serial = 0
 		}
 		p.next++
@@ -203,7 +203,7 @@ func room(p *synthProgram) uint64 {
 		if err != nil {
 			return 0
 		}
-		least = min(least, s.w.Ring.Capacity()-(head-s.w.Ring.Kept()))
+		least = min(least, s.w.Ring.Capacity()-(head-s.w.Ring.Released()))
 	}
 	return least
 }
@@ -212,7 +212,7 @@ func room(p *synthProgram) uint64 {
 // by side.
 func TestStepsAndLayout(t *testing.T) {
 	for _, flavour := range mpi.Flavours() {
-		c, err := New(Config{Context: Context{Flavour: flavour, Ranks: 1, TicksPerNs: 1}})
+		c, err := New(ProcessConfig{Context: Context{Flavour: flavour, Ranks: 1, TicksPerNs: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

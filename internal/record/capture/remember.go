@@ -162,7 +162,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 // statusesAt returns where the statuses begin, which end the LEAVE record of a call that completes requests.
 func (p *program) statusesAt(leave event.Record) int {
 	at := 2
-	if leave.Flags()&event.FlagRC != 0 {
+	if leave.Flags()&event.FlagReturnCode != 0 {
 		at = 3
 	}
 	for i := range p.out {
@@ -192,7 +192,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	switch kind {
 	case makesRequest:
-		if cut = 2; c.requests.Version == requests || leave.Flags()&event.FlagNoOut != 0 {
+		if cut = 2; c.requests.Version == requests || leave.Flags()&event.FlagNoOutputs != 0 {
 			return // no request was made
 		}
 	case namesRequests:
@@ -230,8 +230,8 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		e.thread = anyThread
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
-	if e.posted, e.follows = f.posted, compared; lane != nil && p.layout.Receive.Source > 0 {
-		r, v := p.layout.Receive, f.key.Values()
+	if e.posted, e.follows = f.posted, compared; lane != nil && p.layout.ReceiveParams.Source > 0 {
+		r, v := p.layout.ReceiveParams, f.key.Values()
 		e.posted = signature.EnvelopeOf(v[r.Source], 0, v[r.Count], v[r.Type])
 	}
 	e.plain = lane == nil && how != changesHandles && !late

@@ -28,14 +28,14 @@ func TestRequestLoop(t *testing.T) {
 		s.waitall(0x5000, 0x98000000+i%3, shared, shared)
 	}
 	got := tracked(t, s)
-	if len(got.Sigs) != 3 {
-		t.Errorf("%d signatures, want 3", len(got.Sigs))
+	if len(got.Signatures) != 3 {
+		t.Errorf("%d signatures, want 3", len(got.Signatures))
 	}
 	want := []int64{0, 3, 3, 6, 4, 2, 3}
 	for _, st := range [][]int64{postedStatus, sendStatus, sendStatus} {
 		want = append(want, st...)
 	}
-	check(t, got.Sigs[2].Vals, want)
+	check(t, got.Signatures[2].Values, want)
 }
 
 // Requests with the same handle are told apart by their variables.
@@ -64,7 +64,7 @@ func TestRequestsSharedCopied(t *testing.T) {
 	for range 3 {
 		want = append(want, sendStatus...)
 	}
-	check(t, got.Sigs[1].Vals, want)
+	check(t, got.Signatures[1].Values, want)
 }
 
 // Null and unknown requests, and such that were freed.
@@ -134,9 +134,9 @@ func TestRequestsPartly(t *testing.T) {
 	v := vals(got, 0)
 	check(t, v[4][:7], []int64{0, 4, 4, 8, 6, 4, 2})
 	for _, as := range v[5:8] {
-		check(t, as[:3], []int64{0, 4, signature.AsLeft})
+		check(t, as[:3], []int64{0, 4, signature.LengthFromEarlierCall})
 	}
-	if i := c.requests.Find(0x98000001, 0x5000); i < 0 || c.requests.Name(i, 0x98000001, 0) != 2 {
+	if i := c.requests.FindIndex(0x98000001, 0x5000); i < 0 || c.requests.Name(i, 0x98000001, 0) != 2 {
 		t.Errorf("the handle's second request is not the only one left")
 	}
 }
@@ -150,7 +150,7 @@ func TestRequestsPending(t *testing.T) {
 	s.enter("MPI_Waitall", cat(2, 2, uint64(0x5000), 4, uint64(0x98000001), uint64(0x98000002))...)
 	first, second := statusOf(1, 3, 16), statusOf(1, 3, 0)
 	second[5] = pending
-	s.w.Leave(id(t, "MPI_Waitall"), event.FlagRC, cat(inStatus, 2, first, second)...)
+	s.w.Leave(id(t, "MPI_Waitall"), event.FlagReturnCode, cat(inStatus, 2, first, second)...)
 	s.wait(0x98000002, 0x5004)
 	s.wait(0x98000001, 0x5000)
 	v := vals(tracked(t, s), 0)

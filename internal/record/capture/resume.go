@@ -30,7 +30,7 @@ func Resume(dir string) (*Recovered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	c, err := New(Config{Context: *ctx, Timing: options, Maps: func() []byte { return writtenMaps(dir) }})
+	c, err := New(ProcessConfig{Context: *ctx, Timing: options, ReadMaps: func() []byte { return writtenMaps(dir) }})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -92,9 +92,9 @@ func readRings(dir string) ([]*event.Ring, error) {
 func (c *Capture) catchUp(rings []*event.Ring) error {
 	var damage error
 	for i, r := range rings {
-		err := c.Attach(i, r)
+		err := c.AttachRing(i, r)
 		if errors.Is(err, errGone) {
-			c.streams[i].pos, c.streams[i].torn = r.Kept(), true
+			c.streams[i].pos, c.streams[i].torn = r.Released(), true
 			damage = errors.Join(damage, err)
 		} else if err != nil {
 			return err

@@ -74,7 +74,7 @@ func written(tb testing.TB, dir string, threads []*synth) {
 
 // Whatever a process did and wherever it died, what is left gives the same
 // track as a capture that read everything at once.
-func TestResume(t *testing.T) { testResume(t, MaxLive) }
+func TestResume(t *testing.T) { testResume(t, MaxGrammarBytes) }
 
 // With grammars in many parts.
 func TestResumeParts(t *testing.T) { testResume(t, 1) }
@@ -83,7 +83,7 @@ func testResume(t *testing.T, live int) {
 	rapid.Check(t, func(r *rapid.T) {
 		resumed{
 			threads: rapid.IntRange(1, 3).Draw(r, "threads"),
-			mode:    rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Lossless, timing.None}).Draw(r, "mode"),
+			mode:    rapid.SampledFrom([]timing.Mode{timing.ModeStats, timing.ModeHist, timing.ModeLossless, timing.ModeNone}).Draw(r, "mode"),
 			chunks:  rapid.Bool().Draw(r, "chunks"),
 			steps:   rapid.SliceOfN(rapid.IntRange(0, 1<<10), 0, 400).Draw(r, "steps"),
 			drained: rapid.Bool().Draw(r, "drained"),
@@ -104,18 +104,18 @@ func TestResumeLaps(t *testing.T) {
 		}
 		resumed{
 			threads: rapid.IntRange(1, 2).Draw(r, "threads"),
-			mode:    rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist}).Draw(r, "mode"),
+			mode:    rapid.SampledFrom([]timing.Mode{timing.ModeStats, timing.ModeHist}).Draw(r, "mode"),
 			chunks:  rapid.Bool().Draw(r, "chunks"),
 			ring:    1 << 15,
 			steps:   steps,
-		}.check(t, r, MaxLive)
+		}.check(t, r, MaxGrammarBytes)
 	})
 }
 
 // A thread that began before anything was attached has no courses of attached values, with and without a checkpoint
 // between.
 func TestResumeAttachedLater(t *testing.T) {
-	resumed{threads: 3, mode: timing.Stats, steps: []int{32, 12, 33, 332}}.check(t, t, MaxLive)
+	resumed{threads: 3, mode: timing.ModeStats, steps: []int{32, 12, 33, 332}}.check(t, t, MaxGrammarBytes)
 }
 
 // A resumed process makes steps, a checkpoint here and there, and dies.
@@ -132,12 +132,12 @@ func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 	dir := t.TempDir()
 	whole, parted := newProgram(t, p.threads, 1<<20), newProgram(t, p.threads, max(p.ring, 1<<13))
 	cfg := testConfig()
-	cfg.Dir, cfg.MaxLive = dir, live
-	cfg.Timing.Mode, cfg.Timing.Waits = p.mode, timing.Auto
+	cfg.ProcessDir, cfg.MaxGrammarBytes = dir, live
+	cfg.Timing.Mode, cfg.Timing.Waits = p.mode, timing.WaitsAuto
 	if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	if err := WriteTiming(dir, cfg.Timing); err != nil {
+	if err := WriteTimingOptions(dir, cfg.Timing); err != nil {
 		t.Fatal(err)
 	}
 	c := attach(t, cfg, parted.threads...)
@@ -179,7 +179,7 @@ func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 	if rest.Damage != nil {
 		r.Fatal(rest.Damage)
 	}
-	cfg.Dir = ""
+	cfg.ProcessDir = ""
 	all := attach(t, cfg, whole.threads...)
 	if err := all.Drain(); err != nil {
 		r.Fatal(err)
@@ -196,7 +196,7 @@ func TestResumeOlderCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	p := newProgram(t, 1, 1<<16)
 	cfg := testConfig()
-	cfg.Dir = dir
+	cfg.ProcessDir = dir
 	c := attach(t, cfg, p.threads...)
 	defer c.Close()
 	for i := range 30 {
@@ -210,10 +210,10 @@ func TestResumeOlderCheckpoint(t *testing.T) {
 			}
 		}
 	}
-	kept := p.threads[0].w.Ring.Kept()
-	p.threads[0].w.Ring.SetKept(0) // as if it had died before telling
+	kept := p.threads[0].w.Ring.Released()
+	p.threads[0].w.Ring.SetReleased(0) // as if it had died before telling
 	written(t, dir, p.threads)
-	p.threads[0].w.Ring.SetKept(kept)
+	p.threads[0].w.Ring.SetReleased(kept)
 	want, err := c.Track(track.Crashed)
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestResumeDamagedRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b[event.HeaderPage+head+6] = 99 // no such kind
+	b[event.HeaderPageSize+head+6] = 99 // no such kind
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestCheckpointsFail(t *testing.T) {
 	dir := t.TempDir()
 	s := newSynth(t, 0, 1<<10)
 	cfg := testConfig()
-	cfg.Dir = filepath.Join(dir, "gone")
+	cfg.ProcessDir = filepath.Join(dir, "gone")
 	c := attach(t, cfg, s)
 	for range 40 {
 		s.enter("MPI_Barrier", commWorld)
@@ -324,7 +324,7 @@ func TestCheckpointsFail(t *testing.T) {
 func TestRelease(t *testing.T) {
 	dir := t.TempDir()
 	cfg := testConfig()
-	cfg.Dir = dir
+	cfg.ProcessDir = dir
 	s := newSynth(t, 0, 1<<16)
 	c := attach(t, cfg, s)
 	defer c.Close()
@@ -359,7 +359,7 @@ func TestRelease(t *testing.T) {
 	if err != nil || rest.Damage != nil {
 		t.Fatal(err, rest.Damage)
 	}
-	if got := rest.Track; len(got.Sigs) != len(want.Sigs)+1 || got.Streams[0].Grammar.Len() != calls+1 {
-		t.Errorf("%d signatures and %d calls are left, want %d and %d", len(got.Sigs), got.Streams[0].Grammar.Len(), len(want.Sigs)+1, calls+1)
+	if got := rest.Track; len(got.Signatures) != len(want.Signatures)+1 || got.Streams[0].Grammar.Len() != calls+1 {
+		t.Errorf("%d signatures and %d calls are left, want %d and %d", len(got.Signatures), got.Streams[0].Grammar.Len(), len(want.Signatures)+1, calls+1)
 	}
 }

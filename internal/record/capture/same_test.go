@@ -17,7 +17,7 @@ import (
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Clock", "Allocs", "Lanes")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Signatures", "Times", "Values", "Hists", "TimeLog", "AnalysisLog", "Allocs", "Lanes")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
 	}
 	if len(got.Lanes) != len(want.Lanes) {
@@ -45,7 +45,7 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 	}
 	table := func(t *track.Track) map[string]track.Times {
 		m := make(map[string]track.Times)
-		for i, s := range t.Sigs {
+		for i, s := range t.Signatures {
 			m[fmt.Sprint(s)] = t.Times[i]
 		}
 		return m
@@ -66,12 +66,12 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 }
 
 // logged are all times of a track's calls.
-func logged(tb rapid.TB, t *track.Track) [][]timing.Entry {
-	log := t.Clock // the same as t.Log, if there is that
+func logged(tb rapid.TB, t *track.Track) [][]timing.CallEntry {
+	log := t.AnalysisLog // the same as t.Log, if there is that
 	if log == nil {
 		return nil
 	}
-	list := make([][]timing.Entry, len(log.Streams))
+	list := make([][]timing.CallEntry, len(log.Streams))
 	for i, blocks := range log.Streams {
 		for entries, err := range blocks {
 			if err != nil {
@@ -91,7 +91,7 @@ func valueTable(t *track.Track) map[string]model.ValueStat {
 	m := make(map[string]model.ValueStat)
 	for name, list := range t.Values {
 		for i, s := range list {
-			m[name+" "+fmt.Sprint(t.Sigs[i])] = s
+			m[name+" "+fmt.Sprint(t.Signatures[i])] = s
 		}
 	}
 	return m
@@ -101,11 +101,11 @@ func valueTable(t *track.Track) map[string]model.ValueStat {
 func histogramTable(t *track.Track) map[string][]byte {
 	m := make(map[string][]byte)
 	for _, h := range t.Hists {
-		key := fmt.Sprint(t.Sigs[h.Terminal])
-		if h.From >= 0 {
-			key += fmt.Sprint(" after ", t.Sigs[h.From].Call, t.Sigs[h.From].Site)
+		key := fmt.Sprint(t.Signatures[h.Terminal])
+		if h.PreviousTerminal >= 0 {
+			key += fmt.Sprint(" after ", t.Signatures[h.PreviousTerminal].Call, t.Signatures[h.PreviousTerminal].Site)
 		} else {
-			key += fmt.Sprint(h.From)
+			key += fmt.Sprint(h.PreviousTerminal)
 		}
 		m[key] = h.Gap.AppendBinary(h.Duration.AppendBinary(nil))
 	}

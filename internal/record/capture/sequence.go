@@ -14,8 +14,8 @@ import (
 // the lap several times in its trace. MaxLive are some 260,000 symbols; LeanLive, for who would rather have little
 // memory used than all repetition found, some 40,000.
 const (
-	MaxLive     = 16 << 20
-	LeanMaxLive = 2 << 20
+	MaxGrammarBytes     = 16 << 20
+	LeanMaxGrammarBytes = 2 << 20
 )
 
 // A sequence is the terminals of a stream.
@@ -33,11 +33,11 @@ func newSequence(path string, most int) sequence {
 
 // newGrammar makes the sequence of a thread.
 func (c *Capture) newGrammar(thread int) sequence {
-	most := cmp.Or(c.cfg.MaxLive, MaxLive)
-	if c.cfg.Dir == "" {
+	most := cmp.Or(c.cfg.MaxGrammarBytes, MaxGrammarBytes)
+	if c.cfg.ProcessDir == "" {
 		return newSequence("", most)
 	}
-	return newSequence(grammarPath(c.cfg.Dir, thread), most)
+	return newSequence(grammarPath(c.cfg.ProcessDir, thread), most)
 }
 
 func grammarPath(dir string, thread int) string {
@@ -86,7 +86,7 @@ func (q *sequence) Grammar(n int, last bool) (*grammar.Grammar, error) {
 	if before != q.before {
 		return nil, fmt.Errorf("grammar: %d terminals in its parts, not %d", before, q.before)
 	}
-	g := grammar.Join(append(all, rest())...)
+	g := grammar.Concatenate(append(all, rest())...)
 	return g, g.CheckTerminals(n)
 }
 
@@ -100,7 +100,7 @@ func parseGrammar(data []byte, items uint32) ([]*grammar.Grammar, error) {
 
 // code is the sequence, of terminals below n, read into a new one.
 func (q *sequence) code(c *wire.Coder, n int) {
-	wire.Uints(c, &q.before)
+	wire.CodeUints(c, &q.before)
 	q.parts.code(c)
-	q.Builder = q.Builder.Code(c, n)
+	q.Builder = q.Builder.CodeSequence(c, n)
 }

@@ -36,10 +36,10 @@ func TestSequence(t *testing.T) {
 					q.parts.close()
 					path = ""
 				}
-				saved := wire.Append(nil, func(c *wire.Coder) { q.code(c, 6) })
+				saved := wire.AppendCoded(nil, func(c *wire.Coder) { q.code(c, 6) })
 				old := q.parts.size
 				q = newSequence(path, 1)
-				if err := wire.Read(saved, "sequence", func(c *wire.Coder) { q.code(c, 6) }); err != nil {
+				if err := wire.DecodeAll(saved, "sequence", func(c *wire.Coder) { q.code(c, 6) }); err != nil {
 					t.Fatal(err)
 				}
 				if err := q.parts.resume(filepath.Join(dir, "grammar")); err != nil || q.parts.size != old {
@@ -72,7 +72,7 @@ func TestSequenceDamaged(t *testing.T) {
 		q.Append(n * n % 50)
 		q.settle()
 	}
-	saved := wire.Append(nil, func(c *wire.Coder) { q.code(c, 50) })
+	saved := wire.AppendCoded(nil, func(c *wire.Coder) { q.code(c, 50) })
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestSequenceDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := newSequence("", 1)
-		if err := wire.Read(saved, "sequence", func(c *wire.Coder) { q.code(c, n) }); err != nil {
+		if err := wire.DecodeAll(saved, "sequence", func(c *wire.Coder) { q.code(c, n) }); err != nil {
 			return err
 		}
 		if err := q.parts.resume(path); err != nil {

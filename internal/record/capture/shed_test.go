@@ -13,11 +13,11 @@ func TestLogSheds(t *testing.T) {
 	before := mostLog
 	defer func() { mostLog = before }()
 	const calls = 6 * frameItems
-	entries := func(most int64, resumed bool) (track.DroppedTimes, []timing.Entry) {
+	entries := func(most int64, resumed bool) (track.DroppedTimes, []timing.CallEntry) {
 		mostLog = most
 		dir := t.TempDir()
 		cfg := testConfig()
-		cfg.Dir, cfg.Timing.Waits = dir, timing.Auto
+		cfg.ProcessDir, cfg.Timing.Waits = dir, timing.WaitsAuto
 		s := newSynth(t, 0, 1<<21)
 		c := attach(t, cfg, s)
 		defer c.Close()
@@ -32,7 +32,7 @@ func TestLogSheds(t *testing.T) {
 				}
 			}
 		}
-		log := (*track.Log)(nil)
+		log := (*track.TimeLog)(nil)
 		if resumed {
 			c.Checkpoint()
 			written(t, dir, []*synth{s})
@@ -40,25 +40,25 @@ func TestLogSheds(t *testing.T) {
 			if err != nil || rest.Damage != nil {
 				t.Fatal(err, rest.Damage)
 			}
-			log = rest.Track.Clock
+			log = rest.Track.AnalysisLog
 		} else {
 			tr, err := c.Track(track.Finished)
 			if err != nil {
 				t.Fatal(err)
 			}
-			log = tr.Clock
+			log = tr.AnalysisLog
 		}
 		if log == nil {
 			t.Fatal("no log")
 		}
-		var list []timing.Entry
+		var list []timing.CallEntry
 		for e, err := range log.Streams[0] {
 			if err != nil {
 				t.Fatal(err)
 			}
 			list = append(list, e...)
 		}
-		return log.Skipped[0], list
+		return log.DroppedTimes[0], list
 	}
 	_, all := entries(before, false)
 	if len(all) != calls {

@@ -22,7 +22,7 @@ func TestSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := append(event.Record{event.Word0(8, 0, event.KindSource, 0), 1, x.key, x.line, x.file, x.function}, text...)
+		rec := append(event.Record{event.Word0(8, 0, event.KindSourceLine, 0), 1, x.key, x.line, x.file, x.function}, text...)
 		if err := c.source(rec); (err == nil) != x.ok || err != nil && !errors.Is(err, event.ErrCorrupt) {
 			t.Errorf("%+v: %v", x, err)
 		}

@@ -21,9 +21,9 @@ func (c *Capture) codeState(x *wire.Coder) {
 	c.sigs.Code(x, c.may)
 	c.checkKeys(x, 0)
 	if c.hists != nil {
-		before := len(x.B)
+		before := len(x.Buf)
 		c.hists.code(x)
-		c.checkpoints.hists = int64(len(x.B) - before)
+		c.checkpoints.hists = int64(len(x.Buf) - before)
 	}
 	c.phases = c.codePhases(x, c.phases)
 	c.attached.code(x, c.sigs.Len())
@@ -41,7 +41,7 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	k, known := &c.checkpoints, c.sigs.Len()
 	c.sigs.CodeKeys(x, k.keys, c.may)
 	c.checkKeys(x, known)
-	codeNoted(x, k.steps.B, c.sigs.Replay)
+	codeNoted(x, k.steps.Buf, c.sigs.ReplayCall)
 	c.sigs.CheckLanes(x)
 	times := k.times
 	if x.Blob(&times); x.Reader != nil {
@@ -52,7 +52,7 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	c.codeStreams(x, func(s *stream) {
 		codeNoted(x, s.terminals, func(x *wire.Coder) {
 			var n uint32
-			if wire.Index(x, &n, c.sigs.Len()); !x.Failed() {
+			if wire.CodeIndex(x, &n, c.sigs.Len()); !x.Failed() {
 				s.grammar.Append(n)
 			}
 		})
@@ -69,7 +69,7 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 // codeNoted codes the notes since a checkpoint, items in a row, for which replay is called in turn.
 func codeNoted(c *wire.Coder, noted []byte, replay func(x *wire.Coder)) {
 	if c.Blob(&noted); c.Reader != nil {
-		c.Check(wire.ReadEach(noted, "checkpoint", replay))
+		c.Check(wire.DecodeEach(noted, "checkpoint", replay))
 	}
 }
 
@@ -106,9 +106,9 @@ func (c *Capture) checkKeys(x *wire.Coder, first int) {
 }
 
 func (c *Capture) codeNames(x *wire.Coder) {
-	wire.Uints(x, &c.lost)
+	wire.CodeUints(x, &c.lost)
 	x.Bool(&c.finalized)
-	wire.Uints(x, &c.first, &c.latest)
+	wire.CodeUints(x, &c.first, &c.latest)
 	c.asides.code(x)
 	for k, t := range c.handles {
 		if t != nil && mpi.Kind(k) != mpi.KindComm {
@@ -127,17 +127,17 @@ func (c *Capture) codeNames(x *wire.Coder) {
 			c.codeStream(x, s)
 		}
 	}
-	x.Refuse(len(c.memory.Stacks) != len(c.streams), "%d stacks of %d threads", len(c.memory.Stacks), len(c.streams))
+	x.RefuseIf(len(c.memory.Stacks) != len(c.streams), "%d stacks of %d threads", len(c.memory.Stacks), len(c.streams))
 }
 
 func (c *Capture) codeStream(x *wire.Coder, s *stream) {
-	wire.Uints(x, &s.pos)
-	wire.Above(x, &s.prev, signature.NoTerminal, c.sigs.Len())
-	wire.Uints(x, &s.last, &s.owed)
-	wire.List(x, &s.begins, 1, func(_ int, pc *uint64) { wire.Uints(x, pc) })
-	wire.Uints(x, &s.off, &s.passes)
+	wire.CodeUints(x, &s.pos)
+	wire.CodeAbove(x, &s.prev, signature.NoTerminal, c.sigs.Len())
+	wire.CodeUints(x, &s.last, &s.owed)
+	wire.CodeList(x, &s.begins, 1, func(_ int, pc *uint64) { wire.CodeUints(x, pc) })
+	wire.CodeUints(x, &s.off, &s.passes)
 	s.left.Code(x)
-	wire.List(x, &s.held, 1, func(_ int, n *uint32) { wire.Index(x, n, max(1, c.sigs.Len())) })
+	wire.CodeList(x, &s.held, 1, func(_ int, n *uint32) { wire.CodeIndex(x, n, max(1, c.sigs.Len())) })
 	has := s.log != nil
 	x.Bool(&has)
 	switch {
@@ -151,14 +151,14 @@ func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 			s.times = make([]callTimes, len(s.held))
 		}
 		for i := range s.times {
-			wire.Uints(x, &s.times[i].begin, &s.times[i].gap, &s.times[i].duration)
+			wire.CodeUints(x, &s.times[i].begin, &s.times[i].gap, &s.times[i].duration)
 		}
 		s.log.code(x)
 	}
 	under := s.frames[:s.depth]
-	wire.List(x, &under, 1, func(_ int, f *frame) {
+	wire.CodeList(x, &under, 1, func(_ int, f *frame) {
 		c.codeFrame(x, f)
-		x.Refuse(!f.muted() && f.slot >= len(s.held), "call under way: place %d of %d", f.slot, len(s.held))
+		x.RefuseIf(!f.muted() && f.slot >= len(s.held), "call under way: place %d of %d", f.slot, len(s.held))
 	})
 	if x.Reader != nil {
 		s.frames, s.depth = under, len(under)
@@ -171,7 +171,7 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 		f.key = make(signature.Key, signature.KeyHeader, 16)
 	}
 	call, site, values := f.key.Call(), f.key.Site(), f.key.Values()
-	wire.Bounded(x, &call, math.MaxUint16)
+	wire.CodeBounded(x, &call, math.MaxUint16)
 	x.Uint64(&site)
 	if x.Integers(&values); x.Reader != nil {
 		f.key.SetHeader(call, site)
@@ -184,19 +184,19 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 		f.from = ^uint64(0) // the record's position was in another ring
 		f.flag, f.index, f.newComm = -1, -1, symbol.UnknownHandle
 	}
-	wire.Bounded(x, &f.flags, math.MaxUint8)
-	wire.Uints(x, &f.begin, &f.gap, &f.left, &f.passes)
-	wire.List(x, &f.values, 4, func(_ int, rec *[]uint64) {
-		wire.List(x, rec, 1, func(_ int, w *uint64) { wire.Uints(x, w) })
-		x.Refuse(!x.Failed() && len(*rec) < 3, "values in %d words", len(*rec))
+	wire.CodeBounded(x, &f.flags, math.MaxUint8)
+	wire.CodeUints(x, &f.begin, &f.gap, &f.left, &f.passes)
+	wire.CodeList(x, &f.values, 4, func(_ int, rec *[]uint64) {
+		wire.CodeList(x, rec, 1, func(_ int, w *uint64) { wire.CodeUints(x, w) })
+		x.RefuseIf(!x.Failed() && len(*rec) < 3, "values in %d words", len(*rec))
 	})
-	wire.Index(x, &f.slot, 1<<31)
-	wire.Integers(x, &f.parent)
+	wire.CodeIndex(x, &f.slot, 1<<31)
+	wire.CodeIntegers(x, &f.parent)
 	f.place.code(x, len(c.streams))
-	wire.List(x, &f.frees, 9, func(_ int, h *freed) {
-		wire.Index(x, &h.kind, len(c.handles))
+	wire.CodeList(x, &f.frees, 9, func(_ int, h *freed) {
+		wire.CodeIndex(x, &h.kind, len(c.handles))
 		x.Uint64(&h.raw)
-		x.Refuse(!x.Failed() && c.handles[h.kind] == nil, "call under way: frees a handle of kind %d", h.kind)
+		x.RefuseIf(!x.Failed() && c.handles[h.kind] == nil, "call under way: frees a handle of kind %d", h.kind)
 	})
-	wire.List(x, &f.requests, 1, func(_ int, i *int) { wire.Above(x, i, -1, c.requests.Len()) })
+	wire.CodeList(x, &f.requests, 1, func(_ int, i *int) { wire.CodeAbove(x, i, -1, c.requests.IndexCount()) })
 }

@@ -64,14 +64,14 @@ func (s *synth) leave(name string, out ...uint64) {
 // fail ends a call with an error code and no outputs.
 func (s *synth) fail(name string, rc int64) {
 	s.tb.Helper()
-	if err := s.w.Leave(id(s.tb, name), event.FlagRC|event.FlagNoOut, uint64(rc)); err != nil {
+	if err := s.w.Leave(id(s.tb, name), event.FlagReturnCode|event.FlagNoOutputs, uint64(rc)); err != nil {
 		s.tb.Fatal(err)
 	}
 }
 
 // Parts.
 
-func buffer(addr uint64) []uint64 { return []uint64{event.ClassRaw << 56, addr} }
+func buffer(addr uint64) []uint64 { return []uint64{event.ClassRawAddress << 56, addr} }
 
 func statusOf(source, tag, bytes int64) []uint64 {
 	return []uint64{event.StatusFilled, uint64(source), uint64(tag), uint64(bytes), 0, 0}
@@ -108,7 +108,7 @@ func (s *synth) from(addrs ...uint64) {
 func (s *synth) attach(id uint64, v int64) {
 	s.tb.Helper()
 	name := uint64('a' + id)
-	if err := s.w.Write(0, event.KindName, 0, []uint64{id, 1, name}); err != nil {
+	if err := s.w.Write(0, event.KindValueName, 0, []uint64{id, 1, name}); err != nil {
 		s.tb.Fatal(err)
 	}
 	if err := s.w.Write(0, event.KindValues, 0, []uint64{3, id, uint64(v), id, 7}); err != nil {
@@ -159,21 +159,21 @@ func (s *synth) allreduce() {
 	s.leave("MPI_Allreduce")
 }
 
-func testConfig() Config {
-	return Config{Context: Context{
-		Flavour: mpi.MPICH, Rank: 1, Ranks: 4, Cwd: "/home/me", Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
+func testConfig() ProcessConfig {
+	return ProcessConfig{Context: Context{
+		Flavour: mpi.FlavourMPICH, Rank: 1, Ranks: 4, Cwd: "/home/me", Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
 	}}
 }
 
 // attach makes a capture of the synths' rings.
-func attach(tb testing.TB, cfg Config, threads ...*synth) *Capture {
+func attach(tb testing.TB, cfg ProcessConfig, threads ...*synth) *Capture {
 	tb.Helper()
 	c, err := New(cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	for i, s := range threads {
-		if err := c.Attach(i, s.w.Ring); err != nil {
+		if err := c.AttachRing(i, s.w.Ring); err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestTimeless(t *testing.T) {
 					if v&31 == 3 {
 						s.w.Now += pace
 						for on := range uint64(2) {
-							if err := s.w.Write(0, event.KindSwitch, 0, []uint64{on}); err != nil {
+							if err := s.w.Write(0, event.KindTracingSwitch, 0, []uint64{on}); err != nil {
 								r.Fatal(err)
 							}
 							s.w.Now += pace
@@ -53,10 +53,10 @@ func TestTimeless(t *testing.T) {
 				if err != nil {
 					r.Fatal(err)
 				}
-				if tr.Timeless != (mode == timing.None) {
+				if tr.Timeless != (mode == timing.ModeNone) {
 					r.Fatalf("%s: timeless %t", mode, tr.Timeless)
 				}
-				if mode == timing.None {
+				if mode == timing.ModeNone {
 					kept := len(tr.Hists) + len(c.asides.list)
 					for _, x := range tr.Courses {
 						if x.Name == "" {
@@ -66,8 +66,8 @@ func TestTimeless(t *testing.T) {
 					for _, x := range tr.Times {
 						kept += int(x.Duration.Count + x.Gap.Count)
 					}
-					if p := tr.Process; kept > 0 || tr.Log != nil || p.StartNs != 0 || p.SpanNs != 0 {
-						r.Fatalf("%d times were kept, log %v, process %+v", kept, tr.Log, p)
+					if p := tr.Process; kept > 0 || tr.TimeLog != nil || p.StartNs != 0 || p.SpanNs != 0 {
+						r.Fatalf("%d times were kept, log %v, process %+v", kept, tr.TimeLog, p)
 					}
 				}
 				tracks = append(tracks, tr)
@@ -80,18 +80,18 @@ func TestTimeless(t *testing.T) {
 			if err != nil {
 				r.Fatal(err)
 			}
-			c.Timeless = mode == timing.None
-			b, err := sections.Encode(c)
+			c.NoTimes = mode == timing.ModeNone
+			b, err := sections.EncodeFile(c)
 			if err != nil {
 				r.Fatal(err)
 			}
 			return b
 		}
-		fast, slow := record(timing.None, 0, 5e9), record(timing.None, 12345, 7e18)
+		fast, slow := record(timing.ModeNone, 0, 5e9), record(timing.ModeNone, 12345, 7e18)
 		if !bytes.Equal(fast, slow) {
 			r.Fatalf("%d bytes of the fast run, %d of the slow one differ", len(fast), len(slow))
 		}
-		none, stats := checked(r, fast), checked(r, record(timing.Stats, 12345, 5e9))
+		none, stats := checked(r, fast), checked(r, record(timing.ModeStats, 12345, 5e9))
 		if none.HasTimes() || !stats.HasTimes() {
 			r.Fatalf("times: %t, %t", none.HasTimes(), stats.HasTimes())
 		}
@@ -110,7 +110,7 @@ func TestTimeless(t *testing.T) {
 }
 
 func checked(t *rapid.T, b []byte) *trace.Reader {
-	r, err := trace.NewBytes(b, "test")
+	r, err := trace.ReadBytes(b, "test")
 	if err == nil {
 		err = trace.Check(r)
 	}
@@ -125,7 +125,7 @@ func texts(t *rapid.T, r *trace.Reader, rank int) (list []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type lap struct{ gap, duration uint64 }
 // Zeros, ones, powers of two up to 2^63 and nearly 2^64 are among them.
 func TestTimesComeBack(t *testing.T) {
 	for _, mode := range timing.Modes {
-		if !mode.Log() {
+		if !mode.NeedsLog() {
 			continue
 		}
 		t.Run(string(mode), func(t *testing.T) {
@@ -76,7 +76,7 @@ func timesComeBack(t *rapid.T, mode timing.Mode) {
 		cfg.Rank, cfg.Ranks, cfg.TicksPerNs, cfg.Timing = rank, ranks, rate, o
 		c, err := New(cfg)
 		if err == nil {
-			err = c.Attach(0, s.w.Ring)
+			err = c.AttachRing(0, s.w.Ring)
 		}
 		if err == nil {
 			err = c.Drain()
@@ -93,7 +93,7 @@ func timesComeBack(t *rapid.T, mode timing.Mode) {
 			t.Fatal(err)
 		}
 		i := 0
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,13 +124,13 @@ func TestSummariesOfHistograms(t *testing.T) {
 			s.put(t, s.w.Leave(callID(t, name), 0, 0))
 		}
 		var want []track.Times
-		for _, mode := range []timing.Mode{timing.Stats, timing.Hist} {
+		for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist} {
 			cfg := testConfig()
 			cfg.TicksPerNs, cfg.Timing = 2.6, timing.Options{Mode: mode, Bins: rapid.IntRange(4, 6).Draw(t, "bins")}
 			c, err := New(cfg)
 			s.put(t, err)
-			s.w.Ring.SetKept(0)
-			s.put(t, c.Attach(0, s.w.Ring))
+			s.w.Ring.SetReleased(0)
+			s.put(t, c.AttachRing(0, s.w.Ring))
 			s.put(t, c.Drain())
 			tr, err := c.Track(track.Finished)
 			s.put(t, err)
@@ -140,7 +140,7 @@ func TestSummariesOfHistograms(t *testing.T) {
 			if d := cmp.Diff(want, tr.Times); d != "" {
 				t.Fatalf("%s: %s", mode, d)
 			}
-			if mode == timing.Stats {
+			if mode == timing.ModeStats {
 				continue
 			}
 			counts := make([]uint64, len(want))
@@ -172,12 +172,12 @@ func within(t *rapid.T, got trace.Sample, ticks uint64, rate float64, bound timi
 	if off.Cmp(room) > 0 {
 		t.Fatalf("%d ticks came back as %+v, bound %v", ticks, got, bound)
 	}
-	said := new(big.Float).SetUint64(got.Bound)
+	said := new(big.Float).SetUint64(got.ErrorBound)
 	if said.Add(said, big.NewFloat(0.5000001)).Add(said, new(big.Float).Mul(want, big.NewFloat(1e-15))); off.Cmp(said) > 0 {
 		t.Fatalf("%d ticks came back as %+v", ticks, got)
 	}
 	none := timing.Bound{}
-	if kind := got.Kind; bound != none && kind != trace.BoundedSample || bound == none && kind != trace.ExactSample || !kind.Own() {
+	if kind := got.Kind; bound != none && kind != trace.BoundedSample || bound == none && kind != trace.ExactSample || !kind.OfTheCallItself() {
 		t.Fatalf("a time of kind %v, bound %v", kind, bound)
 	}
 }
@@ -239,16 +239,16 @@ func readBack(t *rapid.T, tracks []*track.Track, o timing.Options) *trace.Reader
 	var all bytes.Buffer
 	content.Series = &sections.Series{Sizes: make([]int64, len(tracks))}
 	for rank, tr := range tracks {
-		if content.Series.Sizes[rank], err = merge.WriteSeries(tr, &all); err != nil {
+		if content.Series.Sizes[rank], err = merge.WriteCallTimes(tr, &all); err != nil {
 			t.Fatal(err)
 		}
 	}
 	content.Series.Data = bytes.NewReader(all.Bytes())
-	b, err := sections.Encode(content)
+	b, err := sections.EncodeFile(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewBytes(b, "test")
+	r, err := trace.ReadBytes(b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

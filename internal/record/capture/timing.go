@@ -15,8 +15,8 @@ import (
 // a line NAME=VALUE for each option that is not the default. There may be none.
 const timingFile = "timing"
 
-// WriteTiming notes options in a process directory, for Resume.
-func WriteTiming(dir string, o timing.Options) error {
+// WriteTimingOptions notes options in a process directory, for Resume.
+func WriteTimingOptions(dir string, o timing.Options) error {
 	vars := o.Environment()
 	if len(vars) == 0 {
 		return nil

@@ -19,28 +19,28 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 		return nil, err
 	}
 	n := t.Calls.Len()
-	t.Sigs, t.Times = make([]signature.Signature, n), make([]track.Times, n)
+	t.Signatures, t.Times = make([]signature.Signature, n), make([]track.Times, n)
 	var s signature.Signature
 	var room []int64 // for the values of many signatures
 	for i := range n {
-		if err := t.Calls.At(i, &s); err != nil {
+		if err := t.Calls.Fill(i, &s); err != nil {
 			return nil, err
 		}
-		if len(s.Vals) > cap(room)-len(room) {
-			room = make([]int64, 0, max(len(s.Vals), min(valuesRoom, len(s.Vals)*(n-i))))
+		if len(s.Values) > cap(room)-len(room) {
+			room = make([]int64, 0, max(len(s.Values), min(valuesRoom, len(s.Values)*(n-i))))
 		}
 		from := len(room)
-		room = append(room, s.Vals...)
-		t.Sigs[i] = signature.Signature{Call: s.Call, Site: s.Site, Vals: room[from:len(room):len(room)]}
+		room = append(room, s.Values...)
+		t.Signatures[i] = signature.Signature{Call: s.Call, Site: s.Site, Values: room[from:len(room):len(room)]}
 		t.Times[i] = t.Calls.Times(i)
 	}
 	t.Calls = nil
 	return t, nil
 }
 
-// AllCame notes when all ranks had reached MPI_Finalize, by the records' clock. The call is under way: it lasts until
+// AllArrived notes when all ranks had reached MPI_Finalize, by the records' clock. The call is under way: it lasts until
 // then.
-func (c *Capture) AllCame(ticks uint64) { c.came = ticks }
+func (c *Capture) AllArrived(ticks uint64) { c.came = ticks }
 
 // LeanTrack does the same but leaves the distinct calls in the capture. A large capture is saved first, and freed when
 // the track's calls are released: it must not be in memory next to the result. Should the merge fail, it is in the
@@ -77,7 +77,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		c.close()
 	}
 	t := &track.Track{Rank: c.cfg.Rank, Timeless: c.timeless, Strings: c.strings.Table()}
-	t.Sites, t.Outer, t.Inner = c.sites.Table()
+	t.Sites, t.CallerSite, t.WithoutStack = c.sites.Table()
 	grammars := make([]*grammar.Grammar, len(c.streams))
 	for i, s := range c.streams {
 		var err error
@@ -85,13 +85,13 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 			return nil, fmt.Errorf("capture: thread %d: %w", i, err)
 		}
 	}
-	folding := c.sigs.Fold(grammars)
+	folding := c.sigs.Promote(grammars)
 	var order []uint32
 	t.Streams, order, _ = track.Ordered(folding.Streams, c.sigs.Len()) // nobody else has these grammars
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}
-	d := &distinct{c: c, release: release, order: order, from: folding.From, firsts: make(map[int][]int64)}
+	d := &distinct{c: c, release: release, order: order, from: folding.PlainSignatures, firsts: make(map[int][]int64)}
 	for i, n := range order {
 		if c.sigs.Lane(n) == nil {
 			continue
@@ -102,7 +102,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 		}
 		vals := inOrder(make([]int64, 0, len(order)), k.Values(), order)
-		lane, ok := folding.Lane(n, i, vals, order)
+		lane, ok := folding.LaneOf(n, i, vals, order)
 		if !ok {
 			return nil, fmt.Errorf("capture: signature %d: a lane without values", n)
 		}
@@ -110,12 +110,12 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		d.firsts[i] = vals
 	}
 	t.Calls = d
-	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
-	t.Courses = c.trackCourses(order, folding.From)
-	if t.Clock = c.Log(); c.cfg.Timing.Mode.Log() {
-		t.Log = t.Clock
+	t.Hists = c.hists.track(order, folding.PlainSignatures, 1/c.cfg.TicksPerNs)
+	t.Courses = c.trackCourses(order, folding.PlainSignatures)
+	if t.AnalysisLog = c.TimeLog(); c.cfg.Timing.Mode.NeedsLog() {
+		t.TimeLog = t.AnalysisLog
 	}
-	t.Values = c.attached.byTerminal(order, folding.From)
+	t.Values = c.attached.byTerminal(order, folding.PlainSignatures)
 	t.Allocs = c.trackAllocs(&c.allocs, func(s *stream) *allocStream { return &s.allocStream })
 	t.Handovers = c.trackAllocs(&c.handovers.events, func(s *stream) *allocStream { return &s.handovers.events })
 	t.Process = c.process(end)
@@ -124,7 +124,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 
 // HeldBytes is about how many bytes of memory the calls take that were taken in.
 func (c *Capture) HeldBytes() int {
-	n := c.sigs.Size() + cap(c.checkpoints.buffer)
+	n := c.sigs.HeldBytes() + cap(c.checkpoints.buffer)
 	for _, s := range c.streams {
 		n += s.grammar.Size() + cap(s.terminals)
 	}
@@ -138,7 +138,7 @@ func (c *Capture) Release() {
 	c.sigs, c.hists, c.phases, c.checkpoints.buffer, c.checkpoints.times = signature.LaneTable{}, nil, nil, nil, nil
 	for _, s := range c.streams {
 		s.grammar.parts.close()
-		s.grammar, s.terminals, s.phases = newSequence("", MaxLive), nil, nil
+		s.grammar, s.terminals, s.phases = newSequence("", MaxGrammarBytes), nil, nil
 	}
 }
 
@@ -164,23 +164,23 @@ type distinct struct {
 
 func (d *distinct) Len() int { return len(d.order) }
 
-func (d *distinct) Skeleton(i int) (call uint16, site uint64, width int) {
-	k := d.c.sigs.Peek(d.order[i])
+func (d *distinct) DescribeCall(i int) (call uint16, site uint64, width int) {
+	k := d.c.sigs.PeekKey(d.order[i])
 	return k.Call(), k.Site(), len(k.Values())
 }
 
-func (d *distinct) At(i int, s *signature.Signature) error {
-	k := d.c.sigs.Peek(d.order[i])
+func (d *distinct) Fill(i int, s *signature.Signature) error {
+	k := d.c.sigs.PeekKey(d.order[i])
 	s.Call, s.Site = k.Call(), k.Site()
 	if vals, ok := d.firsts[i]; ok {
-		s.Vals = append(s.Vals[:0], vals...)
+		s.Values = append(s.Values[:0], vals...)
 		return nil
 	}
 	places, err := d.c.program(k.Call()).order(&d.room, k.Values())
 	if err != nil {
 		return fmt.Errorf("capture: signature %d: %w", d.order[i], err)
 	}
-	s.Vals = inOrder(s.Vals[:0], k.Values(), places)
+	s.Values = inOrder(s.Values[:0], k.Values(), places)
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (d *distinct) Times(i int) track.Times {
 	return track.Times{Duration: d.c.ns(duration), Gap: d.c.ns(gap)}
 }
 
-func (d *distinct) Release() {
+func (d *distinct) ReleaseAll() {
 	if d.release {
 		d.c.Release()
 	}
@@ -205,7 +205,7 @@ const muchHeld = 4 << 20
 
 func (c *Capture) process(end string) track.Process {
 	p := track.Process{
-		Host: c.cfg.Host, PID: c.cfg.PID, End: end, Lost: (c.lost + 1) / 2, Threads: len(c.streams), Folder: c.cfg.Cwd,
+		Host: c.cfg.Host, PID: c.cfg.PID, End: end, LostCalls: (c.lost + 1) / 2, Threads: len(c.streams), Folder: c.cfg.Cwd,
 	}
 	if c.timeless {
 		return p

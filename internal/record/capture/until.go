@@ -15,9 +15,9 @@ import (
 // process that was killed don't.
 const endedFile = "ended"
 
-// MarkEnded notes in a process directory that its process has ended by now, unless that is
+// MarkProcessEnded notes in a process directory that its process has ended by now, unless that is
 // known.
-func MarkEnded(dir string, now time.Time) error {
+func MarkProcessEnded(dir string, now time.Time) error {
 	f, err := os.OpenFile(filepath.Join(dir, endedFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return nil

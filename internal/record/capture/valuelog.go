@@ -16,13 +16,13 @@ import (
 //	call, as a difference to that of the number before in the frame varint, number of its name uvarint, value varint
 type valueLog struct {
 	frames
-	last uint64            // call of the number before in the frame
-	held []timing.Attached // to calls within one that is under way, or was when they ended
+	last uint64                  // call of the number before in the frame
+	held []timing.AttachedNumber // to calls within one that is under way, or was when they ended
 }
 
 // add notes a number. Where calls are made within others, those within end first: their numbers wait for
 // those of the outermost call, with which whole is set.
-func (l *valueLog) add(v timing.Attached, whole bool) {
+func (l *valueLog) add(v timing.AttachedNumber, whole bool) {
 	if !whole || len(l.held) > 0 {
 		l.held = append(l.held, v)
 		return
@@ -32,14 +32,14 @@ func (l *valueLog) add(v timing.Attached, whole bool) {
 
 // settle writes what waits, when all of the outermost call is there.
 func (l *valueLog) settle() {
-	slices.SortStableFunc(l.held, func(a, b timing.Attached) int { return cmp.Compare(a.Call, b.Call) })
+	slices.SortStableFunc(l.held, func(a, b timing.AttachedNumber) int { return cmp.Compare(a.Call, b.Call) })
 	for _, v := range l.held {
 		l.append(v)
 	}
 	l.held = l.held[:0]
 }
 
-func (l *valueLog) append(v timing.Attached) {
+func (l *valueLog) append(v timing.AttachedNumber) {
 	l.pending = wire.AppendVarint(l.pending, int64(v.Call-l.last))
 	l.pending = wire.AppendUvarint(l.pending, uint64(v.Name))
 	l.pending = wire.AppendVarint(l.pending, v.Value)
@@ -59,34 +59,34 @@ func (l *valueLog) code(c *wire.Coder) {
 		l.last = 0
 	}
 	l.frames.code(c)
-	wire.List(c, &l.held, 3, func(_ int, v *timing.Attached) {
-		wire.Uints(c, &v.Call)
-		wire.Index(c, &v.Name, maxNames)
-		wire.Integers(c, &v.Value)
+	wire.CodeList(c, &l.held, 3, func(_ int, v *timing.AttachedNumber) {
+		wire.CodeUints(c, &v.Call)
+		wire.CodeIndex(c, &v.Name, maxNames)
+		wire.CodeIntegers(c, &v.Value)
 	})
 }
 
 func (l *valueLog) empty() bool { return l.frames.empty() && len(l.held) == 0 }
 
 // all yields what was noted, when nothing comes any more.
-func (l *valueLog) all() iter.Seq2[[]timing.Attached, error] {
-	return func(yield func([]timing.Attached, error) bool) {
+func (l *valueLog) all() iter.Seq2[[]timing.AttachedNumber, error] {
+	return func(yield func([]timing.AttachedNumber, error) bool) {
 		l.settle()
 		each(&l.frames, parseAttached)(yield)
 	}
 }
 
-func parseAttached(data []byte, items uint32) ([]timing.Attached, error) {
+func parseAttached(data []byte, items uint32) ([]timing.AttachedNumber, error) {
 	r := wire.NewReader(data, "attached values")
 	if int64(items)*3 > int64(len(data)) {
 		return nil, errFrame
 	}
-	list, last := make([]timing.Attached, items), uint64(0)
+	list, last := make([]timing.AttachedNumber, items), uint64(0)
 	for i := range list {
 		last += uint64(r.Varint())
-		list[i] = timing.Attached{Call: last, Name: r.Int(maxNames - 1), Value: r.Varint()}
+		list[i] = timing.AttachedNumber{Call: last, Name: r.Int(maxNames - 1), Value: r.Varint()}
 	}
-	return list, r.Done()
+	return list, r.Finish()
 }
 
 func valuePath(dir string, thread int) string {

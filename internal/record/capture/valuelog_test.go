@@ -21,19 +21,19 @@ func TestValuesOfCalls(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		var want [][]timing.Attached // by call
+		var want [][]timing.AttachedNumber // by call
 		number := func(call int) {
 			words := []uint64{0}
 			for range rapid.IntRange(0, 3).Draw(r, "numbers") {
-				v := timing.Attached{Call: uint64(call), Name: rapid.IntRange(0, 1).Draw(r, "name"), Value: rapid.Int64().Draw(r, "value")}
+				v := timing.AttachedNumber{Call: uint64(call), Name: rapid.IntRange(0, 1).Draw(r, "name"), Value: rapid.Int64().Draw(r, "value")}
 				want[call] = append(want[call], v)
 				words = append(words, uint64(v.Name), uint64(v.Value))
 			}
 			write(event.KindValues, words...)
 		}
 		cfg := testConfig()
-		cfg.Timing.Mode = timing.Lossless
-		cfg.Dir = t.TempDir()
+		cfg.Timing.Mode = timing.ModeLossless
+		cfg.ProcessDir = t.TempDir()
 		c := attach(t, cfg, s)
 		drain := func() {
 			switch rapid.IntRange(0, 9).Draw(r, "drain") {
@@ -52,21 +52,21 @@ func TestValuesOfCalls(t *testing.T) {
 				if err != nil {
 					r.Fatal(err)
 				}
-				if err := wire.Read(wire.Append(nil, c.codeState), "state", d.codeState); err != nil {
+				if err := wire.DecodeAll(wire.AppendCoded(nil, c.codeState), "state", d.codeState); err != nil {
 					r.Fatal(err)
 				}
-				if err := d.streams[0].log.resume(cfg.Dir, 0); err != nil {
+				if err := d.streams[0].log.resume(cfg.ProcessDir, 0); err != nil {
 					r.Fatal(err)
 				}
-				if err := d.Attach(0, s.w.Ring); err != nil {
+				if err := d.AttachRing(0, s.w.Ring); err != nil {
 					r.Fatal(err)
 				}
 				c.CloseLogs()
 				c = d
 			}
 		}
-		write(event.KindName, 0, 1, 'a')
-		write(event.KindName, 1, 1, 'b')
+		write(event.KindValueName, 0, 1, 'a')
+		write(event.KindValueName, 1, 1, 'b')
 		var call func(depth int)
 		call = func(depth int) {
 			n := len(want)
@@ -94,17 +94,17 @@ func TestValuesOfCalls(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		var all, got []timing.Attached
+		var all, got []timing.AttachedNumber
 		for _, list := range want {
 			all = append(all, list...)
 		}
-		if tr.Log.Values == nil {
+		if tr.TimeLog.Values == nil {
 			if len(all) > 0 {
 				r.Fatalf("no values, want %v", all)
 			}
 			return
 		}
-		for list, err := range tr.Log.Values[0] {
+		for list, err := range tr.TimeLog.Values[0] {
 			if err != nil {
 				r.Fatal(err)
 			}

@@ -15,23 +15,23 @@ package event
 
 // Layout of a ring and of its header, in bytes.
 const (
-	Magic      = 0x474e52524f4f5053 // "SPOORRNG"
-	Version    = 9
-	HeaderPage = 4096 // of header before the data
+	RingMagic      = 0x474e52524f4f5053 // "SPOORRNG"
+	RingVersion    = 9
+	HeaderPageSize = 4096 // of header before the data
 
-	OffVersion    = 8
-	OffThread     = 12
-	OffCapacity   = 16
-	OffHead       = 24
-	OffDrained    = 32
-	OffKept       = 40
-	OffStackLo    = 48
-	OffStackHi    = 56
-	OffStackRef   = 64
-	OffTID        = 72
-	OffStartTicks = 80
-	OffWanted     = 88
-	HeaderSize    = 96
+	OffVersion     = 8
+	OffThread      = 12
+	OffCapacity    = 16
+	OffHead        = 24
+	OffDrained     = 32
+	OffReleased    = 40
+	OffStackLo     = 48
+	OffStackHi     = 56
+	OffStackRef    = 64
+	OffTID         = 72
+	OffStartTicks  = 80
+	OffSpaceWanted = 88
+	HeaderSize     = 96
 )
 
 // A Kind is the type of a record.
@@ -39,21 +39,21 @@ type Kind uint8
 
 // The kinds of record.
 const (
-	KindEnter   Kind = 1  // ticks, return address or key, input parts
-	KindLeave   Kind = 2  // ticks, [return code], output parts, aux words
-	KindSkip    Kind = 3  // nothing, to the end of the ring
-	KindSegment Kind = 4  // ticks, serial, size, device, class
-	KindFreed   Kind = 5  // ticks, serial
-	KindSwitch  Kind = 6  // ticks, 1 on or 0 off
-	KindLost    Kind = 7  // ticks, number of records dropped
-	KindStack   Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
-	KindName    Kind = 9  // ticks, number, length, text
-	KindValues  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
-	KindLeft    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
-	KindSource  Kind = 12 // ticks, key, line, lengths of file and function, both texts
-	KindPhase   Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
-	KindThread  Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
-	KindDelay   Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
+	KindEnter         Kind = 1  // ticks, return address or key, input parts
+	KindLeave         Kind = 2  // ticks, [return code], output parts, aux words
+	KindSkip          Kind = 3  // nothing, to the end of the ring
+	KindSegment       Kind = 4  // ticks, serial, size, device, class
+	KindSegmentFreed  Kind = 5  // ticks, serial
+	KindTracingSwitch Kind = 6  // ticks, 1 on or 0 off
+	KindRecordsLost   Kind = 7  // ticks, number of records dropped
+	KindStack         Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
+	KindValueName     Kind = 9  // ticks, number, length, text
+	KindValues        Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
+	KindLeftByJump    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
+	KindSourceLine    Kind = 12 // ticks, key, line, lengths of file and function, both texts
+	KindPhase         Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
+	KindThreadStart   Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
+	KindDelay         Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
 	kindEnd
 )
 
@@ -65,17 +65,17 @@ const (
 
 // Flags of a Leave record.
 const (
-	FlagRC    = 1 // the word after ticks is the non-zero return code
-	FlagNoOut = 2 // no output parts
+	FlagReturnCode = 1 // the word after ticks is the non-zero return code
+	FlagNoOutputs  = 2 // no output parts
 )
 
 // Classes of an address, in the top byte of its first word.
 const (
-	ClassRaw     = 0 // second word is the address
-	ClassSpecial = 1 // second word is one of the specials
-	ClassHeap    = 3 // payload is a segment's serial, second word the offset
-	ClassDevice  = 4
-	ClassMPIMem  = 5
+	ClassRawAddress = 0 // second word is the address
+	ClassSpecial    = 1 // second word is one of the specials
+	ClassHeap       = 3 // payload is a segment's serial, second word the offset
+	ClassDevice     = 4
+	ClassMPIMem     = 5
 )
 
 // Special addresses.
@@ -87,11 +87,11 @@ const (
 
 // Array lengths that are not lengths.
 const (
-	LenNull         = -1
-	LenUnweighted   = -2
-	LenWeightsEmpty = -3
-	LenAbsent       = -4 // in place, or not significant at this rank
-	LenIgnored      = -5 // MPI_STATUSES_IGNORE and the like
+	LenNull           = -1
+	LenUnweighted     = -2
+	LenWeightsEmpty   = -3
+	LenNotSignificant = -4 // in place, or not significant at this rank
+	LenIgnored        = -5 // MPI_STATUSES_IGNORE and the like
 )
 
 // Forms of a status.
@@ -152,4 +152,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindFreed: 3, KindSwitch: 3, KindLost: 3, KindStack: 4, KindName: 4, KindValues: 3, KindLeft: 3, KindSource: 6, KindPhase: 5, KindThread: 3, KindDelay: 4}
+var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindSegmentFreed: 3, KindTracingSwitch: 3, KindRecordsLost: 3, KindStack: 4, KindValueName: 4, KindValues: 3, KindLeftByJump: 3, KindSourceLine: 6, KindPhase: 5, KindThreadStart: 3, KindDelay: 4}

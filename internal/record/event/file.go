@@ -19,8 +19,8 @@ func ReadRing(path string) (*Ring, error) {
 	return r, nil
 }
 
-// HeadOf returns how many bytes of records were written to a ring in a file. While that grows, its thread is running.
-func HeadOf(path string) (uint64, error) {
+// RingHead returns how many bytes of records were written to a ring in a file. While that grows, its thread is running.
+func RingHead(path string) (uint64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, fmt.Errorf("ring: %w", err)

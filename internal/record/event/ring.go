@@ -18,23 +18,23 @@ type Ring struct {
 // OpenRing checks a ring's header. mem is the whole ring, header page included; it
 // may be longer than the ring.
 func OpenRing(mem []uint64) (*Ring, error) {
-	if len(mem) < HeaderPage/8 {
+	if len(mem) < HeaderPageSize/8 {
 		return nil, fmt.Errorf("ring: %d bytes are too short for a header", len(mem)*8)
 	}
-	if mem[0] != Magic {
+	if mem[0] != RingMagic {
 		return nil, fmt.Errorf("ring: bad magic %#x", mem[0])
 	}
-	if v := uint32(mem[OffVersion/8]); v != Version {
-		return nil, fmt.Errorf("ring: version %d, want %d", v, Version)
+	if v := uint32(mem[OffVersion/8]); v != RingVersion {
+		return nil, fmt.Errorf("ring: version %d, want %d", v, RingVersion)
 	}
 	capacity := mem[OffCapacity/8]
 	if bits.OnesCount64(capacity) != 1 || capacity < 64 || capacity > 1<<40 {
 		return nil, fmt.Errorf("ring: bad capacity %d", capacity)
 	}
-	if uint64(len(mem)-HeaderPage/8) < capacity/8 {
-		return nil, fmt.Errorf("ring: capacity %d, but only %d bytes of data", capacity, (len(mem)-HeaderPage/8)*8)
+	if uint64(len(mem)-HeaderPageSize/8) < capacity/8 {
+		return nil, fmt.Errorf("ring: capacity %d, but only %d bytes of data", capacity, (len(mem)-HeaderPageSize/8)*8)
 	}
-	r := &Ring{header: mem[:HeaderPage/8], data: mem[HeaderPage/8 : HeaderPage/8+capacity/8], mask: capacity/8 - 1}
+	r := &Ring{header: mem[:HeaderPageSize/8], data: mem[HeaderPageSize/8 : HeaderPageSize/8+capacity/8], mask: capacity/8 - 1}
 	if _, err := r.Head(); err != nil {
 		return nil, err
 	}
@@ -45,10 +45,10 @@ func OpenRing(mem []uint64) (*Ring, error) {
 // that have nothing but a pointer to it. 0 if the header makes no sense.
 func RingSize(header []uint64) uint64 {
 	capacity := header[OffCapacity/8]
-	if header[0] != Magic || capacity > 1<<40 {
+	if header[0] != RingMagic || capacity > 1<<40 {
 		return 0
 	}
-	return HeaderPage + capacity
+	return HeaderPageSize + capacity
 }
 
 // Thread is the number of the thread the ring belongs to.
@@ -59,28 +59,28 @@ func (r *Ring) Capacity() uint64 { return uint64(len(r.data)) * 8 }
 
 // Head is the position up to which there are complete records.
 func (r *Ring) Head() (uint64, error) {
-	head, kept := atomic.LoadUint64(&r.header[OffHead/8]), r.Kept()
+	head, kept := atomic.LoadUint64(&r.header[OffHead/8]), r.Released()
 	if head%8 != 0 || kept%8 != 0 || kept > head || head-kept > r.Capacity() {
 		return 0, fmt.Errorf("ring: head %d and kept %d can't be in a ring of %d", head, kept, r.Capacity())
 	}
 	return head, nil
 }
 
-// Kept is the position up to which records may be overwritten.
-func (r *Ring) Kept() uint64 { return atomic.LoadUint64(&r.header[OffKept/8]) }
+// Released is the position up to which records may be overwritten.
+func (r *Ring) Released() uint64 { return atomic.LoadUint64(&r.header[OffReleased/8]) }
 
 // AlmostFull reports whether the owner thread would have too little room if all up to pos were read
 // and nothing more kept: less than it waits for, or than an eighth of the ring.
 func (r *Ring) AlmostFull(pos uint64) bool {
-	wanted := atomic.LoadUint64(&r.header[OffWanted/8])
-	return pos-r.Kept() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
+	wanted := atomic.LoadUint64(&r.header[OffSpaceWanted/8])
+	return pos-r.Released() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
 }
 
 // SetDrained publishes to the owner thread how far the reader is.
 func (r *Ring) SetDrained(pos uint64) { atomic.StoreUint64(&r.header[OffDrained/8], pos) }
 
-// SetKept lets the owner thread overwrite what is before pos.
-func (r *Ring) SetKept(pos uint64) { atomic.StoreUint64(&r.header[OffKept/8], pos) }
+// SetReleased lets the owner thread overwrite what is before pos.
+func (r *Ring) SetReleased(pos uint64) { atomic.StoreUint64(&r.header[OffReleased/8], pos) }
 
 // Stack is the address range of the thread's stack and a place in it that is
 // the same in every run: the frame of the first MPI call.
@@ -107,9 +107,9 @@ func (r *Ring) Record(pos, head uint64) Record {
 	return Record(rest[:words:words])
 }
 
-// Words returns what there is from pos to head, or to the end of the ring if that
+// WordsBetween returns what there is from pos to head, or to the end of the ring if that
 // comes first. Callers know by other means how long records in it are.
-func (r *Ring) Words(pos, head uint64) []uint64 {
+func (r *Ring) WordsBetween(pos, head uint64) []uint64 {
 	i := pos / 8 & r.mask
 	if i >= uint64(len(r.data)) || pos >= head {
 		return nil

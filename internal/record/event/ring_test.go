@@ -43,7 +43,7 @@ func TestWrap(t *testing.T) {
 			if pos += uint64(len(rec)) * 8; pos != head {
 				t.Fatalf("record ends at %d, head is %d", pos, head)
 			}
-			w.Ring.SetKept(pos)
+			w.Ring.SetReleased(pos)
 		}
 	})
 }
@@ -101,24 +101,24 @@ func FuzzRing(f *testing.F) {
 	}
 	w.Enter(1, 0, 2, 3, 4)
 	w.Leave(1, 0, 5)
-	f.Add(w.Bytes()[HeaderPage:], uint64(64), uint64(0))
+	f.Add(w.Bytes()[HeaderPageSize:], uint64(64), uint64(0))
 	f.Fuzz(func(t *testing.T, data []byte, head, kept uint64) {
 		w, err := NewWriter(0, 256)
 		if err != nil {
 			t.Fatal(err)
 		}
 		file := w.Bytes()
-		copy(file[HeaderPage:], data)
+		copy(file[HeaderPageSize:], data)
 		r, err := ParseRing(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.header[OffHead/8], r.header[OffKept/8] = head, kept
+		r.header[OffHead/8], r.header[OffReleased/8] = head, kept
 		end, err := r.Head()
 		if err != nil {
 			return
 		}
-		for pos := r.Kept(); pos < end; {
+		for pos := r.Released(); pos < end; {
 			rec := r.Record(pos, end)
 			if err := r.Check(pos, end); (err == nil) != (rec != nil) {
 				t.Fatalf("record %v, but check says %v", rec, err)
@@ -139,12 +139,12 @@ func TestWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Ring.SetKept(100 * 8)
+	w.Ring.SetReleased(100 * 8)
 	for _, tc := range []struct {
 		wanted, pos uint64
 		full        bool
 	}{{0, 800 + 896, false}, {0, 800 + 904, true}, {64, 800 + 896, false}, {512, 800 + 512, false}, {512, 800 + 520, true}, {5000, 800, false}, {5000, 808, true}} {
-		w.Ring.header[OffWanted/8] = tc.wanted
+		w.Ring.header[OffSpaceWanted/8] = tc.wanted
 		if got := w.Ring.AlmostFull(tc.pos); got != tc.full {
 			t.Errorf("at %d with %d wanted: %v", tc.pos-800, tc.wanted, got)
 		}

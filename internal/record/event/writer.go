@@ -16,9 +16,9 @@ type Writer struct {
 
 // NewWriter makes a ring in memory. The capacity is in bytes, a power of two.
 func NewWriter(thread int, capacity uint64) (*Writer, error) {
-	mem := make([]uint64, (HeaderPage+capacity)/8)
-	mem[0] = Magic
-	mem[OffVersion/8] = Version | uint64(thread)<<32
+	mem := make([]uint64, (HeaderPageSize+capacity)/8)
+	mem[0] = RingMagic
+	mem[OffVersion/8] = RingVersion | uint64(thread)<<32
 	mem[OffCapacity/8] = capacity
 	r, err := OpenRing(mem)
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *Writer) Write(call uint16, kind Kind, flags uint8, rest []uint64) error
 	if left < n {
 		need += left
 	}
-	if w.head+need*8-w.Ring.Kept() > w.Ring.Capacity() {
+	if w.head+need*8-w.Ring.Released() > w.Ring.Capacity() {
 		return fmt.Errorf("ring: no room for %d words", n)
 	}
 	if left < n {
@@ -68,7 +68,7 @@ func (w *Writer) Write(call uint16, kind Kind, flags uint8, rest []uint64) error
 
 // Bytes is the ring in its file form.
 func (w *Writer) Bytes() []byte {
-	b := make([]byte, 0, HeaderPage+w.Ring.Capacity())
+	b := make([]byte, 0, HeaderPageSize+w.Ring.Capacity())
 	for _, part := range [][]uint64{w.Ring.header, w.Ring.data} {
 		for _, word := range part {
 			for s := 0; s < 64; s += 8 {

@@ -56,15 +56,15 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	check(&table)
-	if size := table.Size() / signatures; size > 180 {
+	if size := table.HeldBytes() / signatures; size > 180 {
 		t.Errorf("%d bytes a signature", size)
 	}
-	saved := wire.Append(nil, func(c *wire.Coder) {
+	saved := wire.AppendCoded(nil, func(c *wire.Coder) {
 		table.CodeKeys(c, 0, nil)
 		table.CodeTimes(c)
 	})
 	var again Table
-	err := wire.Read(saved, "table", func(c *wire.Coder) {
+	err := wire.DecodeAll(saved, "table", func(c *wire.Coder) {
 		again.CodeKeys(c, 0, func(k Key) error {
 			again.Insert(k)
 			return nil

@@ -32,14 +32,14 @@ func newBuilder(words []int32) *LaneBuilder {
 	return &LaneBuilder{words: words, delta: make([]int64, len(words)), prev: NoStep, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
 }
 
-// Words returns which words of plain keys the lane has, in rising order.
-func (b *LaneBuilder) Words() []int32 { return b.words }
+// KeyWords returns which words of plain keys the lane has, in rising order.
+func (b *LaneBuilder) KeyWords() []int32 { return b.words }
 
 // Last returns the values in the last call.
 func (b *LaneBuilder) Last() []int64 { return b.last }
 
-// Kinds returns how many different steps there are.
-func (b *LaneBuilder) Kinds() int { return len(b.chain) }
+// StepCount returns how many different steps there are.
+func (b *LaneBuilder) StepCount() int { return len(b.chain) }
 
 // Step returns what a numbered step adds to the values.
 func (b *LaneBuilder) Step(n uint32) []int64 {
@@ -47,8 +47,8 @@ func (b *LaneBuilder) Step(n uint32) []int64 {
 	return b.steps[int(n)*w : int(n+1)*w : int(n+1)*w]
 }
 
-// Expected returns the most likely next step, None if unknown.
-func (b *LaneBuilder) Expected() uint32 {
+// ExpectedStep returns the most likely next step, None if unknown.
+func (b *LaneBuilder) ExpectedStep() uint32 {
 	if b.prev == NoStep {
 		return NoStep
 	}
@@ -80,7 +80,7 @@ func (b *LaneBuilder) add(k Key) {
 	for i, w := range b.words {
 		b.delta[i] = k[w] - b.last[i]
 	}
-	n := b.Expected()
+	n := b.ExpectedStep()
 	if n == NoStep || !slices.Equal(b.Step(n), b.delta) {
 		n = b.number(b.delta)
 	}
@@ -117,15 +117,15 @@ func (b *LaneBuilder) addAll(o *LaneBuilder, work int) bool {
 		b.delta[i] = o.first[i] - b.last[i]
 	}
 	b.Advance(b.number(b.delta))
-	number := make([]uint32, o.Kinds())
+	number := make([]uint32, o.StepCount())
 	for n := range number {
 		number[n] = b.number(o.Step(uint32(n)))
 	}
 	return b.order.AppendAll(o.order.Grammar(), func(n uint32) uint32 { return number[n] }, work)
 }
 
-// Size is about how many bytes the lane holds.
-func (b *LaneBuilder) Size() int {
+// HeldBytes is about how many bytes the lane holds.
+func (b *LaneBuilder) HeldBytes() int {
 	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.Size()
 }
 
@@ -136,7 +136,7 @@ func (b *LaneBuilder) Lane(terminal int, vals []int64, order []int) Lane {
 	for i, w := range b.words {
 		of[int(w)-KeyHeader] = i + 1
 	}
-	l := Lane{Terminal: terminal, Steps: b.order.Grammar(), StepValues: make([][]int64, b.Kinds())}
+	l := Lane{Terminal: terminal, Steps: b.order.Grammar(), StepValues: make([][]int64, b.StepCount())}
 	for at := range vals {
 		from := at
 		if order != nil {

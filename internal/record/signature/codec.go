@@ -31,7 +31,7 @@ type LaneColumns struct {
 // A class without lanes has an empty piece.
 
 // AppendLanes writes the lanes of a class, in rising order of terminals, and how often its ranks
-// repeat their steps; see column.StreamsOf. Width returns the number of values of a terminal, or -1 for a terminal that
+// repeat their steps; see column.CheckedStreams. Width returns the number of values of a terminal, or -1 for a terminal that
 // does not exist.
 func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
 	if len(lanes) == 0 {
@@ -50,24 +50,24 @@ func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *
 		}
 		grammars[i] = l.Steps
 	}
-	streams, err := column.StreamsOf(grammars, repeats, ranks.Len())
+	streams, err := column.CheckedStreams(grammars, repeats, ranks.Len())
 	if err != nil {
 		return nil, err
 	}
 	x := &DecodedLanes{varying: streams.Varying}
 	for i := range lanes {
 		l := &lanes[i]
-		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.StepColumns))})
+		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.Grammars[i], make([][]*column.Seq, len(l.StepColumns))})
 	}
-	return wire.Append(b, func(c *wire.Coder) {
+	return wire.AppendCoded(b, func(c *wire.Coder) {
 		x.codeHead(c, 0, nil, nil)
 		x.columns(func(lane, value, n int) bool {
-			of := &streams.Columns
+			of := &streams.Counts
 			if lane >= 0 {
 				of = &lanes[lane].StepColumns[n]
 				n = value
 			}
-			column.CodeStored(c, nil, &(*of)[n], ranks, 0)
+			column.CodeLazy(c, nil, &(*of)[n], ranks, 0)
 			return true
 		})
 	}), nil
@@ -130,7 +130,7 @@ type DecodedLane struct {
 
 // DecodeLanes reads the lanes of a class with this number of ranks and terminals; width is as with Append. Nil: it has none.
 func DecodeLanes(r *wire.Reader, ranks int, terminals int, width func(terminal int) int) *DecodedLanes {
-	if r.Rest() == 0 {
+	if r.RemainingLen() == 0 {
 		return nil
 	}
 	x := &DecodedLanes{}
@@ -158,9 +158,9 @@ func DecodeLanes(r *wire.Reader, ranks int, terminals int, width func(terminal i
 func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(terminal int) int, order func(lane, bytes int)) {
 	var grammars []*grammar.Grammar
 	last := 0
-	wire.List(c, &x.List, 4, func(i int, l *DecodedLane) {
-		wire.Above(c, &l.Terminal, last, math.MaxInt32)
-		if c.Refuse(l.Terminal >= terminals || i > 0 && l.Terminal == last, "lane of terminal %d of %d", l.Terminal, terminals); c.Failed() {
+	wire.CodeList(c, &x.List, 4, func(i int, l *DecodedLane) {
+		wire.CodeAbove(c, &l.Terminal, last, math.MaxInt32)
+		if c.RefuseIf(l.Terminal >= terminals || i > 0 && l.Terminal == last, "lane of terminal %d of %d", l.Terminal, terminals); c.Failed() {
 			return
 		}
 		last = l.Terminal
@@ -169,9 +169,9 @@ func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(termina
 		c.Count(&kinds, 1)
 		rest, steps := 0, []*grammar.Grammar{l.steps}
 		if c.Reader != nil {
-			rest = c.Reader.Rest()
+			rest = c.Reader.RemainingLen()
 		}
-		if grammar.Code(c, &steps, 1); c.Failed() {
+		if grammar.CodeGrammars(c, &steps, 1); c.Failed() {
 			return
 		}
 		grammars = append(grammars, steps...)
@@ -181,7 +181,7 @@ func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(termina
 		l.steps, l.by = steps[0], make([][]*column.Seq, kinds)
 		c.Check(CheckLane(l.Values, width(l.Terminal), l.steps, kinds))
 		if order != nil {
-			order(i, rest-c.Reader.Rest())
+			order(i, rest-c.Reader.RemainingLen())
 		}
 	})
 	if !c.Failed() {
@@ -196,11 +196,11 @@ func (l *DecodedLane) codeValues(c *wire.Coder) {
 		l.Values, l.like = make([]int, n), make([]int, n)
 	}
 	for k := range l.Values {
-		wire.Above(c, &l.Values[k], last, math.MaxInt32)
-		wire.Bounded(c, &l.like[k], k)
+		wire.CodeAbove(c, &l.Values[k], last, math.MaxInt32)
+		wire.CodeBounded(c, &l.like[k], k)
 		last = l.Values[k]
 		of := l.like[k]
-		if c.Refuse(of > 0 && l.like[of-1] > 0, "lane of value %d is like one that is like another", last); c.Failed() {
+		if c.RefuseIf(of > 0 && l.like[of-1] > 0, "lane of value %d is like one that is like another", last); c.Failed() {
 			return
 		}
 	}
@@ -228,14 +228,14 @@ func (x *DecodedLanes) columns(each func(lane, value, n int) bool) {
 
 // A LanePart is what an encoded lane has of the file's bytes.
 type LanePart struct {
-	Terminal int
-	Value    int // what the column is of; -1: how often steps are repeated
-	Order    int // bytes of the steps' order, if it is that and no column
+	Terminal       int
+	ValueIndex     int // what the column is of; -1: how often steps are repeated
+	StepOrderBytes int // bytes of the steps' order, if it is that and no column
 }
 
-// Parts takes the bytes of a class's lanes apart, in order; next reads a column and says what
+// SplitEncoded takes the bytes of a class's lanes apart, in order; next reads a column and says what
 // it is like.
-func (x *DecodedLanes) Parts(r *wire.Reader, next func(), yield func(LanePart)) error {
+func (x *DecodedLanes) SplitEncoded(r *wire.Reader, next func(), yield func(LanePart)) error {
 	width := func(int) int { return math.MaxInt }
 	again := &DecodedLanes{}
 	again.codeHead(&wire.Coder{Reader: r}, math.MaxInt, width, func(lane, bytes int) { yield(LanePart{x.List[lane].Terminal, -1, bytes}) })
@@ -254,27 +254,27 @@ func (x *DecodedLanes) Parts(r *wire.Reader, next func(), yield func(LanePart)) 
 	return r.Err()
 }
 
-// ForRank evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
+// EvalForRank evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
 // of a terminal's first call.
-func (x *DecodedLanes) ForRank(index int, rank int64, used LaneUsage, signature func(terminal int) []int64) ([]*LaneValues, error) {
+func (x *DecodedLanes) EvalForRank(index int, rank int64, used TerminalUsage, signature func(terminal int) []int64) ([]*LaneReader, error) {
 	grammars := make([]*grammar.Grammar, len(x.List))
 	for i := range x.List {
 		grammars[i] = x.List[i].steps
 	}
 	if len(x.varying) > 0 {
 		var err error
-		grammars, err = grammar.WithCounts(grammars, x.varying, func(i int) int64 { return x.counts[i].At(index, rank) })
+		grammars, err = grammar.WithRepetitionCounts(grammars, x.varying, func(i int) int64 { return x.counts[i].At(index, rank) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	list := make([]*LaneValues, len(x.List))
+	list := make([]*LaneReader, len(x.List))
 	for i := range x.List {
 		of := &x.List[i]
-		if err := used.Fits(of.Terminal, grammars[i]); err != nil {
+		if err := used.CheckLane(of.Terminal, grammars[i]); err != nil {
 			return nil, fmt.Errorf("terminal %d: %d steps, %d calls: %w", of.Terminal, grammars[i].Len(), used.Calls[of.Terminal], err)
 		}
-		v := &LaneValues{Values: of.Values, Steps: grammars[i], length: grammars[i].Len()}
+		v := &LaneReader{Values: of.Values, Steps: grammars[i], length: grammars[i].Len()}
 		sig := signature(of.Terminal)
 		for _, p := range of.Values {
 			v.First = append(v.First, sig[p])

@@ -16,47 +16,47 @@ import (
 // one that is not MPI_Start. It has to name source, tag and a predefined datatype. A call in which MPI failed has no
 // such status, nor has one that leaves its requests unchanged.
 
-// An Envelope is what a receive says of its message.
-type Envelope struct{ Source, Tag, Bytes int64 }
+// An ReceiveEnvelope is what a receive says of its message.
+type ReceiveEnvelope struct{ Source, Tag, Bytes int64 }
 
-// NoEnvelope is the envelope of a receive that leaves something open, and of other operations.
-var NoEnvelope = Envelope{Bytes: -1}
+// UnknownEnvelope is the envelope of a receive that leaves something open, and of other operations.
+var UnknownEnvelope = ReceiveEnvelope{Bytes: -1}
 
 // EnvelopeOf returns the envelope of a receive of count elements of a datatype.
-func EnvelopeOf(source, tag, count, datatype int64) Envelope {
+func EnvelopeOf(source, tag, count, datatype int64) ReceiveEnvelope {
 	size, predefined := mpi.TypeSize(datatype)
 	const most = 1 << 50 // bytes
 	switch {
 	case !predefined || count < 0 || size > 0 && count > most/size:
-		return NoEnvelope // from MPI_PROC_NULL as well: ranks at an edge are to have the forms of others
+		return UnknownEnvelope // from MPI_PROC_NULL as well: ranks at an edge are to have the forms of others
 	case source == mpi.ProcNull:
-		return EnvelopeOfAnySize(source, tag)
+		return EnvelopeWithoutSize(source, tag)
 	case source < 0 || tag < 0:
-		return NoEnvelope
+		return UnknownEnvelope
 	}
-	return Envelope{source, tag, count * size}
+	return ReceiveEnvelope{source, tag, count * size}
 }
 
-// EnvelopeOfAnySize returns what a receive of any size says. What comes from MPI_PROC_NULL is nothing, with any tag; else the size is not known, -1.
-func EnvelopeOfAnySize(source, tag int64) Envelope {
+// EnvelopeWithoutSize returns what a receive of any size says. What comes from MPI_PROC_NULL is nothing, with any tag; else the size is not known, -1.
+func EnvelopeWithoutSize(source, tag int64) ReceiveEnvelope {
 	if source == mpi.ProcNull {
-		return Envelope{mpi.ProcNull, mpi.AnyTag, 0}
+		return ReceiveEnvelope{mpi.ProcNull, mpi.AnyTag, 0}
 	}
-	return Envelope{source, tag, -1}
+	return ReceiveEnvelope{source, tag, -1}
 }
 
-// Posted reports whether a status of these values follows from the receive.
-func (e Envelope) Posted(source, tag, bytes, cancelled int64) bool {
+// PredictsStatus reports whether a status of these values follows from the receive.
+func (e ReceiveEnvelope) PredictsStatus(source, tag, bytes, cancelled int64) bool {
 	return e.Bytes >= 0 && source == e.Source && tag == e.Tag && bytes == e.Bytes && cancelled == 0
 }
 
-// Tagged returns what the receive says if it names another tag.
-func (e Envelope) Tagged(tag int64) Envelope {
+// WithTag returns what the receive says if it names another tag.
+func (e ReceiveEnvelope) WithTag(tag int64) ReceiveEnvelope {
 	switch {
 	case e.Bytes < 0, e.Source == mpi.ProcNull:
 		return e
 	case tag < 0:
-		return NoEnvelope
+		return UnknownEnvelope
 	}
 	e.Tag = tag
 	return e
@@ -95,19 +95,19 @@ func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 }
 
 // Envelope returns what a call says of the message that it asks for.
-func (l *Layout) Envelope(vals []int64) Envelope {
-	r := l.Receive
+func (l *Layout) Envelope(vals []int64) ReceiveEnvelope {
+	r := l.ReceiveParams
 	if r.Source == 0 || int(max(r.Source, r.Tag, r.Count, r.Type)) >= len(vals) {
-		return NoEnvelope
+		return UnknownEnvelope
 	}
 	return EnvelopeOf(vals[r.Source], vals[r.Tag], vals[r.Count], vals[r.Type])
 }
 
 // A PostedRequest is a request that a call makes.
 type PostedRequest struct {
-	Makes    RequestKind
+	Kind     RequestKind
 	ID       int64 // of a persistent one
-	Envelope Envelope
+	Envelope ReceiveEnvelope
 }
 
 // RequestKind is what kind of request that is.
@@ -115,24 +115,24 @@ type RequestKind uint8
 
 // The kinds.
 const (
-	NoRequest RequestKind = iota
-	OneShot
-	Persistent
+	RequestNone RequestKind = iota
+	RequestOneShot
+	RequestPersistent
 )
 
 // PostedRequest returns the request that a call makes.
 func (l *Layout) PostedRequest(spans []Span, vals []int64) PostedRequest {
 	for i := range spans {
 		s := &spans[i]
-		if !s.Out || s.Dims > 0 || s.Param < 0 || s.Param >= len(l.Params) || !l.Params[s.Param].Request {
+		if !s.IsOutput || s.Dims > 0 || s.Param < 0 || s.Param >= len(l.Params) || !l.Params[s.Param].Request {
 			continue
 		}
 		switch name := vals[s.First]; {
 		case name <= 0:
 		case name&1 == 0:
-			return PostedRequest{OneShot, 0, l.Envelope(vals)}
+			return PostedRequest{RequestOneShot, 0, l.Envelope(vals)}
 		default:
-			return PostedRequest{Persistent, name >> 1, l.Envelope(vals)}
+			return PostedRequest{RequestPersistent, name >> 1, l.Envelope(vals)}
 		}
 	}
 	return PostedRequest{}
@@ -150,7 +150,7 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 		}
 		find := func(param int, out bool) (Span, bool) {
 			for i := range spans {
-				if s := &spans[i]; param >= 0 && s.Param == param && s.Out == out {
+				if s := &spans[i]; param >= 0 && s.Param == param && s.IsOutput == out {
 					return *s, true
 				}
 			}
@@ -158,7 +158,7 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 		}
 		x := &l.Completion
 		if status, ok := find(x.Status, true); ok && !x.Completes {
-			if l.Receive.Source > 0 {
+			if l.ReceiveParams.Source > 0 {
 				yield(status, OwnStatus)
 			}
 			return
@@ -201,19 +201,19 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 	}
 }
 
-// Envelopes are what the requests of a thread were posted with, call after call.
-type Envelopes struct {
-	// Before returns the receives of requests that were made before the first call that Post saw: a one-shot request by
+// PostedEnvelopes are what the requests of a thread were posted with, call after call.
+type PostedEnvelopes struct {
+	// EarlierReceives returns the receives of requests that were made before the first call that Post saw: a one-shot request by
 	// its number, a persistent one by its ID. Nil: Post saw all calls.
-	Before interface {
-		OneShot(number int64) Envelope
-		Persistent(id int64) Envelope
+	EarlierReceives interface {
+		OneShot(number int64) ReceiveEnvelope
+		Persistent(id int64) ReceiveEnvelope
 	}
-	Made int64 // one-shot requests before the next call
+	OneShotsMade int64 // one-shot requests before the next call
 
-	from       int64      // the first of them that Post saw
-	ring       []Envelope // by the low bits of their numbers
-	persistent map[int64]Envelope
+	from       int64             // the first of them that Post saw
+	ring       []ReceiveEnvelope // by the low bits of their numbers
+	persistent map[int64]ReceiveEnvelope
 }
 
 // The newest requests are at hand: some, and up to a bound, if there are others that aren't or once such a one is asked for.
@@ -223,80 +223,80 @@ const (
 	mostRing  = 1 << 16
 )
 
-// Start begins before a call; made is how many one-shot requests were made before it.
-func (p *Envelopes) Start(made int64) { p.Made, p.from = made, made }
+// BeginCall begins before a call; made is how many one-shot requests were made before it.
+func (p *PostedEnvelopes) BeginCall(made int64) { p.OneShotsMade, p.from = made, made }
 
-// Post takes in what a call makes.
-func (p *Envelopes) Post(x PostedRequest) {
-	switch x.Makes {
-	case NoRequest:
-	case OneShot:
+// AddPosted takes in what a call makes.
+func (p *PostedEnvelopes) AddPosted(x PostedRequest) {
+	switch x.Kind {
+	case RequestNone:
+	case RequestOneShot:
 		if p.ring == nil {
-			p.ring = make([]Envelope, firstRing)
+			p.ring = make([]ReceiveEnvelope, firstRing)
 		}
-		if n := len(p.ring); p.Made-p.from >= int64(n) && (p.Before == nil || n < someRing) {
+		if n := len(p.ring); p.OneShotsMade-p.from >= int64(n) && (p.EarlierReceives == nil || n < someRing) {
 			p.grow()
 		}
-		p.ring[p.Made&int64(len(p.ring)-1)] = x.Envelope
-		p.Made++
-	case Persistent:
+		p.ring[p.OneShotsMade&int64(len(p.ring)-1)] = x.Envelope
+		p.OneShotsMade++
+	case RequestPersistent:
 		if p.persistent == nil {
-			p.persistent = make(map[int64]Envelope)
+			p.persistent = make(map[int64]ReceiveEnvelope)
 		}
 		p.persistent[x.ID] = x.Envelope
 	}
 }
 
 // grow doubles the ring. What it has lost by then stays lost.
-func (p *Envelopes) grow() {
+func (p *PostedEnvelopes) grow() {
 	n := int64(len(p.ring))
 	if n >= mostRing {
 		return
 	}
-	ring := make([]Envelope, 2*n)
-	for i := max(p.from, p.Made-n); i < p.Made; i++ {
+	ring := make([]ReceiveEnvelope, 2*n)
+	for i := max(p.from, p.OneShotsMade-n); i < p.OneShotsMade; i++ {
 		ring[i&(2*n-1)] = p.ring[i&(n-1)]
 	}
-	p.from = max(p.from, p.Made-n)
+	p.from = max(p.from, p.OneShotsMade-n)
 	p.ring = ring
 }
 
 // ForRequest returns what the receive of a request says, by the name that this has for the next call.
-func (p *Envelopes) ForRequest(name int64) Envelope {
+func (p *PostedEnvelopes) ForRequest(name int64) ReceiveEnvelope {
 	switch {
 	case name <= 0:
-		return NoEnvelope
+		return UnknownEnvelope
 	case name&1 != 0:
 		id := name >> 1
 		e, ok := p.persistent[id]
 		if !ok {
-			if e = NoEnvelope; p.Before != nil {
-				e = p.Before.Persistent(id)
-				p.Post(PostedRequest{Persistent, id, e})
+			if e = UnknownEnvelope; p.EarlierReceives != nil {
+				e = p.EarlierReceives.Persistent(id)
+				p.AddPosted(PostedRequest{RequestPersistent, id, e})
 			}
 		}
 		return e
 	}
-	number := p.Made - name>>1
-	if number >= p.from && number < p.Made && number >= p.Made-int64(len(p.ring)) {
+	number := p.OneShotsMade - name>>1
+	if number >= p.from && number < p.OneShotsMade && number >= p.OneShotsMade-int64(len(p.ring)) {
 		return p.ring[number&int64(len(p.ring)-1)]
 	}
-	if number < 0 || p.Before == nil {
-		return NoEnvelope
+	if number < 0 || p.EarlierReceives == nil {
+		return UnknownEnvelope
 	}
 	if number >= p.from {
 		p.grow()
 	}
-	return p.Before.OneShot(number)
+	return p.EarlierReceives.OneShot(number)
 }
 
-// Names returns the names of the requests that a call is given.
-func (l *Layout) Names(spans []Span, vals []int64) []int64 {
-	if s, ok := l.Requests(spans); ok {
+// RequestNames returns the names of the requests that a call is given.
+func (l *Layout) RequestNames(spans []Span, vals []int64) []int64 {
+	if s, ok := l.RequestsSpan(spans); ok {
 		return vals[s.First+1 : s.End]
 	}
 	for i := range spans {
-		if s := &spans[i]; s.Param == l.Completion.Request && !s.Out {
+		if s := &spans[i]; s.Param == l.Completion.Request && !s.IsOutput {
 			return vals[s.First:s.End]
 		}
 	}
@@ -304,30 +304,30 @@ func (l *Layout) Names(spans []Span, vals []int64) []int64 {
 }
 
 // says returns what the receive says that a status belongs to, that of the call itself or of one of some requests.
-func (l *Layout) says(vals []int64, number int, names []int64, of func(name int64) Envelope) Envelope {
+func (l *Layout) says(vals []int64, number int, names []int64, of func(name int64) ReceiveEnvelope) ReceiveEnvelope {
 	switch {
 	case number >= len(names):
-		return NoEnvelope
+		return UnknownEnvelope
 	case number < 0 || names[number] == 0:
 		return l.Envelope(vals)
 	}
 	return of(names[number])
 }
 
-// Posted reports whether a status follows from its receive and is left out.
-func (s *Span) Posted(vals []int64) bool {
+// IsPostedStatus reports whether a status follows from its receive and is left out.
+func (s *Span) IsPostedStatus(vals []int64) bool {
 	return s.Width == WidthStatus && (vals[s.First] == StatusPosted || vals[s.First] == StatusPostedIgnored)
 }
 
 // LeaveOutStatuses appends a call's values to a list, without what statuses repeat.
-func (p *Envelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
-	from, names := 0, l.Names(spans, vals)
+func (p *PostedEnvelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
+	from, names := 0, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
-		if !s.Filled(vals) || s.End-s.First != StatusError {
+		if !s.IsFilledStatus(vals) || s.End-s.First != StatusError {
 			continue
 		}
 		v := vals[s.First:s.End]
-		if l.says(vals, number, names, p.ForRequest).Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
+		if l.says(vals, number, names, p.ForRequest).PredictsStatus(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
 			to = append(append(to, vals[from:s.First]...), v[0]+StatusPosted-StatusFilled)
 			from = s.End
 		}
@@ -337,15 +337,15 @@ func (p *Envelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals [
 
 // FillInStatuses appends a call's values to a list, with those that LeaveOutStatuses left out. It is false
 // if that can't have made them.
-func (p *Envelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
+func (p *PostedEnvelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
 	return l.FillInStatuses(to, spans, vals, p.ForRequest)
 }
 
 // FillInStatuses does the same for who has the receives of requests elsewhere.
-func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) Envelope) ([]int64, bool) {
-	from, ok, names := 0, true, l.Names(spans, vals)
+func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) ReceiveEnvelope) ([]int64, bool) {
+	from, ok, names := 0, true, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
-		if !s.Posted(vals) {
+		if !s.IsPostedStatus(vals) {
 			continue
 		}
 		e := l.says(vals, number, names, of)

@@ -20,7 +20,7 @@ type requestStream struct {
 type posted struct {
 	number   int64 // of a one-shot; ID of a persistent one
 	receives bool
-	Envelope
+	ReceiveEnvelope
 }
 
 func layoutNamed(t *testing.T, name string) *Layout {
@@ -35,7 +35,7 @@ func layoutNamed(t *testing.T, name string) *Layout {
 const byteType, doubleType, madeType = 0x247, 0x214, mpi.FirstHandleID + 3
 
 // message is the values from the buffer to the communicator of a receive or a send, and what they say.
-func (s *requestStream) message() ([]int64, Envelope) {
+func (s *requestStream) message() ([]int64, ReceiveEnvelope) {
 	source, tag, count := s.r.Int64N(5)-1, s.r.Int64N(4), s.r.Int64N(100)
 	if source < 0 {
 		source = []int64{mpi.AnySource, mpi.ProcNull}[s.r.IntN(2)]
@@ -44,11 +44,11 @@ func (s *requestStream) message() ([]int64, Envelope) {
 		tag = mpi.AnyTag
 	}
 	datatype := []int64{byteType, doubleType, madeType}[s.r.IntN(3)]
-	return []int64{257, 0, count, datatype, source, tag, mpi.CommWorld}, EnvelopeOf(source, tag, count, datatype)
+	return []int64{257, 0, count, datatype, source, tag, mpi.HandleCommWorld}, EnvelopeOf(source, tag, count, datatype)
 }
 
 // status is one of a receive; mostly what that says.
-func (s *requestStream) status(e Envelope) []int64 {
+func (s *requestStream) status(e ReceiveEnvelope) []int64 {
 	form := int64(StatusFilled + s.r.IntN(2))
 	if e.Bytes >= 0 && s.r.IntN(4) > 0 {
 		return []int64{form, e.Source, e.Tag, e.Bytes, 0}
@@ -61,7 +61,7 @@ func (s *requestStream) end(p posted) []int64 {
 	if !p.receives {
 		return []int64{StatusOfSend, 0}
 	}
-	return s.status(p.Envelope)
+	return s.status(p.ReceiveEnvelope)
 }
 
 // pick takes some requests that are open, and their names.
@@ -69,7 +69,7 @@ func (s *requestStream) pick(n int) (list []posted, names []int64) {
 	for range n {
 		switch k := s.r.IntN(8); {
 		case k == 0 || len(s.open)+len(s.persistent) == 0:
-			list, names = append(list, posted{Envelope: NoEnvelope}), append(names, 0)
+			list, names = append(list, posted{ReceiveEnvelope: UnknownEnvelope}), append(names, 0)
 		case k == 1 && len(s.persistent) > 0:
 			p := s.persistent[s.r.IntN(len(s.persistent))]
 			list, names = append(list, p), append(names, 2*p.number+1)
@@ -149,8 +149,8 @@ func TestEnvelopes(t *testing.T) {
 	layouts := make(map[string]*Layout)
 	for seed := range uint64(300) {
 		s := &requestStream{r: rand.New(rand.NewPCG(seed, 1))}
-		var out, in, late Envelopes
-		var all []Envelope
+		var out, in, late PostedEnvelopes
+		var all []ReceiveEnvelope
 		start := s.r.IntN(200)
 		for i := range 400 {
 			before := s.made
@@ -174,10 +174,10 @@ func TestEnvelopes(t *testing.T) {
 				t.Fatal(seed, i, name, got, posting)
 			}
 			if i == start {
-				late.Before = earlier{&all, maps.Clone(in.persistent)}
-				late.Start(before)
+				late.EarlierReceives = earlier{&all, maps.Clone(in.persistent)}
+				late.BeginCall(before)
 			}
-			readers := []*Envelopes{&in}
+			readers := []*PostedEnvelopes{&in}
 			if i >= start {
 				readers = append(readers, &late)
 			}
@@ -185,18 +185,18 @@ func TestEnvelopes(t *testing.T) {
 				if got, ok := r.FillInStatuses(nil, l, at, short); !ok || !slices.Equal(got, vals) {
 					t.Fatalf("seed %d, call %d: %s: %v, of %v, want %v", seed, i, name, got, short, vals)
 				}
-				r.Post(posting)
+				r.AddPosted(posting)
 			}
-			out.Post(posting)
-			if posting.Makes == OneShot {
+			out.AddPosted(posting)
+			if posting.Kind == RequestOneShot {
 				all = append(all, posting.Envelope)
 			}
 			for s, request := range l.Statuses(at, short) {
-				if !s.Filled(short) {
+				if !s.IsFilledStatus(short) {
 					continue
 				}
 				v := short[s.First:]
-				if e := l.says(short, request, l.Names(at, short), in.ForRequest); e.Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
+				if e := l.says(short, request, l.RequestNames(at, short), in.ForRequest); e.PredictsStatus(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
 					t.Fatalf("seed %d, call %d: %s: %v repeats its receive", seed, i, name, v[:StatusError])
 				}
 			}
@@ -206,16 +206,16 @@ func TestEnvelopes(t *testing.T) {
 
 // earlier is what a reader finds that begins in the middle.
 type earlier struct {
-	oneShot    *[]Envelope
-	persistent map[int64]Envelope
+	oneShot    *[]ReceiveEnvelope
+	persistent map[int64]ReceiveEnvelope
 }
 
-func (e earlier) OneShot(number int64) Envelope { return (*e.oneShot)[number] }
-func (e earlier) Persistent(id int64) Envelope {
+func (e earlier) OneShot(number int64) ReceiveEnvelope { return (*e.oneShot)[number] }
+func (e earlier) Persistent(id int64) ReceiveEnvelope {
 	if x, ok := e.persistent[id]; ok {
 		return x
 	}
-	return NoEnvelope
+	return UnknownEnvelope
 }
 
 // TestReceives: all functions that ask for a message have a layout that says where, but for those of which the file doesn't
@@ -224,8 +224,8 @@ func TestReceives(t *testing.T) {
 	for _, def := range mpi.Calls() {
 		l := LayoutOf(def)
 		named := def.Index("source") >= 0 && def.Index("datatype")+def.Index("recvtype") > -2
-		if got := l.Receive != (ReceiveParams{}); got != (named && def.Index("partitions") < 0) {
-			t.Errorf("%s: %v", def.Name, l.Receive)
+		if got := l.ReceiveParams != (ReceiveParams{}); got != (named && def.Index("partitions") < 0) {
+			t.Errorf("%s: %v", def.Name, l.ReceiveParams)
 		}
 	}
 }

@@ -51,8 +51,8 @@ const threadShift = 16
 // HasLane reports whether the key represents calls with a lane.
 func (k Key) HasLane() bool { return k[0]>>threadShift != 0 }
 
-// Lane returns which words of plain keys are in the key's lane; nil for a plain key.
-func (k Key) Lane() []int64 {
+// LaneWords returns which words of plain keys are in the key's lane; nil for a plain key.
+func (k Key) LaneWords() []int64 {
 	if !k.HasLane() {
 		return nil
 	}
@@ -63,8 +63,8 @@ func (k Key) Lane() []int64 {
 // Thread is the thread whose calls the lane has.
 func (k Key) Thread() int { return int(k[0]>>threadShift) - 1 }
 
-// Equal reports whether two keys are the same.
-func Equal(a, b Key) bool {
+// EqualKeys reports whether two keys are the same.
+func EqualKeys(a, b Key) bool {
 	return len(a) == len(b) && bytes.Equal(raw(a), raw(b))
 }
 

@@ -49,15 +49,15 @@ func CheckLane(values []int, width int, steps *grammar.Grammar, kinds int) error
 	return nil
 }
 
-// LaneUsage is how often the streams of a rank have each terminal, and whether several have it.
-type LaneUsage struct {
+// TerminalUsage is how often the streams of a rank have each terminal, and whether several have it.
+type TerminalUsage struct {
 	Calls            []uint64
 	InSeveralStreams []bool
 }
 
-// LaneUsageOf counts how often streams have each terminal.
-func LaneUsageOf(streams []*grammar.Grammar, terminals int) (u LaneUsage, err error) {
-	u = LaneUsage{make([]uint64, terminals), make([]bool, terminals)}
+// TerminalUsageOf counts how often streams have each terminal.
+func TerminalUsageOf(streams []*grammar.Grammar, terminals int) (u TerminalUsage, err error) {
+	u = TerminalUsage{make([]uint64, terminals), make([]bool, terminals)}
 	for _, g := range streams {
 		for i, n := range g.Counts(terminals) {
 			u.InSeveralStreams[i] = u.InSeveralStreams[i] || u.Calls[i] > 0 && n > 0
@@ -70,9 +70,9 @@ func LaneUsageOf(streams []*grammar.Grammar, terminals int) (u LaneUsage, err er
 	return u, nil
 }
 
-// Fits refuses steps that are not one less than the calls of their terminal, or of a
+// CheckLane refuses steps that are not one less than the calls of their terminal, or of a
 // terminal that several streams have.
-func (u *LaneUsage) Fits(terminal int, steps *grammar.Grammar) error {
+func (u *TerminalUsage) CheckLane(terminal int, steps *grammar.Grammar) error {
 	if u.InSeveralStreams[terminal] || u.Calls[terminal] == 0 || steps.Len() != u.Calls[terminal]-1 {
 		return errTerminal
 	}

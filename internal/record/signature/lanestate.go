@@ -11,7 +11,7 @@ import (
 var errLane = errors.New("a lane that does not fit")
 
 // Code is the whole table.
-func (t *LaneTable) Code(c *wire.Coder, may LaneWords) {
+func (t *LaneTable) Code(c *wire.Coder, may MovableWords) {
 	if c.Reader != nil {
 		*t = LaneTable{PromoteAfter: t.PromoteAfter}
 	}
@@ -25,7 +25,7 @@ func (t *LaneTable) Code(c *wire.Coder, may LaneWords) {
 }
 
 // CodeKeys is the signatures from number first on. What was a lane becomes one again, without its values.
-func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may LaneWords) {
+func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may MovableWords) {
 	t.Table.CodeKeys(c, first, func(k Key) error {
 		if k.HasLane() {
 			return t.loadLaneKey(k, may)
@@ -39,7 +39,7 @@ func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may LaneWords) {
 }
 
 // loadLaneKey adds a signature with a lane, which has a family by now.
-func (t *LaneTable) loadLaneKey(k Key, may LaneWords) error {
+func (t *LaneTable) loadLaneKey(k Key, may MovableWords) error {
 	words := len(k) - KeyHeader - 1
 	if words < 1 || k[len(k)-1] < 1 || k[len(k)-1] > int64(words) || k.Thread() < 0 || k.Thread() > maxThread {
 		return errLane
@@ -47,7 +47,7 @@ func (t *LaneTable) loadLaneKey(k Key, may LaneWords) error {
 	like := append(Key{int64(k.Call()), int64(k.Site())}, k.Values()...)
 	in := may(like)
 	next := 0
-	for _, w := range k.Lane() {
+	for _, w := range k.LaneWords() {
 		for next < len(in) && int64(in[next]) < w {
 			next++
 		}
@@ -60,7 +60,7 @@ func (t *LaneTable) loadLaneKey(k Key, may LaneWords) error {
 	if f == nil {
 		return errLane
 	}
-	another := f.lane != NoStep && slices.Equal(t.Key(f.lane).Lane(), k.Lane()) && fitsWords(t.Key(f.lane), like)
+	another := f.lane != NoStep && slices.Equal(t.Key(f.lane).LaneWords(), k.LaneWords()) && fitsWords(t.Key(f.lane), like)
 	if another {
 		t.addLane(k, NoStep)
 	} else {
@@ -83,14 +83,14 @@ func (b *LaneBuilder) code(c *wire.Coder) {
 			return
 		}
 		for ; len(steps) > 0; steps = steps[width:] {
-			if n := b.Kinds(); b.number(steps[:width]) != uint32(n) {
+			if n := b.StepCount(); b.number(steps[:width]) != uint32(n) {
 				c.Check(errLane)
 				return
 			}
 		}
 	}
-	wire.Above(c, &b.prev, NoStep, b.Kinds())
-	b.order, b.noted = b.order.Code(c, b.Kinds()), b.Kinds()
+	wire.CodeAbove(c, &b.prev, NoStep, b.StepCount())
+	b.order, b.noted = b.order.CodeSequence(c, b.StepCount()), b.StepCount()
 }
 
 // CheckLanes refuses lanes that no call came into.
@@ -103,14 +103,14 @@ func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	}
 }
 
-// Note appends the call that a lane took in last to what Replay goes by.
+// LogCall appends the call that a lane took in last to what Replay goes by.
 //
 //	note = terminal, step + 1, values if that is 0, what it adds if it is new
-func (t *LaneTable) Note(c *wire.Coder, n uint32) {
+func (t *LaneTable) LogCall(c *wire.Coder, n uint32) {
 	l := t.Lane(n)
 	step := l.prev
-	wire.Naturals(c, &n)
-	wire.Above(c, &step, NoStep, math.MaxInt)
+	wire.CodeNaturals(c, &n)
+	wire.CodeAbove(c, &step, NoStep, math.MaxInt)
 	switch {
 	case l.prev == NoStep:
 		c.Integers(&l.first)
@@ -121,10 +121,10 @@ func (t *LaneTable) Note(c *wire.Coder, n uint32) {
 	}
 }
 
-// Replay takes in a call that Note has taken down.
-func (t *LaneTable) Replay(c *wire.Coder) {
+// ReplayCall takes in a call that Note has taken down.
+func (t *LaneTable) ReplayCall(c *wire.Coder) {
 	var n uint32
-	if wire.Index(c, &n, t.Len()); c.Failed() {
+	if wire.CodeIndex(c, &n, t.Len()); c.Failed() {
 		return
 	}
 	l := t.Lane(n)
@@ -134,8 +134,8 @@ func (t *LaneTable) Replay(c *wire.Coder) {
 	}
 	var step uint32
 	var values []int64
-	wire.Above(c, &step, NoStep, l.Kinds()+1)
-	if step == NoStep || int(step) == l.Kinds() {
+	wire.CodeAbove(c, &step, NoStep, l.StepCount()+1)
+	if step == NoStep || int(step) == l.StepCount() {
 		if c.Integers(&values); c.Reader.Err() == nil && len(values) != len(l.words) {
 			c.Check(errLane)
 		}
@@ -146,7 +146,7 @@ func (t *LaneTable) Replay(c *wire.Coder) {
 		c.Check(errLane)
 	case step == NoStep:
 		l.first, l.last = values, slices.Clone(values)
-	case int(step) == l.Kinds() && l.number(values) != step:
+	case int(step) == l.StepCount() && l.number(values) != step:
 		c.Check(errLane)
 	default:
 		l.Advance(step)

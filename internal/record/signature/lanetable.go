@@ -29,9 +29,9 @@ func (t *LaneTable) after() uint16 {
 	return promoteAfter
 }
 
-// LaneWords returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
+// MovableWords returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
 // itself.
-type LaneWords func(k Key) []int32
+type MovableWords func(k Key) []int32
 
 // What laneOf says of a signature, if it is not the number of a lane.
 const (
@@ -78,11 +78,11 @@ func (t *LaneTable) Lane(n uint32) *LaneBuilder {
 	return nil
 }
 
-// Plain reports whether the calls of signature number n are all of it, and no lane fits them.
-func (t *LaneTable) Plain(n uint32) bool { return t.laneOf[n] == plain }
+// IsPlain reports whether the calls of signature number n are all of it, and no lane fits them.
+func (t *LaneTable) IsPlain(n uint32) bool { return t.laneOf[n] == plain }
 
-// Lanes returns how many lanes there are.
-func (t *LaneTable) Lanes() int { return len(t.lanes) }
+// LaneCount returns how many lanes there are.
+func (t *LaneTable) LaneCount() int { return len(t.lanes) }
 
 // Number returns the number of a signature without a lane, whatever it is, a new one if
 // it is new; see signature.Table.
@@ -111,11 +111,11 @@ func (t *LaneTable) grow() {
 	}
 }
 
-// Follow is Number for a call of a thread whose values may be in lanes. It is in
+// NumberInLane is Number for a call of a thread whose values may be in lanes. It is in
 // none that is not known yet, and no lane takes it in, if thread is negative: the
 // calls of a stream come into a lane in the order of the stream.
-func (t *LaneTable) Follow(prev uint32, thread int, k Key, may LaneWords) uint32 {
-	if g := t.Guess(prev); int(g) < len(t.laneOf) {
+func (t *LaneTable) NumberInLane(prev uint32, thread int, k Key, may MovableWords) uint32 {
+	if g := t.GuessNext(prev); int(g) < len(t.laneOf) {
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
 		case i >= 0:
@@ -126,7 +126,7 @@ func (t *LaneTable) Follow(prev uint32, thread int, k Key, may LaneWords) uint32
 				l.add(k)
 				return g
 			}
-		case i == plain && t.Matches(g, k):
+		case i == plain && t.MatchesKey(g, k):
 			return g
 		}
 	}
@@ -163,7 +163,7 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	if f.lane != NoStep {
 		of := t.Key(f.lane)
 		if fitsWords(of, k) {
-			key := t.laneKey(thread, k, of.Lane())
+			key := t.laneKey(thread, k, of.LaneWords())
 			if n, ok := t.LookUp(key); ok {
 				return n, true
 			}
@@ -186,7 +186,7 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 		}
 		if f.lane != NoStep {
 			of := t.Key(f.lane)
-			use = use || slices.Contains(of.Lane(), int64(w)) || differs(of, w)
+			use = use || slices.Contains(of.LaneWords(), int64(w)) || differs(of, w)
 		}
 		if use {
 			in = append(in, int64(w))
@@ -203,7 +203,7 @@ func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 	if f.lane != NoStep {
 		before := t.Key(f.lane)
 		for other, i := range t.laneOf {
-			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && Equal(k[1:], before[1:]) {
+			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && EqualKeys(k[1:], before[1:]) {
 				t.lanes[i].closed = true
 			}
 		}
@@ -273,7 +273,7 @@ func (t *LaneTable) join(n uint32, words []int32) {
 		t.families[h] = &laneFamily{last: n, lane: NoStep, sums: [2 * maxPeriod]uint16{sum}}
 		return
 	}
-	if !akin(t.Peek(f.last), k, words) {
+	if !akin(t.PeekKey(f.last), k, words) {
 		return
 	}
 	if f.lane != NoStep && fitsWords(t.Key(f.lane), k) {
@@ -294,7 +294,7 @@ func (t *LaneTable) join(n uint32, words []int32) {
 
 func (t *LaneTable) familyOf(k Key, words []int32) *laneFamily {
 	f := t.families[familyHash(k, words)]
-	if f == nil || !akin(t.Peek(f.last), k, words) {
+	if f == nil || !akin(t.PeekKey(f.last), k, words) {
 		return nil
 	}
 	return f
@@ -310,7 +310,7 @@ func (t *LaneTable) addLane(key Key, before uint32) uint32 {
 	n := t.insert(key)
 	t.laneOf[n] = int32(len(t.lanes))
 	var words []int32
-	for _, w := range key.Lane() {
+	for _, w := range key.LaneWords() {
 		words = append(words, int32(w))
 	}
 	t.lanes = append(t.lanes, newBuilder(words))
@@ -320,18 +320,18 @@ func (t *LaneTable) addLane(key Key, before uint32) uint32 {
 
 // fitsWords reports whether a plain key has the values that the key of a lane has.
 func fitsWords(of, k Key) bool {
-	words := of.Lane()
+	words := of.LaneWords()
 	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {
 		return false
 	}
 	from := 1
 	for _, w := range words {
-		if !Equal(of[from:w], k[from:w]) {
+		if !EqualKeys(of[from:w], k[from:w]) {
 			return false
 		}
 		from = int(w) + 1
 	}
-	return Equal(of[from:len(k)], k[from:])
+	return EqualKeys(of[from:len(k)], k[from:])
 }
 
 func akin(a, b Key, words []int32) bool {
@@ -340,12 +340,12 @@ func akin(a, b Key, words []int32) bool {
 	}
 	from := int32(0)
 	for _, w := range words {
-		if !Equal(a[from:w], b[from:w]) {
+		if !EqualKeys(a[from:w], b[from:w]) {
 			return false
 		}
 		from = w + 1
 	}
-	return Equal(a[from:], b[from:])
+	return EqualKeys(a[from:], b[from:])
 }
 
 func familyHash(k Key, words []int32) uint64 {
@@ -365,12 +365,12 @@ func familyHash(k Key, words []int32) uint64 {
 	return h
 }
 
-// Size is the number of bytes the table holds, about.
-func (t *LaneTable) Size() int {
+// HeldBytes is the number of bytes the table holds, about.
+func (t *LaneTable) HeldBytes() int {
 	const ofFamily = 64 // and its place in the map
-	n := t.Table.Size() + 4*(cap(t.laneOf)+cap(t.older)) + len(t.families)*ofFamily
+	n := t.Table.HeldBytes() + 4*(cap(t.laneOf)+cap(t.older)) + len(t.families)*ofFamily
 	for _, l := range t.lanes {
-		n += l.Size()
+		n += l.HeldBytes()
 	}
 	return n
 }

@@ -20,13 +20,13 @@ var ErrLayout = errors.New("values don't fit the function")
 // A key has them in the order in which they are recorded: all inputs first, then the
 // result and all outputs. There are no outputs where the call failed or never returned.
 type Layout struct {
-	Result Width
-	Varies bool // see mpi.Call.ResultMayVary
-	Params []ParamLayout
-	Made   int // how many values a new communicator or datatype has
+	Result       Width
+	ResultVaries bool // see mpi.Call.ResultMayVary
+	Params       []ParamLayout
+	MadeValues   int // how many values a new communicator or datatype has
 
-	Receive    ReceiveParams // nothing if its calls ask for no message, or don't name it
-	Completion meaning.Completion
+	ReceiveParams ReceiveParams // nothing if its calls ask for no message, or don't name it
+	Completion    meaning.CompletionParams
 }
 
 // A ParamLayout is what there is to know of a parameter.
@@ -89,7 +89,7 @@ func LayoutOf(c *mpi.Call) Layout {
 	l := Layout{Params: make([]ParamLayout, 0, len(c.Params))}
 	names := make([]string, 0, len(c.Params))
 	if c.ReturnsValue() {
-		l.Result, l.Varies = widthOf(c.Returns), c.ResultMayVary()
+		l.Result, l.ResultVaries = widthOf(c.ReturnKind), c.ResultMayVary()
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -101,7 +101,7 @@ func LayoutOf(c *mpi.Call) Layout {
 		case !p.Array, p.Kind == mpi.KindString && !q.In:
 			// A C string is an array itself: what has a length on the way out is one
 			// string, not several.
-		case p.Inner != nil:
+		case p.InnerLen != nil:
 			q.Dims = 2
 		default:
 			q.Dims = 1
@@ -109,15 +109,15 @@ func LayoutOf(c *mpi.Call) Layout {
 		l.Params, names = append(l.Params, q), append(names, p.Name)
 	}
 	switch {
-	case c.Has(mpi.CreatesComm):
-		l.Made = CommWords
-	case c.Has(mpi.CreatesType):
-		l.Made = TypeWords
+	case c.Has(mpi.AttrCreatesComm):
+		l.MadeValues = CommWords
+	case c.Has(mpi.AttrCreatesType):
+		l.MadeValues = TypeWords
 	}
 	if r, ok := l.receiveOf(c); ok {
-		l.Receive = r
+		l.ReceiveParams = r
 	}
-	l.Completion = meaning.CompletionOf(c, len(names), func(i int) string { return names[i] })
+	l.Completion = meaning.CompletionParamsOf(c, len(names), func(i int) string { return names[i] })
 	return l
 }
 
@@ -145,7 +145,7 @@ const (
 // result, or what is known of what the call made.
 type Span struct {
 	Param      int // index in the layout, or Result or Made
-	Out        bool
+	IsOutput   bool
 	Width      Width
 	Dims       int
 	First, End int // the first value, and where the next span begins
@@ -183,8 +183,8 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	return nil, ErrLayout
 }
 
-// Recorded does the same with values in the order of a key.
-func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
+// KeySpans does the same with values in the order of a key.
+func (l *Layout) KeySpans(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
 	}
@@ -221,7 +221,7 @@ func (r *valueReader) part(param int, of Width, dims int, out bool) {
 	if r.at < 0 || of == WidthNone && dims == 0 {
 		return
 	}
-	s := Span{Param: param, Out: out, Width: of, Dims: dims, First: r.at, errors: out && r.vals[0] == mpi.ErrInStatus}
+	s := Span{Param: param, IsOutput: out, Width: of, Dims: dims, First: r.at, errors: out && r.vals[0] == mpi.ErrInStatus}
 	s.passed = !out && param >= 0 && r.l.Params[param].Request
 	r.at = s.end(r.vals)
 	s.End = r.at
@@ -230,8 +230,8 @@ func (r *valueReader) part(param int, of Width, dims int, out bool) {
 
 // made takes what is left for what the call made, and reports whether all values fit.
 func (r *valueReader) made() bool {
-	if r.at >= 0 && r.l.Made > 0 && len(r.vals)-r.at == r.l.Made {
-		r.list = append(r.list, Span{Param: ParamMade, Out: true, Width: WidthOne, First: r.at, End: len(r.vals)})
+	if r.at >= 0 && r.l.MadeValues > 0 && len(r.vals)-r.at == r.l.MadeValues {
+		r.list = append(r.list, Span{Param: ParamMade, IsOutput: true, Width: WidthOne, First: r.at, End: len(r.vals)})
 		return true
 	}
 	return r.at == len(r.vals)
@@ -248,7 +248,7 @@ func (s *Span) end(vals []int64) int {
 		n, _ := ArrayLength(vals[s.First])
 		end = s.First + 1
 		switch rest := int64(len(vals) - end); {
-		case n == AsLeft && s.passed && s.Dims == 1: // nothing follows
+		case n == LengthFromEarlierCall && s.passed && s.Dims == 1: // nothing follows
 		case n <= firstSummed || n > rest:
 			return -1
 		case n > 0 && (s.Dims > 1 || s.Width == WidthStatus):
@@ -300,8 +300,8 @@ func (s *Span) Elements(vals []int64) iter.Seq[Span] {
 	}
 }
 
-// Summed reports whether the elements of an array are left out, see LeaveOut.
-func (s *Span) Summed(vals []int64) bool {
+// HasSumsLeftOut reports whether the elements of an array are left out, see LeaveOut.
+func (s *Span) HasSumsLeftOut(vals []int64) bool {
 	if s.Dims == 0 {
 		return false
 	}
@@ -309,8 +309,8 @@ func (s *Span) Summed(vals []int64) bool {
 	return summed
 }
 
-// Filled reports whether a status has source, tag and count.
-func (s *Span) Filled(vals []int64) bool {
+// IsFilledStatus reports whether a status has source, tag and count.
+func (s *Span) IsFilledStatus(vals []int64) bool {
 	form := vals[s.First]
 	return s.Width == WidthStatus && s.Dims == 0 && (form == StatusFilled || form == StatusIgnored)
 }

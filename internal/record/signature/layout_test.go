@@ -66,13 +66,13 @@ func TestLayout(t *testing.T) {
 				add(i, true, values(t, p, p.Dims, code != 0))
 			}
 		}
-		if l.Made > 0 && code == 0 {
-			add(signature.ParamMade, true, make([]int64, l.Made))
+		if l.MadeValues > 0 && code == 0 {
+			add(signature.ParamMade, true, make([]int64, l.MadeValues))
 		}
 		for _, x := range []struct {
 			sides []side
 			find  func([]signature.Span, []int64) ([]signature.Span, error)
-		}{{both, l.Spans}, {append(ins, outs...), l.Recorded}} {
+		}{{both, l.Spans}, {append(ins, outs...), l.KeySpans}} {
 			vals := []int64{code}
 			for _, s := range x.sides {
 				vals = append(vals, s.vals...)
@@ -84,7 +84,7 @@ func TestLayout(t *testing.T) {
 			at := 1
 			for i, s := range spans {
 				want := x.sides[i]
-				if s.Param != want.param || s.Out != want.out || s.First != at || !slices.Equal(vals[s.First:s.End], want.vals) {
+				if s.Param != want.param || s.IsOutput != want.out || s.First != at || !slices.Equal(vals[s.First:s.End], want.vals) {
 					t.Fatalf("%s: span %d of %v is %+v, not %+v", call.Name, i, vals, s, want)
 				}
 				if at = s.End; s.Dims > 0 {
@@ -120,7 +120,7 @@ func FuzzLayout(f *testing.F) {
 				vals[i] = -1 << 63
 			}
 		}
-		for _, find := range []func([]signature.Span, []int64) ([]signature.Span, error){l.Spans, l.Recorded} {
+		for _, find := range []func([]signature.Span, []int64) ([]signature.Span, error){l.Spans, l.KeySpans} {
 			spans, err := find(nil, vals)
 			if err != nil {
 				continue
@@ -143,9 +143,9 @@ func FuzzLayout(f *testing.F) {
 			if at != len(vals) {
 				t.Fatalf("%d of %d values", at, len(vals))
 			}
-			var m signature.Movable
-			m.Find(&l, spans, vals)
-			for _, list := range [][]int32{m.Values, m.Forms, m.Segments} {
+			var m signature.MovableValues
+			m.FindIn(&l, spans, vals)
+			for _, list := range [][]int32{m.Values, m.LayoutValues, m.SegmentValues} {
 				if !slices.IsSorted(list) || len(list) > 0 && int(list[len(list)-1]) >= len(vals) {
 					t.Fatalf("%d", list)
 				}

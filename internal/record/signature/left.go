@@ -17,27 +17,27 @@ import (
 //
 // An array that is as left is kept nevertheless if it repeats one that was kept, by the same names: a poll stays one call.
 
-// AsLeft is the length of such an array.
-const AsLeft = -6
+// LengthFromEarlierCall is the length of such an array.
+const LengthFromEarlierCall = -6
 
-// Leaves reports whether calls of the function leave an array of requests.
-func (l *Layout) Leaves() bool {
+// LeavesRequestArray reports whether calls of the function leave an array of requests.
+func (l *Layout) LeavesRequestArray() bool {
 	x := &l.Completion
 	return x.Completes && x.Requests >= 0 && (x.Flag >= 0 || x.Index >= 0 || x.Indices >= 0)
 }
 
-// Requests returns the array of requests that a call is given.
-func (l *Layout) Requests(spans []Span) (Span, bool) {
+// RequestsSpan returns the array of requests that a call is given.
+func (l *Layout) RequestsSpan(spans []Span) (Span, bool) {
 	for i := range spans {
-		if s := &spans[i]; s.Param == l.Completion.Requests && !s.Out {
+		if s := &spans[i]; s.Param == l.Completion.Requests && !s.IsOutput {
 			return *s, true
 		}
 	}
 	return Span{}, false
 }
 
-// A LeftRequests is what the last call that leaves an array of requests left of it.
-type LeftRequests struct {
+// A RequestArrayState is what the last call that leaves an array of requests left of it.
+type RequestArrayState struct {
 	// Requests are those of the array: how many one-shot requests the thread had made with each, 0 for null.
 	Requests []int64
 	Known    bool // else nothing is left
@@ -47,9 +47,9 @@ type LeftRequests struct {
 	made    int64 // one-shot requests before it
 }
 
-// RequestOf returns the request that has a name for the next call, made one-shot requests into the thread; false if it
+// RequestOfName returns the request that has a name for the next call, made one-shot requests into the thread; false if it
 // can't be left.
-func RequestOf(name, made int64) (request int64, ok bool) {
+func RequestOfName(name, made int64) (request int64, ok bool) {
 	if name <= 0 || name&1 != 0 {
 		return 0, name == 0
 	}
@@ -57,24 +57,24 @@ func RequestOf(name, made int64) (request int64, ok bool) {
 	return request, request > 0
 }
 
-// NameOf undoes RequestOf.
-func NameOf(request, made int64) int64 {
+// NameOfRequest undoes RequestOf.
+func NameOfRequest(request, made int64) int64 {
 	if request == 0 {
 		return 0
 	}
 	return 2 * (made - request + 1)
 }
 
-// Forget forgets what is left.
-func (x *LeftRequests) Forget() { x.Known = false }
+// ForgetArray forgets what is left.
+func (x *RequestArrayState) ForgetArray() { x.Known = false }
 
-// LeavesOut reports whether an array is left out that a call passes, made one-shot requests into the thread.
-func (x *LeftRequests) LeavesOut(requests []int64, made int64) bool {
+// CanLeaveOut reports whether an array is left out that a call passes, made one-shot requests into the thread.
+func (x *RequestArrayState) CanLeaveOut(requests []int64, made int64) bool {
 	return x.Known && slices.Equal(requests, x.Requests) && (!x.kept || x.changed || x.made != made)
 }
 
-// Pass takes in such an array. Nothing is known then until the call has ended: see Leave.
-func (x *LeftRequests) Pass(requests []int64, made int64, leftOut bool) {
+// PassArray takes in such an array. Nothing is known then until the call has ended: see Leave.
+func (x *RequestArrayState) PassArray(requests []int64, made int64, leftOut bool) {
 	if !leftOut {
 		x.Requests = append(x.Requests[:0], requests...)
 	}
@@ -85,17 +85,17 @@ func (x *LeftRequests) Pass(requests []int64, made int64, leftOut bool) {
 type EndedRequests struct {
 	Known   bool // else the state is unknown
 	All     bool
-	Numbers []int
+	Indices []int
 }
 
-// Leave says that the call has ended.
-func (x *LeftRequests) Leave(e EndedRequests) {
+// EndCall says that the call has ended.
+func (x *RequestArrayState) EndCall(e EndedRequests) {
 	end := func(k int) {
 		if k < len(x.Requests) && x.Requests[k] != 0 {
 			x.Requests[k], x.changed = 0, true
 		}
 	}
-	for _, k := range e.Numbers {
+	for _, k := range e.Indices {
 		end(k)
 	}
 	for k := range x.Requests {
@@ -111,7 +111,7 @@ func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 	x := &l.Completion
 	found := func(param int) (Span, bool) {
 		for i := range spans {
-			if s := &spans[i]; param >= 0 && s.Param == param && s.Out {
+			if s := &spans[i]; param >= 0 && s.Param == param && s.IsOutput {
 				return *s, true
 			}
 		}
@@ -125,7 +125,7 @@ func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 	}
 	end := func(k int64) {
 		if k >= 0 && k <= math.MaxInt32 {
-			e.Numbers = append(e.Numbers, int(k))
+			e.Indices = append(e.Indices, int(k))
 		}
 	}
 	switch {
@@ -146,86 +146,86 @@ func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 func requestsOf(list, names []int64, made int64) ([]int64, bool) {
 	all := true
 	for _, name := range names {
-		r, ok := RequestOf(name, made)
+		r, ok := RequestOfName(name, made)
 		list, all = append(list, r), all && ok
 	}
 	return list, all
 }
 
 // LeaveOutArray appends a call's values to a list, without an array of requests that is as left.
-func (x *LeftRequests) LeaveOutArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
-	s, ok := l.Requests(spans)
+func (x *RequestArrayState) LeaveOutArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
+	s, ok := l.RequestsSpan(spans)
 	if !ok || vals[s.First] <= 0 {
-		x.Forget()
+		x.ForgetArray()
 		return append(to, vals...)
 	}
 	var room [16]int64
 	requests, ok := requestsOf(room[:0], vals[s.First+1:s.End], made)
 	if !ok {
-		x.Forget()
+		x.ForgetArray()
 		return append(to, vals...)
 	}
-	leftOut := x.LeavesOut(requests, made)
-	if x.Pass(requests, made, leftOut); leftOut {
-		to = append(append(append(to, vals[:s.First]...), AsLeft), vals[s.End:]...)
+	leftOut := x.CanLeaveOut(requests, made)
+	if x.PassArray(requests, made, leftOut); leftOut {
+		to = append(append(append(to, vals[:s.First]...), LengthFromEarlierCall), vals[s.End:]...)
 	} else {
 		to = append(to, vals...)
 	}
-	x.Leave(l.EndedRequests(spans, vals))
+	x.EndCall(l.EndedRequests(spans, vals))
 	return to
 }
 
 // A RequestArray is what there is of a call's array of requests, for who fills it in.
 type RequestArray struct {
-	AsLeft bool    // it isn't there
-	Names  []int64 // of the requests, else
-	Ending EndedRequests
+	IsLeftOut bool    // it isn't there
+	Names     []int64 // of the requests, else
+	Ended     EndedRequests
 }
 
-// ArrayOf returns that of a call that leaves one.
-func (l *Layout) ArrayOf(spans []Span, vals []int64) (a RequestArray) {
-	if s, ok := l.Requests(spans); ok && vals[s.First] == AsLeft {
-		a.AsLeft = true
+// RequestArrayOf returns that of a call that leaves one.
+func (l *Layout) RequestArrayOf(spans []Span, vals []int64) (a RequestArray) {
+	if s, ok := l.RequestsSpan(spans); ok && vals[s.First] == LengthFromEarlierCall {
+		a.IsLeftOut = true
 	} else if ok {
 		a.Names = vals[s.First+1 : s.End]
 	}
-	a.Ending = l.EndedRequests(spans, vals)
+	a.Ended = l.EndedRequests(spans, vals)
 	return a
 }
 
-// Take takes in the array of a call, made one-shot requests into the thread, before which what was left has been filled in.
-func (x *LeftRequests) Take(a *RequestArray, made int64) {
+// TakeArray takes in the array of a call, made one-shot requests into the thread, before which what was left has been filled in.
+func (x *RequestArrayState) TakeArray(a *RequestArray, made int64) {
 	ok := len(a.Names) > 0
-	if a.AsLeft {
+	if a.IsLeftOut {
 		ok = x.Known
 	} else {
 		var named bool
 		x.Requests, named = requestsOf(x.Requests[:0], a.Names, made)
 		ok = ok && named
 	}
-	if x.Leave(a.Ending); !ok {
-		x.Forget()
+	if x.EndCall(a.Ended); !ok {
+		x.ForgetArray()
 	}
 }
 
 // FillInArray appends a call's values to a list, with the array of requests that LeaveOut left out. It is false if that can't have made them.
-func (x *LeftRequests) FillInArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
-	s, ok := l.Requests(spans)
-	if !ok || vals[s.First] != AsLeft {
+func (x *RequestArrayState) FillInArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
+	s, ok := l.RequestsSpan(spans)
+	if !ok || vals[s.First] != LengthFromEarlierCall {
 		return append(to, vals...), true
 	}
 	to = append(append(to, vals[:s.First]...), int64(len(x.Requests)))
 	for _, r := range x.Requests {
-		to = append(to, NameOf(r, made))
+		to = append(to, NameOfRequest(r, made))
 	}
 	return append(to, vals[s.End:]...), x.Known
 }
 
 // Code is the state.
-func (x *LeftRequests) Code(c *wire.Coder) {
+func (x *RequestArrayState) Code(c *wire.Coder) {
 	c.Integers(&x.Requests)
 	c.Bool(&x.Known)
 	c.Bool(&x.kept)
 	c.Bool(&x.changed)
-	wire.Integers(c, &x.made)
+	wire.CodeIntegers(c, &x.made)
 }

@@ -14,8 +14,8 @@ func TestLeft(t *testing.T) {
 	const foreign = -3
 	layouts := make(map[string]*Layout)
 	for _, name := range []string{"MPI_Waitany", "MPI_Testany", "MPI_Waitsome", "MPI_Testsome", "MPI_Testall", "MPI_Waitall", "MPI_Wait"} {
-		if layouts[name] = layoutNamed(t, name); layouts[name].Leaves() != (name != "MPI_Waitall" && name != "MPI_Wait") {
-			t.Errorf("%s: leaves %v", name, layouts[name].Leaves())
+		if layouts[name] = layoutNamed(t, name); layouts[name].LeavesRequestArray() != (name != "MPI_Waitall" && name != "MPI_Wait") {
+			t.Errorf("%s: leaves %v", name, layouts[name].LeavesRequestArray())
 		}
 	}
 	leftOut, kept := 0, 0
@@ -23,7 +23,7 @@ func TestLeft(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		made := int64(0)
 		var array []int64 // as Left.Requests
-		var out, in LeftRequests
+		var out, in RequestArrayState
 		var was []int64 // nil: not known
 		fresh := func() int64 {
 			switch r.IntN(6) {
@@ -52,7 +52,7 @@ func TestLeft(t *testing.T) {
 			strange, failed, n := r.IntN(15) == 0 && len(array) > 0, r.IntN(15) == 0, int64(len(array))
 			vals := []int64{0, n, n}
 			for _, request := range array {
-				vals = append(vals, NameOf(request, made))
+				vals = append(vals, NameOfRequest(request, made))
 			}
 			if strange {
 				vals[3] = foreign
@@ -103,10 +103,10 @@ func TestLeft(t *testing.T) {
 			if got, ok := in.FillInArray(nil, l, spans, short, made); !ok || !slices.Equal(got, vals) {
 				t.Fatalf("seed %d, call %d: %s: %v of %v, want %v", seed, i, name, got, short, vals)
 			}
-			a := l.ArrayOf(spans, short)
-			in.Take(&a, made)
+			a := l.RequestArrayOf(spans, short)
+			in.TakeArray(&a, made)
 			asLeft := was != nil && slices.Equal(was, before) && !strange
-			switch isOut := short[2] == AsLeft; {
+			switch isOut := short[2] == LengthFromEarlierCall; {
 			case isOut && !asLeft:
 				t.Fatalf("seed %d, call %d: %v is not %v", seed, i, before, was)
 			case isOut:
@@ -133,14 +133,14 @@ func TestLeft(t *testing.T) {
 
 // TestPollStays: a poll on which nothing happens is the same call each time, kept or left out.
 func TestPollStays(t *testing.T) {
-	var x LeftRequests
+	var x RequestArrayState
 	pass := func(want bool, made int64, ended []int, requests ...int64) {
 		t.Helper()
-		got := x.LeavesOut(requests, made)
-		if x.Pass(requests, made, got); got != want {
+		got := x.CanLeaveOut(requests, made)
+		if x.PassArray(requests, made, got); got != want {
 			t.Errorf("%v: left out %v", requests, got)
 		}
-		x.Leave(EndedRequests{Known: true, Numbers: ended})
+		x.EndCall(EndedRequests{Known: true, Indices: ended})
 	}
 	pass(false, 2, nil, 1, 2)
 	pass(false, 2, nil, 1, 2)
@@ -152,6 +152,6 @@ func TestPollStays(t *testing.T) {
 	pass(true, 3, nil, 0, 0)
 	pass(false, 5, nil, 4, 5)
 	pass(true, 6, nil, 4, 5)
-	x.Forget()
+	x.ForgetArray()
 	pass(false, 6, nil, 4, 5)
 }

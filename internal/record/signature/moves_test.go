@@ -26,8 +26,8 @@ func TestMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		var m Movable
-		m.Find(&l, spans, c.vals)
+		var m MovableValues
+		m.FindIn(&l, spans, c.vals)
 		slices.Sort(m.Values)
 		if !slices.Equal(m.Values, c.want) {
 			t.Errorf("%s: values %v may move, not %v", c.name, m.Values, c.want)

@@ -49,8 +49,8 @@ func isNumber(run, digits []byte) bool {
 	return bytes.HasSuffix(run, digits) && len(bytes.TrimLeft(run[:len(run)-len(digits)], "0")) == 0
 }
 
-// FileOfRank returns the name of a rank's file. Without a rank, -1, the number is shown as a format of C's printf.
-func FileOfRank(template string, rank int) string {
+// FileNameOfRank returns the name of a rank's file. Without a rank, -1, the number is shown as a format of C's printf.
+func FileNameOfRank(template string, rank int) string {
 	b := []byte(template)
 	at := bytes.IndexByte(b, 0)
 	if at < 0 || at+1 >= len(b) || !isDigit(b[at+1]) {

@@ -18,10 +18,10 @@ func TestTemplate(t *testing.T) {
 		{"x0000000000007", 7, "x0000000000007"}, {"1/1", 1, "1/%d"}, {"plain.txt", -1, "plain.txt"},
 	} {
 		b := string(FileTemplate([]byte(c.path), c.rank))
-		if got := FileOfRank(b, -1); got != c.want {
+		if got := FileNameOfRank(b, -1); got != c.want {
 			t.Errorf("%q of rank %d: %q, want %q", c.path, c.rank, got, c.want)
 		}
-		if back := FileOfRank(b, c.rank); back != c.path {
+		if back := FileNameOfRank(b, c.rank); back != c.path {
 			t.Errorf("%q of rank %d comes back as %q", c.path, c.rank, back)
 		}
 	}
@@ -35,7 +35,7 @@ func TestTemplateIsLossless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := strings.ReplaceAll(rapid.StringMatching(`[a-z0-9./]{0,12}`).Draw(t, "path"), "\x00", "")
 		rank := rapid.IntRange(-1, 120).Draw(t, "rank")
-		if got := FileOfRank(string(FileTemplate([]byte(path), rank)), rank); got != path {
+		if got := FileNameOfRank(string(FileTemplate([]byte(path), rank)), rank); got != path {
 			t.Fatalf("%q of rank %d comes back as %q", path, rank, got)
 		}
 	})

@@ -13,8 +13,8 @@ const (
 	maxFoldWork  = 1 << 20 // symbols of a grammar that are appended anew
 )
 
-// A Folding says which calls go into lanes that were made after them.
-type Folding struct {
+// A Promotion says which calls go into lanes that were made after them.
+type Promotion struct {
 	Streams []*grammar.Grammar
 	table   *LaneTable
 	into    map[uint32]uint32       // plain signature → the one with the lane
@@ -22,9 +22,9 @@ type Folding struct {
 	longer  map[uint32]*LaneBuilder // lanes with these calls
 }
 
-// Fold finds the calls that came before their lanes, given the grammars of all threads.
-func (t *LaneTable) Fold(streams []*grammar.Grammar) *Folding {
-	f := &Folding{
+// Promote finds the calls that came before their lanes, given the grammars of all threads.
+func (t *LaneTable) Promote(streams []*grammar.Grammar) *Promotion {
+	f := &Promotion{
 		Streams: append([]*grammar.Grammar(nil), streams...),
 		table:   t, into: make(map[uint32]uint32), from: make(map[uint32][]uint32), longer: make(map[uint32]*LaneBuilder),
 	}
@@ -56,7 +56,7 @@ func (t *LaneTable) Fold(streams []*grammar.Grammar) *Folding {
 }
 
 // lane looks for what goes into a lane.
-func (f *Folding) lane(n uint32, stream int, counts [][]uint64) {
+func (f *Promotion) lane(n uint32, stream int, counts [][]uint64) {
 	t := f.table
 	of := t.Key(n)
 	var list []uint32
@@ -82,7 +82,7 @@ func (f *Folding) lane(n uint32, stream int, counts [][]uint64) {
 	for _, i := range list {
 		wanted[i] = true
 	}
-	sums := grammar.NewSums(f.Streams[stream], func(i uint32) int64 {
+	sums := grammar.NewWeightSums(f.Streams[stream], func(i uint32) int64 {
 		if wanted[i] {
 			return 1
 		}
@@ -108,7 +108,7 @@ func (f *Folding) lane(n uint32, stream int, counts [][]uint64) {
 }
 
 // stream renumbers the grammar of a thread.
-func (f *Folding) stream(s int, g *grammar.Grammar) {
+func (f *Promotion) stream(s int, g *grammar.Grammar) {
 	any := false
 	for _, n := range g.Terminals() {
 		_, ok := f.into[n]
@@ -137,13 +137,13 @@ func (f *Folding) stream(s int, g *grammar.Grammar) {
 	}
 }
 
-// From returns the plain signatures whose calls are in the lane of signature number n now.
-func (f *Folding) From(n uint32) []uint32 { return f.from[n] }
+// PlainSignatures returns the plain signatures whose calls are in the lane of signature number n now.
+func (f *Promotion) PlainSignatures(n uint32) []uint32 { return f.from[n] }
 
-// Lane returns the lane of signature number n, of a terminal whose values, but for those
+// LaneOf returns the lane of signature number n, of a terminal whose values, but for those
 // in the lane, are those of the signature in an order; see Builder.Lane. False if it has
 // no values.
-func (f *Folding) Lane(n uint32, terminal int, vals []int64, order []int) (Lane, bool) {
+func (f *Promotion) LaneOf(n uint32, terminal int, vals []int64, order []int) (Lane, bool) {
 	l := f.longer[n]
 	if l == nil {
 		l = f.table.Lane(n)

@@ -13,17 +13,17 @@ func (t *Table) CodeKeys(c *wire.Coder, first int, insert func(Key) error) {
 		var call, site uint64
 		var words []int64
 		if c.Reader == nil {
-			k := t.Peek(uint32(t.Len() - n))
+			k := t.PeekKey(uint32(t.Len() - n))
 			call, site, words = uint64(k[0]), k.Site(), k[KeyHeader:]
 		}
-		wire.Uints(c, &call)
+		wire.CodeUints(c, &call)
 		c.Uint64(&site)
 		if c.Integers(&words); c.Reader == nil || c.Failed() {
 			continue
 		}
 		k := append(Key{int64(call), int64(site)}, words...)
 		_, twice := t.LookUp(k)
-		if c.Refuse(twice, "a signature appears twice"); !twice {
+		if c.RefuseIf(twice, "a signature appears twice"); !twice {
 			c.Check(insert(k))
 		}
 	}
@@ -44,5 +44,5 @@ func (t *Table) CodeTimes(c *wire.Coder) {
 }
 
 func codeStat(c *wire.Coder, s *model.Stat) {
-	wire.Uints(c, &s.Count, &s.Sum, &s.Min, &s.Max, &s.Squares.Hi, &s.Squares.Lo)
+	wire.CodeUints(c, &s.Count, &s.Sum, &s.Min, &s.Max, &s.Squares.Hi, &s.Squares.Lo)
 }

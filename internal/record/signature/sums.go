@@ -38,9 +38,9 @@ func LeaveOutSums(counts, displs []int64) bool {
 	return true
 }
 
-// FillSums undoes LeaveOut. It returns false, and changes nothing, if that can't have
+// FillInSums undoes LeaveOut. It returns false, and changes nothing, if that can't have
 // made these values.
-func FillSums(counts, displs []int64) bool {
+func FillInSums(counts, displs []int64) bool {
 	if len(displs) == 0 || len(counts) != len(displs) {
 		return false
 	}

@@ -49,7 +49,7 @@ func TestSums(t *testing.T) {
 				t.Fatalf("displacement %d is still %d", i+1, v)
 			}
 		}
-		if !FillSums(all, got) || !slices.Equal(got, plain) {
+		if !FillInSums(all, got) || !slices.Equal(got, plain) {
 			t.Fatalf("%v became %v", plain, got)
 		}
 		one := 2 + r.IntN(len(counts)-1)
@@ -79,7 +79,7 @@ func TestNoSums(t *testing.T) {
 		if LeaveOutSums(counts, displs) || !slices.Equal(displs, x.displs) || !slices.Equal(counts, x.counts) {
 			t.Errorf("%s: left out", x.what)
 		}
-		if FillSums(counts, displs) || !slices.Equal(displs, x.displs) {
+		if FillInSums(counts, displs) || !slices.Equal(displs, x.displs) {
 			t.Errorf("%s: filled in", x.what)
 		}
 	}
@@ -87,7 +87,7 @@ func TestNoSums(t *testing.T) {
 		{-8}, {-8, 0}, {-8, 0, 1}, {-9, 0, 0}, {-7, 0, 0}, {-6, 0, 0}, {-5, 0, 0}, {math.MinInt64, 0, 0}, {math.MaxInt64, 0, 0},
 	} {
 		got := slices.Clone(displs)
-		if FillSums(array(1, 2), got) || !slices.Equal(got, displs) {
+		if FillInSums(array(1, 2), got) || !slices.Equal(got, displs) {
 			t.Errorf("%v was filled in", displs)
 		}
 	}

@@ -56,8 +56,8 @@ func (t *Table) Key(n uint32) Key {
 	return t.keys[t.start[n]:t.start[n+1]]
 }
 
-// Peek is Key for who is through with it before the table is asked anything else.
-func (t *Table) Peek(n uint32) Key {
+// PeekKey is Key for who is through with it before the table is asked anything else.
+func (t *Table) PeekKey(n uint32) Key {
 	if n < t.first {
 		t.scratch = t.blocks[n/blockKeys].key(t.scratch[:0], n%blockKeys)
 		return t.scratch
@@ -65,8 +65,8 @@ func (t *Table) Peek(n uint32) Key {
 	return t.Key(n)
 }
 
-// Matches reports whether signature number n is k.
-func (t *Table) Matches(n uint32, k Key) bool { return Equal(t.Peek(n), k) }
+// MatchesKey reports whether signature number n is k.
+func (t *Table) MatchesKey(n uint32, k Key) bool { return EqualKeys(t.PeekKey(n), k) }
 
 // Times returns the summaries of signature number n, to be changed before the table is.
 func (t *Table) Times(n uint32) *Times {
@@ -76,9 +76,9 @@ func (t *Table) Times(n uint32) *Times {
 	return t.blocks[n/blockKeys].change(n % blockKeys)
 }
 
-// Guess returns the signature that came after prev last time; it may be any
+// GuessNext returns the signature that came after prev last time; it may be any
 // number below Len, or None.
-func (t *Table) Guess(prev uint32) uint32 {
+func (t *Table) GuessNext(prev uint32) uint32 {
 	if i := int(prev + 1); i < len(t.next) {
 		return t.next[i]
 	}
@@ -91,7 +91,7 @@ func (t *Table) NoteOrder(prev, n uint32) { t.next[prev+1] = n }
 // Number returns the number of a signature, a new one if it is new. prev is
 // the one before it in its stream, None if it is the first.
 func (t *Table) Number(prev uint32, k Key) uint32 {
-	if g := t.Guess(prev); g < uint32(t.Len()) && t.Matches(g, k) {
+	if g := t.GuessNext(prev); g < uint32(t.Len()) && t.MatchesKey(g, k) {
 		return g
 	}
 	return t.find(prev, k)
@@ -119,7 +119,7 @@ func (t *Table) lookUp(k Key, h uint64) (uint32, bool) {
 	}
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
-		if n := uint32(t.slots[i]) - 1; t.slots[i]>>32 == h&math.MaxUint32 && t.Matches(n, k) {
+		if n := uint32(t.slots[i]) - 1; t.slots[i]>>32 == h&math.MaxUint32 && t.MatchesKey(n, k) {
 			return n, true
 		}
 	}
@@ -169,8 +169,8 @@ func (t *Table) enter(s uint64) {
 // Close frees the index of signatures, when no more will be added.
 func (t *Table) Close() { t.slots, t.next = nil, nil }
 
-// Size is the number of bytes the table holds.
-func (t *Table) Size() int {
+// HeldBytes is the number of bytes the table holds.
+func (t *Table) HeldBytes() int {
 	n := 8*(cap(t.keys)+cap(t.start)+cap(t.slots)) + 4*cap(t.next) + cap(t.times)*int(unsafe.Sizeof(Times{}))
 	for _, b := range t.blocks {
 		n += b.size()

@@ -25,7 +25,7 @@ func TestNumbers(t *testing.T) {
 			k := key(uint16(rapid.IntRange(1, 3).Draw(t, "call")), uint64(rapid.IntRange(0, 1).Draw(t, "site")), vals...)
 			want := len(seen)
 			for i, s := range seen {
-				if Equal(s, k) {
+				if EqualKeys(s, k) {
 					want = i
 				}
 			}
@@ -35,7 +35,7 @@ func TestNumbers(t *testing.T) {
 			if prev = table.Number(prev, k); int(prev) != want {
 				t.Fatalf("number %d, want %d", prev, want)
 			}
-			if !Equal(table.Key(prev), k) {
+			if !EqualKeys(table.Key(prev), k) {
 				t.Fatalf("key %v, want %v", table.Key(prev), k)
 			}
 		}
@@ -52,7 +52,7 @@ func TestGuess(t *testing.T) {
 	for lap := range 3 {
 		for i := range int64(5) {
 			k := key(1, 2, i)
-			if g := table.Guess(prev); lap == 2 && (g == NoTerminal || !Equal(table.Key(g), k)) {
+			if g := table.GuessNext(prev); lap == 2 && (g == NoTerminal || !EqualKeys(table.Key(g), k)) {
 				t.Errorf("lap %d: guess %d before %d", lap, g, i)
 			}
 			prev = table.Number(prev, k)
@@ -79,7 +79,7 @@ func TestSave(t *testing.T) {
 			return nil
 		}
 	}
-	err := wire.Read(all.B, "table", func(c *wire.Coder) {
+	err := wire.DecodeAll(all.Buf, "table", func(c *wire.Coder) {
 		whole.CodeKeys(c, 0, insert(&whole))
 		whole.CodeTimes(c)
 	})
@@ -90,11 +90,11 @@ func TestSave(t *testing.T) {
 		parts.CodeKeys(c, 0, insert(&parts))
 		parts.CodeKeys(c, 25, insert(&parts))
 	}
-	if err := wire.Read(append(first.B, second.B...), "table", twoParts); err != nil {
+	if err := wire.DecodeAll(append(first.Buf, second.Buf...), "table", twoParts); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint32(40) {
-		if !Equal(whole.Key(n), table.Key(n)) || !Equal(parts.Key(n), table.Key(n)) {
+		if !EqualKeys(whole.Key(n), table.Key(n)) || !EqualKeys(parts.Key(n), table.Key(n)) {
 			t.Errorf("signature %d: %v and %v, want %v", n, whole.Key(n), parts.Key(n), table.Key(n))
 		}
 		if *whole.Times(n) != *table.Times(n) {
@@ -102,7 +102,7 @@ func TestSave(t *testing.T) {
 		}
 	}
 	parts = Table{}
-	if wire.Read(append(first.B, first.B...), "table", twoParts) == nil {
+	if wire.DecodeAll(append(first.Buf, first.Buf...), "table", twoParts) == nil {
 		t.Error("a signature came twice and there was no error")
 	}
 }

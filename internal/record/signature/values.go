@@ -8,9 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// LaneValues are a lane of one rank, to look at any call of it. They are safe for use by several
+// LaneReader are a lane of one rank, to look at any call of it. They are safe for use by several
 // goroutines at once.
-type LaneValues struct {
+type LaneReader struct {
 	Values     []int
 	First      []int64 // parallel to Values
 	Steps      *grammar.Grammar
@@ -21,10 +21,10 @@ type LaneValues struct {
 }
 
 // Len returns the number of calls.
-func (v *LaneValues) Len() uint64 { return v.length + 1 }
+func (v *LaneReader) Len() uint64 { return v.length + 1 }
 
 // At returns the values in the i-th call.
-func (v *LaneValues) At(i uint64) []int64 {
+func (v *LaneReader) At(i uint64) []int64 {
 	vals := make([]int64, len(v.First))
 	for k := range vals {
 		vals[k] = v.First[k] + v.sums[k].Before(min(i, v.length))
@@ -34,7 +34,7 @@ func (v *LaneValues) At(i uint64) []int64 {
 
 // Bounds returns the least and the greatest value that the k-th of Values has,
 // in time proportional to the compressed steps.
-func (v *LaneValues) Bounds(k int) (least, most int64) {
+func (v *LaneReader) Bounds(k int) (least, most int64) {
 	type extent struct{ sum, least, most int64 } // of the sums after each step
 	all := grammar.Fold(v.Steps, extent{}, func(id uint32) extent {
 		d := v.StepValues[id][k]
@@ -49,14 +49,14 @@ func (v *LaneValues) Bounds(k int) (least, most int64) {
 
 // A Cursor walks through the values of a lane.
 type Cursor struct {
-	Vals  []int64 // in the call at hand
-	of    *LaneValues
-	steps *grammar.Cursor
+	Values []int64 // in the call at hand
+	of     *LaneReader
+	steps  *grammar.Cursor
 }
 
 // Cursor returns a cursor at the i-th call.
-func (v *LaneValues) Cursor(i uint64) *Cursor {
-	c := &Cursor{of: v, steps: v.Steps.Cursor(), Vals: v.At(i)}
+func (v *LaneReader) Cursor(i uint64) *Cursor {
+	c := &Cursor{of: v, steps: v.Steps.Cursor(), Values: v.At(i)}
 	c.steps.Seek(i)
 	return c
 }
@@ -65,13 +65,13 @@ func (v *LaneValues) Cursor(i uint64) *Cursor {
 func (c *Cursor) Next() {
 	if s, ok := c.steps.Next(); ok {
 		for k, d := range c.of.StepValues[s] {
-			c.Vals[k] += d
+			c.Values[k] += d
 		}
 	}
 }
 
 // sum prepares seeking. Values that move alike share their sums.
-func (v *LaneValues) sum() {
+func (v *LaneReader) sum() {
 	v.sums = make([]*grammar.WeightSums, len(v.First))
 	known := make(map[string]*grammar.WeightSums)
 	var key []byte
@@ -82,21 +82,21 @@ func (v *LaneValues) sum() {
 		}
 		s := known[string(key)]
 		if s == nil {
-			s = grammar.NewSums(v.Steps, func(s uint32) int64 { return v.StepValues[s][k] })
+			s = grammar.NewWeightSums(v.Steps, func(s uint32) int64 { return v.StepValues[s][k] })
 			known[string(key)] = s
 		}
 		v.sums[k] = s
 	}
 }
 
-// Same reports whether two lanes are found to have the same values in every call without expanding them.
-func (v *LaneValues) Same(o *LaneValues) bool {
+// SameValues reports whether two lanes are found to have the same values in every call without expanding them.
+func (v *LaneReader) SameValues(o *LaneReader) bool {
 	return v.length == o.length && slices.Equal(v.Values, o.Values) && slices.Equal(v.First, o.First) &&
 		slices.EqualFunc(v.StepValues, o.StepValues, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)
 }
 
 // Text renders what the k-th of Values does: "0..999 by 1", or its bounds.
-func (v *LaneValues) Text(k int) string {
+func (v *LaneReader) Text(k int) string {
 	last := v.At(v.length)[k]
 	if len(v.StepValues) == 0 || last == v.First[k] && len(v.StepValues) == 1 {
 		return fmt.Sprint(v.First[k])

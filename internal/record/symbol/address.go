@@ -6,16 +6,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A Stack is the address range of a thread's stack. Ref is a place in it that
+// A StackRange is the address range of a thread's stack. Ref is a place in it that
 // is the same in every run.
-type Stack struct{ Lo, Hi, Ref uint64 }
+type StackRange struct{ Lo, Hi, Ref uint64 }
 
 // Addresses names memory.
 type Addresses struct {
 	Segments
 	Modules *Modules
-	Stacks  []Stack // by thread
-	unknown Map     // address → 1 + number in order of first use
+	Stacks  []StackRange // by thread
+	unknown Map          // address → 1 + number in order of first use
 	strays  int64
 }
 
@@ -27,7 +27,7 @@ const maxStrays = 1 << 16
 func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 	switch w0 >> 56 {
 	case event.ClassSpecial:
-		return signature.SegName(0, 0, signature.SegSpecial), int64(w1)
+		return signature.PackSegName(0, 0, signature.SegSpecial), int64(w1)
 	case event.ClassHeap, event.ClassDevice, event.ClassMPIMem:
 		if seg, ok := a.Segments.Name(w0 << 8 >> 8); ok {
 			return seg, int64(w1)
@@ -40,7 +40,7 @@ func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 func (a *Addresses) raw(addr uint64, thread int) (seg, off int64) {
 	if thread < len(a.Stacks) {
 		if s := &a.Stacks[thread]; addr >= s.Lo && addr < s.Hi {
-			return signature.SegName(int64(thread), 0, signature.SegStack), int64(addr - s.Ref)
+			return signature.PackSegName(int64(thread), 0, signature.SegStack), int64(addr - s.Ref)
 		}
 	}
 	if seg, off, ok := a.Modules.static(addr); ok {
@@ -48,7 +48,7 @@ func (a *Addresses) raw(addr uint64, thread int) (seg, off int64) {
 	}
 	for i := range a.Stacks {
 		if s := &a.Stacks[i]; addr >= s.Lo && addr < s.Hi {
-			return signature.SegName(int64(i), 0, signature.SegStack), int64(addr - s.Ref)
+			return signature.PackSegName(int64(i), 0, signature.SegStack), int64(addr - s.Ref)
 		}
 	}
 	return a.stray(addr), 0
@@ -63,13 +63,13 @@ func (a *Addresses) stray(addr uint64) int64 {
 		}
 		id = a.strays
 	}
-	return signature.SegName(id-1, 0, signature.SegUnknown)
+	return signature.PackSegName(id-1, 0, signature.SegUnknown)
 }
 
 // Code is the state, except that of Modules.
 func (a *Addresses) Code(c *wire.Coder) {
 	a.Segments.code(c)
-	wire.List(c, &a.Stacks, 24, func(_ int, s *Stack) { c.Uint64(&s.Lo, &s.Hi, &s.Ref) })
-	wire.Integers(c, &a.strays)
+	wire.CodeList(c, &a.Stacks, 24, func(_ int, s *StackRange) { c.Uint64(&s.Lo, &s.Hi, &s.Ref) })
+	wire.CodeIntegers(c, &a.strays)
 	a.unknown.code(c, maxStrays)
 }

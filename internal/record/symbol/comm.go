@@ -14,17 +14,17 @@ import (
 // size, hash of the member list.
 const CommWords = 6
 
-// A CommInfo is the words that describe a communicator.
-type CommInfo [CommWords]int64
+// A CommDescription is the words that describe a communicator.
+type CommDescription [CommWords]int64
 
 // Comms names communicators, and counts what was made from each: all members
 // of a new communicator have seen the same number of equal creations on its
 // parent, so that the number identifies it without any message.
 type Comms struct {
 	Handles
-	info    []CommInfo // by name-FirstHandleID
-	world   CommInfo
-	self    CommInfo
+	info    []CommDescription // by name-FirstHandleID
+	world   CommDescription
+	self    CommDescription
 	made    map[creation]int64
 	unbound []int64 // names of duplicates without a raw handle yet
 }
@@ -40,15 +40,15 @@ type creation struct {
 
 // Init sets what MPI_COMM_WORLD and MPI_COMM_SELF are.
 func (c *Comms) Init(rank, ranks int) {
-	c.world = CommInfo{0, int64(rank), int64(ranks), -1, 0, 0}
-	c.self = CommInfo{int64(rank), 0, 1, -1, 0, 0}
+	c.world = CommDescription{0, int64(rank), int64(ranks), -1, 0, 0}
+	c.self = CommDescription{int64(rank), 0, 1, -1, 0, 0}
 	c.made = make(map[creation]int64)
 }
 
-// Info returns the description of a communicator by name.
-func (c *Comms) Info(name int64) CommInfo {
+// Description returns the description of a communicator by name.
+func (c *Comms) Description(name int64) CommDescription {
 	switch i := name - mpi.FirstHandleID; {
-	case name == mpi.CommSelf:
+	case name == mpi.HandleCommSelf:
 		return c.self
 	case i >= 0 && i < int64(len(c.info)):
 		return c.info[i]
@@ -56,29 +56,29 @@ func (c *Comms) Info(name int64) CommInfo {
 	return c.world
 }
 
-// Describe notes what a new communicator is.
-func (c *Comms) Describe(name int64, info CommInfo) {
+// SetDescription notes what a new communicator is.
+func (c *Comms) SetDescription(name int64, info CommDescription) {
 	i := int(name - mpi.FirstHandleID)
 	if i < 0 || i >= len(c.refs) {
 		return
 	}
 	for len(c.info) < len(c.refs) {
-		c.info = append(c.info, CommInfo{})
+		c.info = append(c.info, CommDescription{})
 	}
 	c.info[i] = info
 }
 
-// Ordinal counts a creation on parent and returns how many equal ones came
+// CountCreation counts a creation on parent and returns how many equal ones came
 // before. Calls in which all of the parent's members take part are counted
 // whatever came out, since the members of one result needn't have been together
 // in the results before; those of a group, by the group; those that join two
 // groups, by the two leaders, since each side has its own parent.
-func (c *Comms) Ordinal(parent int64, call uint16, info CommInfo) int64 {
+func (c *Comms) CountCreation(parent int64, call uint16, info CommDescription) int64 {
 	k := creation{parent: parent, call: call, leader: -1, remote: -1}
 	if info[5] != 0 {
 		k.leader, k.hash = info[0], info[5]
 	}
-	if info[4] != 0 && c.Info(parent)[4] == 0 {
+	if info[4] != 0 && c.Description(parent)[4] == 0 {
 		k.leader, k.remote = info[0], info[3]
 	}
 	n := c.made[k]
@@ -97,7 +97,7 @@ func (c *Comms) ForgetChildren(parent int64) {
 
 // ReserveUnbound makes the name of a duplicate whose handle will show up later.
 func (c *Comms) ReserveUnbound() int64 {
-	name := c.Reserve()
+	name := c.ReserveName()
 	c.unbound = append(c.unbound, name)
 	return name
 }
@@ -106,7 +106,7 @@ func (c *Comms) ReserveUnbound() int64 {
 // not known is taken for the oldest duplicate still without a handle, and bound
 // to it.
 func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
-	name = c.Name(raw)
+	name = c.NameOf(raw)
 	if name == UnknownHandle && len(c.unbound) > 0 {
 		name, bound = c.unbound[0], true
 		c.unbound = c.unbound[1:]
@@ -120,11 +120,11 @@ func (c *Comms) Code(x *wire.Coder) {
 	c.Handles.Code(x)
 	n := len(c.info)
 	if x.Count(&n, CommWords); x.Reader != nil {
-		c.info = make([]CommInfo, n)
+		c.info = make([]CommDescription, n)
 	}
-	words := func(info *CommInfo) {
+	words := func(info *CommDescription) {
 		for i := range info {
-			wire.Integers(x, &info[i])
+			wire.CodeIntegers(x, &info[i])
 		}
 	}
 	words(&c.world)
@@ -139,9 +139,9 @@ func (c *Comms) Code(x *wire.Coder) {
 	if x.Reader != nil {
 		c.made = make(map[creation]int64)
 	}
-	wire.List(x, &keys, 6, func(_ int, k *creation) {
+	wire.CodeList(x, &keys, 6, func(_ int, k *creation) {
 		call, name := int64(k.call), c.made[*k]
-		wire.Integers(x, &k.parent, &call, &k.leader, &k.hash, &k.remote, &name)
+		wire.CodeIntegers(x, &k.parent, &call, &k.leader, &k.hash, &k.remote, &name)
 		if k.call = uint16(call); x.Reader != nil {
 			c.made[*k] = name
 		}
@@ -149,6 +149,6 @@ func (c *Comms) Code(x *wire.Coder) {
 	x.Integers(&c.unbound)
 	for _, name := range c.unbound {
 		i := name - mpi.FirstHandleID
-		x.Refuse(i < 0 || i >= int64(len(c.refs)), "a duplicate that is no communicator")
+		x.RefuseIf(i < 0 || i >= int64(len(c.refs)), "a duplicate that is no communicator")
 	}
 }

@@ -28,18 +28,18 @@ func (h *Handles) Predefine(raw uint64, number int64) {
 	}
 }
 
-// Name returns the name of a handle that the program passes in.
-func (h *Handles) Name(raw uint64) int64 {
+// NameOf returns the name of a handle that the program passes in.
+func (h *Handles) NameOf(raw uint64) int64 {
 	if v := h.names.Get(raw); v != 0 {
 		return v - 1
 	}
 	return UnknownHandle
 }
 
-// Acquire returns the name of a handle that the MPI handed out, and whether it
+// NameNew returns the name of a handle that the MPI handed out, and whether it
 // is a new one.
-func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
-	if len(h.dying) > 0 && h.StillDying(raw) {
+func (h *Handles) NameNew(raw uint64) (name int64, made bool) {
+	if len(h.dying) > 0 && h.EndDying(raw) {
 		h.Release(raw) // the MPI has it back, though the call that frees it is under way in another thread
 	}
 	if v := h.names.Get(raw); v != 0 {
@@ -48,22 +48,22 @@ func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
 		}
 		return v - 1, false
 	}
-	name = h.Reserve()
+	name = h.ReserveName()
 	h.names.Set(raw, name+1)
 	return name, true
 }
 
-// Next is the name that Acquire would give a handle, if that were a new one; else
+// NextName is the name that Acquire would give a handle, if that were a new one; else
 // Unknown.
-func (h *Handles) Next(raw uint64) int64 {
+func (h *Handles) NextName(raw uint64) int64 {
 	if len(h.dying) > 0 || h.names.Get(raw) != 0 {
 		return UnknownHandle
 	}
-	return int64(h.pool.Next()) + mpi.FirstHandleID
+	return int64(h.pool.Peek()) + mpi.FirstHandleID
 }
 
-// Reserve makes a name whose raw handle is still unknown; Bind adds it later.
-func (h *Handles) Reserve() int64 {
+// ReserveName makes a name whose raw handle is still unknown; Bind adds it later.
+func (h *Handles) ReserveName() int64 {
 	id := h.pool.Take()
 	for int(id) >= len(h.refs) {
 		h.refs = append(h.refs, 0)
@@ -81,8 +81,8 @@ func (h *Handles) BeginFree(raw uint64) { h.dying = append(h.dying, raw) }
 // IsDying reports whether a call under way gives a handle back.
 func (h *Handles) IsDying(raw uint64) bool { return len(h.dying) > 0 && slices.Contains(h.dying, raw) }
 
-// StillDying reports whether a handle that a call gave back is still waiting for that to end, and ends it.
-func (h *Handles) StillDying(raw uint64) bool {
+// EndDying reports whether a handle that a call gave back is still waiting for that to end, and ends it.
+func (h *Handles) EndDying(raw uint64) bool {
 	i := slices.Index(h.dying, raw)
 	if i >= 0 {
 		h.dying = slices.Delete(h.dying, i, i+1)
@@ -119,9 +119,9 @@ func (h *Handles) Forget(raw uint64) {
 // Code is the state, without predefined handles: it is read into a table that has them.
 func (h *Handles) Code(c *wire.Coder) {
 	h.pool.code(c)
-	wire.List(c, &h.refs, 1, func(_ int, n *int32) { wire.Integers(c, n) })
-	wire.List(c, &h.dying, 8, func(_ int, raw *uint64) { c.Uint64(raw) })
+	wire.CodeList(c, &h.refs, 1, func(_ int, n *int32) { wire.CodeIntegers(c, n) })
+	wire.CodeList(c, &h.dying, 8, func(_ int, raw *uint64) { c.Uint64(raw) })
 	h.names.codeAbove(c, mpi.FirstHandleID, func(_ uint64, v *int64) {
-		wire.Above(c, v, 1+mpi.FirstHandleID, len(h.refs)-1)
+		wire.CodeAbove(c, v, 1+mpi.FirstHandleID, len(h.refs)-1)
 	})
 }

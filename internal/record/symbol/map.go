@@ -133,8 +133,8 @@ func (m *Map) code(c *wire.Coder, most int64) {
 		*m = Map{}
 	}
 	m.codeAbove(c, 0, func(_ uint64, v *int64) {
-		wire.Integers(c, v)
-		c.Refuse(*v > most, "a number that is too large")
+		wire.CodeIntegers(c, v)
+		c.RefuseIf(*v > most, "a number that is too large")
 	})
 }
 
@@ -166,7 +166,7 @@ func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int
 		key := c.Reader.Uint64()
 		number = 0
 		code(key, &number)
-		if c.Refuse(number <= least, "an entry without a number"); c.Failed() {
+		if c.RefuseIf(number <= least, "an entry without a number"); c.Failed() {
 			return
 		}
 		m.Set(key, number)

@@ -66,25 +66,25 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 		m.parse(m.read())
 		r = m.region(addr)
 	}
-	if r == nil || r.module == NoRequest {
-		return NoRequest, 0
+	if r == nil || r.module == NoRequestIndex {
+		return NoRequestIndex, 0
 	}
 	mod := &m.modules[r.module]
 	if !r.file {
 		// Zeroed data has no name in the maps, and the kernel may have joined
 		// it with a neighbour: only the file knows where it ends.
 		if mod.open(); mod.end != 0 && addr-mod.base >= mod.end {
-			return NoRequest, 0
+			return NoRequestIndex, 0
 		}
 	}
 	return r.module, addr - mod.base
 }
 
-// File returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if
+// FileAt returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if
 // none.
-func (m *Modules) File(addr uint64) (path string, offset uint64) {
+func (m *Modules) FileAt(addr uint64) (path string, offset uint64) {
 	i, offset := m.find(addr)
-	if i == NoRequest {
+	if i == NoRequestIndex {
 		return "", 0
 	}
 	return m.modules[i].path, offset
@@ -135,7 +135,7 @@ func (m *Modules) parse(maps []byte) {
 			continue
 		}
 		path := bytes.TrimSuffix(bytes.TrimLeft(rest, " "), []byte(" (deleted)"))
-		r := region{lo: lo, hi: hi, module: NoRequest}
+		r := region{lo: lo, hi: hi, module: NoRequestIndex}
 		if n := len(m.regions); n > 0 && m.regions[n-1].hi > lo {
 			continue // not ascending: not a maps file
 		}
@@ -264,7 +264,7 @@ func buildID(notes []byte, order binary.ByteOrder) string {
 // static names an address in a module's data.
 func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	i, offset := m.find(addr)
-	if i == NoRequest {
+	if i == NoRequestIndex {
 		return 0, 0, false
 	}
 	mod := &m.modules[i]
@@ -272,19 +272,19 @@ func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 		m.segs++
 		mod.seg = m.segs
 	}
-	return signature.SegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
+	return signature.PackSegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
 }
 
 // Code is which modules have names. Addresses come from the maps again.
 func (m *Modules) Code(c *wire.Coder) {
-	wire.Integers(c, &m.segs)
-	wire.List(c, &m.modules, 6, func(_ int, mod *module) {
+	wire.CodeIntegers(c, &m.segs)
+	wire.CodeList(c, &m.modules, 6, func(_ int, mod *module) {
 		c.String(&mod.path)
-		wire.Uints(c, &mod.base)
-		wire.Integers(c, &mod.seg)
+		wire.CodeUints(c, &mod.base)
+		wire.CodeIntegers(c, &mod.seg)
 		c.Bool(&mod.opened)
 		c.String(&mod.buildID)
-		if wire.Uints(c, &mod.end); c.Reader != nil && mod.opened {
+		if wire.CodeUints(c, &mod.end); c.Reader != nil && mod.opened {
 			mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
 		}
 	})

@@ -44,8 +44,8 @@ func (p *NumberPool) Take() uint32 {
 	return least
 }
 
-// Next is what Take would return.
-func (p *NumberPool) Next() uint32 {
+// Peek is what Take would return.
+func (p *NumberPool) Peek() uint32 {
 	if len(p.free) > 0 {
 		return p.free[0]
 	}
@@ -69,8 +69,8 @@ func (p *NumberPool) Return(v uint32) {
 
 // code is the pool's state.
 func (p *NumberPool) code(c *wire.Coder) {
-	wire.Naturals(c, &p.next)
-	if wire.List(c, &p.free, 1, func(_ int, v *uint32) { wire.Naturals(c, v) }); c.Reader != nil {
+	wire.CodeNaturals(c, &p.next)
+	if wire.CodeList(c, &p.free, 1, func(_ int, v *uint32) { wire.CodeNaturals(c, v) }); c.Reader != nil {
 		slices.Sort(p.free) // a sorted list is a heap, whatever was read
 	}
 }

@@ -12,8 +12,8 @@ const (
 	RequestTransfer                    // file access: the status has a count
 )
 
-// NoRequest is the index of no request.
-const NoRequest = -1
+// NoRequestIndex is the index of no request.
+const NoRequestIndex = -1
 
 // Requests names requests. A one-shot request is named by how many creations
 // ago its thread made it, so that the order of completion doesn't disturb the
@@ -47,7 +47,7 @@ type request struct {
 	round         uint32 // of the call that found it last
 	kind          RequestKind
 	live          bool
-	posted        signature.Envelope // of a receive
+	posted        signature.ReceiveEnvelope // of a receive
 }
 
 // Init sets the null handle's raw value.
@@ -59,7 +59,7 @@ const threadBits = 10
 const noThread = -1
 
 // Make names a new one-shot request. posted is what its receive says.
-func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, posted signature.Envelope) int64 {
+func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, posted signature.ReceiveEnvelope) int64 {
 	if handle == q.null {
 		return 0
 	}
@@ -76,12 +76,12 @@ func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, post
 func (q *Requests) MakeUnseen(handle, place uint64, kind RequestKind) {
 	if handle != q.null {
 		q.alive++
-		q.add(handle, place, noThread, 0, kind, signature.NoEnvelope)
+		q.add(handle, place, noThread, 0, kind, signature.UnknownEnvelope)
 	}
 }
 
 // MakePersistent names a new persistent request.
-func (q *Requests) MakePersistent(thread int, handle, place uint64, kind RequestKind, posted signature.Envelope) int64 {
+func (q *Requests) MakePersistent(thread int, handle, place uint64, kind RequestKind, posted signature.ReceiveEnvelope) int64 {
 	if handle == q.null {
 		return 0
 	}
@@ -90,8 +90,8 @@ func (q *Requests) MakePersistent(thread int, handle, place uint64, kind Request
 	return 2*id + 1
 }
 
-// Persistent returns the number of a persistent request that has a name; -1 if it is another one.
-func Persistent(name int64) int64 {
+// PersistentNumber returns the number of a persistent request that has a name; -1 if it is another one.
+func PersistentNumber(name int64) int64 {
 	if name < 0 || name&1 == 0 {
 		return -1
 	}
@@ -99,9 +99,9 @@ func Persistent(name int64) int64 {
 }
 
 // NextPersistent is the name that MakePersistent would give.
-func (q *Requests) NextPersistent() int64 { return 2*int64(q.pool.Next()) + 1 }
+func (q *Requests) NextPersistent() int64 { return 2*int64(q.pool.Peek()) + 1 }
 
-func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind, posted signature.Envelope) {
+func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind, posted signature.ReceiveEnvelope) {
 	q.Version++
 	var i int32
 	if n := len(q.unused); n > 0 {
@@ -113,7 +113,7 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	}
 	e := &q.entries[i]
 	e.handle, e.place, e.thread, e.number, e.kind = handle, place, thread, number, kind
-	e.older, e.newer, e.newest, e.round, e.live, e.posted = NoRequest, NoRequest, i, 0, true, posted
+	e.older, e.newer, e.newest, e.round, e.live, e.posted = NoRequestIndex, NoRequestIndex, i, 0, true, posted
 	known := q.handles.Slot(handle)
 	if *known == 0 {
 		*known = int64(i) + 1
@@ -121,7 +121,7 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	}
 	first := int32(*known) - 1
 	oldest := &q.entries[first]
-	if oldest.older == NoRequest && oldest.newer == NoRequest && oldest.place != 0 {
+	if oldest.older == NoRequestIndex && oldest.newer == NoRequestIndex && oldest.place != 0 {
 		q.places.Set(oldest.place, int64(first)+1) // it was alone so far
 	}
 	e.older = oldest.newest
@@ -132,32 +132,32 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	}
 }
 
-// Begin starts the search for the requests of one call: no two of its
+// BeginCall starts the search for the requests of one call: no two of its
 // arguments are the same request.
-func (q *Requests) Begin() {
+func (q *Requests) BeginCall() {
 	q.round++
-	q.cursor = NoRequest
+	q.cursor = NoRequestIndex
 }
 
-// Find returns the index of the request in the variable at place; None if the
+// FindIndex returns the index of the request in the variable at place; None if the
 // handle is null or unknown.
-func (q *Requests) Find(handle, place uint64) int {
+func (q *Requests) FindIndex(handle, place uint64) int {
 	first := int32(q.handles.Get(handle)) - 1
-	if first == NoRequest {
-		return NoRequest
+	if first == NoRequestIndex {
+		return NoRequestIndex
 	}
 	i := first
-	if q.entries[i].newer != NoRequest {
-		if i = q.at(handle, place); i == NoRequest {
+	if q.entries[i].newer != NoRequestIndex {
+		if i = q.at(handle, place); i == NoRequestIndex {
 			i = first
-			if q.cursor != NoRequest && q.entries[q.cursor].handle == handle {
+			if q.cursor != NoRequestIndex && q.entries[q.cursor].handle == handle {
 				i = q.cursor
 			}
-			for i != NoRequest && q.entries[i].round == q.round {
+			for i != NoRequestIndex && q.entries[i].round == q.round {
 				i = q.entries[i].newer
 			}
-			if i == NoRequest {
-				return NoRequest
+			if i == NoRequestIndex {
+				return NoRequestIndex
 			}
 			q.cursor = i
 		}
@@ -169,11 +169,11 @@ func (q *Requests) Find(handle, place uint64) int {
 // at is the request made at an address, of those that share the handle.
 func (q *Requests) at(handle, place uint64) int32 {
 	i := int32(q.places.Get(place)) - 1
-	if i == NoRequest || place == 0 {
-		return NoRequest
+	if i == NoRequestIndex || place == 0 {
+		return NoRequestIndex
 	}
 	if e := &q.entries[i]; !e.live || e.handle != handle || e.round == q.round {
-		return NoRequest
+		return NoRequestIndex
 	}
 	return i
 }
@@ -182,7 +182,7 @@ func (q *Requests) at(handle, place uint64) int32 {
 // for persistent ones, even and positive for the thread's own, below -1 for
 // other threads', 0 for the null handle.
 func (q *Requests) Name(i int, handle uint64, thread int) int64 {
-	if i == NoRequest {
+	if i == NoRequestIndex {
 		if handle == q.null {
 			return 0
 		}
@@ -202,9 +202,9 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
 }
 
-// Left returns the request with index i as signature.Left has it; false if it can't be left.
-func (q *Requests) Left(i int, handle uint64, thread int) (request int64, ok bool) {
-	if i == NoRequest {
+// ArrayRequest returns the request with index i as signature.Left has it; false if it can't be left.
+func (q *Requests) ArrayRequest(i int, handle uint64, thread int) (request int64, ok bool) {
+	if i == NoRequestIndex {
 		return 0, handle == q.null
 	}
 	e := &q.entries[i]
@@ -222,23 +222,23 @@ func (q *Requests) CountMade(thread int) int64 {
 // Kind is the kind of the request with index i.
 func (q *Requests) Kind(i int) RequestKind { return q.entries[i].kind }
 
-// Posted reports whether a status of these values follows from the receive of the request with index i,
+// PredictsStatus reports whether a status of these values follows from the receive of the request with index i,
 // which the same thread posted.
-func (q *Requests) Posted(i, thread int, source, tag, bytes, cancelled int64) bool {
+func (q *Requests) PredictsStatus(i, thread int, source, tag, bytes, cancelled int64) bool {
 	e := &q.entries[i]
-	return int(e.thread) == thread && e.posted.Posted(source, tag, bytes, cancelled)
+	return int(e.thread) == thread && e.posted.PredictsStatus(source, tag, bytes, cancelled)
 }
 
-// Complete forgets the request with index i if it is a one-shot.
-func (q *Requests) Complete(i int) {
-	if i != NoRequest && q.entries[i].number >= 0 {
+// CompleteOneShot forgets the request with index i if it is a one-shot.
+func (q *Requests) CompleteOneShot(i int) {
+	if i != NoRequestIndex && q.entries[i].number >= 0 {
 		q.remove(i)
 	}
 }
 
 // Free forgets the request with index i.
 func (q *Requests) Free(i int) {
-	if i == NoRequest || !q.entries[i].live {
+	if i == NoRequestIndex || !q.entries[i].live {
 		return
 	}
 	if n := q.entries[i].number; n < 0 {
@@ -256,17 +256,17 @@ func (q *Requests) remove(i int) {
 	if e.number >= 0 {
 		q.alive--
 	}
-	alone := e.older == NoRequest && e.newer == NoRequest
+	alone := e.older == NoRequestIndex && e.newer == NoRequestIndex
 	switch {
 	case alone:
 		q.handles.Delete(e.handle)
-	case e.older == NoRequest:
+	case e.older == NoRequestIndex:
 		next := &q.entries[e.newer]
-		next.older, next.newest = NoRequest, e.newest
+		next.older, next.newest = NoRequestIndex, e.newest
 		q.handles.Set(e.handle, int64(e.newer)+1)
 	default:
 		q.entries[e.older].newer = e.newer
-		if e.newer != NoRequest {
+		if e.newer != NoRequestIndex {
 			q.entries[e.newer].older = e.older
 		} else {
 			q.entries[q.handles.Get(e.handle)-1].newest = e.older
@@ -279,8 +279,8 @@ func (q *Requests) remove(i int) {
 	q.unused = append(q.unused, int32(i))
 }
 
-// NoneOpen reports whether there is no one-shot request.
-func (q *Requests) NoneOpen() bool { return q.alive == 0 }
+// NoOneShots reports whether there is no one-shot request.
+func (q *Requests) NoOneShots() bool { return q.alive == 0 }
 
-// Len is how many indices there are.
-func (q *Requests) Len() int { return len(q.entries) }
+// IndexCount is how many indices there are.
+func (q *Requests) IndexCount() int { return len(q.entries) }

@@ -5,7 +5,7 @@ import "github.com/spoor-hpc/spoor/internal/file/wire"
 // Code is the state. Requests keep their indices.
 func (q *Requests) Code(c *wire.Coder) {
 	if c.Reader != nil {
-		*q = Requests{cursor: NoRequest}
+		*q = Requests{cursor: NoRequestIndex}
 	}
 	c.Uint64(&q.null)
 	q.pool.code(c)
@@ -20,9 +20,9 @@ func (q *Requests) Code(c *wire.Coder) {
 	if c.Reader != nil {
 		free = make([]bool, len(q.entries))
 	}
-	wire.List(c, &q.unused, 1, func(_ int, i *int32) {
-		if wire.Index(c, i, len(q.entries)); c.Reader != nil && !c.Failed() {
-			c.Refuse(q.entries[*i].live || free[*i], "an entry that is unused twice")
+	wire.CodeList(c, &q.unused, 1, func(_ int, i *int32) {
+		if wire.CodeIndex(c, i, len(q.entries)); c.Reader != nil && !c.Failed() {
+			c.RefuseIf(q.entries[*i].live || free[*i], "an entry that is unused twice")
 			free[*i] = true
 		}
 	})
@@ -31,25 +31,25 @@ func (q *Requests) Code(c *wire.Coder) {
 // codeHandle is the requests with one handle, oldest first; first is 1 + the index of the first of them.
 func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 	var chain []int32
-	for i := int32(*first) - 1; i != NoRequest; i = q.entries[i].newer {
+	for i := int32(*first) - 1; i != NoRequestIndex; i = q.entries[i].newer {
 		chain = append(chain, i)
 	}
-	wire.List(c, &chain, 8, func(k int, i *int32) {
-		if wire.Index(c, i, len(q.entries)); c.Failed() {
+	wire.CodeList(c, &chain, 8, func(k int, i *int32) {
+		if wire.CodeIndex(c, i, len(q.entries)); c.Failed() {
 			return
 		}
 		e := &q.entries[*i]
 		if c.Reader != nil {
-			c.Refuse(e.live || q.handles.Get(handle) != 0, "an entry of two requests")
-			*e = request{handle: handle, older: NoRequest, newer: NoRequest, live: true}
+			c.RefuseIf(e.live || q.handles.Get(handle) != 0, "an entry of two requests")
+			*e = request{handle: handle, older: NoRequestIndex, newer: NoRequestIndex, live: true}
 		}
 		c.Uint64(&e.place)
-		wire.Above(c, &e.thread, noThread, 1<<20)
-		wire.Integers(c, &e.number, &e.posted.Source, &e.posted.Tag, &e.posted.Bytes)
-		if wire.Index(c, &e.kind, int(RequestTransfer)+1); c.Reader == nil {
+		wire.CodeAbove(c, &e.thread, noThread, 1<<20)
+		wire.CodeIntegers(c, &e.number, &e.posted.Source, &e.posted.Tag, &e.posted.Bytes)
+		if wire.CodeIndex(c, &e.kind, int(RequestTransfer)+1); c.Reader == nil {
 			return
 		}
-		c.Refuse(e.number >= 0 && int(e.thread) >= len(q.made), "a request of a thread that made none")
+		c.RefuseIf(e.number >= 0 && int(e.thread) >= len(q.made), "a request of a thread that made none")
 		if e.number >= 0 {
 			q.alive++
 		}

@@ -11,14 +11,14 @@ type Segments struct {
 	pools [8]NumberPool
 }
 
-// Open names an allocation that a record announced. It is not opened if it has a
+// NameNew names an allocation that a record announced. It is not opened if it has a
 // name already.
-func (s *Segments) Open(serial uint64, device, class int64) (name int64, opened bool) {
+func (s *Segments) NameNew(serial uint64, device, class int64) (name int64, opened bool) {
 	if v := s.names.Get(serial); v != 0 {
 		return v - 1, false
 	}
 	id := int64(s.pools[class&7].Take())
-	name = signature.SegName(id, device&31, class&7)
+	name = signature.PackSegName(id, device&31, class&7)
 	s.names.Set(serial, 1+name)
 	return name, true
 }
@@ -29,8 +29,8 @@ func (s *Segments) Name(serial uint64) (int64, bool) {
 	return v - 1, v != 0
 }
 
-// Close frees the name of an allocation that is gone, and returns it if it had one.
-func (s *Segments) Close(serial uint64) (name int64, closed bool) {
+// FreeName frees the name of an allocation that is gone, and returns it if it had one.
+func (s *Segments) FreeName(serial uint64) (name int64, closed bool) {
 	v := s.names.Delete(serial)
 	if v != 0 {
 		s.pools[(v-1)&7].Return(uint32((v - 1) >> 8))

@@ -28,7 +28,7 @@ type Sites struct {
 	callbacks map[uint64]uint64 // by address
 }
 
-// sourceLines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
+// sourceLines are those of a function in source code; or a mark, see model.PhaseBuildID, model.ThreadBuildIDPrefix and model.TurnBuildID: then file and function are a
 // module and its build id, and the line is the offset.
 type sourceLines struct {
 	file, function string
@@ -47,9 +47,9 @@ type site struct {
 // Init sets where addresses are looked up.
 func (s *Sites) Init(m *Modules) { s.modules, s.callbacks = m, make(map[uint64]uint64) }
 
-// Name returns the content hash of a code address, or of a stack by its key; 0
+// NameCode returns the content hash of a code address, or of a stack by its key; 0
 // for none.
-func (s *Sites) Name(addr uint64) uint64 {
+func (s *Sites) NameCode(addr uint64) uint64 {
 	if i := s.known.Get(addr); i != 0 {
 		return s.list[i-1].hash
 	}
@@ -59,25 +59,25 @@ func (s *Sites) Name(addr uint64) uint64 {
 	return s.add(addr)
 }
 
-// Function returns the value that represents a callback: a predefined one's in the standard ABI, else the hash of its
+// NameCallback returns the value that represents a callback: a predefined one's in the standard ABI, else the hash of its
 // site.
-func (s *Sites) Function(addr uint64) uint64 {
-	if addr == mpi.NullFunction || addr == mpi.DupFunction {
+func (s *Sites) NameCallback(addr uint64) uint64 {
+	if addr == mpi.CallbackNull || addr == mpi.CallbackDup {
 		return addr
 	}
-	return once.Get(s.callbacks, addr, func() uint64 {
-		if m, offset := s.modules.find(addr); m != NoRequest {
+	return once.GetOrMake(s.callbacks, addr, func() uint64 {
+		if m, offset := s.modules.find(addr); m != NoRequestIndex {
 			if v, ok := s.modules.modules[m].callback(offset); ok {
 				return v
 			}
 		}
-		return s.Name(addr)
+		return s.NameCode(addr)
 	})
 }
 
 func (s *Sites) add(addr uint64) uint64 {
 	if stack, turn := event.SplitTurnKey(addr); turn != 0 {
-		hash, index := s.around(stack, s.line(sourceLines{mark: model.TurnMark}, uint64(turn)))
+		hash, index := s.around(stack, s.line(sourceLines{mark: model.TurnBuildID}, uint64(turn)))
 		s.known.Set(addr, index)
 		return hash
 	}
@@ -97,8 +97,8 @@ func (s *Sites) keep(v site) int64 {
 	return index
 }
 
-// Source gives a key to a line of source code.
-func (s *Sites) Source(key uint64, file string, line uint32, function string) {
+// AddSourceLine gives a key to a line of source code.
+func (s *Sites) AddSourceLine(key uint64, file string, line uint32, function string) {
 	s.known.Set(key, s.keep(s.line(sourceLines{file: file, function: function}, uint64(line))))
 }
 
@@ -113,7 +113,7 @@ func (s *Sites) line(x sourceLines, line uint64) site {
 		n = int32(len(s.lines))
 		s.numbers[x] = n
 	}
-	v := site{module: NoRequest, line: n, offset: line}
+	v := site{module: NoRequestIndex, line: n, offset: line}
 	v.hash = hashEnd(s.unfinished(&v))
 	return v
 }
@@ -122,7 +122,7 @@ func (s *Sites) line(x sourceLines, line uint64) site {
 // was made at run time: its address says nothing that another process could share.
 func (s *Sites) unfinished(v *site) uint64 {
 	switch {
-	case v.module != NoRequest:
+	case v.module != NoRequestIndex:
 		return hashWord(s.modules.modules[v.module].hash, v.offset)
 	case v.line == 0:
 		return hashSeed
@@ -137,10 +137,10 @@ func (s *Sites) unfinished(v *site) uint64 {
 
 // place looks an address up, or the key of a line, and returns with it a hash that is not finished.
 func (s *Sites) place(addr uint64) (site, uint64) {
-	v := site{module: NoRequest}
+	v := site{module: NoRequestIndex}
 	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
 		v.line, v.offset = s.list[i-1].line, s.list[i-1].offset
-	} else if m, offset := s.modules.find(addr); m != NoRequest {
+	} else if m, offset := s.modules.find(addr); m != NoRequestIndex {
 		s.modules.modules[m].open()
 		v.module, v.offset = m, offset
 	}
@@ -149,13 +149,13 @@ func (s *Sites) place(addr uint64) (site, uint64) {
 	return v, h
 }
 
-// Stack gives a key to a stack: return addresses, innermost first. Each of its
+// AddStack gives a key to a stack: return addresses, innermost first. Each of its
 // outer parts is a site too.
-func (s *Sites) Stack(key uint64, addrs []uint64) {
+func (s *Sites) AddStack(key uint64, addrs []uint64) {
 	outer, index := uint64(0), int64(0)
 	for i := len(addrs) - 1; i >= 0; i-- {
 		if outer == 0 {
-			outer = s.Name(addrs[i])
+			outer = s.NameCode(addrs[i])
 			index = s.known.Get(addrs[i])
 			continue
 		}
@@ -173,22 +173,22 @@ func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 	return v.hash, s.keep(v)
 }
 
-// NamePhase gives a key to calls from a site with which a phase begins.
-func (s *Sites) NamePhase(key, at uint64, name string) {
-	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseMark}, 0))
+// AddPhase gives a key to calls from a site with which a phase begins.
+func (s *Sites) AddPhase(key, at uint64, name string) {
+	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseBuildID}, 0))
 	s.known.Set(key, index)
 }
 
-// Thread returns the content hash of a site from which the first call of a thread came. It adds the thread's start
+// NameThreadStart returns the content hash of a site from which the first call of a thread came. It adds the thread's start
 // function, taken from the outermost frames: the one that the program passed to the library which made the thread.
-func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
-	s.Name(at)
+func (s *Sites) NameThreadStart(at uint64, frames []uint64) uint64 {
+	s.NameCode(at)
 	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
 		frames = nil // an interpreter's function says nothing of its threads
 	}
 	for i, pc := range slices.Backward(frames) {
 		m, offset := s.modules.find(pc)
-		if m == NoRequest || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
+		if m == NoRequestIndex || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
 			break // the C library makes threads
 		}
 		if runsThreads(s.modules.modules[m].path) {
@@ -196,10 +196,10 @@ func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 		}
 		mod := &s.modules.modules[m]
 		mod.open()
-		hash, _ := s.around(at, s.line(sourceLines{mod.path, mod.buildID, model.ThreadMark}, offset))
+		hash, _ := s.around(at, s.line(sourceLines{mod.path, mod.buildID, model.ThreadBuildIDPrefix}, offset))
 		return hash
 	}
-	return s.Name(at)
+	return s.NameCode(at)
 }
 
 // runsThreads reports whether a library has functions between a thread's entry and its start function.
@@ -211,7 +211,7 @@ func runsThreads(library string) bool {
 
 // around puts a mark around all frames of a site.
 func (s *Sites) around(at uint64, mark site) (hash uint64, index int64) {
-	s.Name(at)
+	s.NameCode(at)
 	var frames []int64 // innermost first
 	for i := s.known.Get(at); i != 0 && len(frames) < maxFrames; {
 		frames = append(frames, i)
@@ -238,7 +238,7 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 	for _, v := range s.list {
 		var where track.Site
 		switch {
-		case v.module != NoRequest:
+		case v.module != NoRequestIndex:
 			mod := &s.modules.modules[v.module]
 			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
 		case v.line != 0:
@@ -246,7 +246,7 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 			if x.mark != "" {
 				where = track.Site{Module: x.file, BuildID: x.mark + x.function, Offset: v.offset}
 			} else {
-				where.Module, where.BuildID, where.Offset = model.SourceSite(x.file, uint32(v.offset), x.function)
+				where.Module, where.BuildID, where.Offset = model.SourceLineSite(x.file, uint32(v.offset), x.function)
 			}
 		}
 		places[v.hash] = where
@@ -265,18 +265,18 @@ func (s *Sites) Code(c *wire.Coder) {
 	if c.Reader != nil {
 		s.numbers, s.hashed = make(map[sourceLines]int32), Map{}
 	}
-	wire.List(c, &s.lines, 3, func(i int, x *sourceLines) {
+	wire.CodeList(c, &s.lines, 3, func(i int, x *sourceLines) {
 		c.String(&x.file)
 		c.String(&x.function)
 		if c.String(&x.mark); c.Reader != nil {
 			s.numbers[*x] = int32(i + 1)
 		}
 	})
-	wire.List(c, &s.list, 12, func(i int, v *site) {
+	wire.CodeList(c, &s.list, 12, func(i int, v *site) {
 		c.Uint64(&v.hash)
-		wire.Above(c, &v.module, -1, len(s.modules.modules))
-		wire.Bounded(c, &v.line, len(s.lines))
-		wire.Uints(c, &v.offset)
+		wire.CodeAbove(c, &v.module, -1, len(s.modules.modules))
+		wire.CodeBounded(c, &v.line, len(s.lines))
+		wire.CodeUints(c, &v.offset)
 		inlined := v.outer != 0
 		if c.Bool(&inlined); inlined {
 			c.Uint64(&v.outer, &v.inner)

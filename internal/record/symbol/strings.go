@@ -53,7 +53,7 @@ func (t *Strings) Code(c *wire.Coder) {
 	if c.Reader != nil {
 		*t = Strings{}
 	}
-	wire.List(c, &list, 1, func(_ int, s *string) {
+	wire.CodeList(c, &list, 1, func(_ int, s *string) {
 		if c.String(s); c.Reader != nil {
 			t.add(HashString([]byte(*s)), *s)
 		}

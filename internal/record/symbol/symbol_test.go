@@ -26,7 +26,7 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 func TestHandleReferences(t *testing.T) {
 	var h Handles
 	h.Predefine(7, 33)
-	name := func(raw uint64) int64 { n, _ := h.Acquire(raw); return n }
+	name := func(raw uint64) int64 { n, _ := h.NameNew(raw); return n }
 	equal(t, "predefined", name(7), 33)
 	equal(t, "first", name(100), 1024)
 	equal(t, "second", name(200), 1025)
@@ -38,12 +38,12 @@ func TestHandleReferences(t *testing.T) {
 		equal(t, "last", last, wantLast)
 	}
 	release(100, 1024, false)
-	equal(t, "still there", h.Name(100), 1024)
+	equal(t, "still there", h.NameOf(100), 1024)
 	release(100, 1024, true)
-	equal(t, "gone", h.Name(100), UnknownHandle)
+	equal(t, "gone", h.NameOf(100), UnknownHandle)
 	release(100, UnknownHandle, false)
 	release(7, 33, false)
-	equal(t, "predefined stays", h.Name(7), 33)
+	equal(t, "predefined stays", h.NameOf(7), 33)
 	equal(t, "reused", name(300), 1024)
 }
 
@@ -51,12 +51,12 @@ func TestHandleReferences(t *testing.T) {
 func TestRequestNames(t *testing.T) {
 	var q Requests
 	q.Init(5)
-	equal(t, "new", q.Make(0, 10, 0x100, RequestReceive, signature.NoEnvelope), 2)
-	equal(t, "new", q.Make(0, 11, 0x104, RequestSend, signature.NoEnvelope), 2)
-	equal(t, "null", q.Make(0, 5, 0x108, RequestSend, signature.NoEnvelope), 0)
+	equal(t, "new", q.Make(0, 10, 0x100, RequestReceive, signature.UnknownEnvelope), 2)
+	equal(t, "new", q.Make(0, 11, 0x104, RequestSend, signature.UnknownEnvelope), 2)
+	equal(t, "null", q.Make(0, 5, 0x108, RequestSend, signature.UnknownEnvelope), 0)
 	name := func(handle, place uint64, thread int) int64 {
-		q.Begin()
-		return q.Name(q.Find(handle, place), handle, thread)
+		q.BeginCall()
+		return q.Name(q.FindIndex(handle, place), handle, thread)
 	}
 	equal(t, "older", name(10, 0x100, 0), 4)
 	equal(t, "newer", name(11, 0x104, 0), 2)
@@ -72,22 +72,22 @@ func TestRequestsCopied(t *testing.T) {
 	var q Requests
 	const n = 50000
 	for range n {
-		q.Make(0, 9, 0x100, RequestSend, signature.NoEnvelope)
+		q.Make(0, 9, 0x100, RequestSend, signature.UnknownEnvelope)
 	}
-	q.Begin()
+	q.BeginCall()
 	var found []int
 	for i := range n {
-		k := q.Find(9, uint64(0x9000+4*i))
+		k := q.FindIndex(9, uint64(0x9000+4*i))
 		if want := int64(2 * (n - i)); q.Name(k, 9, 0) != want {
 			t.Fatalf("request %d has name %d, want %d", i, q.Name(k, 9, 0), want)
 		}
 		found = append(found, k)
 	}
-	equal(t, "one too many", q.Find(9, 1), NoRequest)
+	equal(t, "one too many", q.FindIndex(9, 1), NoRequestIndex)
 	for _, k := range found {
-		q.Complete(k)
+		q.CompleteOneShot(k)
 	}
-	equal(t, "left", q.Find(9, 0x100), NoRequest)
+	equal(t, "left", q.FindIndex(9, 0x100), NoRequestIndex)
 }
 
 const mapping = `00400000-00401000 r--p 00000000 08:01 1 /bin/none
@@ -102,23 +102,23 @@ const mapping = `00400000-00401000 r--p 00000000 08:01 1 /bin/none
 func TestModules(t *testing.T) {
 	var m Modules
 	m.Init(nil, func() []byte { return []byte(mapping) })
-	a := Addresses{Modules: &m, Stacks: []Stack{{0x7fff0000, 0x7fff9000, 0x7fff8000}, {0x6fff0000, 0x6fff9000, 0x6fff8000}}}
+	a := Addresses{Modules: &m, Stacks: []StackRange{{0x7fff0000, 0x7fff9000, 0x7fff8000}, {0x6fff0000, 0x6fff9000, 0x6fff8000}}}
 	for _, c := range []struct {
 		addr     uint64
 		thread   int
 		seg, off int64
 	}{
-		{0x402010, 0, signature.SegName(0, 0, signature.SegStatic), 0x2010},
-		{0x403010, 0, signature.SegName(0, 0, signature.SegStatic), 0x3010}, // zeroed data behind the file
-		{0x7f0000000010, 0, signature.SegName(1, 0, signature.SegStatic), 0x3010},
-		{0x405010, 0, signature.SegName(0, 0, signature.SegUnknown), 0},
-		{0x404010, 0, signature.SegName(1, 0, signature.SegUnknown), 0},
-		{0x405010, 1, signature.SegName(0, 0, signature.SegUnknown), 0},
-		{0x7fff7ff0, 0, signature.SegName(0, 0, signature.SegStack), -16},
-		{0x6fff8010, 1, signature.SegName(1, 0, signature.SegStack), 16},
-		{0x6fff8010, 0, signature.SegName(1, 0, signature.SegStack), 16}, // of another thread
+		{0x402010, 0, signature.PackSegName(0, 0, signature.SegStatic), 0x2010},
+		{0x403010, 0, signature.PackSegName(0, 0, signature.SegStatic), 0x3010}, // zeroed data behind the file
+		{0x7f0000000010, 0, signature.PackSegName(1, 0, signature.SegStatic), 0x3010},
+		{0x405010, 0, signature.PackSegName(0, 0, signature.SegUnknown), 0},
+		{0x404010, 0, signature.PackSegName(1, 0, signature.SegUnknown), 0},
+		{0x405010, 1, signature.PackSegName(0, 0, signature.SegUnknown), 0},
+		{0x7fff7ff0, 0, signature.PackSegName(0, 0, signature.SegStack), -16},
+		{0x6fff8010, 1, signature.PackSegName(1, 0, signature.SegStack), 16},
+		{0x6fff8010, 0, signature.PackSegName(1, 0, signature.SegStack), 16}, // of another thread
 	} {
-		seg, off := a.Name(event.ClassRaw<<56, c.addr, c.thread)
+		seg, off := a.Name(event.ClassRawAddress<<56, c.addr, c.thread)
 		if seg != c.seg || off != c.off {
 			t.Errorf("%#x is %#x+%#x, want %#x+%#x", c.addr, seg, off, c.seg, c.off)
 		}
@@ -168,21 +168,21 @@ func TestSites(t *testing.T) {
 	m.Init(nil, func() []byte { return text })
 	var s Sites
 	s.Init(&m)
-	h := s.Name(base + 0x123)
+	h := s.NameCode(base + 0x123)
 	places, _, _ := s.Table()
 	where := places[h]
 	equal(t, "offset", where.Offset, 0x123)
 	equal(t, "module", filepath.Base(where.Module), filepath.Base(self))
-	equal(t, "again", s.Name(base+0x123), h)
-	equal(t, "none", s.Name(0), 0)
-	if s.Name(base+0x124) == h {
+	equal(t, "again", s.NameCode(base+0x123), h)
+	equal(t, "none", s.NameCode(0), 0)
+	if s.NameCode(base+0x124) == h {
 		t.Error("two places have the same hash")
 	}
 	if h>>63 != 0 {
 		t.Error("hash has 64 bits")
 	}
 	// What a checkpoint restores is the same.
-	saved := wire.Append(nil, func(c *wire.Coder) {
+	saved := wire.AppendCoded(nil, func(c *wire.Coder) {
 		m.Code(c)
 		s.Code(c)
 	})
@@ -190,14 +190,14 @@ func TestSites(t *testing.T) {
 	m2.Init(nil, func() []byte { return nil })
 	var s2 Sites
 	s2.Init(&m2)
-	err = wire.Read(saved, "sites", func(c *wire.Coder) {
+	err = wire.DecodeAll(saved, "sites", func(c *wire.Coder) {
 		m2.Code(c)
 		s2.Code(c)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "restored", s2.Name(base+0x123), h)
+	equal(t, "restored", s2.NameCode(base+0x123), h)
 	places, _, _ = s2.Table()
 	equal(t, "restored place", places[h], where)
 }
@@ -224,19 +224,19 @@ func TestBuildID(t *testing.T) {
 
 func TestSegments(t *testing.T) {
 	var s Segments
-	s.Open(5, 0, signature.SegHeap)
-	s.Open(6, 1, signature.SegDevice)
-	s.Open(7, 0, signature.SegHeap)
+	s.NameNew(5, 0, signature.SegHeap)
+	s.NameNew(6, 1, signature.SegDevice)
+	s.NameNew(7, 0, signature.SegHeap)
 	name := func(serial uint64) int64 { n, _ := s.Name(serial); return n }
-	equal(t, "first heap segment", name(5), signature.SegName(0, 0, signature.SegHeap))
-	equal(t, "first device segment", name(6), signature.SegName(0, 1, signature.SegDevice))
-	equal(t, "second heap segment", name(7), signature.SegName(1, 0, signature.SegHeap))
-	s.Close(5)
+	equal(t, "first heap segment", name(5), signature.PackSegName(0, 0, signature.SegHeap))
+	equal(t, "first device segment", name(6), signature.PackSegName(0, 1, signature.SegDevice))
+	equal(t, "second heap segment", name(7), signature.PackSegName(1, 0, signature.SegHeap))
+	s.FreeName(5)
 	if _, ok := s.Name(5); ok {
 		t.Error("a freed segment has a name")
 	}
-	s.Open(8, 0, signature.SegHeap)
-	equal(t, "reused", name(8), signature.SegName(0, 0, signature.SegHeap))
+	s.NameNew(8, 0, signature.SegHeap)
+	equal(t, "reused", name(8), signature.PackSegName(0, 0, signature.SegHeap))
 }
 
 // Creations that only some members of the parent take part in are counted by
@@ -245,14 +245,14 @@ func TestOrdinals(t *testing.T) {
 	var c Comms
 	c.Init(0, 8)
 	const world, split, group = 0x101, 1, 2
-	equal(t, "first split", c.Ordinal(world, split, CommInfo{0, 0, 4, -1}), 0)
-	equal(t, "second split, other leader", c.Ordinal(world, split, CommInfo{3, 0, 4, -1}), 1)
-	equal(t, "first of a group", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 77}), 0)
-	equal(t, "first of another", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 78}), 0)
-	equal(t, "second of the first", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 77}), 1)
-	equal(t, "first between two groups", c.Ordinal(world, split, CommInfo{0, 0, 4, 4, 4}), 0)
+	equal(t, "first split", c.CountCreation(world, split, CommDescription{0, 0, 4, -1}), 0)
+	equal(t, "second split, other leader", c.CountCreation(world, split, CommDescription{3, 0, 4, -1}), 1)
+	equal(t, "first of a group", c.CountCreation(world, group, CommDescription{0, 0, 4, -1, 0, 77}), 0)
+	equal(t, "first of another", c.CountCreation(world, group, CommDescription{0, 0, 4, -1, 0, 78}), 0)
+	equal(t, "second of the first", c.CountCreation(world, group, CommDescription{0, 0, 4, -1, 0, 77}), 1)
+	equal(t, "first between two groups", c.CountCreation(world, split, CommDescription{0, 0, 4, 4, 4}), 0)
 	c.ForgetChildren(world)
-	equal(t, "first split after the parent is gone", c.Ordinal(world, split, CommInfo{0, 0, 4, -1}), 0)
+	equal(t, "first split after the parent is gone", c.CountCreation(world, split, CommDescription{0, 0, 4, -1}), 0)
 }
 
 // Stacks: keys for what shares outer frames, and what is saved of them.
@@ -262,25 +262,25 @@ func TestStacks(t *testing.T) {
 	m.Init(nil, func() []byte { return []byte(mapping) })
 	var s Sites
 	s.Init(&m)
-	s.Stack(1<<63|1, []uint64{0x1100, 0x1200, 0x1300})
-	s.Stack(1<<63|2, []uint64{0x1108, 0x1200, 0x1300})
-	s.Stack(1<<63|3, []uint64{0x1100, 0x1208, 0x1300})
-	s.Stack(1<<63|4, []uint64{0x1300, 0x1300, 0x1300})
-	s.Stack(1<<63|1<<32|1, []uint64{0x1100, 0x1200, 0x1300})
-	equal(t, "another thread", s.Name(1<<63|1<<32|1), s.Name(1<<63|1))
-	equal(t, "a turn in another thread", s.Name(event.TurnKey(1<<63|1<<32|1, 2)), s.Name(event.TurnKey(1<<63|1, 2)))
-	if s.Name(event.TurnKey(1<<63|1, 2)) == s.Name(1<<63|1) || s.Name(event.TurnKey(1<<63|1, 2)) == s.Name(event.TurnKey(1<<63|1, 3)) {
+	s.AddStack(1<<63|1, []uint64{0x1100, 0x1200, 0x1300})
+	s.AddStack(1<<63|2, []uint64{0x1108, 0x1200, 0x1300})
+	s.AddStack(1<<63|3, []uint64{0x1100, 0x1208, 0x1300})
+	s.AddStack(1<<63|4, []uint64{0x1300, 0x1300, 0x1300})
+	s.AddStack(1<<63|1<<32|1, []uint64{0x1100, 0x1200, 0x1300})
+	equal(t, "another thread", s.NameCode(1<<63|1<<32|1), s.NameCode(1<<63|1))
+	equal(t, "a turn in another thread", s.NameCode(event.TurnKey(1<<63|1<<32|1, 2)), s.NameCode(event.TurnKey(1<<63|1, 2)))
+	if s.NameCode(event.TurnKey(1<<63|1, 2)) == s.NameCode(1<<63|1) || s.NameCode(event.TurnKey(1<<63|1, 2)) == s.NameCode(event.TurnKey(1<<63|1, 3)) {
 		t.Error("a turn makes no difference")
 	}
 	var restored Sites
 	restored.Init(&m)
-	if err := wire.Read(wire.Append(nil, s.Code), "sites", restored.Code); err != nil {
+	if err := wire.DecodeAll(wire.AppendCoded(nil, s.Code), "sites", restored.Code); err != nil {
 		t.Fatal(err)
 	}
 	for _, sites := range []*Sites{&s, &restored} {
 		places, outer, _ := sites.Table()
 		offsets := func(key uint64) (list []uint64) {
-			for h, ok := sites.Name(key), true; ok; h, ok = outer[h] {
+			for h, ok := sites.NameCode(key), true; ok; h, ok = outer[h] {
 				list = append(list, places[h].Offset)
 			}
 			return list
@@ -297,10 +297,10 @@ func TestStacks(t *testing.T) {
 		}
 		// 0x1300; 1200<1300, 1208<1300, 1300<1300; and the four; two turns with three frames each
 		equal(t, "sites", len(places), 16)
-		sites.Stack(1<<63|9, []uint64{0x1100, 0x1200, 0x1300})
-		equal(t, "again", sites.Name(1<<63|9), sites.Name(1<<63|1))
+		sites.AddStack(1<<63|9, []uint64{0x1100, 0x1200, 0x1300})
+		equal(t, "again", sites.NameCode(1<<63|9), sites.NameCode(1<<63|1))
 	}
-	equal(t, "plain", s.Name(0x1300), restored.Name(0x1300))
+	equal(t, "plain", s.NameCode(0x1300), restored.NameCode(0x1300))
 }
 
 // Lines of source code are sites, alone and in stacks, in this process and in others, whatever the folder; they come back from a saved state.
@@ -310,32 +310,32 @@ func TestSources(t *testing.T) {
 	key := func(n uint64) uint64 { return 1<<63 | 1<<31 | n }
 	fill := func(s *Sites, folder string) {
 		s.Init(&m)
-		s.Source(key(1), folder+"app.py", 12, "Solver.step")
-		s.Source(key(2), folder+"app.py", 20, "main")
-		s.Source(key(3), folder+"app.py", 13, "Solver.step")
-		s.Stack(key(9), []uint64{key(1), key(2)})
-		s.Stack(key(10), []uint64{key(3), key(2)})
+		s.AddSourceLine(key(1), folder+"app.py", 12, "Solver.step")
+		s.AddSourceLine(key(2), folder+"app.py", 20, "main")
+		s.AddSourceLine(key(3), folder+"app.py", 13, "Solver.step")
+		s.AddStack(key(9), []uint64{key(1), key(2)})
+		s.AddStack(key(10), []uint64{key(3), key(2)})
 	}
 	var s, elsewhere, restored Sites
 	fill(&s, "/home/me/")
 	fill(&elsewhere, "")
 	restored.Init(&m)
-	if err := wire.Read(wire.Append(nil, s.Code), "sites", restored.Code); err != nil {
+	if err := wire.DecodeAll(wire.AppendCoded(nil, s.Code), "sites", restored.Code); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint64(11) {
-		equal(t, "elsewhere", elsewhere.Name(key(n)), s.Name(key(n)))
+		equal(t, "elsewhere", elsewhere.NameCode(key(n)), s.NameCode(key(n)))
 	}
 	for _, sites := range []*Sites{&s, &restored} {
 		places, outer, inner := sites.Table()
-		step := places[sites.Name(key(9))]
+		step := places[sites.NameCode(key(9))]
 		equal(t, "file", step.Module, "/home/me/app.py")
 		equal(t, "function", step.BuildID, "source Solver.step")
 		equal(t, "line", step.Offset, 12)
-		equal(t, "caller's line", places[outer[sites.Name(key(9))]].Offset, 20)
-		equal(t, "alone", inner[sites.Name(key(9))], sites.Name(key(1)))
-		equal(t, "other line", places[sites.Name(key(10))].Offset, 13)
-		sites.Stack(key(12), []uint64{key(1), key(2)})
-		equal(t, "again", sites.Name(key(12)), sites.Name(key(9)))
+		equal(t, "caller's line", places[outer[sites.NameCode(key(9))]].Offset, 20)
+		equal(t, "alone", inner[sites.NameCode(key(9))], sites.NameCode(key(1)))
+		equal(t, "other line", places[sites.NameCode(key(10))].Offset, 13)
+		sites.AddStack(key(12), []uint64{key(1), key(2)})
+		equal(t, "again", sites.NameCode(key(12)), sites.NameCode(key(9)))
 	}
 }

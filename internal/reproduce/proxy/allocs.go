@@ -124,7 +124,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 	first := make(map[what]int)
 	like := make([]int, len(allocs.List))
 	for n, l := range allocs.List {
-		like[n] = once.Get(first, what{l.Free, l.Segment, l.Size}, func() int { return n })
+		like[n] = once.GetOrMake(first, what{l.Free, l.Segment, l.Size}, func() int { return n })
 	}
 	for stream := range k.Streams() {
 		root := v.structure(k, stream)
@@ -215,7 +215,7 @@ func (g *generator) allocations(v *variant) error {
 	}
 	given := make(map[reissue.MemorySegment]bool)
 	for _, s := range v.plan.Segments {
-		given[s.MemorySegment] = s.FromMPI || s.Class != trace.Heap && s.Class != trace.DeviceMemory
+		given[s.MemorySegment] = s.FromMPI || s.Class != trace.AddressHeap && s.Class != trace.AddressDevice
 	}
 	// Where a beginning has no statement, its segment is as large as it ever gets.
 	order := slices.SortedFunc(maps.Keys(boundaries), boundary.compare)
@@ -274,7 +274,7 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 				fmt.Fprint(&key, l.Free, p.Class, p.Device, ";")
 			}
 		}
-		b := once.GetListed(of, key.String(), &groups, func() *group { return new(group) })
+		b := once.GetOrAppend(of, key.String(), &groups, func() *group { return new(group) })
 		b.members, b.ranks, b.lists = append(b.members, i), append(b.ranks, v.members[i]), append(b.lists, list)
 	}
 	for _, b := range groups {
@@ -338,7 +338,7 @@ func (w *writer) hasAddresses(i int) bool {
 		return false
 	}
 	any := func(n *node) bool {
-		return n.typ == trace.Int && slices.ContainsFunc(w.c.column(n.at), reissue.IsAddress)
+		return n.typ == trace.TypeInt && slices.ContainsFunc(w.c.column(n.at), reissue.IsAddress)
 	}
 	for k := range w.c.in[i].elems {
 		if any(&w.c.in[i].elems[k]) {
@@ -350,7 +350,7 @@ func (w *writer) hasAddresses(i int) bool {
 
 // attachRelocated has what was set aside be part of a dynamic window that was made.
 func (w *writer) attachRelocated(i int) {
-	if out := &w.c.out[i]; len(w.g.windows) > 0 && w.c.f.Name == "MPI_Win_create_dynamic" && out.typ == trace.Handle && w.c.vals[0][out.at] >= trace.FirstLocal {
+	if out := &w.c.out[i]; len(w.g.windows) > 0 && w.c.f.Name == "MPI_Win_create_dynamic" && out.typ == trace.TypeHandle && w.c.vals[0][out.at] >= trace.FirstLocal {
 		w.after = append(w.after, fmt.Sprintf("attach_relocated(win[%s]);", w.slot(out.at)))
 	}
 }

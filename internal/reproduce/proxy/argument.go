@@ -21,7 +21,7 @@ func (w *writer) argument(i int) string {
 		return "NULL"
 	case p.Kind == mpi.KindRequest:
 		return w.request(i)
-	case p.Dims > 0 && p.In && p.Dir != trace.DirOut:
+	case p.Dims > 0 && p.HasIn && p.Dir != trace.DirOut:
 		if w.far {
 			return fmt.Sprintf("relocate_all(%d, %s)", len(in.elems), w.array(p, in))
 		}
@@ -30,25 +30,25 @@ func (w *writer) argument(i int) string {
 		return w.outArray(p, out)
 	}
 	switch p.Type {
-	case trace.Int:
+	case trace.TypeInt:
 		if w.far {
 			return "relocate(" + w.integer(p, in, out) + ")"
 		}
 		return w.integer(p, in, out)
-	case trace.Time:
+	case trace.TypeTime:
 		return "0.0"
-	case trace.Handle, trace.Object:
+	case trace.TypeHandle, trace.TypeObject:
 		w.attachRelocated(i)
 		return w.handleArgument(p, in, out)
-	case trace.Address:
+	case trace.TypeAddress:
 		return w.address(p, in, out)
-	case trace.FunctionRef:
+	case trace.TypeFunctionRef:
 		return w.function(p, in)
-	case trace.String:
+	case trace.TypeString:
 		return w.text(p, in)
-	case trace.Status:
+	case trace.TypeStatus:
 		return w.status(p, in, out)
-	case trace.None:
+	case trace.TypeNone:
 		return "NULL"
 	}
 	panic(fmt.Sprintf("proxy: %s: %s: values of type %d can't be written", w.c.f.Name, p.Name, p.Type)) // the schema has no such
@@ -57,7 +57,7 @@ func (w *writer) argument(i int) string {
 // left reports whether a call of the tools interface was not asked for an output: there
 // is no value that it could have put there.
 func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
-	if !w.c.def.Has(mpi.Tool) || p.Dims > 0 || w.c.vals[0][0] != 0 {
+	if !w.c.def.Has(mpi.AttrTool) || p.Dims > 0 || w.c.vals[0][0] != 0 {
 		return false
 	}
 	all := func(n *node, is func(v int64) bool) bool {
@@ -65,13 +65,13 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 	}
 	zero := func(v int64) bool { return v == 0 }
 	switch {
-	case out.typ == trace.String && p.Dir == trace.DirOut:
+	case out.typ == trace.TypeString && p.Dir == trace.DirOut:
 		return all(out, zero)
-	case out.typ == trace.Int && p.Dir == trace.DirInOut: // lengths count the end of the string
+	case out.typ == trace.TypeInt && p.Dir == trace.DirInOut: // lengths count the end of the string
 		return all(in, zero) && all(out, zero)
-	case out.typ == trace.Int && slices.Contains(toolKinds, p.Kind):
+	case out.typ == trace.TypeInt && slices.Contains(toolKinds, p.Kind):
 		return all(out, func(v int64) bool { return name(p.Kind, v) == "" })
-	case out.typ == trace.Handle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // none is made
+	case out.typ == trace.TypeHandle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // none is made
 		return all(out, func(v int64) bool { return v >= trace.FirstLocal })
 	}
 	return false
@@ -87,14 +87,14 @@ func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
 			return w.wildcard(p, in)
 		case p.Kind == mpi.KindKeyval:
 			return w.keyval(in.at)
-		case p.Kind == mpi.KindFint && w.g.o.Target.Foreign(w.g.flavour) && reissue.ConvertsInteger(w.c.f.Name):
-			return fmt.Sprintf("P%s(%s)", reissue.IntegerFunction(w.c.f.Name), w.handle(w.c.f.Returns, w.c.result.at))
+		case p.Kind == mpi.KindFint && w.g.o.Target.IsForeignTo(w.g.flavour) && reissue.ConvertsInteger(w.c.f.Name):
+			return fmt.Sprintf("P%s(%s)", reissue.InverseConversion(w.c.f.Name), w.handle(w.c.f.ReturnKind, w.c.result.at))
 		}
 		return w.expr(p.Kind, in.at)
 	}
 	switch {
 	case p.Kind == mpi.KindKeyval && p.Dir == trace.DirOut:
-		if out.typ == trace.Int {
+		if out.typ == trace.TypeInt {
 			if k, ok := w.g.keyvals[w.c.vals[0][out.at]]; ok {
 				return fmt.Sprintf("&keyval[%d]", k)
 			}
@@ -118,11 +118,11 @@ func (w *writer) intSink(p *trace.ParamDef) string {
 		return w.sink("aint")
 	case p.Kind == mpi.KindOffset || p.Kind == mpi.KindFileDisp:
 		return w.sink("offset")
-	case p.Kind == mpi.KindCount64 || p.Kind == mpi.KindTick:
+	case p.Kind == mpi.KindCount64 || p.Kind == mpi.KindToolClock:
 		return w.sink("count64")
 	case w.wide(p):
 		return "(void *)" + w.sink("count64")
-	case w.c.def.Has(mpi.Tool): // some are enumerations
+	case w.c.def.Has(mpi.AttrTool): // some are enumerations
 		return "(void *)" + w.sink("number")
 	}
 	return w.sink("number")
@@ -168,7 +168,7 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 		}
 		return "&" + w.handle(p.Kind, in.at)
 	}
-	if (out.typ == trace.Handle || out.typ == trace.Object) && w.c.vals[0][out.at] >= trace.FirstLocal {
+	if (out.typ == trace.TypeHandle || out.typ == trace.TypeObject) && w.c.vals[0][out.at] >= trace.FirstLocal {
 		return fmt.Sprintf("&%s[%s]", handleArrays[p.Kind], w.slot(out.at))
 	}
 	return fmt.Sprintf("(%s[1]){0}", typ)
@@ -176,14 +176,14 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 
 // segments are the functions of runtime/runtime.h for memory by its class, which has that name in capitals.
 var segments = [...]string{
-	trace.Heap: "heap", trace.DeviceMemory: "device", trace.Static: "data", trace.Stack: "stack", trace.UnknownPlace: "place",
-	trace.MPIMemory: "mpi_memory",
+	trace.AddressHeap: "heap", trace.AddressDevice: "device", trace.AddressStatic: "data", trace.AddressStack: "stack", trace.AddressUnknown: "place",
+	trace.AddressMPI: "mpi_memory",
 }
 
 // memory is an address.
 func (w *writer) memory(at int, null string) string {
 	seg, off := w.c.column(at), w.c.column(at+1)
-	class := int(signature.SegClass(seg[0]))
+	class := int(signature.SegClassOf(seg[0]))
 	if class == 0 || class >= len(segments) || segments[class] == "" {
 		switch off[0] {
 		case trace.SpecialInPlace:
@@ -206,7 +206,7 @@ func (w *writer) memory(at int, null string) string {
 func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 	switch {
 	case p.Kind == mpi.KindBuffer:
-		if in.typ != trace.Address {
+		if in.typ != trace.TypeAddress {
 			return "NULL"
 		}
 		m := w.memory(in.at, "MPI_BOTTOM")
@@ -215,7 +215,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 		}
 		return m
 	case p.Kind == mpi.KindPointerOut:
-		if reissue.AllocatesMemory(w.c.f.Name) && out.typ == trace.Address && signature.SegClass(w.c.vals[0][out.at]) != signature.SegSpecial {
+		if reissue.AllocatesMemory(w.c.f.Name) && out.typ == trace.TypeAddress && signature.SegClassOf(w.c.vals[0][out.at]) != signature.SegSpecial {
 			w.given(out.at)
 		}
 		return "&pointer"
@@ -234,8 +234,8 @@ func (w *writer) segment(at int) string {
 
 func (w *writer) giving(function string, at int, more string) string {
 	seg := w.c.column(at)
-	class := strings.ToUpper(segments[signature.SegClass(seg[0])])
-	if signature.SegClass(seg[0]) == signature.SegSpecial {
+	class := strings.ToUpper(segments[signature.SegClassOf(seg[0])])
+	if signature.SegClassOf(seg[0]) == signature.SegSpecial {
 		return ""
 	}
 	return fmt.Sprintf("%s(%s, %s%s);", function, class, w.segment(at), more)
@@ -244,7 +244,7 @@ func (w *writer) giving(function string, at int, more string) string {
 // given has the program note memory that the MPI hands out.
 func (w *writer) given(at int) {
 	win := "-1"
-	if i := w.param("win"); i >= 0 && w.c.out[i].typ == trace.Handle && w.c.vals[0][w.c.out[i].at] >= trace.FirstLocal {
+	if i := w.param("win"); i >= 0 && w.c.out[i].typ == trace.TypeHandle && w.c.vals[0][w.c.out[i].at] >= trace.FirstLocal {
 		win = w.slot(w.c.out[i].at)
 	}
 	if w.c.f.Name != "MPI_Win_shared_query" {
@@ -277,7 +277,7 @@ func (w *writer) attribute() {
 	}
 	const object, key, value = 0, 1, 2 // parameters of all of them
 	got := &w.c.out[value]
-	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.Address || signature.SegClass(w.c.vals[0][got.at]) == signature.SegSpecial {
+	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.TypeAddress || signature.SegClassOf(w.c.vals[0][got.at]) == signature.SegSpecial {
 		return
 	}
 	number := w.c.vals[0][w.c.in[key].at]
@@ -305,12 +305,12 @@ func (w *writer) attribute() {
 
 // passes reports whether a call of the variant passes an address in an unknown place.
 func (v *variant) passes(segment int64) bool {
-	if trace.AddressClass(signature.SegClass(segment)) != trace.UnknownPlace {
+	if trace.AddressClass(signature.SegClassOf(segment)) != trace.AddressUnknown {
 		return false
 	}
 	for _, c := range v.calls {
 		for i := range c.in {
-			if n := &c.in[i]; n.typ == trace.Address && c.vals[0][n.at] == segment {
+			if n := &c.in[i]; n.typ == trace.TypeAddress && c.vals[0][n.at] == segment {
 				return true
 			}
 		}

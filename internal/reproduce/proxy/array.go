@@ -96,12 +96,12 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 		return w.list(p, l)
 	}
 	switch p.Type {
-	case trace.Int:
+	case trace.TypeInt:
 		return w.numbers(p.Kind, n, w.wide(p))
-	case trace.Handle:
+	case trace.TypeHandle:
 		list := n.texts(func(at int) string { return w.handle(p.Kind, at) })
 		return fmt.Sprintf("(%s[]){%s}", handleTypes[p.Kind], strings.Join(list, ", "))
-	case trace.String:
+	case trace.TypeString:
 		list := n.texts(func(at int) string { return "(char *)" + w.literalText(at) })
 		return fmt.Sprintf("(char *[]){%s, NULL}", strings.Join(list, ", "))
 	}
@@ -111,40 +111,40 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 // outArray is an array that is written.
 func (w *writer) outArray(p *trace.ParamDef, out *node) string {
 	n, length := w.outLength(out)
-	if p.Type == trace.Status {
+	if p.Type == trace.TypeStatus {
 		switch {
-		case out.typ == trace.Array && out.n == trace.ArrayNull:
+		case out.typ == trace.TypeArray && out.n == trace.ArrayNull:
 			return "NULL"
 		case w.ignores(out):
 			return "MPI_STATUSES_IGNORE"
 		}
 		return fmt.Sprintf("statuses(%s)", length)
 	}
-	if out.typ == trace.Array && out.n < 0 {
+	if out.typ == trace.TypeArray && out.n < 0 {
 		if s, ok := w.special(out.n, p.Kind); ok {
 			return s
 		}
 	}
-	if p.Type == trace.Handle {
+	if p.Type == trace.TypeHandle {
 		clean := "%s"
 		if p.Kind == mpi.KindDatatype { // Open MPI looks at all that there is room for
-			w.g.plan.Elements = max(w.g.plan.Elements, int(n))
+			w.g.plan.LongestArray = max(w.g.plan.LongestArray, int(n))
 			clean = fmt.Sprintf("no_types(%%s, %d)", n)
 		}
-		if out.typ == trace.Array && out.n > 0 {
+		if out.typ == trace.TypeArray && out.n > 0 {
 			typ := handleTypes[p.Kind]
 			for k := range out.elems {
 				if w.c.vals[0][out.elems[k].at] >= trace.FirstLocal {
 					w.after = append(w.after, fmt.Sprintf("%s[%s] = ((%s *)got)[%d];", handleArrays[p.Kind], w.slot(out.elems[k].at), typ, k))
 				}
 			}
-			w.g.plan.Elements = max(w.g.plan.Elements, len(out.elems))
+			w.g.plan.LongestArray = max(w.g.plan.LongestArray, len(out.elems))
 			return fmt.Sprintf(clean, "(void *)got")
 		}
 		return fmt.Sprintf(clean, "room("+timesText(8, n, length)+")")
 	}
 	size := int64(4)
-	if w.wide(p) || p.Type != trace.Int {
+	if w.wide(p) || p.Type != trace.TypeInt {
 		size = 8
 	}
 	return "room(" + timesText(size, n, length) + ")"
@@ -155,15 +155,15 @@ func (w *writer) outArray(p *trace.ParamDef, out *node) string {
 func (w *writer) outLength(out *node) (n int64, text string) {
 	n = 16
 	var more []string
-	if l, ok := w.c.lists[out.at]; ok && out.typ == trace.Array {
+	if l, ok := w.c.lists[out.at]; ok && out.typ == trace.TypeArray {
 		more = append(more, l.Length.String())
 	}
-	if out.typ == trace.Array {
+	if out.typ == trace.TypeArray {
 		n = max(n, out.n)
 	}
 	for k := range w.c.f.Params {
 		p := &w.c.f.Params[k]
-		if p.Type != trace.Int || p.Dims > 0 || w.c.in[k].typ != trace.Int {
+		if p.Type != trace.TypeInt || p.Dims > 0 || w.c.in[k].typ != trace.TypeInt {
 			continue
 		}
 		for _, vals := range w.c.vals {
@@ -209,8 +209,8 @@ func (g *generator) findStatuses() {
 
 // statusForms reports whether a status has one of some forms, or one of several has.
 func statusForms(n *node, forms ...trace.StatusForm) bool {
-	has := func(n node) bool { return n.typ == trace.Status && slices.Contains(forms, trace.StatusForm(n.n)) }
-	return has(*n) || n.typ == trace.Array && slices.ContainsFunc(n.elems, has)
+	has := func(n node) bool { return n.typ == trace.TypeStatus && slices.Contains(forms, trace.StatusForm(n.n)) }
+	return has(*n) || n.typ == trace.TypeArray && slices.ContainsFunc(n.elems, has)
 }
 
 // ignores reports whether the program passed MPI_STATUS_IGNORE or the like. If nothing was
@@ -219,7 +219,7 @@ func (w *writer) ignores(out *node) bool {
 	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
 		return false // which make one
 	}
-	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.Array || statusForms(out, trace.StatusIgnored, trace.StatusPostedIgnored) {
+	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.TypeArray || statusForms(out, trace.StatusIgnored, trace.StatusPostedIgnored) {
 		return true
 	}
 	return !statusForms(out, trace.StatusFilled, trace.StatusPosted) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]

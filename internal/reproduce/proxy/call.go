@@ -29,50 +29,50 @@ type writer struct {
 }
 
 var handleArrays = map[mpi.Kind]string{
-	mpi.KindComm:        "comm",
-	mpi.KindGroup:       "group",
-	mpi.KindDatatype:    "type",
-	mpi.KindOp:          "op",
-	mpi.KindMessage:     "message",
-	mpi.KindWin:         "win",
-	mpi.KindFile:        "file",
-	mpi.KindInfo:        "info",
-	mpi.KindErrhandler:  "errhandler",
-	mpi.KindSession:     "session",
-	mpi.KindCvar:        "cvar",
-	mpi.KindPvar:        "pvar",
-	mpi.KindPvarSession: "pvarsession",
-	mpi.KindEvent:       "event",
-	mpi.KindEventReg:    "eventreg",
-	mpi.KindEnum:        "enums",
-	mpi.KindDescriptor:  "descriptor",
-	mpi.KindStream:      "streams",
-	mpi.KindDirectory:   "directories",
-	mpi.KindMapping:     "mappings",
+	mpi.KindComm:           "comm",
+	mpi.KindGroup:          "group",
+	mpi.KindDatatype:       "type",
+	mpi.KindOp:             "op",
+	mpi.KindMessage:        "message",
+	mpi.KindWin:            "win",
+	mpi.KindFile:           "file",
+	mpi.KindInfo:           "info",
+	mpi.KindErrhandler:     "errhandler",
+	mpi.KindSession:        "session",
+	mpi.KindCvar:           "cvar",
+	mpi.KindPvar:           "pvar",
+	mpi.KindPvarSession:    "pvarsession",
+	mpi.KindEvent:          "event",
+	mpi.KindEventReg:       "eventreg",
+	mpi.KindEnum:           "enums",
+	mpi.KindFileDescriptor: "descriptor",
+	mpi.KindFileStream:     "streams",
+	mpi.KindDirStream:      "directories",
+	mpi.KindMapping:        "mappings",
 }
 
 var handleTypes = map[mpi.Kind]string{
-	mpi.KindComm:        "MPI_Comm",
-	mpi.KindGroup:       "MPI_Group",
-	mpi.KindDatatype:    "MPI_Datatype",
-	mpi.KindOp:          "MPI_Op",
-	mpi.KindMessage:     "MPI_Message",
-	mpi.KindWin:         "MPI_Win",
-	mpi.KindFile:        "MPI_File",
-	mpi.KindInfo:        "MPI_Info",
-	mpi.KindErrhandler:  "MPI_Errhandler",
-	mpi.KindSession:     "MPI_Session",
-	mpi.KindCvar:        "MPI_T_cvar_handle",
-	mpi.KindPvar:        "MPI_T_pvar_handle",
-	mpi.KindPvarSession: "MPI_T_pvar_session",
-	mpi.KindEvent:       "MPI_T_event_instance",
-	mpi.KindEventReg:    "MPI_T_event_registration",
-	mpi.KindEnum:        "MPI_T_enum",
-	mpi.KindRequest:     "MPI_Request",
-	mpi.KindDescriptor:  "int",
-	mpi.KindStream:      "FILE *",
-	mpi.KindDirectory:   "DIR *",
-	mpi.KindMapping:     "void *",
+	mpi.KindComm:           "MPI_Comm",
+	mpi.KindGroup:          "MPI_Group",
+	mpi.KindDatatype:       "MPI_Datatype",
+	mpi.KindOp:             "MPI_Op",
+	mpi.KindMessage:        "MPI_Message",
+	mpi.KindWin:            "MPI_Win",
+	mpi.KindFile:           "MPI_File",
+	mpi.KindInfo:           "MPI_Info",
+	mpi.KindErrhandler:     "MPI_Errhandler",
+	mpi.KindSession:        "MPI_Session",
+	mpi.KindCvar:           "MPI_T_cvar_handle",
+	mpi.KindPvar:           "MPI_T_pvar_handle",
+	mpi.KindPvarSession:    "MPI_T_pvar_session",
+	mpi.KindEvent:          "MPI_T_event_instance",
+	mpi.KindEventReg:       "MPI_T_event_registration",
+	mpi.KindEnum:           "MPI_T_enum",
+	mpi.KindRequest:        "MPI_Request",
+	mpi.KindFileDescriptor: "int",
+	mpi.KindFileStream:     "FILE *",
+	mpi.KindDirStream:      "DIR *",
+	mpi.KindMapping:        "void *",
 }
 
 // line writes a terminal of a variant.
@@ -101,7 +101,7 @@ func (g *generator) line(v *variant, terminal int) *line {
 
 // why says why a call of a variant is left out; "" if it isn't.
 func (g *generator) why(v *variant, terminal int) string {
-	if !g.o.Partial {
+	if !g.o.AllowPartial {
 		return ""
 	}
 	for i, k := range v.ranks {
@@ -112,7 +112,7 @@ func (g *generator) why(v *variant, terminal int) string {
 		if why := reissue.ObstacleOf(c, g.flavour, g.o.Target); why != "" && (len(g.windows) == 0 || !reissue.IsAddressReason(why)) {
 			return why
 		}
-		if why := v.made[i].Why(c, g.o.Target.Foreign(g.flavour)); why != "" {
+		if why := v.made[i].ObstacleText(c, g.o.Target.IsForeignTo(g.flavour)); why != "" {
 			return why
 		}
 	}
@@ -123,8 +123,8 @@ func (g *generator) site(s trace.Site) string {
 	text, ok := g.sites[s]
 	switch {
 	case ok:
-	case g.o.Line != nil:
-		text = comment(g.o.Line(s))
+	case g.o.RenderSite != nil:
+		text = comment(g.o.RenderSite(s))
 	case s.Module != "":
 		text = fmt.Sprintf("%s+%#x", path.Base(s.Module), s.Offset)
 	}
@@ -140,7 +140,7 @@ func (w *writer) param(name string) int {
 // if it is missing.
 func (w *writer) out(name string) (int64, bool) {
 	i := w.param(name)
-	if i < 0 || w.c.out[i].typ == trace.None {
+	if i < 0 || w.c.out[i].typ == trace.TypeNone {
 		return 0, false
 	}
 	return w.c.vals[0][w.c.out[i].at], true
@@ -161,13 +161,13 @@ func (w *writer) expr(kind mpi.Kind, at int) string {
 
 // statement returns the statement without its gap.
 func (w *writer) statement() (text func(string) string, nothing bool) {
-	if w.c.def.Has(mpi.Posix) {
+	if w.c.def.Has(mpi.AttrPosix) {
 		return w.onFile(), false
 	}
 	w.arrives()
 	call, args := w.call()
-	if w.c.result.typ == trace.Handle && w.c.vals[0][w.c.result.at] >= trace.FirstLocal {
-		if a := handleArrays[w.c.f.Returns]; a != "" {
+	if w.c.result.typ == trace.TypeHandle && w.c.vals[0][w.c.result.at] >= trace.FirstLocal {
+		if a := handleArrays[w.c.f.ReturnKind]; a != "" {
 			call = fmt.Sprintf("%s[%s] = %s", a, w.slot(w.c.result.at), call)
 		}
 	}
@@ -189,32 +189,32 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 }
 
 // whilePending is the condition of the runtime under which a test was in vain, by what it asks about.
-var whilePending = map[meaning.Choice]struct{ condition, requests string }{
-	meaning.OneRequest:   {"pending", "request"},
-	meaning.AllRequests:  {"any_pending", "array_of_requests"},
-	meaning.AnyRequest:   {"none_done", "array_of_requests"},
-	meaning.SomeRequests: {"none_done", "array_of_requests"},
+var whilePending = map[meaning.RequestChoice]struct{ condition, requests string }{
+	meaning.ChooseOneRequest:   {"pending", "request"},
+	meaning.ChooseAllRequests:  {"any_pending", "array_of_requests"},
+	meaning.ChooseAnyRequest:   {"none_done", "array_of_requests"},
+	meaning.ChooseSomeRequests: {"none_done", "array_of_requests"},
 }
 
 // repeats returns how the statement makes the call: once, or until it finds what it found. nothing is set for a test that
 // isn't made.
 func (w *writer) repeats(args []string) (do string, nothing bool) {
-	is := meaning.WaitingOf(w.c.def)
+	is := meaning.WaitBehaviourOf(w.c.def)
 	flag, hasFlag := w.out("flag")
 	vain := hasFlag && flag == 0
 	if n, ok := w.out("outcount"); ok {
 		vain = n == 0
 	}
-	onRequests := is.Choice != meaning.NoRequest
+	onRequests := is.Choice != meaning.ChooseNoRequest
 	takes := w.param("message") >= 0 || w.param("win") >= 0 // what others then could not
 	switch {
-	case w.c.def.Has(mpi.Begins) || !w.c.def.Has(mpi.Polls) || onRequests && !is.Completes:
+	case w.c.def.Has(mpi.AttrInitialises) || !w.c.def.Has(mpi.AttrPolls) || onRequests && !is.Completes:
 		// Nothing that the program needs comes of making it more than once.
 	case vain && takes:
 		return "", true
 	case vain && onRequests:
 		x, list := whilePending[is.Choice], ""
-		if is.Choice != meaning.OneRequest {
+		if is.Choice != meaning.ChooseOneRequest {
 			list = w.expr(mpi.KindInt, w.c.in[0].at) + ", "
 		}
 		return fmt.Sprintf("POLL(%s(%s%s), ", x.condition, list, w.requests(x.requests)), false
@@ -228,7 +228,7 @@ func (w *writer) repeats(args []string) (do string, nothing bool) {
 
 // surround adds what comes before and after the call.
 func (w *writer) surround() {
-	if w.c.def.Has(mpi.Begins) {
+	if w.c.def.Has(mpi.AttrInitialises) {
 		w.after = append(w.after, "begun();")
 	}
 	if w.v.nested != nil {
@@ -271,7 +271,7 @@ func saysNo(function string) func(string) string {
 // the status that the function gave.
 func (w *writer) generalised() {
 	if w.c.generalises() {
-		if i := w.param("request"); w.c.out[i].typ == trace.Request && w.c.vals[0][w.c.out[i].at] == 2 {
+		if i := w.param("request"); w.c.out[i].typ == trace.TypeRequest && w.c.vals[0][w.c.out[i].at] == 2 {
 			w.after = append(w.after, fmt.Sprintf("queries(request(1), %s);", w.argument(w.param("extra_state"))))
 		}
 		return
@@ -281,7 +281,7 @@ func (w *writer) generalised() {
 	}
 	one := func(request, status *node) {
 		form := trace.StatusForm(status.n)
-		if status.typ != trace.Status || form != trace.StatusFilled && form != trace.StatusIgnored || request.typ != trace.Request {
+		if status.typ != trace.TypeStatus || form != trace.StatusFilled && form != trace.StatusIgnored || request.typ != trace.TypeRequest {
 			return
 		}
 		if v := w.c.vals[0][request.at]; v <= 0 || v&1 != 0 {
@@ -289,15 +289,15 @@ func (w *writer) generalised() {
 		}
 		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s);", w.distance(request.at), w.came(status)))
 	}
-	for _, done := range ops.CompletedOrNull(w.c.c) {
-		if r, s := nodeAt(w.c.in, done.RequestAt), nodeAt(w.c.out, done.StatusAt); r != nil && s != nil {
+	for _, done := range ops.RequestsFoundComplete(w.c.c) {
+		if r, s := nodeAt(w.c.in, done.RequestPosition), nodeAt(w.c.out, done.StatusPosition); r != nil && s != nil {
 			one(r, s)
 		}
 	}
 }
 
 // nodeAt is the node at a place of a call, or nil.
-func nodeAt(list []node, at ops.Place) *node {
+func nodeAt(list []node, at ops.ValuePosition) *node {
 	switch {
 	case at.Param < 0:
 		return nil
@@ -311,7 +311,7 @@ func nodeAt(list []node, at ops.Place) *node {
 
 // any reports whether a parameter has a wildcard on some rank.
 func (w *writer) any(param int, wildcard int64) bool {
-	return param >= 0 && w.c.in[param].typ == trace.Int && slices.ContainsFunc(w.c.vals, func(v []int64) bool { return v[w.c.in[param].at] == wildcard })
+	return param >= 0 && w.c.in[param].typ == trace.TypeInt && slices.ContainsFunc(w.c.vals, func(v []int64) bool { return v[w.c.in[param].at] == wildcard })
 }
 
 // taken is what a receive or probe says it took: where the number of the rank is
@@ -332,7 +332,7 @@ func (w *writer) taken() (at int, ok bool) {
 
 // arrives has the program wait for the message that a test found.
 func (w *writer) arrives() {
-	if at, ok := w.taken(); ok && w.c.def.Has(mpi.Polls) {
+	if at, ok := w.taken(); ok && w.c.def.Has(mpi.AttrPolls) {
 		w.first = append(w.first, fmt.Sprintf("arrived(%s, %s, %s);",
 			w.expr(mpi.KindRank, at), w.expr(mpi.KindTag, at+1), w.argument(w.param("comm"))))
 	}

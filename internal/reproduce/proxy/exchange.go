@@ -60,7 +60,7 @@ type exchanger struct {
 	roles []role
 	done  [][]int64                 // by terminal: how many creations ago its finished requests were made, of calls that leave no array
 	array []*signature.RequestArray // by terminal, of those that do
-	left  signature.LeftRequests
+	left  signature.RequestArrayState
 	kinds map[string]*kind
 	of    []*kind // by terminal of a maker
 
@@ -73,7 +73,7 @@ type exchanger struct {
 
 	stretches []map[*kind]int64 // calls of each kind
 	list      []int             // steps: terminals, and ^n for stretch n
-	runs      []run
+	runs      []stepCalls
 	next      uint64 // call that no step has yet
 	failed    bool
 }
@@ -97,13 +97,13 @@ const fewRecorded = 250
 
 // exchanges looks for streams that are much shorter with exchanges.
 func (g *generator) exchanges() {
-	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || g.turns != nil {
+	if g.o.RecordedOrder || g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil {
 		return
 	}
 	n := 0
 	for _, v := range g.list {
 		for stream := range v.stepwise {
-			n += v.recorded(v.ranks[0], stream).Symbols()
+			n += v.recorded(v.ranks[0], stream).SymbolCount()
 		}
 	}
 	var found []candidate
@@ -191,7 +191,7 @@ func (x *exchanger) kind(t int, as role) {
 // created counts the requests that a call makes.
 func (c *call) created() (n int64) {
 	for i := range c.out {
-		if o := &c.out[i]; o.typ == trace.Request && c.f.Params[i].Dir == trace.DirOut && c.vals[0][o.at] == 2 {
+		if o := &c.out[i]; o.typ == trace.TypeRequest && c.f.Params[i].Dir == trace.DirOut && c.vals[0][o.at] == 2 {
 			n++
 		}
 	}
@@ -292,7 +292,7 @@ func (x *exchanger) flush() {
 // vain passes tests that found nothing, up to a call.
 func (x *exchanger) vain(at uint64) {
 	if at > x.next {
-		x.runs = append(x.runs, run{first: x.next, calls: at - x.next, step: uint64(len(x.list)), none: true})
+		x.runs = append(x.runs, stepCalls{first: x.next, calls: at - x.next, step: uint64(len(x.list)), none: true})
 		x.next = at
 	}
 }
@@ -307,7 +307,7 @@ func (x *exchanger) single(i item) {
 func (x *exchanger) exchange(list []item) {
 	x.vain(list[0].at)
 	end := list[len(list)-1].at + 1
-	x.runs = append(x.runs, run{first: x.next, calls: end - x.next, step: uint64(len(x.list))})
+	x.runs = append(x.runs, stepCalls{first: x.next, calls: end - x.next, step: uint64(len(x.list))})
 	x.next = end
 	x.list = append(x.list, ^len(x.stretches))
 	calls := make(map[*kind]int64)
@@ -362,7 +362,7 @@ func (x *exchanger) exchange(list []item) {
 			}
 			p := x.v.calls[probe.terminal]
 			source := c.vals[0][c.in[c.def.Index("source")].at]
-			if s := p.out[p.def.Index("status")]; source >= 0 && (s.typ != trace.Status || source != p.vals[0][s.at+signature.StatusSource]) {
+			if s := p.out[p.def.Index("status")]; source >= 0 && (s.typ != trace.TypeStatus || source != p.vals[0][s.at+signature.StatusSource]) {
 				x.failed = true
 			}
 			x.answer(k, &k.asks, list[probe.index+1-list[0].index:])
@@ -396,7 +396,7 @@ func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
 // buffer is the address of a message; nil if the call has none.
 func (c *call) buffer() *node {
 	for i := range c.in {
-		if c.f.Params[i].Kind == mpi.KindBuffer && c.in[i].typ == trace.Address {
+		if c.f.Params[i].Kind == mpi.KindBuffer && c.in[i].typ == trace.TypeAddress {
 			return &c.in[i]
 		}
 	}
@@ -483,8 +483,8 @@ func (x *exchanger) regular(k *kind) bool {
 			for i := range first.in {
 				n := &first.in[i]
 				switch n.typ {
-				case trace.None, trace.Int:
-				case trace.Address, trace.Handle, trace.Object:
+				case trace.TypeNone, trace.TypeInt:
+				case trace.TypeAddress, trace.TypeHandle, trace.TypeObject:
 					if vals[n.at] != first.vals[m][n.at] {
 						return false
 					}

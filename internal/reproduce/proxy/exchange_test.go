@@ -59,11 +59,11 @@ func searching(rounds int, closes bool) func(r *tracktest.Recorder) {
 func TestExchange(t *testing.T) {
 	for _, ranks := range []int{4, 16, 128, 1024} {
 		rounds := max(3, 100/ranks)
-		p := generate(t, record(t, ranks, searching(rounds, true)), Options{Gaps: GapsMean})
+		p := generate(t, record(t, ranks, searching(rounds, true)), Options{GapModel: GapsMean})
 		text := regexp.MustCompile(`(?m)^static const [^\n]*\btable\d+\[\] = \{[^}]*\};\n`).ReplaceAllString(string(p.Files["proxy.c"]), "")
 		lines := strings.Count(text, "\n")
-		if p.Variants != 1 || lines > 60 || !strings.Contains(text, "EXCHANGE(0, 2, ") || !strings.Contains(text, ", 64, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, opening(0)") {
-			t.Errorf("%d ranks: %d programs, %d lines without tables:\n%.3000s", ranks, p.Variants, lines, text)
+		if p.RankVariants != 1 || lines > 60 || !strings.Contains(text, "EXCHANGE(0, 2, ") || !strings.Contains(text, ", 64, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, opening(0)") {
+			t.Errorf("%d ranks: %d programs, %d lines without tables:\n%.3000s", ranks, p.RankVariants, lines, text)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 		if k.found >= 0 {
 			found = f.exchange[0].v.calls[k.found]
 		}
-		probed := found != nil && meaning.WaitingOf(found.def).Probes
+		probed := found != nil && meaning.WaitBehaviourOf(found.def).Probes
 		if probed {
 			for name, text := range map[string]string{"source": "status.MPI_SOURCE", "tag": "status.MPI_TAG", "count": "sent(" + w.argument(c.def.Index("datatype")) + ")"} {
 				i := c.in[c.def.Index(name)].at
@@ -60,7 +60,7 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 		if probed {
 			probe, args := g.live(v, f, k.found)
 			vain := "0"
-			if !found.def.Has(mpi.Polls) {
+			if !found.def.Has(mpi.AttrPolls) {
 				vain = fmt.Sprintf("nothing_from(%s, %s, %s)", args[0], args[1], args[2])
 			}
 			fmt.Fprintf(&body, "        TAKES(%d, %s, %s,%s DO(0, %s);%s%s)\n", n, vain, probe, g.asked(v, f, k.asks), call, g.asked(v, f, k.later), next)
@@ -76,8 +76,8 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 			continue
 		}
 		asked := g.asked(v, f, k.asks)
-		is := meaning.WaitingOf(found.def)
-		if is.Choice == meaning.OneRequest {
+		is := meaning.WaitBehaviourOf(found.def)
+		if is.Choice == meaning.ChooseOneRequest {
 			guard := ""
 			if is.Blocks {
 				guard = "if (!none_done(1, opened_request())) "
@@ -87,7 +87,7 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 		}
 		key := "0, DO(0, "
 		switch {
-		case is.Choice == meaning.AllRequests:
+		case is.Choice == meaning.ChooseAllRequests:
 			key = "not_all(), DO(0, "
 		case is.Blocks:
 			key = "none_done(gathered_open(), opened_requests()), DO(0, "
@@ -128,9 +128,9 @@ func (f *finish) varying(n int) (at []int, values [][][]int64) {
 	for i := range first.in {
 		p := first.in[i].at
 		switch first.in[i].typ {
-		case trace.Address:
+		case trace.TypeAddress:
 			p++
-		case trace.Int:
+		case trace.TypeInt:
 		default:
 			continue
 		}

@@ -15,14 +15,14 @@ func (c *call) array() *signature.RequestArray {
 		return nil
 	}
 	l := c.layout()
-	if !l.Leaves() {
+	if !l.LeavesRequestArray() {
 		return nil
 	}
 	spans, err := l.Spans(nil, c.vals[0])
 	if err != nil || !c.alike() {
 		return &signature.RequestArray{}
 	}
-	a := l.ArrayOf(spans, c.vals[0])
+	a := l.RequestArrayOf(spans, c.vals[0])
 	return &a
 }
 
@@ -38,17 +38,17 @@ func (x *exchanger) finishes(t int) (list []int64) {
 	one := func(k int) {
 		r := int64(0)
 		switch {
-		case a.AsLeft && x.left.Known && k < len(x.left.Requests):
+		case a.IsLeftOut && x.left.Known && k < len(x.left.Requests):
 			r = x.left.Requests[k]
 		case k < len(a.Names):
-			r, _ = signature.RequestOf(a.Names[k], x.made)
+			r, _ = signature.RequestOfName(a.Names[k], x.made)
 		}
 		list = append(list, r)
 	}
-	for _, k := range a.Ending.Numbers {
+	for _, k := range a.Ended.Indices {
 		one(k)
 	}
-	x.left.Take(a, x.made)
+	x.left.TakeArray(a, x.made)
 	return list
 }
 
@@ -71,20 +71,20 @@ const (
 
 // traits returns those of a call.
 func (c *call) traits() (list trait) {
-	is, message := meaning.WaitingOf(c.def), meaning.Of(c.f.Name)
+	is, message := meaning.WaitBehaviourOf(c.def), meaning.DataMovementOf(c.f.Name)
 	has := func(param string) bool { return c.def.Index(param) >= 0 }
-	plain := message != nil && (message.Pattern == meaning.Receive || message.Pattern == meaning.ToPeer)
+	plain := message != nil && (message.Pattern == meaning.PatternReceive || message.Pattern == meaning.PatternToPeer)
 	for _, x := range []struct {
 		trait trait
 		is    bool
 	}{
-		{completes, is.Completes}, {blocks, is.Blocks}, {polls, c.def.Has(mpi.Polls)},
-		{ofOne, is.Choice == meaning.OneRequest}, {ofAll, is.Choice == meaning.AllRequests},
-		{ofSeveral, is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests},
+		{completes, is.Completes}, {blocks, is.Blocks}, {polls, c.def.Has(mpi.AttrPolls)},
+		{ofOne, is.Choice == meaning.ChooseOneRequest}, {ofAll, is.Choice == meaning.ChooseAllRequests},
+		{ofSeveral, is.Choice == meaning.ChooseAnyRequest || is.Choice == meaning.ChooseSomeRequests},
 		{looks, is.Probes && !has("message")},
-		{moves, message != nil && !plain}, {begins, plain && c.def.Has(mpi.Nonblocking)},
+		{moves, message != nil && !plain}, {begins, plain && c.def.Has(mpi.AttrNonblocking)},
 		{receives, is.Receives && is.Blocks && !has("dest") && has("source") && has("status")},
-		{reads, c.def.Has(mpi.Local) && c.asksStatus()},
+		{reads, c.def.Has(mpi.AttrLocal) && c.asksStatus()},
 	} {
 		if x.is {
 			list |= x.trait
@@ -141,10 +141,10 @@ func (x *exchanger) roleOfProbe(c *call, _ int) role {
 
 func (x *exchanger) roleOfSeveral(c *call, t int) role {
 	switch a := x.array[t]; {
-	case a == nil || !a.Ending.Known:
-	case len(a.Ending.Numbers) > 0:
+	case a == nil || !a.Ended.Known:
+	case len(a.Ended.Indices) > 0:
 		return tests
-	case c.def.Has(mpi.Polls):
+	case c.def.Has(mpi.AttrPolls):
 		return inVain
 	}
 	return noRole
@@ -166,11 +166,11 @@ func (x *exchanger) roleOfOne(c *call, t int) role {
 		x.done[t] = list
 	}
 	switch found := len(x.done[t]) > 0; {
-	case found && meaning.WaitingOf(c.def).Blocks:
+	case found && meaning.WaitBehaviourOf(c.def).Blocks:
 		return waits
 	case found:
 		return tests
-	case c.def.Has(mpi.Polls):
+	case c.def.Has(mpi.AttrPolls):
 		return inVain
 	}
 	return noRole
@@ -178,7 +178,7 @@ func (x *exchanger) roleOfOne(c *call, t int) role {
 
 // output is an integer that the call returns; -1 if the call has no output of this name.
 func (c *call) output(name string) int64 {
-	if i := c.def.Index(name); i >= 0 && c.out[i].typ == trace.Int {
+	if i := c.def.Index(name); i >= 0 && c.out[i].typ == trace.TypeInt {
 		return c.vals[0][c.out[i].at]
 	}
 	return -1
@@ -191,7 +191,7 @@ func (c *call) asksStatus() bool {
 		switch p := &c.f.Params[i]; {
 		case p.Kind == mpi.KindStatus && p.Dir == trace.DirIn:
 			status = true
-		case p.Dir != trace.DirIn && c.in[i].typ != trace.None, p.Dir == trace.DirOut && p.Type != trace.Int:
+		case p.Dir != trace.DirIn && c.in[i].typ != trace.TypeNone, p.Dir == trace.DirOut && p.Type != trace.TypeInt:
 			return false
 		}
 	}
@@ -206,7 +206,7 @@ func (c *call) all() (list []int64) {
 	if err != nil || !c.alike() {
 		return nil
 	}
-	if s, ok := l.Requests(spans); ok {
+	if s, ok := l.RequestsSpan(spans); ok {
 		for _, v := range c.vals[0][s.First+1 : s.End] {
 			switch {
 			case v == 0: // null

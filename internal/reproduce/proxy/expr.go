@@ -30,20 +30,22 @@ func number(v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-func literal(kind mpi.Kind, v int64) string { return constant(kind, v).C(expr.Style{Number: number}) }
+func literal(kind mpi.Kind, v int64) string {
+	return constant(kind, v).CText(expr.CStyle{Number: number})
+}
 
 // constant is a value by its name in C, if it has one.
 func constant(kind mpi.Kind, v int64) *expr.Expr {
 	if n := name(kind, v); n != "" {
-		return expr.Named(n, v)
+		return expr.NamedNumber(n, v)
 	}
-	return expr.Int(v)
+	return expr.Number(v)
 }
 
 // narrow and large are how formulas are written: with values beyond wide, the arithmetic of int has an end.
 var (
-	narrow = expr.Style{Number: number}
-	large  = expr.Style{
+	narrow = expr.CStyle{Number: number}
+	large  = expr.CStyle{
 		Number:   number,
 		Factor:   func(n int64) string { return fmt.Sprintf("INT64_C(%d)", n) },
 		Variable: func(v expr.Variable) string { return "(int64_t)" + v.String() },
@@ -71,7 +73,7 @@ func newFitter(g *generator, members []int) *fitter {
 
 // columnOf is a column of ranks.
 func columnOf(ranks []int) column.Column {
-	return column.FromFunc(len(ranks), func(i int) uint32 { return uint32(ranks[i]) })
+	return column.ColumnOfFunc(len(ranks), func(i int) uint32 { return uint32(ranks[i]) })
 }
 
 func fitterOf(g *generator, ranks []int) *column.Fitter {
@@ -88,7 +90,7 @@ func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	if same(vals) {
 		return literal(kind, vals[0])
 	}
-	col := column.FromValues(vals...)
+	col := column.ColumnOf(vals...)
 	key := memoKey{kind, string(col.AppendRuns(nil))}
 	if e, ok := f.memo[key]; ok {
 		return e
@@ -147,7 +149,7 @@ func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 		return nil, false
 	}
 	for k, c := range slices.Backward(conditions) {
-		e = expr.If(c, constant(kind, names[k]), e)
+		e = expr.Conditional(c, constant(kind, names[k]), e)
 	}
 	return e, true
 }
@@ -161,30 +163,30 @@ func (f *fitter) others(who []int) []int {
 
 // condition is an expression that is true on the ranks who and false on the ranks rest.
 func (f *fitter) condition(who, rest []int) (*expr.Expr, bool) {
-	rank := expr.Of(expr.Rank)
+	rank := expr.VariableExpr(expr.Rank)
 	switch {
 	case len(rest) == 0:
-		return expr.Int(1), true
+		return expr.Number(1), true
 	case len(who) == 0:
-		return expr.Int(0), true
+		return expr.Number(0), true
 	case len(who) == 1:
-		return expr.Equal(rank, expr.Int(int64(who[0]))), true
+		return expr.Equal(rank, expr.Number(int64(who[0]))), true
 	case len(rest) == 1:
-		return expr.Unequal(rank, expr.Int(int64(rest[0]))), true
+		return expr.Unequal(rank, expr.Number(int64(rest[0]))), true
 	case who[len(who)-1] < rest[0]:
-		return expr.Less(rank, expr.Int(int64(rest[0]))), true
+		return expr.Less(rank, expr.Number(int64(rest[0]))), true
 	case who[0] > rest[len(rest)-1]:
-		return expr.AtLeast(rank, expr.Int(int64(rest[len(rest)-1]+1))), true
+		return expr.AtLeast(rank, expr.Number(int64(rest[len(rest)-1]+1))), true
 	}
 	size := f.g.r.Ranks()
 	for d := 2; d <= size; d++ {
 		if size%d != 0 && d > 64 {
 			continue
 		}
-		if c, ok := split(expr.Remainder(rank, expr.Int(int64(d))), func(r int) int { return r % d }, who, rest); ok {
+		if c, ok := split(expr.Remainder(rank, expr.Number(int64(d))), func(r int) int { return r % d }, who, rest); ok {
 			return c, true
 		}
-		if c, ok := split(expr.Quotient(rank, expr.Int(int64(d))), func(r int) int { return r / d }, who, rest); ok {
+		if c, ok := split(expr.Quotient(rank, expr.Number(int64(d))), func(r int) int { return r / d }, who, rest); ok {
 			return c, true
 		}
 	}
@@ -209,11 +211,11 @@ func split(number *expr.Expr, of func(rank int) int, who, rest []int) (*expr.Exp
 	case inside:
 		return nil, false
 	case lo == hi:
-		return expr.Equal(number, expr.Int(int64(lo))), true
+		return expr.Equal(number, expr.Number(int64(lo))), true
 	case below:
-		return expr.Less(number, expr.Int(int64(hi+1))), true
+		return expr.Less(number, expr.Number(int64(hi+1))), true
 	case above:
-		return expr.AtLeast(number, expr.Int(int64(lo))), true
+		return expr.AtLeast(number, expr.Number(int64(lo))), true
 	}
 	return nil, false
 }

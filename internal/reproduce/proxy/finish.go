@@ -23,13 +23,13 @@ import (
 // A stepwise is a stream of a variant with a structure of its own, in which calls in a row may be one step.
 type stepwise struct {
 	g      *grammar.Grammar
-	runs   []run
-	steps  uint64        // all of them
-	labels []*tree.Label // by rule; nil: its rules are the compression's
+	runs   []stepCalls
+	steps  uint64            // all of them
+	labels []*tree.RuleLabel // by rule; nil: its rules are the compression's
 }
 
-// A run is calls of a stream that are one step, or none if nothing is finished.
-type run struct {
+// A stepCalls is calls of a stream that are one step, or none if nothing is finished.
+type stepCalls struct {
 	first, calls uint64 // of the stream
 	step         uint64 // number of the step
 	none         bool
@@ -76,15 +76,15 @@ func (s *stepwise) end() uint64 {
 // finishedBy is the output that says how many requests a call has finished, which FINISH reads in the program; empty if it
 // is no call that FINISH makes.
 func (c *call) finishedBy() string {
-	if !meaning.WaitingOf(c.def).Completes {
+	if !meaning.WaitBehaviourOf(c.def).Completes {
 		return ""
 	}
-	switch choice := meaning.WaitingOf(c.def).Choice; {
-	case choice == meaning.SomeRequests:
+	switch choice := meaning.WaitBehaviourOf(c.def).Choice; {
+	case choice == meaning.ChooseSomeRequests:
 		return "outcount"
-	case choice != meaning.AllRequests && c.def.Has(mpi.Polls):
+	case choice != meaning.ChooseAllRequests && c.def.Has(mpi.AttrPolls):
 		return "flag"
-	case choice == meaning.AnyRequest:
+	case choice == meaning.ChooseAnyRequest:
 		return "index"
 	}
 	return ""
@@ -107,7 +107,7 @@ type candidate struct {
 // take takes the structures that are much shorter, and if there is one, those of all ranks, so that they keep to one program.
 func (g *generator) take(list []candidate) {
 	if slices.ContainsFunc(list, func(c candidate) bool {
-		return shorter*c.s.g.Symbols() <= c.v.recorded(c.v.ranks[0], c.stream).Symbols()
+		return shorter*c.s.g.SymbolCount() <= c.v.recorded(c.v.ranks[0], c.stream).SymbolCount()
 	}) {
 		for _, c := range list {
 			c.v.stepwise[c.stream], c.v.finishes = c.s, c.finishes
@@ -118,7 +118,7 @@ func (g *generator) take(list []candidate) {
 // stepwise looks for streams whose structure is much shorter with FINISH.
 func (g *generator) stepwise(v *variant) (list []candidate) {
 	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
-	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised {
+	if g.o.RecordedOrder || g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised {
 		return nil
 	}
 	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" outside of such loops
@@ -172,7 +172,7 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 	done := int64(0)
 	for i := range c.f.Params {
 		if n := &c.out[i]; c.f.Params[i].Name == what {
-			if n.typ != trace.Int {
+			if n.typ != trace.TypeInt {
 				return "", 0
 			}
 			done = c.vals[0][n.at]
@@ -211,7 +211,7 @@ func (c *call) alike(but ...string) bool {
 			}
 			list := append([]node{*n}, n.elems...)
 			for _, n := range list {
-				if n.typ != trace.None && n.typ != trace.Status && !c.same(n.at) {
+				if n.typ != trace.TypeNone && n.typ != trace.TypeStatus && !c.same(n.at) {
 					return false
 				}
 			}
@@ -291,7 +291,7 @@ func (c *call) place() (string, bool) {
 			continue
 		}
 		n := &c.in[i]
-		if n.typ == trace.Request {
+		if n.typ == trace.TypeRequest {
 			v := c.vals[0][n.at]
 			return fmt.Sprintf("request(%d)", v>>1), v > 0 && v&1 == 0
 		}
@@ -319,7 +319,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 	}
 	s := &stepwise{}
 	b := grammar.NewBuilder()
-	var now *run
+	var now *stepCalls
 	last, requests, terminal, first := "", int64(0), 0, 0
 	close := func() {
 		if now == nil {
@@ -327,7 +327,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 		}
 		if now.none = requests == 0; !now.none {
 			key := fmt.Sprintf("%d %s", requests, last)
-			n, fresh := once.Number(number, key)
+			n, fresh := once.NumberOf(number, key)
 			if fresh {
 				v.finishes = append(v.finishes, finish{terminal: terminal, place: g.placeOf(v, first, lists), requests: requests, what: key})
 			}
@@ -353,7 +353,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 			continue
 		}
 		if now == nil {
-			now = &run{first: at, step: s.steps}
+			now = &stepCalls{first: at, step: s.steps}
 			requests, terminal, first = 0, n, n
 		}
 		now.calls++
@@ -396,7 +396,7 @@ func (g *generator) finishLine(v *variant, f *finish) *line {
 	}
 	c := v.calls[f.terminal]
 	count := ""
-	if meaning.WaitingOf(c.def).Choice != meaning.OneRequest {
+	if meaning.WaitBehaviourOf(c.def).Choice != meaning.ChooseOneRequest {
 		count = fmt.Sprint(c.vals[0][c.in[0].at])
 	}
 	got := c.finishedBy()
@@ -430,7 +430,7 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 		args = fmt.Sprintf("%s, %s", place, status)
 	case count == "":
 		args = fmt.Sprintf("%s, &flag, %s", place, status)
-	case meaning.WaitingOf(c.def).Choice == meaning.AllRequests:
+	case meaning.WaitBehaviourOf(c.def).Choice == meaning.ChooseAllRequests:
 		args = fmt.Sprintf("%s, %s, %s", count, place, all)
 	case got == "flag":
 		args = fmt.Sprintf("%s, %s, &number[0], &flag, %s", count, place, status)
@@ -446,7 +446,7 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 // the gaps of all calls of a step come before its first.
 func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *trace.Leaves) ([]reissue.LeafGaps, error) {
 	old := k.Leaves(stream)
-	list, _, err := reissue.GapsOf(g.r, k, old)
+	list, _, err := reissue.LeafGapsOf(g.r, k, old)
 	if err != nil {
 		return nil, err
 	}
@@ -457,7 +457,7 @@ func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *tra
 	for leaf, enters := range old.Visits(k) {
 		gap := list[leaf].Gap
 		if enters && list[leaf].Entries > 0 {
-			gap = list[leaf].Entry
+			gap = list[leaf].EntryGap
 		}
 		passed += gap
 		for run < len(s.runs) && at >= s.runs[run].first+s.runs[run].calls {
@@ -473,7 +473,7 @@ func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *tra
 		x := &out[to]
 		if x.Calls++; loops > 0 {
 			x.Entries++
-			x.Entry += passed
+			x.EntryGap += passed
 		} else {
 			x.Gap += passed
 		}
@@ -481,9 +481,9 @@ func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *tra
 	}
 	for i := range out {
 		x := &out[i]
-		x.Factor = 1
+		x.RankFactor = 1
 		x.Gap /= max(1, float64(x.Calls-x.Entries))
-		x.Entry /= max(1, float64(x.Entries))
+		x.EntryGap /= max(1, float64(x.Entries))
 	}
 	return out, nil
 }

@@ -97,13 +97,13 @@ func TestFinish(t *testing.T) {
 		tracks := tracktest.RunAll(2, func(r *tracktest.Recorder) { polling(r, function, 500, 6) })
 		for rank, tr := range tracks {
 			gaps := polling(tracktest.NewRecorder(rank, 2), function, 500, 6)
-			tracktest.Timed(tr, timing.Stats, func(i int) (gap, duration uint64) { return gaps[i], 100 })
+			tracktest.Timed(tr, timing.ModeStats, func(i int) (gap, duration uint64) { return gaps[i], 100 })
 			for _, gap := range gaps {
 				sums[rank] += float64(gap)
 			}
 		}
 		r := mergetest.Open(t, tracks, map[string]string{trace.MetaMPI: "mpich"})
-		short, long := generate(t, r, Options{}), generate(t, r, Options{Recorded: true})
+		short, long := generate(t, r, Options{}), generate(t, r, Options{RecordedOrder: true})
 		text := string(short.Files["proxy.c"])
 		if short.Lines > 130 || long.Lines < 10*short.Lines {
 			t.Errorf("%s: %d lines, %d in the recorded order:\n%.6000s", function, short.Lines, long.Lines, text)
@@ -135,12 +135,12 @@ func TestFinishTogether(t *testing.T) {
 				rounds = 40
 			}
 			r := record(t, ranks, func(r *tracktest.Recorder) { polling(r, function, rounds, 3) })
-			p := generate(t, r, Options{Gaps: GapsMean})
+			p := generate(t, r, Options{GapModel: GapsMean})
 			text := string(p.Files["proxy.c"])
 			_, text, _ = strings.Cut(text, "\n\nstatic void") // behind tables of gaps
 			lines := strings.Count(text, "\n")
-			if r.Classes() < ranks || p.Variants != 1 || lines > 60 || !regexp.MustCompile(`MPI_Irecv\(heap\(0\), 1, MPI_INT, \(?rank \^ 1`).MatchString(text) {
-				t.Errorf("%s on %d ranks in %d classes: %d programs, %d lines:\n%.3000s", function, ranks, r.Classes(), p.Variants, lines, text)
+			if r.Classes() < ranks || p.RankVariants != 1 || lines > 60 || !regexp.MustCompile(`MPI_Irecv\(heap\(0\), 1, MPI_INT, \(?rank \^ 1`).MatchString(text) {
+				t.Errorf("%s on %d ranks in %d classes: %d programs, %d lines:\n%.3000s", function, ranks, r.Classes(), p.RankVariants, lines, text)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func totalOf(t *testing.T, r *trace.Reader, rank int) (sum float64) {
 			for _, p := range v.placed {
 				for leaf := range p.mean {
 					x := p.at(m, leaf)
-					sum += x.Total()
+					sum += x.TotalGap()
 				}
 			}
 			if v.stepwise[0] == nil {

@@ -17,7 +17,7 @@ import (
 type folder struct {
 	g      *generator
 	v      *variant
-	part   *part
+	part   *ruleFunction
 	counts [][]grammar.Symbol // by member: how often each step of the rule is repeated
 	known  map[string]int32   // steps by what they do, numbered as rules: those of terminals may go up in rounds
 }
@@ -51,7 +51,7 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 			f.known[what] = id
 		}
 		for m := range children {
-			f.counts[m] = append(f.counts[m], grammar.Symbol{ID: id, Count: children[m][k].Count})
+			f.counts[m] = append(f.counts[m], grammar.Symbol{TerminalOrRule: id, Count: children[m][k].Count})
 		}
 	}
 	var key strings.Builder
@@ -84,19 +84,19 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 // rounds returns the width and trip count of the loop that begins with a step, on all
 // members; both are 0 if no loop begins there.
 func (f *folder) rounds(steps []step, k int) (width, rounds int) {
-	width, rounds = grammar.Progression(f.counts[0][k:])
+	width, rounds = grammar.FindProgression(f.counts[0][k:])
 	if rounds == 0 {
 		return 0, 0
 	}
 	for _, list := range f.counts[1:] {
-		rounds = min(rounds, grammar.CountRounds(list[k:], width))
+		rounds = min(rounds, grammar.CountEqualRounds(list[k:], width))
 	}
 	for at := k + 2*width; at < k+rounds*width; at++ {
 		if a, b, c := &steps[at-2*width], &steps[at-width], &steps[at]; a.line != nil && !goesOn(a.line, b.line, c.line) {
 			rounds = (at - k) / width
 		}
 	}
-	if rounds < grammar.MinRounds {
+	if rounds < grammar.MinProgressionRounds {
 		return 0, 0
 	}
 	return width, rounds

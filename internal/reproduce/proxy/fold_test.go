@@ -37,7 +37,7 @@ func TestProgressions(t *testing.T) {
 		triangles(r, 50, func(round int) { gaps = append(gaps, uint64(1000+200_000*round)) })
 	})
 	for _, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return gaps[i], 100 })
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return gaps[i], 100 })
 	}
 	p := generate(t, mergetest.Open(t, tracks, nil), Options{})
 	text := string(p.Files["proxy.c"])

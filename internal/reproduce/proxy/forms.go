@@ -17,9 +17,9 @@ func (f *fitter) formed(kind mpi.Kind, ranks []int, vals []int64) (*expr.Expr, b
 	if len(ranks) != len(f.members) {
 		fit = fitterOf(f.g, ranks)
 	}
-	col := column.FromValues(vals...)
+	col := column.ColumnOf(vals...)
 	form, _ := fit.Fit(&col, false)
-	if !form.Kind.Closed() {
+	if !form.Kind.IsClosedForm() {
 		return nil, false
 	}
 	return form.Expr(func(v int64) *expr.Expr { return constant(kind, v) }), true
@@ -30,8 +30,8 @@ const wide = 1 << 30
 
 // closed finds an expression of the rank.
 func (f *fitter) closed(ranks []int, vals []int64) (*expr.Expr, bool) {
-	if form, ok := column.FitKinds(ranks, vals, f.g.r.Ranks(), column.KindConst, column.KindRank, column.KindRing, column.KindXor, column.KindLine, column.KindTurn, column.KindPlane); ok {
-		return form.Expr(expr.Int), true
+	if form, ok := column.FitKinds(ranks, vals, f.g.r.Ranks(), column.KindConst, column.KindRankPlus, column.KindRing, column.KindXor, column.KindLinear, column.KindScaledRing, column.KindPlane); ok {
+		return form.Expr(expr.Number), true
 	}
 	if e, ok := f.formed(mpi.KindNone, ranks, vals); ok {
 		return e, true
@@ -82,21 +82,21 @@ func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 	if most == 0 {
 		return nil, false
 	}
-	line, _ := column.FitKinds(ranks[:1], vals[:1], 0, column.KindLine)
+	line, _ := column.FitKinds(ranks[:1], vals[:1], 0, column.KindLinear)
 	to := 1
 	for ; to < len(ranks); to++ {
-		longer, ok := column.FitKinds(ranks[:to+1], vals[:to+1], 0, column.KindLine)
+		longer, ok := column.FitKinds(ranks[:to+1], vals[:to+1], 0, column.KindLinear)
 		if !ok {
 			break
 		}
 		line = longer
 	}
-	e := line.Expr(expr.Int)
+	e := line.Expr(expr.Number)
 	if to == len(ranks) {
 		return e, true
 	}
 	rest, ok := pieces(ranks[to:], vals[to:], most-1)
-	return expr.If(expr.Less(expr.Of(expr.Rank), expr.Int(int64(ranks[to]))), e, rest), ok
+	return expr.Conditional(expr.Less(expr.VariableExpr(expr.Rank), expr.Number(int64(ranks[to]))), e, rest), ok
 }
 
 // table puts values into a table over the members, or over a part of their

@@ -23,7 +23,7 @@ func (w *writer) function(p *trace.ParamDef, in *node) string {
 		return name + "_C"
 	case name != "":
 		return name
-	case v == mpi.NullFunction:
+	case v == mpi.CallbackNull:
 		return "NULL"
 	}
 	kind, _ := reissue.StandInFor(p.Name, false)

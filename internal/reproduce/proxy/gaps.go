@@ -47,7 +47,7 @@ func (g *generator) gapTexts() {
 			for m, rank := range v.members {
 				for leaf := range p.mean {
 					x := p.at(m, leaf)
-					totals[rank] += x.Total()
+					totals[rank] += x.TotalGap()
 				}
 			}
 		}
@@ -203,7 +203,7 @@ func (g *generator) bins(x *gapOf) string {
 			continue
 		}
 		seen[s] = true
-		switch h := o.v.hists.All(s.terminal); {
+		switch h := o.v.hists.GapsBefore(s.terminal); {
 		case h == nil:
 		case all == nil:
 			all = h.Clone()
@@ -211,14 +211,14 @@ func (g *generator) bins(x *gapOf) string {
 			all.Merge(h)
 		}
 	}
-	if all == nil || x.mean <= 0 || g.o.Gaps == GapsMean {
+	if all == nil || x.mean <= 0 || g.o.GapModel == GapsMean {
 		return ""
 	}
 	if total := all.Total(); total.Max < long || float64(total.Max) < spread*float64(total.Min) {
 		return ""
 	}
 	calls := x.each()
-	parts := all.Tilt(x.mean).Parts()
+	parts := all.Tilt(x.mean).Bins()
 	if len(parts) < 2 || calls < fewest {
 		return ""
 	}
@@ -249,7 +249,7 @@ func (x *gapOf) each() uint32 {
 }
 
 // drawnMean is the mean of the samples that a program takes in a number of calls.
-func drawnMean(parts []hist.Part, calls uint32) float64 {
+func drawnMean(parts []hist.TiltedBin, calls uint32) float64 {
 	sum := 0.0
 	for i := range calls {
 		at := (float64(i) + 0.5) / float64(calls)
@@ -308,7 +308,7 @@ func (g *generator) each(k *trace.Rank, stream int) (b []byte, err error) {
 		return nil, err
 	}
 	x := trace.TimedCall{Call: new(trace.Call)}
-	for t, err := range k.Timings(stream) {
+	for t, err := range k.TimedTerminals(stream) {
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func unequal(t *testing.T, ranks int, mode timing.Mode) *trace.Reader {
 // Each place of a program has its own gap, and each rank.
 func TestGapsOfPlaces(t *testing.T) {
 	const gap = `\(rank (==|!=) 2 \? ([\d.]+) : ([\d.]+)\)`
-	for _, mode := range []timing.Mode{timing.Stats, timing.Lossless} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeLossless} {
 		text := string(generate(t, unequal(t, 4, mode), Options{}).Files["proxy.c"])
 		for _, x := range []struct {
 			what string
@@ -104,11 +104,11 @@ func TestEvenRanks(t *testing.T) {
 
 // Of histograms, a place has the bins that its mean says.
 func TestDrawnGaps(t *testing.T) {
-	text := string(generate(t, unequal(t, 2, timing.Hist), Options{}).Files["proxy.c"])
+	text := string(generate(t, unequal(t, 2, timing.ModeHist), Options{}).Files["proxy.c"])
 	if !regexp.MustCompile(`DO\(DRAWN\(\d+, \d, table\d+\), MPI_Allreduce`).MatchString(text) {
 		t.Errorf("no gap is drawn:\n%s", text)
 	}
-	again := string(generate(t, unequal(t, 2, timing.Hist), Options{}).Files["proxy.c"])
+	again := string(generate(t, unequal(t, 2, timing.ModeHist), Options{}).Files["proxy.c"])
 	if text != again {
 		t.Errorf("another program:\n%s\n%s", text, again)
 	}
@@ -116,8 +116,8 @@ func TestDrawnGaps(t *testing.T) {
 
 // Where gaps are followed, there is a file with those before all calls of each rank.
 func TestFollowedGaps(t *testing.T) {
-	r := unequal(t, 3, timing.Lossless)
-	p := generate(t, r, Options{Gaps: GapsFollowed})
+	r := unequal(t, 3, timing.ModeLossless)
+	p := generate(t, r, Options{GapModel: GapsFollowed})
 	if !strings.Contains(string(p.Files["proxy.c"]), "    follow();\n") {
 		t.Error("the program does not read the files")
 	}
@@ -127,10 +127,10 @@ func TestFollowedGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := wire.NewReader(p.Files["gaps/"+strconv.Itoa(rank)], "gaps")
-		if n := w.Uint32(); int(n) != w.Rest() {
-			t.Errorf("rank %d: %d bytes, %d told", rank, w.Rest(), n)
+		if n := w.Uint32(); int(n) != w.RemainingLen() {
+			t.Errorf("rank %d: %d bytes, %d told", rank, w.RemainingLen(), n)
 		}
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestFollowedGaps(t *testing.T) {
 				t.Fatalf("rank %d, call %d: %d ns, want %d", rank, c.Index, ns, c.Timing.Gap.Ns)
 			}
 		}
-		if err := w.Done(); err != nil {
+		if err := w.Finish(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -80,7 +80,7 @@ func (v *variant) order(of []*trace.Lane) ([]string, error) {
 			}
 			id := c.Terminal
 			if c.Rule >= 0 {
-				r, fresh := once.Number(number, c.Rule)
+				r, fresh := once.NumberOf(number, c.Rule)
 				if fresh {
 					rules = append(rules, all)
 				}

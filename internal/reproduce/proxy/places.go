@@ -58,7 +58,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 	p := &placed{leaves: v.ranks[0].Leaves(stream)}
 	anew := v.stepwise[stream]
 	if anew != nil {
-		p.leaves = trace.LeavesOf(trace.Sequence(grammar.Seal(anew.g)))
+		p.leaves = trace.UnfoldLeaves(trace.Sequence(grammar.Seal(anew.g)))
 	}
 	n := p.leaves.Len()
 	members := v.ranks
@@ -71,7 +71,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 		if anew != nil {
 			list, err = v.stepTimes(g, k, stream, p.leaves)
 		} else {
-			list, _, err = reissue.GapsOf(g.r, k, p.leaves)
+			list, _, err = reissue.LeafGapsOf(g.r, k, p.leaves)
 		}
 		if err != nil {
 			return nil, err
@@ -91,14 +91,14 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 			sum.Calls += x.Calls
 			sum.Entries += x.Entries
 			sum.Gap += x.Gap * float64(x.Calls-x.Entries)
-			sum.Entry += x.Entry * float64(x.Entries)
-			p.total += x.Total()
+			sum.EntryGap += x.EntryGap * float64(x.Entries)
+			p.total += x.TotalGap()
 		}
 	}
 	for leaf := range p.mean {
 		x := &p.mean[leaf]
 		x.Gap /= max(1, float64(x.Calls-x.Entries))
-		x.Entry /= max(1, float64(x.Entries))
+		x.EntryGap /= max(1, float64(x.Entries))
 	}
 	return p, nil
 }
@@ -109,7 +109,7 @@ func (p *placed) at(member, leaf int) reissue.LeafGaps {
 		return p.each[member][leaf]
 	}
 	x := p.each[0][leaf]
-	x.Gap, x.Entry = x.Gap*p.factor[member], x.Entry*p.factor[member]
+	x.Gap, x.EntryGap = x.Gap*p.factor[member], x.EntryGap*p.factor[member]
 	return x
 }
 
@@ -132,7 +132,7 @@ func computed(ranks []*trace.Rank) ([]float64, error) {
 // gap is the mean of a gap, and how many calls of a member, or of all, have it.
 func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	if o.entry {
-		return x.Entry, x.Entries
+		return x.EntryGap, x.Entries
 	}
 	return x.Gap, x.Calls - x.Entries
 }
@@ -187,7 +187,7 @@ type instance struct {
 
 // instance finds the copy that a node is, or takes it for a certain one.
 func (x *copies) instance(n trace.Node, as int) int {
-	if c, ok := x.done[n.Copy]; ok {
+	if c, ok := x.done[n.RuleCopy]; ok {
 		return c
 	}
 	p := x.g.parts[x.number[n.Rule]]
@@ -209,7 +209,7 @@ func (x *copies) instance(n trace.Node, as int) int {
 			if below := x.instance(c, s.below); s.below < 0 {
 				s.below = below
 			}
-			first = x.leaf[c.Copy]
+			first = x.leaf[c.RuleCopy]
 		}
 		if p.steps[k].count != "" {
 			if first >= 0 {
@@ -218,7 +218,7 @@ func (x *copies) instance(n trace.Node, as int) int {
 			first = -1
 		}
 		if i == 0 {
-			x.leaf[n.Copy] = first
+			x.leaf[n.RuleCopy] = first
 		}
 	}
 	for k := range steps {
@@ -235,14 +235,14 @@ func (x *copies) instance(n trace.Node, as int) int {
 		add(&c.steps[k].gap, steps[k].gap)
 		add(&c.steps[k].entry, steps[k].entries)
 	}
-	x.done[n.Copy] = as
+	x.done[n.RuleCopy] = as
 	return as
 }
 
 func (x *copies) leafOf(leaf int, entry bool) leafOf { return leafOf{x.v, x.stream, leaf, entry} }
 
 // find returns the copy of a part that an instance belongs to.
-func (x *copies) find(p *part, steps []instance) int {
+func (x *copies) find(p *ruleFunction, steps []instance) int {
 	best := -1
 	for i, c := range p.copies {
 		if !slices.EqualFunc(c.below, steps, func(below int, s instance) bool { return below == s.below }) {
@@ -286,8 +286,8 @@ func (x *copies) entered(o leafOf) bool {
 	if m.Entries == 0 {
 		return false
 	}
-	off := math.Abs(m.Entry - m.Gap)
-	return off > sameGap*max(m.Entry, m.Gap) && off*float64(m.Entries) > sameTime*p.total
+	off := math.Abs(m.EntryGap - m.Gap)
+	return off > sameGap*max(m.EntryGap, m.Gap) && off*float64(m.Entries) > sameTime*p.total
 }
 
 func (x *copies) near(c *copied, steps []instance) bool {

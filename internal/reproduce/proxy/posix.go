@@ -21,12 +21,12 @@ func (w *writer) onFile() func(string) string {
 	}
 	result := &w.c.result
 	got := "0"
-	if result.typ == trace.Int {
+	if result.typ == trace.TypeInt {
 		got = w.expr(mpi.KindNone, result.at)
 	}
 	call := fmt.Sprintf("again_%s(%s)", w.c.f.Name, strings.Join(append(args, got, number(w.c.vals[0][0])), ", "))
-	if result.typ == trace.Handle && w.c.vals[0][0] == 0 && w.c.vals[0][result.at] >= trace.FirstLocal {
-		kind := w.c.f.Returns
+	if result.typ == trace.TypeHandle && w.c.vals[0][0] == 0 && w.c.vals[0][result.at] >= trace.FirstLocal {
+		kind := w.c.f.ReturnKind
 		call = fmt.Sprintf("%s[%s] = (%s)%s", handleArrays[kind], w.slot(result.at), handleTypes[kind], call)
 	}
 	after := ""
@@ -40,29 +40,29 @@ func (w *writer) onFile() func(string) string {
 // opened nothing. What was there before may be another file's by now.
 func (w *writer) noFile() string {
 	result := &w.c.result
-	if !w.c.f.Has(trace.Posix) || result.typ != trace.Handle || w.c.vals[0][0] != 0 || w.c.vals[0][result.at] < trace.FirstLocal {
+	if !w.c.f.Has(trace.AttrPosix) || result.typ != trace.TypeHandle || w.c.vals[0][0] != 0 || w.c.vals[0][result.at] < trace.FirstLocal {
 		return ""
 	}
 	w.g.files = true
 	none := "NULL"
-	if w.c.f.Returns == mpi.KindDescriptor {
+	if w.c.f.ReturnKind == mpi.KindFileDescriptor {
 		none = "NO_DESCRIPTOR"
 	}
-	return fmt.Sprintf("%s[%s] = %s; ", handleArrays[w.c.f.Returns], w.slot(result.at), none)
+	return fmt.Sprintf("%s[%s] = %s; ", handleArrays[w.c.f.ReturnKind], w.slot(result.at), none)
 }
 
 // fileArgument is a parameter of a call on a file; ok is false if it is not recorded.
 func (w *writer) fileArgument(i int) (text string, ok bool) {
 	p, in := &w.c.f.Params[i], &w.c.in[i]
 	switch in.typ {
-	case trace.None:
+	case trace.TypeNone:
 		return "", false
-	case trace.Array:
+	case trace.TypeArray:
 		if n := w.param("iovcnt"); n < 0 || w.c.vals[0][w.c.in[n].at] != int64(len(in.elems)) || len(in.elems) == 0 {
 			return "NULL", true // it could not be read
 		}
 		return w.numbers(mpi.KindNone, in, true), true
-	case trace.Handle:
+	case trace.TypeHandle:
 		v := w.c.vals[0][in.at]
 		if v >= trace.FirstLocal {
 			return fmt.Sprintf("%s[%s]", handleArrays[p.Kind], w.slot(in.at)), true
@@ -70,11 +70,11 @@ func (w *writer) fileArgument(i int) (text string, ok bool) {
 		if n := name(p.Kind, v); n != "" && w.c.same(in.at) {
 			return n, true
 		}
-		if p.Kind == mpi.KindDescriptor {
+		if p.Kind == mpi.KindFileDescriptor {
 			return "NO_DESCRIPTOR", true
 		}
 		return "NULL", true
-	case trace.String:
+	case trace.TypeString:
 		if w.c.vals[0][in.at] == 0 {
 			return "NULL", true
 		}

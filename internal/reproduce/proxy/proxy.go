@@ -29,28 +29,28 @@ import (
 
 // Options of the generator.
 type Options struct {
-	Compute string // what happens between calls unless the user says otherwise: sleep, spin, none
-	Partial bool   // leave out what can't be called again, and go as far as a program got that did not finish
-	Gaps    Gaps   // what calls come after
-	// Recorded has requests finish in the recorded order, and tests find nothing as often as
+	Compute      string   // what happens between calls unless the user says otherwise: sleep, spin, none
+	AllowPartial bool     // leave out what can't be called again, and go as far as a program got that did not finish
+	GapModel     GapModel // what calls come after
+	// RecordedOrder has requests finish in the recorded order, and tests find nothing as often as
 	// then, also where that follows no rule.
-	Recorded bool
-	Target   reissue.Target
+	RecordedOrder bool
+	Target        reissue.TargetMPI
 	// Code has the functions and loops of the program be those of the proxy; nil: they are those that the compression found.
 	Code *trace.Code
-	// Line renders a call site; nil: module and offset.
-	Line func(trace.Site) string
+	// RenderSite renders a call site; nil: module and offset.
+	RenderSite func(trace.Site) string
 }
 
-// Gaps say what the gap before a call is.
-type Gaps string
+// GapModel say what the gap before a call is.
+type GapModel string
 
 // The gaps: that of the place and the rank, drawn from histograms if the trace has these;
 // the same without drawing; or one for each call, in files beside the program.
 const (
-	GapsDrawn    Gaps = "drawn"
-	GapsMean     Gaps = "mean"
-	GapsFollowed Gaps = "followed"
+	GapsDrawn    GapModel = "drawn"
+	GapsMean     GapModel = "mean"
+	GapsFollowed GapModel = "followed"
 )
 
 // A RefusedError lists the reasons why a trace can't become a program.
@@ -66,13 +66,13 @@ func (e *RefusedError) Error() string {
 
 // A Program is a generated program.
 type Program struct {
-	Files    map[string][]byte  // by path, with slashes
-	LeftOut  []reissue.Obstacle // with Options.Partial
-	Parts    int                // C functions made from structure
-	Lines    int                // of proxy.c
-	Variants int                // sets of ranks with a program of their own
+	Files              map[string][]byte  // by path, with slashes
+	LeftOut            []reissue.Obstacle // with Options.AllowPartial
+	StructureFunctions int                // C functions made from structure
+	Lines              int                // of proxy.c
+	RankVariants       int                // sets of ranks with a program of their own
 
-	Parameters, Rows int // of a program for any number of ranks: values that the traces don't determine on others, and those of them in tables
+	TableValues, TableRows int // of a program for any number of ranks: values that the traces don't determine on others, and those of them in tables
 }
 
 // Write writes the program into a folder, which is made if need be.
@@ -92,15 +92,15 @@ func (p *Program) Write(dir string) error {
 	return nil
 }
 
-// Generate makes the program of a trace. If some calls can't be made again and
+// GenerateProgram makes the program of a trace. If some calls can't be made again and
 // Options don't say to leave them out, the error is a *RefusedError.
-func Generate(r *trace.Reader, o Options) (*Program, error) {
+func GenerateProgram(r *trace.Reader, o Options) (*Program, error) {
 	g, obstacles, err := analyse(r, o)
 	if err != nil {
 		return nil, err
 	}
 	p := g.program()
-	if o.Gaps == GapsFollowed {
+	if o.GapModel == GapsFollowed {
 		if err := g.follow(p.Files); err != nil {
 			return nil, fmt.Errorf("proxy: %w", err)
 		}
@@ -111,20 +111,20 @@ func Generate(r *trace.Reader, o Options) (*Program, error) {
 
 // analyse finds out all that is written.
 func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error) {
-	o.Target.Literal = true
+	o.Target.KeepRecordedNumbers = true
 	g := newGenerator(r, o)
 	if err := g.count(); err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}
-	search, err := reissue.NewSearch(r, o.Target)
+	search, err := reissue.NewObstacleSearch(r, o.Target)
 	if err == nil {
 		err = g.variants(search)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}
-	if o.Partial {
-		if g.ends, err = reissue.FindEnds(r); err != nil {
+	if o.AllowPartial {
+		if g.ends, err = reissue.FindStreamEnds(r); err != nil {
 			return nil, nil, fmt.Errorf("proxy: %w", err)
 		}
 	}
@@ -135,7 +135,7 @@ func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error)
 	if g.windows = windows; err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}
-	if len(obstacles) > 0 && !o.Partial {
+	if len(obstacles) > 0 && !o.AllowPartial {
 		return nil, nil, &RefusedError{obstacles}
 	}
 	g.prepare()

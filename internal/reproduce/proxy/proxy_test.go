@@ -26,7 +26,7 @@ func record(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace
 
 func generate(t *testing.T, r *trace.Reader, o Options) *Program {
 	t.Helper()
-	p, err := Generate(r, o)
+	p, err := GenerateProgram(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,12 +131,12 @@ func TestRefusal(t *testing.T) {
 		r.Call("MPI_Barrier", 2, trace.UnknownHandle)
 		r.Allreduce(3, 1)
 	})
-	_, err := Generate(r, Options{})
+	_, err := GenerateProgram(r, Options{})
 	var refused *RefusedError
 	if !errors.As(err, &refused) || len(refused.Obstacles) != 1 || refused.Obstacles[0].Calls != 2 || refused.Obstacles[0].Function != "MPI_Barrier" {
 		t.Fatalf("%v", err)
 	}
-	p := generate(t, r, Options{Partial: true})
+	p := generate(t, r, Options{AllowPartial: true})
 	text := string(p.Files["proxy.c"])
 	if strings.Count(text, "MPI_Allreduce(") != 2 || strings.Contains(text, "DO(0, MPI_Barrier") || len(p.LeftOut) != 1 {
 		t.Errorf("left out %v:\n%s", p.LeftOut, text)
@@ -172,8 +172,8 @@ func TestExpressions(t *testing.T) {
 		{mpi.KindRank, func(r int64) int64 { return (r + 1) % p }, "(rank + 1) % ranks"},
 		{mpi.KindRank, func(r int64) int64 { return (r + p - 1) % p }, "(rank + 15) % ranks"},
 		{mpi.KindRank, func(r int64) int64 { return r ^ 4 }, "(rank ^ 4)"},
-		{mpi.KindColor, func(r int64) int64 { return r % 4 }, "rank % 4"},
-		{mpi.KindColor, func(r int64) int64 { return r / 4 }, "rank / 4"},
+		{mpi.KindSplitColor, func(r int64) int64 { return r % 4 }, "rank % 4"},
+		{mpi.KindSplitColor, func(r int64) int64 { return r / 4 }, "rank / 4"},
 		{mpi.KindRank, func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + rank / 4"},
 		{mpi.KindRank, func(r int64) int64 {
 			if r == 0 {
@@ -187,7 +187,7 @@ func TestExpressions(t *testing.T) {
 			}
 			return r + 1
 		}, "(rank % 4 == 3 ? MPI_PROC_NULL : rank + 1)"},
-		{mpi.KindColor, func(r int64) int64 {
+		{mpi.KindSplitColor, func(r int64) int64 {
 			if r < 5 {
 				return -32766
 			}
@@ -235,8 +235,8 @@ func TestQuote(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{0, 8, 1, 2, 3})
 	r := trace.Function{Name: "MPI_Waitall", Params: []trace.ParamDef{
-		{Name: "a", Type: trace.Request, Dims: 1, In: true}, {Name: "s", Type: trace.Status, Dims: 2, Dir: trace.DirOut, Out: true},
-		{Name: "b", Type: trace.Address, In: true}, {Name: "h", Type: trace.Handle, In: true, Out: true},
+		{Name: "a", Type: trace.TypeRequest, Dims: 1, HasIn: true}, {Name: "s", Type: trace.TypeStatus, Dims: 2, Dir: trace.DirOut, HasOut: true},
+		{Name: "b", Type: trace.TypeAddress, HasIn: true}, {Name: "h", Type: trace.TypeHandle, HasIn: true, HasOut: true},
 	}}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		vals := make([]int64, len(b))

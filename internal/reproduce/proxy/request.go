@@ -19,7 +19,7 @@ func (w *writer) request(i int) string {
 		return w.requestArray(p)
 	}
 	if p.Dir == trace.DirOut {
-		if out.typ != trace.Request || w.c.vals[0][out.at] == 0 {
+		if out.typ != trace.TypeRequest || w.c.vals[0][out.at] == 0 {
 			return "no_request()"
 		}
 		if w.c.vals[0][out.at]&1 == 0 {
@@ -29,12 +29,12 @@ func (w *writer) request(i int) string {
 	}
 	place := w.requests(p.Name)
 	flag, hasFlag := w.out("flag")
-	choice := meaning.WaitingOf(w.c.def).Choice
-	if choice == meaning.OneRequest && hasFlag && flag != 0 {
+	choice := meaning.WaitBehaviourOf(w.c.def).Choice
+	if choice == meaning.ChooseOneRequest && hasFlag && flag != 0 {
 		place = "done(" + place + ")"
 	}
 	if p.Dir == trace.DirIn {
-		if choice == meaning.NoRequest && in.typ == trace.Request && w.c.vals[0][in.at]&1 == 1 {
+		if choice == meaning.ChooseNoRequest && in.typ == trace.TypeRequest && w.c.vals[0][in.at]&1 == 1 {
 			return w.kept(in.at)
 		}
 		return "*" + place
@@ -51,7 +51,7 @@ func (w *writer) requests(param string) string {
 	if from := w.c.from[i]; from != "" {
 		return from
 	}
-	if n.typ != trace.Array {
+	if n.typ != trace.TypeArray {
 		v := w.c.vals[0][n.at]
 		switch {
 		case v == 0:
@@ -62,7 +62,7 @@ func (w *writer) requests(param string) string {
 		return "request(" + w.distance(n.at) + ")"
 	}
 	switch {
-	case n.n == trace.ArrayAsLeft:
+	case n.n == trace.ArrayFromEarlierCall:
 		return fmt.Sprintf("as_left(%s)", w.expr(mpi.KindInt, w.c.in[0].at))
 	case n.n < 0:
 		return "NULL"
@@ -93,7 +93,7 @@ func (w *writer) requests(param string) string {
 
 // passes has the program remember an array of requests that the next call may be given as this one leaves it.
 func (g *generator) passes(c *call, n int64, place string) string {
-	if g.left && c.def != nil && c.layout().Leaves() {
+	if g.left && c.def != nil && c.layout().LeavesRequestArray() {
 		return fmt.Sprintf("passes(%d, %s)", n, place)
 	}
 	return place
@@ -107,7 +107,7 @@ func (c *call) layout() *signature.Layout {
 // asLeft reports whether a call is given the requests that the call before left.
 func (c *call) asLeft() bool {
 	i := c.def.Index("array_of_requests")
-	return i >= 0 && c.in[i].n == trace.ArrayAsLeft
+	return i >= 0 && c.in[i].n == trace.ArrayFromEarlierCall
 }
 
 func (w *writer) distance(at int) string {
@@ -117,27 +117,27 @@ func (w *writer) distance(at int) string {
 func (w *writer) requestArray(p *trace.ParamDef) string {
 	i := w.param(p.Name)
 	place := w.requests(p.Name)
-	if n := w.c.in[i].n; n <= 0 && n != trace.ArrayAsLeft {
+	if n := w.c.in[i].n; n <= 0 && n != trace.ArrayFromEarlierCall {
 		return place
 	}
 	count := w.expr(mpi.KindInt, w.c.in[0].at)
 	flag, hasFlag := w.out("flag")
-	switch meaning.WaitingOf(w.c.def).Choice {
-	case meaning.AllRequests:
+	switch meaning.WaitBehaviourOf(w.c.def).Choice {
+	case meaning.ChooseAllRequests:
 		if hasFlag && flag != 0 {
 			return fmt.Sprintf("all_done(%s, %s)", count, place)
 		}
 		if done, some := w.leavesPending(); some {
 			return fmt.Sprintf("some(%d, (const int32_t[]){%s}, %s, %s)", len(done), strings.Join(append(done, "-1"), ", "), count, place)
 		}
-	case meaning.AnyRequest:
+	case meaning.ChooseAnyRequest:
 		index := &w.c.out[w.param("index")]
-		if (!hasFlag || flag != 0) && index.typ == trace.Int && w.c.vals[0][index.at] >= 0 {
+		if (!hasFlag || flag != 0) && index.typ == trace.TypeInt && w.c.vals[0][index.at] >= 0 {
 			return fmt.Sprintf("only(%s, %s, %s)", w.expr(mpi.KindIndex, index.at), count, place)
 		}
-	case meaning.SomeRequests:
+	case meaning.ChooseSomeRequests:
 		indices := &w.c.out[w.param("array_of_indices")]
-		if indices.typ == trace.Array && indices.n > 0 {
+		if indices.typ == trace.TypeArray && indices.n > 0 {
 			return fmt.Sprintf("some(%d, %s, %s, %s)", indices.n, w.numbers(mpi.KindIndex, indices, false), count, place)
 		}
 	}

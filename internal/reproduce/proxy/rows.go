@@ -24,8 +24,8 @@ const (
 func (g *generator) tabulate() {
 	for _, v := range g.list {
 		k := v.ranks[0]
-		if g.o.Gaps == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
-			k.Len(0) > maxStepwise || v.recorded(k, 0).Symbols() <= fewTabulated {
+		if g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
+			k.Len(0) > maxStepwise || v.recorded(k, 0).SymbolCount() <= fewTabulated {
 			continue
 		}
 		steps, list := v.tabled()
@@ -41,7 +41,7 @@ func (g *generator) tabulate() {
 			}
 			b.Append(uint32(steps[t]))
 		}
-		if s := (&stepwise{g: b.Grammar(), steps: k.Len(0)}); muchShorter*s.g.Symbols() <= v.recorded(k, 0).Symbols() {
+		if s := (&stepwise{g: b.Grammar(), steps: k.Len(0)}); muchShorter*s.g.SymbolCount() <= v.recorded(k, 0).SymbolCount() {
 			v.stepwise[0], v.finishes = s, list
 		}
 	}
@@ -97,10 +97,10 @@ func (v *variant) likeness(t int, c *call) string {
 // or with any tag.
 func (c *call) numbers() (list []int) {
 	source, tag := int64(0), int64(0)
-	asks := meaning.WaitingOf(c.def)
+	asks := meaning.WaitBehaviourOf(c.def)
 	for i := range c.f.Params {
 		p, n := &c.f.Params[i], &c.in[i]
-		if n.typ != trace.Int || p.Dir != trace.DirIn {
+		if n.typ != trace.TypeInt || p.Dir != trace.DirIn {
 			continue
 		}
 		v := c.vals[0][n.at]
@@ -114,9 +114,9 @@ func (c *call) numbers() (list []int) {
 			list = append(list, n.at)
 		}
 	}
-	wild := meaning.Wild(source, tag)
+	wild := meaning.IsWildcard(source, tag)
 	for i := range c.out {
-		if n := &c.out[i]; n.filled() && (wild || c.def.Has(mpi.Polls)) {
+		if n := &c.out[i]; n.filled() && (wild || c.def.Has(mpi.AttrPolls)) {
 			list = append(list, n.at+signature.StatusSource, n.at+signature.StatusTag)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *call) numbers() (list []int) {
 
 // filled reports whether a node is a status that describes the message that arrived.
 func (n *node) filled() bool {
-	return n.typ == trace.Status && (n.n == signature.StatusFilled || n.n == signature.StatusIgnored)
+	return n.typ == trace.TypeStatus && (n.n == signature.StatusFilled || n.n == signature.StatusIgnored)
 }
 
 // rowLine writes a step of messages that differ in numbers.

@@ -18,14 +18,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Scaled is a program for any number of ranks: its values are formulas. Whoever has these says in what order calls are made.
-type Scaled struct {
+// A ScalableProgram is a program for any number of ranks: its values are formulas. Whoever has these says in what order calls are made.
+type ScalableProgram struct {
 	g *generator
 	v *variant
 
-	Traced []int // numbers of ranks
-	Memory []ScaledArea
-	Reach  []*expr.Expr // how many creations ago a request may have been made: the largest of these
+	TracedRanks      []int // numbers of ranks
+	Memory           []ScalableMemory
+	RequestDistances []*expr.Expr // how many creations ago a request may have been made: the largest of these
 
 	lines      []scaledLine
 	indent     int
@@ -34,43 +34,43 @@ type Scaled struct {
 	parameters int
 }
 
-// A ScaledCall is a call of such a program.
-type ScaledCall struct {
-	Call     *trace.Call        // one that was made
-	Vals     []int64            // of that one
-	Values   map[int]*expr.Expr // by position in Vals: those that are no numbers
-	Lists    map[int]List       // by position of an array's length: those of any length
-	Requests map[int]Requests   // by parameter
-	Made     int                // a number for the call if it makes a request, else -1
-	Gap      stats.Law          // ns before it
+// A ScalableCall is a call of such a program.
+type ScalableCall struct {
+	Call            *trace.Call             // one that was made
+	TracedValues    []int64                 // of that one
+	Formulas        map[int]*expr.Expr      // by position in Vals: those that are no numbers
+	ListFormulas    map[int]FormulaList     // by position of an array's length: those of any length
+	RequestFormulas map[int]RequestFormulas // by parameter
+	RequestMaker    int                     // a number for the call if it makes a request, else -1
+	GapLaw          stats.Law               // ns before it
 }
 
-// A List is an array of any length, which its elements are formulas of.
-type List struct{ Length, Element *expr.Expr }
+// A FormulaList is an array of any length, which its elements are formulas of.
+type FormulaList struct{ Length, Element *expr.Expr }
 
-// Requests are those that a call names: by the number of the call that made them, and how many that call made since.
-type Requests struct {
-	Pending   bool       // all that are pending
-	List      bool       // an array
-	Length    *expr.Expr // of an array of any length, of whose elements Of and Since are formulas
-	Of, Since []*expr.Expr
+// RequestFormulas are those that a call names: by the number of the call that made them, and how many that call made since.
+type RequestFormulas struct {
+	AllPending             bool       // all that are pending
+	IsArray                bool       // an array
+	Length                 *expr.Expr // of an array of any length, of whose elements Of and Since are formulas
+	MakingCalls, MadeSince []*expr.Expr
 }
 
 // c writes where requests are; "" if there are none.
-func (r *Requests) c() string {
-	code := func(i int) string { return fmt.Sprintf("request_code(%s, %s)", r.Of[i], r.Since[i]) }
+func (r *RequestFormulas) c() string {
+	code := func(i int) string { return fmt.Sprintf("request_code(%s, %s)", r.MakingCalls[i], r.MadeSince[i]) }
 	switch {
-	case r.Pending:
+	case r.AllPending:
 		return "all_pending()"
 	case r.Length != nil:
 		return fmt.Sprintf("these((int)(%s), LIST64(%[1]s, %s))", r.Length, code(0))
-	case len(r.Of) == 0:
+	case len(r.MakingCalls) == 0:
 		return ""
-	case !r.List:
-		return fmt.Sprintf("request(ago(%s, %s))", r.Of[0], r.Since[0])
+	case !r.IsArray:
+		return fmt.Sprintf("request(ago(%s, %s))", r.MakingCalls[0], r.MadeSince[0])
 	}
 	var list []string
-	for i := range r.Of {
+	for i := range r.MakingCalls {
 		list = append(list, code(i))
 	}
 	return fmt.Sprintf("these(%d, A64(%s))", len(list), strings.Join(list, ", "))
@@ -79,15 +79,15 @@ func (r *Requests) c() string {
 // SumBefore is the sum of the elements of a list before the one that is wanted.
 func SumBefore(element *expr.Expr) *expr.Expr { return expr.External("sum_before", element) }
 
-// LoopIteration is that of the loop at a depth.
-func LoopIteration(depth int) *expr.Expr { return expr.External(fmt.Sprintf("i%d", depth)) }
+// LoopIterationExpr is that of the loop at a depth.
+func LoopIterationExpr(depth int) *expr.Expr { return expr.External(fmt.Sprintf("i%d", depth)) }
 
-// LoopLength is how many iterations the loop at a depth has.
-func LoopLength(depth int) *expr.Expr { return expr.External(fmt.Sprintf("n%d", depth)) }
+// LoopLengthExpr is how many iterations the loop at a depth has.
+func LoopLengthExpr(depth int) *expr.Expr { return expr.External(fmt.Sprintf("n%d", depth)) }
 
-// NewScaled begins the program of runs on several numbers of ranks; r is one of them. plan has what all ranks of all
+// NewScalableProgram begins the program of runs on several numbers of ranks; r is one of them. plan has what all ranks of all
 // runs need.
-func NewScaled(r *trace.Reader, plan *reissue.Plan, strings map[uint64]string, o Options) (*Scaled, error) {
+func NewScalableProgram(r *trace.Reader, plan *reissue.ResourcePlan, strings map[uint64]string, o Options) (*ScalableProgram, error) {
 	k, err := r.Rank(0)
 	if err != nil {
 		return nil, err
@@ -96,11 +96,11 @@ func NewScaled(r *trace.Reader, plan *reissue.Plan, strings map[uint64]string, o
 	g.strings, g.plan = strings, plan
 	v := &variant{members: []int{0}, ranks: []*trace.Rank{k}, plan: plan, begin: -1}
 	g.list = []*variant{v}
-	return &Scaled{g: g, v: v, names: make(map[string]string)}, nil
+	return &ScalableProgram{g: g, v: v, names: make(map[string]string)}, nil
 }
 
-// Shape is what must be alike in calls that one line of a program makes. Arrays are alike if they are as long, or if either may have any length.
-func Shape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
+// CallShape is what must be alike in calls that one line of a program makes. Arrays are alike if they are as long, or if either may have any length.
+func CallShape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
 	c, shape, err := decode(f, vals)
 	if err != nil || !anyLength {
 		return shape, err
@@ -109,11 +109,11 @@ func Shape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
 	for i := range f.Params {
 		for _, n := range []*node{&c.in[i], &c.out[i]} {
 			switch w.note(int64(n.typ)); n.typ {
-			case trace.None:
-			case trace.Array:
+			case trace.TypeNone:
+			case trace.TypeArray:
 				w.note(min(n.n, 0))
 			default:
-				w.scalar(n.typ, &signature.Span{First: n.at, Out: n == &c.out[i]})
+				w.scalar(n.typ, &signature.Span{First: n.at, IsOutput: n == &c.out[i]})
 			}
 		}
 	}
@@ -129,13 +129,13 @@ type scaledLine struct {
 	gap    stats.Law
 }
 
-func (s *Scaled) line(text string) {
+func (s *ScalableProgram) line(text string) {
 	s.lines = append(s.lines, scaledLine{indent: s.indent, text: text, call: -1})
 }
 
-// Loop writes a loop at a depth, from 1 on, and what is in it.
-func (s *Scaled) Loop(depth int, iterations *expr.Expr, body func() error) error {
-	i, n := LoopIteration(depth), LoopLength(depth)
+// WriteLoop writes a loop at a depth, from 1 on, and what is in it.
+func (s *ScalableProgram) WriteLoop(depth int, iterations *expr.Expr, body func() error) error {
+	i, n := LoopIterationExpr(depth), LoopLengthExpr(depth)
 	s.line(fmt.Sprintf("for (int64_t %s = 0, %s = %s; %[1]s < %[2]s; %[1]s++) {", i, n, iterations))
 	s.indent++
 	err := body()
@@ -144,38 +144,38 @@ func (s *Scaled) Loop(depth int, iterations *expr.Expr, body func() error) error
 	return err
 }
 
-// Call writes a call that is made on a condition.
-func (s *Scaled) Call(condition *expr.Expr, x *ScaledCall) error {
-	c, _, err := decode(x.Call.Func, x.Vals)
+// WriteCall writes a call that is made on a condition.
+func (s *ScalableProgram) WriteCall(condition *expr.Expr, x *ScalableCall) error {
+	c, _, err := decode(x.Call.Func, x.TracedValues)
 	if err != nil {
 		return err
 	}
 	c.site, c.c, c.own = x.Call.Site, x.Call, -1
-	c.vals, c.lists, c.lane, c.from = [][]int64{x.Vals}, x.Lists, make(map[int]string), make(map[int]string)
-	for at, e := range x.Values {
-		c.lane[at] = e.Operand(expr.Style{})
+	c.vals, c.lists, c.lane, c.from = [][]int64{x.TracedValues}, x.ListFormulas, make(map[int]string), make(map[int]string)
+	for at, e := range x.Formulas {
+		c.lane[at] = e.Operand(expr.CStyle{})
 	}
-	for i, r := range x.Requests {
+	for i, r := range x.RequestFormulas {
 		c.from[i] = r.c()
 	}
 	if c.lists == nil {
-		c.lists = map[int]List{}
+		c.lists = map[int]FormulaList{}
 	}
-	if c.def.Has(mpi.Posix) {
+	if c.def.Has(mpi.AttrPosix) {
 		s.g.cannot("%s: calls on files are not written", c.f.Name)
 	}
-	s.lines = append(s.lines, scaledLine{s.indent, when(condition), len(s.v.calls), x.Made, x.Gap})
+	s.lines = append(s.lines, scaledLine{s.indent, when(condition), len(s.v.calls), x.RequestMaker, x.GapLaw})
 	s.v.calls = append(s.v.calls, c)
 	return nil
 }
 
-// Choose writes a switch that makes one of several calls. The formula which is the call's index.
-func (s *Scaled) Choose(condition, which *expr.Expr, calls []*ScaledCall) error {
+// WriteSwitch writes a switch that makes one of several calls. The formula which is the call's index.
+func (s *ScalableProgram) WriteSwitch(condition, which *expr.Expr, calls []*ScalableCall) error {
 	s.line(fmt.Sprintf("%sswitch (%s) {", when(condition), which))
 	for i, x := range calls {
 		s.line(fmt.Sprintf("case %d:", i))
 		s.indent++
-		if err := s.Call(expr.Int(1), x); err != nil {
+		if err := s.WriteCall(expr.Number(1), x); err != nil {
 			return err
 		}
 		s.line("break;")
@@ -186,14 +186,14 @@ func (s *Scaled) Choose(condition, which *expr.Expr, calls []*ScaledCall) error 
 }
 
 func when(condition *expr.Expr) string {
-	if condition.Is(1) {
+	if condition.IsNumber(1) {
 		return ""
 	}
 	return fmt.Sprintf("if (%s) ", condition)
 }
 
-// A ScaledArea is a segment of memory that calls use: its bounds are the largest of some formulas.
-type ScaledArea struct {
+// A ScalableMemory is a segment of memory that calls use: its bounds are the largest of some formulas.
+type ScalableMemory struct {
 	Place reissue.MemorySegment
 	Low   int64
 	High  []*expr.Expr
@@ -221,18 +221,18 @@ type definition struct {
 }
 
 // define names what has a body, which is written before the program when it first occurs.
-func (s *Scaled) define(body string, text func(name string) string) string {
-	return once.Get(s.names, body, func() string {
+func (s *ScalableProgram) define(body string, text func(name string) string) string {
+	return once.GetOrMake(s.names, body, func() string {
 		name := fmt.Sprintf("value%d", len(s.names))
 		s.top = append(s.top, definition{name: name, text: text(name)})
 		return name
 	})
 }
 
-// Listed is an element of a list.
-func (s *Scaled) Listed(list []int64, at *expr.Expr) *expr.Expr {
+// ListedElement is an element of a list.
+func (s *ScalableProgram) ListedElement(list []int64, at *expr.Expr) *expr.Expr {
 	body := numbersText(list)
-	return expr.At(s.define(body, func(name string) string {
+	return expr.TableElement(s.define(body, func(name string) string {
 		return fmt.Sprintf("static const int64_t %s[] = {%s};\n\n", name, body)
 	}), at)
 }
@@ -241,14 +241,14 @@ func numbersText(list []int64) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
 }
 
-// A Case is a value where a number is one of some.
-type Case struct {
-	At    []int64
-	Value *expr.Expr
+// A ValueCase is a value where a number is one of some.
+type ValueCase struct {
+	WhenEqualTo []int64
+	Value       *expr.Expr
 }
 
 // arguments are the variables of definitions.
-var arguments = []expr.Variable{expr.Iteration, expr.Length, expr.Outer, expr.Element, expr.Elements}
+var arguments = []expr.Variable{expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength}
 
 func parametersOf(before string) string {
 	var list []string
@@ -260,17 +260,17 @@ func parametersOf(before string) string {
 
 func argumentsOf() (list []*expr.Expr) {
 	for _, v := range arguments {
-		list = append(list, expr.Of(v))
+		list = append(list, expr.VariableExpr(v))
 	}
 	return list
 }
 
-// Cases is the value of one of several cases.
-func (s *Scaled) Cases(slot string, at *expr.Expr, cases []Case) *expr.Expr {
+// CasesValue is the value of one of several cases.
+func (s *ScalableProgram) CasesValue(slot string, at *expr.Expr, cases []ValueCase) *expr.Expr {
 	var b strings.Builder
 	for _, c := range cases {
 		b.WriteString("   ")
-		for _, n := range c.At {
+		for _, n := range c.WhenEqualTo {
 			fmt.Fprintf(&b, " case %d:", n)
 		}
 		fmt.Fprintf(&b, "\n        return %s;\n", c.Value)
@@ -283,7 +283,7 @@ func (s *Scaled) Cases(slot string, at *expr.Expr, cases []Case) *expr.Expr {
 }
 
 // parameter defines what the traces don't determine.
-func (s *Scaled) parameter(slot, why string, rows int, of func(name string) (table, value string)) *expr.Expr {
+func (s *ScalableProgram) parameter(slot, why string, rows int, of func(name string) (table, value string)) *expr.Expr {
 	s.parameters++
 	name := fmt.Sprintf("P%d", s.parameters)
 	table, value := of(name)
@@ -294,13 +294,13 @@ func (s *Scaled) parameter(slot, why string, rows int, of func(name string) (tab
 	return expr.External(name, argumentsOf()...)
 }
 
-// OnlyTraced is a formula that is right on the numbers of ranks of the traces.
-func (s *Scaled) OnlyTraced(slot, why string, e *expr.Expr) *expr.Expr {
+// TracedRanksOnly is a formula that is right on the numbers of ranks of the traces.
+func (s *ScalableProgram) TracedRanksOnly(slot, why string, e *expr.Expr) *expr.Expr {
 	return s.parameter(slot, why, 0, func(string) (string, string) { return "", fmt.Sprintf("only_traced(%q, %s)", slot, e) })
 }
 
-// Agreed is what formulas agree on. Where they differ it is what those agree on for which even, if it is not nil, has a formula that is not 0 there.
-func (s *Scaled) Agreed(slot string, list, even []*expr.Expr) *expr.Expr {
+// AgreedFormula is what formulas agree on. Where they differ it is what those agree on for which even, if it is not nil, has a formula that is not 0 there.
+func (s *ScalableProgram) AgreedFormula(slot string, list, even []*expr.Expr) *expr.Expr {
 	return s.parameter(slot, "all of these fit the traces; where they differ the program ends", 0, func(string) (string, string) {
 		shares := "NULL"
 		if even != nil {
@@ -310,8 +310,8 @@ func (s *Scaled) Agreed(slot string, list, even []*expr.Expr) *expr.Expr {
 	})
 }
 
-// LookedUp is a value in a table of rows in order, each the values of some variables and that.
-func (s *Scaled) LookedUp(slot string, columns []expr.Variable, rows [][]int64) *expr.Expr {
+// TableLookup is a value in a table of rows in order, each the values of some variables and that.
+func (s *ScalableProgram) TableLookup(slot string, columns []expr.Variable, rows [][]int64) *expr.Expr {
 	var names, lines []string
 	for _, v := range columns {
 		names = append(names, v.String())
@@ -335,9 +335,9 @@ func gapText(law stats.Law) string {
 }
 
 // Program writes the program.
-func (s *Scaled) Program() (*Program, error) {
+func (s *ScalableProgram) Program() (*Program, error) {
 	g, v := s.g, s.v
-	v.made = []reissue.Handles{reissue.MadeHandles(nil)}
+	v.made = []reissue.MadeHandleSet{reissue.MadeHandles(nil)}
 	g.findStatuses()
 	v.fitter = newFitter(g, v.members)
 	g.findKeyvals()
@@ -365,7 +365,7 @@ func (s *Scaled) Program() (*Program, error) {
 		return nil, g.scaled
 	}
 	var traced []string
-	for _, n := range s.Traced {
+	for _, n := range s.TracedRanks {
 		traced = append(traced, fmt.Sprint(n))
 	}
 	var b bytes.Buffer
@@ -373,8 +373,8 @@ func (s *Scaled) Program() (*Program, error) {
 		comment(g.r.Meta()[trace.MetaCommand]), strings.Join(traced, ", "), comment(filepath.Base(g.r.Name())))
 	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h and runtime/scaled.h explain the rest.\n */\n")
 	b.WriteString("#include \"runtime/scaled.h\"\n\n")
-	p := &Program{Parts: 1, Variants: 1}
-	reach := largestOf(texts(s.Reach))
+	p := &Program{StructureFunctions: 1, RankVariants: 1}
+	reach := largestOf(texts(s.RequestDistances))
 	uses := body.String() + reach
 	for _, a := range s.Memory {
 		uses += " " + largestOf(texts(a.High))
@@ -386,15 +386,15 @@ func (s *Scaled) Program() (*Program, error) {
 		}
 		uses += d.text
 		top = append(top, d.text)
-		p.Rows += d.rows
+		p.TableRows += d.rows
 		if d.parameter {
-			p.Parameters++
+			p.TableValues++
 		}
 	}
 	slices.Reverse(top)
 	b.WriteString(strings.Join(top, ""))
 	for i := range g.plan.Segments { // what more ranks touch is not known
-		if t := &g.plan.Segments[i]; t.Class == trace.Static {
+		if t := &g.plan.Segments[i]; t.Class == trace.AddressStatic {
 			t.High += moreStatic
 		}
 	}
@@ -404,9 +404,9 @@ func (s *Scaled) Program() (*Program, error) {
 	}
 	b.WriteString("static int program(void)\n{\n")
 	for _, a := range s.Memory {
-		if a.Place.Class != trace.Static {
+		if a.Place.Class != trace.AddressStatic {
 			low := a.Low // what more ranks touch is not known
-			if a.Place.Class == trace.Stack {
+			if a.Place.Class == trace.AddressStack {
 				low -= moreStatic
 			}
 			fmt.Fprintf(&b, "    area(%s, %d, 1, %d, %s + %d);\n", strings.ToUpper(segments[a.Place.Class]), a.Place.ID, low, largestOf(texts(a.High)), moreStatic)
@@ -417,7 +417,7 @@ func (s *Scaled) Program() (*Program, error) {
 		strings.Join(traced, ", "), g.o.Compute, len(traced), reach, g.statics())
 	b.WriteString("    return program();\n}\n")
 	p.Files = g.written(b.Bytes(), "N", "runtime", "scaled")
-	p.Files["runtime/formulas.h"] = []byte("/* formulas.h: functions of the number of ranks and the rank. */\n" + expr.Header())
+	p.Files["runtime/formulas.h"] = []byte("/* formulas.h: functions of the number of ranks and the rank. */\n" + expr.CHeader())
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
 	return p, nil
 }
@@ -453,8 +453,8 @@ func constants(kind mpi.Kind, text string) string {
 }
 
 // list writes an array of any length.
-func (w *writer) list(p *trace.ParamDef, l List) string {
-	if p.Type != trace.Int {
+func (w *writer) list(p *trace.ParamDef, l FormulaList) string {
+	if p.Type != trace.TypeInt {
 		w.g.cannot("%s: lists of %s whose length differs", w.c.f.Name, p.Kind)
 		return "NULL"
 	}

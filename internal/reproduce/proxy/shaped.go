@@ -39,7 +39,7 @@ func (g *generator) shape(v *variant) error {
 	if calls > maxShaped {
 		return nil
 	}
-	ways := tree.NewWays(g.o.Code)
+	ways := tree.NewTransitionFinder(g.o.Code)
 	for stream := range v.stepwise {
 		var first *stepwise
 		for m, k := range v.ranks {
@@ -54,7 +54,7 @@ func (g *generator) shape(v *variant) error {
 			for _, f := range v.finishes {
 				vertex = append(vertex, vertex[f.terminal])
 			}
-			shaped, labels := ways.Shape(vertex, v.sequence(k, stream))
+			shaped, labels := ways.CodeGrammar(vertex, v.sequence(k, stream))
 			if m > 0 && !shaped.Equal(first.g) {
 				first = nil
 				break
@@ -98,7 +98,7 @@ func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 	if s := v.stepwise[stream]; s != nil {
 		return s.g
 	}
-	return tree.Recorded(k.Structure(stream))
+	return tree.RecordedGrammar(k.Structure(stream))
 }
 
 // A named is a part that is a function or a loop of the traced program.
@@ -116,15 +116,15 @@ func (g *generator) name(v *variant, stream, rule int) *named {
 	}
 	l, c := s.labels[rule], g.o.Code
 	at := &c.Vertices[l.Vertex]
-	n := &named{title: l.Title(c), ident: identifier(l.Function(c))}
+	n := &named{title: l.TitleText(c), ident: identifier(l.FunctionName(c))}
 	if at.Kind == trace.LoopVertex {
-		n.loop = at.Where()
+		n.loop = at.LocationText()
 		if rounds := g.counted[loopLine(at)]; rounds > 0 {
-			n.loop += fmt.Sprintf(", the program counted %s rounds on all ranks", show.Grouped(rounds))
+			n.loop += fmt.Sprintf(", the program counted %s rounds on all ranks", show.FormatGrouped(rounds))
 		}
 		n.ident += "_loop"
 	} else if at.Parent >= 0 {
-		n.from = []string{at.Where()}
+		n.from = []string{at.LocationText()}
 	}
 	return n
 }
@@ -192,7 +192,7 @@ func identifier(name string) string {
 }
 
 // partName is the name of a copy of a part.
-func (p *part) partName(c *copied) string {
+func (p *ruleFunction) partName(c *copied) string {
 	if p.named == nil || p.named.ident == "" {
 		return fmt.Sprintf("part%d", c.number)
 	}
@@ -227,17 +227,19 @@ type call struct {
 	result  node
 	in, out []node // by parameter
 
-	vals  [][]int64      // by member
-	shape []int64        // what has to be alike on all ranks that share a line
-	lane  map[int]string // by position: the variable of a value that is another in each call
-	own   int            // number of its lane, -1 if it has none
-	lists map[int]List   // by position of their length: arrays that are expressions
-	from  map[int]string // by parameter: requests that are expressions
+	vals  [][]int64           // by member
+	shape []int64             // what has to be alike on all ranks that share a line
+	lane  map[int]string      // by position: the variable of a value that is another in each call
+	own   int                 // number of its lane, -1 if it has none
+	lists map[int]FormulaList // by position of their length: arrays that are expressions
+	from  map[int]string      // by parameter: requests that are expressions
 	c     *trace.Call
 }
 
 // generalises reports whether the call makes a generalised request.
-func (c *call) generalises() bool { return c.def.Has(mpi.Nonblocking) && c.def.Index("query_fn") >= 0 }
+func (c *call) generalises() bool {
+	return c.def.Has(mpi.AttrNonblocking) && c.def.Index("query_fn") >= 0
+}
 
 // A walker turns the spans of a signature into nodes, and notes what has to be alike on all
 // ranks that share a line of the program.
@@ -256,12 +258,12 @@ func decode(f *trace.Function, vals []int64) (*call, []int64, error) {
 	w := walker{vals: vals, shape: []int64{vals[0], int64(len(vals))}}
 	for i := range spans {
 		s := &spans[i]
-		c.outputs = c.outputs || s.Out
+		c.outputs = c.outputs || s.IsOutput
 		switch {
 		case s.Param == signature.ParamMade:
 		case s.Param == signature.ParamResult:
-			c.result = w.node(f.Result, s)
-		case s.Out:
+			c.result = w.node(f.ResultType, s)
+		case s.IsOutput:
 			c.out[s.Param] = w.node(f.Params[s.Param].Type, s)
 		default:
 			c.in[s.Param] = w.node(f.Params[s.Param].Type, s)
@@ -276,7 +278,7 @@ func (w *walker) node(t trace.Type, s *signature.Span) node {
 	if s.Dims == 0 {
 		return w.scalar(t, s)
 	}
-	n := node{typ: trace.Array, at: s.First, n: w.vals[s.First]}
+	n := node{typ: trace.TypeArray, at: s.First, n: w.vals[s.First]}
 	w.note(n.n)
 	if n.n > 0 {
 		n.elems = make([]node, 0, n.n)
@@ -291,33 +293,33 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 	n := node{typ: t, at: s.First}
 	v := w.vals[s.First]
 	switch t {
-	case trace.None, trace.Int, trace.Time: // numbers may differ
-	case trace.Handle, trace.Object:
+	case trace.TypeNone, trace.TypeInt, trace.TypeTime: // numbers may differ
+	case trace.TypeHandle, trace.TypeObject:
 		w.note(min(v, trace.FirstLocal))
-	case trace.Request:
+	case trace.TypeRequest:
 		switch {
 		case v <= 0:
 			w.note(v)
 		default:
 			w.note(1 + v&1)
 		}
-	case trace.Address:
+	case trace.TypeAddress:
 		const within = 1 << 8 // class and device
 		w.note(v & (within - 1))
-		if signature.SegClass(v) == signature.SegSpecial {
+		if signature.SegClassOf(v) == signature.SegSpecial {
 			w.note(w.vals[s.First+1])
 		}
-	case trace.FunctionRef:
-		if !s.Out {
+	case trace.TypeFunctionRef:
+		if !s.IsOutput {
 			w.note(v)
 		}
-	case trace.String:
+	case trace.TypeString:
 		if v == 0 {
 			w.note(0)
 		} else {
 			w.note(1)
 		}
-	case trace.Status:
+	case trace.TypeStatus:
 		n.n = v
 		w.note(v)
 	default:

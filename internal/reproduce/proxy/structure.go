@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A part is a C function: a rule of a grammar, shared by all that have the same.
-type part struct {
+// A ruleFunction is a C function: a rule of a grammar, shared by all that have the same.
+type ruleFunction struct {
 	first  []string // statements
 	steps  []step
 	at     []int // by symbol of the rule: its step
@@ -113,7 +113,7 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 	if err != nil {
 		return 0, err
 	}
-	p := &part{named: g.name(v, stream, id), first: v.allocs.at[boundary{stream, id, -1, false}].all()}
+	p := &ruleFunction{named: g.name(v, stream, id), first: v.allocs.at[boundary{stream, id, -1, false}].all()}
 	before := &p.first
 	f := folder{g: g, v: v, part: p, counts: make([][]grammar.Symbol, len(nodes)), known: make(map[string]int32)}
 	steps := make([]step, len(children[0]))

@@ -42,7 +42,7 @@ func (w *writer) literalText(at int) string {
 	texts := make([]string, len(col))
 	alike := true
 	for i, v := range col {
-		texts[i] = signature.FileOfRank(w.g.strings[uint64(v)], w.v.members[i])
+		texts[i] = signature.FileNameOfRank(w.g.strings[uint64(v)], w.v.members[i])
 		alike = alike && texts[i] == texts[0]
 	}
 	if alike {
@@ -59,11 +59,11 @@ func (w *writer) literalText(at int) string {
 }
 
 func (w *writer) text(p *trace.ParamDef, in *node) string {
-	if p.Dir == trace.DirOut || in.typ != trace.String {
+	if p.Dir == trace.DirOut || in.typ != trace.TypeString {
 		room := int64(8192)
 		for k := range w.c.f.Params {
 			q := &w.c.f.Params[k]
-			if q.Type == trace.Int && w.c.in[k].typ == trace.Int && q.Dims == 0 {
+			if q.Type == trace.TypeInt && w.c.in[k].typ == trace.TypeInt && q.Dims == 0 {
 				room = max(room, min(w.c.vals[0][w.c.in[k].at]+1, math.MaxInt32/2))
 			}
 		}
@@ -106,7 +106,7 @@ func (v *variant) sizeFound(opened int) int64 {
 		if told {
 			return size
 		}
-		if _, writes := c.fileAccess(); writes || c.def.Files() && c.def.Index("size") >= 0 { // or gives it a size
+		if _, writes := c.fileAccess(); writes || c.def.UsesOpenFile() && c.def.Index("size") >= 0 { // or gives it a size
 			return 0
 		}
 	}
@@ -115,11 +115,11 @@ func (v *variant) sizeFound(opened int) int64 {
 
 // fileSize is the size of a file that the call returned.
 func (c *call) fileSize() (int64, bool) {
-	if !c.def.Files() {
+	if !c.def.UsesOpenFile() {
 		return 0, false
 	}
 	for i := range c.f.Params {
-		if n := &c.out[i]; c.f.Params[i].Name == "size" && n.typ == trace.Int {
+		if n := &c.out[i]; c.f.Params[i].Name == "size" && n.typ == trace.TypeInt {
 			return max(0, c.vals[0][n.at]), true
 		}
 	}
@@ -128,7 +128,7 @@ func (c *call) fileSize() (int64, bool) {
 
 // fileAccess reports whether the call reads from a file, or writes to one.
 func (c *call) fileAccess() (reads, writes bool) {
-	if c.def.Files() {
+	if c.def.UsesOpenFile() {
 		for i := range c.f.Params {
 			if p := &c.f.Params[i]; p.Kind == mpi.KindBuffer {
 				reads, writes = p.Dir != trace.DirIn, p.Dir == trace.DirIn
@@ -148,13 +148,13 @@ func (v *variant) fileSize() int64 {
 			return size
 		}
 		r, w := c.fileAccess()
-		if writes = writes || w; r && !c.f.Has(trace.Nonblocking) {
+		if writes = writes || w; r && !c.f.Has(trace.AttrNonblocking) {
 			end := int64(0)
 			for i := range c.f.Params {
 				switch {
-				case c.f.Params[i].Kind == mpi.KindOffset && c.in[i].typ == trace.Int:
+				case c.f.Params[i].Kind == mpi.KindOffset && c.in[i].typ == trace.TypeInt:
 					end += c.vals[0][c.in[i].at]
-				case c.out[i].typ == trace.Status && (c.out[i].n == 1 || c.out[i].n == 2):
+				case c.out[i].typ == trace.TypeStatus && (c.out[i].n == 1 || c.out[i].n == 2):
 					end += max(0, c.vals[0][c.out[i].at+signature.StatusCount])
 				}
 			}

@@ -25,9 +25,9 @@ type variant struct {
 	finishes    []finish
 	sources     []source // by member, if the variant was made of several; else nil
 	fitter      *fitter
-	plan        *reissue.Plan
-	plans       []*reissue.Plan // by member
-	made        []reissue.Handles
+	plan        *reissue.ResourcePlan
+	plans       []*reissue.ResourcePlan // by member
+	made        []reissue.MadeHandleSet
 	roots       [][2]int     // part for each stream, and which copy
 	generalised bool         // there are generalised requests
 	nested      map[int]bool // terminals that free what their callbacks still use
@@ -47,9 +47,9 @@ type generator struct {
 	strings map[uint64]string
 
 	list    []*variant
-	plan    *reissue.Plan
+	plan    *reissue.ResourcePlan
 	windows []reissue.AddressWindow // regions that displacements point into
-	parts   []*part
+	parts   []*ruleFunction
 	known   map[string]int // parts by content
 
 	lines   map[string]*line
@@ -60,25 +60,25 @@ type generator struct {
 	keyvals map[int64]int
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
-	ends    reissue.Ends     // nil: all ranks finish
-	turns   []string         // of threads, rank by rank; nil: none are known
-	files   bool             // some calls are on files
-	left    bool             // some are given requests that the call before left
-	scaled  error            // of a program for any number of ranks: what can't be written
-	counted map[string]int64 // rounds that the program counted of loops, by file:line; 0: there are several
+	ends    reissue.StreamEnds // nil: all ranks finish
+	turns   []string           // of threads, rank by rank; nil: none are known
+	files   bool               // some calls are on files
+	left    bool               // some are given requests that the call before left
+	scaled  error              // of a program for any number of ranks: what can't be written
+	counted map[string]int64   // rounds that the program counted of loops, by file:line; 0: there are several
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {
 	o.Compute = cmp.Or(o.Compute, "none")
 	return &generator{
-		r: r, o: o, flavour: r.Meta()[trace.MetaMPI], plan: &reissue.Plan{}, known: make(map[string]int),
+		r: r, o: o, flavour: r.Meta()[trace.MetaMPI], plan: &reissue.ResourcePlan{}, known: make(map[string]int),
 		lines: make(map[string]*line), tableOf: make(map[string]string), setupOf: make(map[string]string),
 		keyvals: make(map[int64]int), sites: make(map[trace.Site]string),
 	}
 }
 
 // variants finds the sets of ranks.
-func (g *generator) variants(search *reissue.Search) error {
+func (g *generator) variants(search *reissue.ObstacleSearch) error {
 	var err error
 	if g.strings, err = g.r.Strings(); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (g *generator) variants(search *reissue.Search) error {
 					return fmt.Errorf("rank %d: %s: %w", rank, c.Name(), err)
 				}
 				d.site, d.c, all[t] = c.Site, c, c
-				g.left = g.left || c.AsLeft()
+				g.left = g.left || c.RequestsFromEarlierCall()
 				generalised = generalised || d.generalises()
 				calls[t] = d
 				d.shape = s
@@ -117,22 +117,22 @@ func (g *generator) variants(search *reissue.Search) error {
 					key = binary.AppendVarint(key, v)
 				}
 			}
-			search.Rank(k, all)
-			v := once.GetListed(of, string(key), &g.list, func() *variant {
-				return &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised, plan: &reissue.Plan{}}
+			search.AddRank(k, all)
+			v := once.GetOrAppend(of, string(key), &g.list, func() *variant {
+				return &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised, plan: &reissue.ResourcePlan{}}
 			})
 			for t := range calls {
 				v.calls[t].vals = append(v.calls[t].vals, vals[t])
 			}
-			plan, err := reissue.PlanOf(g.r, k)
+			plan, err := reissue.ResourcePlanOf(g.r, k)
 			if err != nil {
 				return err
 			}
 			v.members, v.ranks, v.plans = append(v.members, rank), append(v.ranks, k), append(v.plans, plan)
 			v.made = append(v.made, reissue.MadeHandles(all))
-			v.plan.Join(plan)
-			g.plan.Join(plan)
-			k.Forget()
+			v.plan.Widen(plan)
+			g.plan.Widen(plan)
+			k.DropDistinct()
 		}
 	}
 	return nil
@@ -164,7 +164,7 @@ func (g *generator) findKeyvals() {
 					continue
 				}
 				for _, n := range []*node{&c.in[i], &c.out[i]} {
-					if n.typ != trace.Int {
+					if n.typ != trace.TypeInt {
 						continue
 					}
 					for _, vals := range c.vals {
@@ -172,7 +172,7 @@ func (g *generator) findKeyvals() {
 						if name(mpi.KindKeyval, key) != "" {
 							continue
 						}
-						once.Number(g.keyvals, key)
+						once.NumberOf(g.keyvals, key)
 					}
 				}
 			}

@@ -39,7 +39,7 @@ func (g *generator) setup(v *variant) string {
 		for i := range at {
 			low[i], high[i] = at[i][s.MemorySegment].Low, at[i][s.MemorySegment].High
 		}
-		if s.Class == trace.Static {
+		if s.Class == trace.AddressStatic {
 			continue // see main
 		}
 		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
@@ -148,7 +148,7 @@ func (g *generator) program() *Program {
 		b.WriteByte('\n')
 	}
 	b.Write(body.Bytes())
-	p := &Program{Files: g.written(b.Bytes(), fmt.Sprint(g.r.Ranks()), "runtime"), Parts: parts, Variants: len(g.list)}
+	p := &Program{Files: g.written(b.Bytes(), fmt.Sprint(g.r.Ranks()), "runtime"), StructureFunctions: parts, RankVariants: len(g.list)}
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
 	return p
 }
@@ -200,22 +200,22 @@ func (g *generator) calls() (n uint64) {
 func (g *generator) declarations(b *bytes.Buffer) {
 	byName := func(a, b mpi.Kind) int { return strings.Compare(a.Name(), b.Name()) }
 	for _, kind := range slices.SortedFunc(maps.Keys(handleArrays), byName) {
-		if g.plan.Slots[kind] == 0 {
+		if g.plan.HandleSlots[kind] == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "%s %s[%d];\n", handleTypes[kind], handleArrays[kind], g.plan.Slots[kind])
+		fmt.Fprintf(b, "%s %s[%d];\n", handleTypes[kind], handleArrays[kind], g.plan.HandleSlots[kind])
 	}
 	for _, s := range g.plan.Segments {
-		if n := s.High - s.Low&^63; s.Class == trace.Static && n < maxStatic {
+		if n := s.High - s.Low&^63; s.Class == trace.AddressStatic && n < maxStatic {
 			fmt.Fprintf(b, "static char data_%d[%d] __attribute__((aligned(64)));\n", s.ID, n)
 		}
 	}
 	if len(g.keyvals) > 0 {
 		fmt.Fprintf(b, "int keyval[%d];\n", len(g.keyvals))
 	}
-	fmt.Fprintf(b, "MPI_Request kept[%d];\n", g.plan.Persistent+1)
+	fmt.Fprintf(b, "MPI_Request kept[%d];\n", g.plan.PersistentRequests+1)
 	if strings.Contains(g.text(), "(void *)got") {
-		fmt.Fprintf(b, "static int64_t got[%d];\n", g.plan.Elements+16)
+		fmt.Fprintf(b, "static int64_t got[%d];\n", g.plan.LongestArray+16)
 	}
 	for _, v := range g.list {
 		if len(v.roots) > 1 {
@@ -239,7 +239,7 @@ func (g *generator) copy(of [2]int) string {
 	return g.parts[of[0]].partName(g.parts[of[0]].copies[of[1]])
 }
 
-func (g *generator) part(b *bytes.Buffer, p *part, c *copied) {
+func (g *generator) part(b *bytes.Buffer, p *ruleFunction, c *copied) {
 	if p.named != nil {
 		fmt.Fprintf(b, "/* %s */\n", p.named.comment())
 	}
@@ -337,20 +337,20 @@ const mostTurns = 1 << 16
 
 // findTurns finds which calls of threads wait for calls of others.
 func (g *generator) findTurns(r *trace.Reader) error {
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return err
 		}
 		if k.Streams() == 1 {
 			continue
 		}
-		lists, err := handles.Turns(k)
+		lists, err := handles.ThreadDependencies(k)
 		if err != nil {
 			return err
 		}
 		for stream, list := range lists {
 			for _, t := range list {
-				g.turns = append(g.turns, fmt.Sprintf("{%d, %d, %d, %d, %d}", k.Number(), stream, t.Index, t.Stream, t.Call))
+				g.turns = append(g.turns, fmt.Sprintf("{%d, %d, %d, %d, %d}", k.Number(), stream, t.LaterCall, t.EarlierStream, t.EarlierCall))
 			}
 		}
 		if len(g.turns) > mostTurns {
@@ -373,7 +373,7 @@ func (g *generator) turning() string {
 func (g *generator) statics() string {
 	var b strings.Builder
 	for _, s := range g.plan.Segments {
-		if s.Class == trace.Static {
+		if s.Class == trace.AddressStatic {
 			fmt.Fprintf(&b, "    area(DATA, %d, 1, %d, %d);\n", s.ID, s.Low, s.High)
 			if s.High-s.Low&^63 < maxStatic {
 				fmt.Fprintf(&b, "    data_is(%d, data_%d);\n", s.ID, s.ID)
@@ -384,8 +384,8 @@ func (g *generator) statics() string {
 }
 
 // local are the statements about the memory of a stack, where calls use some.
-func local(p *reissue.Plan) string {
-	if slices.ContainsFunc(p.Segments, func(s reissue.TouchedSegment) bool { return s.Class == trace.Stack && s.ID == 0 }) {
+func local(p *reissue.ResourcePlan) string {
+	if slices.ContainsFunc(p.Segments, func(s reissue.TouchedSegment) bool { return s.Class == trace.AddressStack && s.ID == 0 }) {
 		return "    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n"
 	}
 	return ""
@@ -404,14 +404,14 @@ func (g *generator) main(b *bytes.Buffer) {
 		b.WriteString(local(v.plan))
 		fmt.Fprintf(b, "    %s();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
 	}
-	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
+	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.MaxRequestDistance)
 	if g.files {
 		b.WriteString("    on_files();\n")
 	}
 	b.WriteString(g.setAside())
 	b.WriteString(g.ending())
 	b.WriteString(g.turning())
-	if g.o.Gaps == GapsFollowed {
+	if g.o.GapModel == GapsFollowed {
 		b.WriteString("    follow();\n")
 	}
 	b.WriteString(statics)

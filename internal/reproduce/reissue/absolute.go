@@ -45,7 +45,7 @@ func absolute(c *trace.Call) string {
 	if p := c.Param("target_disp"); p != nil && (p.In.Num > far || p.In.Num < -far) {
 		return absoluteTarget
 	}
-	if !c.Func.Has(trace.CreatesType) {
+	if !c.Func.Has(trace.AttrCreatesType) {
 		return ""
 	}
 	for i := range c.Params {
@@ -69,8 +69,8 @@ func absolute(c *trace.Call) string {
 // half of the addresses in it.
 type AddressWindow int64
 
-// WindowOf returns the window of an address and the place in it.
-func WindowOf(address int64) (w AddressWindow, offset int64) {
+// AddressWindowOf returns the window of an address and the place in it.
+func AddressWindowOf(address int64) (w AddressWindow, offset int64) {
 	return AddressWindow(address >> 32), address & (1<<32 - 1)
 }
 
@@ -78,7 +78,7 @@ func WindowOf(address int64) (w AddressWindow, offset int64) {
 // whichever process, in rising order. It looks at the distinct calls of all ranks.
 func AddressWindows(r *trace.Reader) ([]AddressWindow, error) {
 	found := make(map[AddressWindow]bool)
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
@@ -113,8 +113,8 @@ func WithoutAddressObstacles(r *trace.Reader, list []Obstacle) ([]Obstacle, []Ad
 
 func noteWindows(found map[AddressWindow]bool, c *trace.Call, p *trace.Param) {
 	note := func(v *trace.Value) {
-		if v.Type == trace.Int && IsAddress(v.Num) && IsAbsolute(c, p) {
-			w, _ := WindowOf(v.Num)
+		if v.Type == trace.TypeInt && IsAddress(v.Num) && IsAbsolute(c, p) {
+			w, _ := AddressWindowOf(v.Num)
 			found[w] = true
 		}
 	}
@@ -132,7 +132,7 @@ func lowTypesOf(calls []*trace.Call) lowTypes {
 	low := make(lowTypes)
 	for _, c := range calls {
 		for i := range c.Params {
-			if p := &c.Params[i]; c.NewType != nil && p.Kind() == mpi.KindDatatype && p.Out.Type == trace.Handle {
+			if p := &c.Params[i]; c.NewType != nil && p.Kind() == mpi.KindDatatype && p.Out.Type == trace.TypeHandle {
 				before, known := low[p.Out.Num]
 				low[p.Out.Num] = !IsAddress(c.NewType.TrueLowerBound) && c.NewType.TrueExtent > 0 && (before || !known)
 			}
@@ -145,10 +145,10 @@ func lowTypesOf(calls []*trace.Call) lowTypes {
 func (low lowTypes) why(c *trace.Call) string {
 	for i := range c.Params {
 		b := &c.Params[i]
-		if b.Kind() != mpi.KindBuffer || b.In.Type != trace.Address || b.In.Addr.Class != trace.Special || b.In.Addr.Offset != trace.SpecialNull {
+		if b.Kind() != mpi.KindBuffer || b.In.Type != trace.TypeAddress || b.In.Addr.Class != trace.AddressSpecial || b.In.Addr.Offset != trace.SpecialNull {
 			continue
 		}
-		if i+2 < len(c.Params) && c.Params[i+1].In.Type == trace.Int && c.Params[i+1].In.Num > 0 && low[c.Params[i+2].In.Num] &&
+		if i+2 < len(c.Params) && c.Params[i+1].In.Type == trace.TypeInt && c.Params[i+1].In.Num > 0 && low[c.Params[i+2].In.Num] &&
 			c.Params[i+2].Kind() == mpi.KindDatatype {
 			return "MPI_BOTTOM with a datatype of low addresses of the original process"
 		}

@@ -12,19 +12,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Ends is how many calls of a trace can be made again if its program did not finish: by rank and thread. It excludes
+// StreamEnds is how many calls of a trace can be made again if its program did not finish: by rank and thread. It excludes
 // calls that never returned and everything that needs them: collective calls that some rank of the communicator doesn't
 // reach, receives of messages that are sent later, and all later calls.
-type Ends [][]uint64
+type StreamEnds [][]uint64
 
 // whole is how many calls are looked at one by one, in all ranks.
 const whole = 1 << 28
 
-// FindEnds finds the ends of a trace; nil if all ranks finished.
-func FindEnds(r *trace.Reader) (Ends, error) {
-	x := ends{r: r, ends: make(Ends, r.Ranks()), met: make(map[rendezvous][][]callIndex), loose: make(map[rendezvous]bool)}
+// FindStreamEnds finds the ends of a trace; nil if all ranks finished.
+func FindStreamEnds(r *trace.Reader) (StreamEnds, error) {
+	x := ends{r: r, ends: make(StreamEnds, r.Ranks()), met: make(map[rendezvous][][]callIndex), loose: make(map[rendezvous]bool)}
 	var err error
-	if x.comms, err = handles.Of(r).Comms(); err != nil {
+	if x.comms, err = handles.TableOf(r).Comms(); err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
 	}
 	open, calls := false, uint64(0)
@@ -62,7 +62,7 @@ func FindEnds(r *trace.Reader) (Ends, error) {
 type ends struct {
 	r     *trace.Reader
 	comms *handles.Comms
-	ends  Ends
+	ends  StreamEnds
 	met   map[rendezvous][][]callIndex // by rank, in order
 	loose map[rendezvous]bool          // messages sent an unknown number of times
 }
@@ -81,7 +81,7 @@ type callIndex struct {
 }
 
 func (x *ends) note(m rendezvous, side, sides int, p callIndex) {
-	list := once.Get(x.met, m, func() [][]callIndex { return make([][]callIndex, sides) })
+	list := once.GetOrMake(x.met, m, func() [][]callIndex { return make([][]callIndex, sides) })
 	list[side] = append(list[side], p)
 }
 
@@ -96,11 +96,11 @@ func (x *ends) rank(k *trace.Rank) error {
 		if err != nil {
 			return err
 		}
-		if defs[t], _ = mpi.Lookup(c.Name()); defs[t] != nil && defs[t].Has(mpi.Nonblocking) && c.Param("dest") == nil && c.Param("source") == nil {
+		if defs[t], _ = mpi.Lookup(c.Name()); defs[t] != nil && defs[t].Has(mpi.AttrNonblocking) && c.Param("dest") == nil && c.Param("source") == nil {
 			received = false
 		}
 	}
-	own, err := handles.Of(x.r).Rank(k)
+	own, err := handles.TableOf(x.r).Rank(k)
 	if err != nil {
 		return err
 	}
@@ -119,13 +119,13 @@ func (x *ends) rank(k *trace.Rank) error {
 			at := callIndex{stream, c.Index}
 			comm := own.CommOf(c, stream, c.Index)
 			switch {
-			case def.Has(mpi.Ends):
+			case def.Has(mpi.AttrFinalises):
 				x.note(rendezvous{x.comms.World(), -1, -1}, rank, x.r.Ranks(), at)
-			case def.Has(mpi.Collective) && comm != nil && !strings.Contains(c.Name(), "_group"):
+			case def.Has(mpi.AttrCollective) && comm != nil && !strings.Contains(c.Name(), "_group"):
 				x.note(rendezvous{comm, -1, -1}, rank, x.r.Ranks(), at)
 			}
 			x.sends(c, def, comm, at, rank)
-			if received || !def.Has(mpi.Completes) {
+			if received || !def.Has(mpi.AttrCompletes) {
 				x.receives(c, comm, at, rank)
 			}
 		}
@@ -145,11 +145,11 @@ const (
 // sends notes what a call sends.
 func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at callIndex, rank int) {
 	p := c.Param("dest")
-	if comm == nil || p == nil || p.In.Type != trace.Int || p.In.Num < 0 {
+	if comm == nil || p == nil || p.In.Type != trace.TypeInt || p.In.Num < 0 {
 		return
 	}
-	m := rendezvous{nil, rank, comm.Peer(int(p.In.Num))}
-	if def.Has(mpi.Persistent) {
+	m := rendezvous{nil, rank, comm.PeerWorldRank(int(p.In.Num))}
+	if def.Has(mpi.AttrPersistent) {
 		x.loose[m] = true
 	}
 	x.note(m, sending, 2, at)
@@ -169,20 +169,20 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 				return
 			}
 		}
-		if from := of.Peer(int(s.Source)); from >= 0 {
+		if from := of.PeerWorldRank(int(s.Source)); from >= 0 {
 			x.note(rendezvous{nil, from, rank}, receiving, 2, at)
 		}
 	}
-	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitingOf(def).Completes && !meaning.WaitingOf(def).Receives {
+	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitBehaviourOf(def).Completes && !meaning.WaitBehaviourOf(def).Receives {
 		return // it takes nothing
 	}
 	for i := range c.Params {
 		v := &c.Params[i].Out
-		if v.Type == trace.Status {
+		if v.Type == trace.TypeStatus {
 			got(v.Status)
 		}
 		for k := range v.Elems {
-			if v.Elems[k].Type == trace.Status {
+			if v.Elems[k].Type == trace.TypeStatus {
 				got(v.Elems[k].Status)
 			}
 		}

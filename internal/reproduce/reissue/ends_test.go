@@ -36,7 +36,7 @@ func TestEnds(t *testing.T) {
 	for _, x := range []struct {
 		what    string
 		program func(r *tracktest.Recorder)
-		want    Ends
+		want    StreamEnds
 	}{
 		{"a collective call that one doesn't come to, and what comes after it", func(r *tracktest.Recorder) {
 			r.Begin()
@@ -49,7 +49,7 @@ func TestEnds(t *testing.T) {
 			r.Allreduce(4, 1)
 			send(r, int64(1-r.Rank))
 			recv(r, int64(1-r.Rank))
-		}, Ends{{4}, {4}, {4}}},
+		}, StreamEnds{{4}, {4}, {4}}},
 		{"a call that never returned", func(r *tracktest.Recorder) {
 			r.Begin()
 			r.Allreduce(4, 1)
@@ -59,7 +59,7 @@ func TestEnds(t *testing.T) {
 			}
 			r.Call("MPI_Barrier", 5, tracktest.World)
 			r.Call("MPI_Comm_rank", 6, tracktest.World, int64(r.Rank))
-		}, Ends{{2}, {2}, {2}}},
+		}, StreamEnds{{2}, {2}, {2}}},
 		{"messages of one that ended, whoever else waits", func(r *tracktest.Recorder) {
 			r.Begin()
 			switch r.Rank {
@@ -74,7 +74,7 @@ func TestEnds(t *testing.T) {
 				recv(r, 1)
 				r.Call("MPI_Comm_rank", 6, tracktest.World, 2)
 			}
-		}, Ends{{2}, {2}, {1}}},
+		}, StreamEnds{{2}, {2}, {1}}},
 		{"communicators that have nothing to do with it", func(r *tracktest.Recorder) {
 			r.Begin()
 			split(r)
@@ -84,7 +84,7 @@ func TestEnds(t *testing.T) {
 			if r.Rank == 1 {
 				r.Call("MPI_Barrier", 5, pair)
 			}
-		}, Ends{{5}, {5}, {7}, {7}}},
+		}, StreamEnds{{5}, {5}, {7}, {7}}},
 		{"files, each of its communicator, under one number", func(r *tracktest.Recorder) {
 			r.Begin()
 			split(r)
@@ -95,21 +95,21 @@ func TestEnds(t *testing.T) {
 			for range 1 + r.Rank%2*(1-r.Rank/2) { // rank 1 once more than rank 0
 				r.Call("MPI_File_sync", 13, file)
 			}
-		}, Ends{{6}, {6}, {6}, {6}}},
+		}, StreamEnds{{6}, {6}, {6}, {6}}},
 		{"MPI_Abort", func(r *tracktest.Recorder) {
 			r.Begin()
 			if r.Rank == 1 {
 				r.CallOn(0, "MPI_Abort", 7, trace.NeverReturned, tracktest.World, 3)
 			}
 			r.Call("MPI_Comm_rank", 6, tracktest.World, int64(r.Rank))
-		}, Ends{{2}, {1}}},
+		}, StreamEnds{{2}, {1}}},
 	} {
-		got, err := FindEnds(crashed(t, len(x.want), x.program))
+		got, err := FindStreamEnds(crashed(t, len(x.want), x.program))
 		if err != nil || !reflect.DeepEqual(got, x.want) {
 			t.Errorf("%s: %v, %v, want %v", x.what, got, err, x.want)
 		}
 	}
-	if got, err := FindEnds(mergetest.Run(t, 2, func(r *tracktest.Recorder) { r.Begin(); r.End() })); err != nil || got != nil {
+	if got, err := FindStreamEnds(mergetest.Run(t, 2, func(r *tracktest.Recorder) { r.Begin(); r.End() })); err != nil || got != nil {
 		t.Errorf("of ranks that finished: %v, %v", got, err)
 	}
 }

@@ -18,7 +18,9 @@ func IsLibrary(module string) bool {
 
 // MadeByLibrary reports whether an MPI made a call on a file for itself, as the MPI at hand will
 // do for itself if it has to.
-func MadeByLibrary(c *trace.Call) bool { return c.Func.Has(trace.Posix) && IsLibrary(c.Site.Module) }
+func MadeByLibrary(c *trace.Call) bool {
+	return c.Func.Has(trace.AttrPosix) && IsLibrary(c.Site.Module)
+}
 
 // IsAsynchronousIO reports whether a function works on a file without the program waiting for it, or asks what came of that.
 func IsAsynchronousIO(function string) bool {
@@ -48,17 +50,17 @@ func FileCallsHeader() []byte {
 
 func typeInC(c *mpi.Call, p *mpi.Param) string {
 	switch p.Kind {
-	case mpi.KindPath, mpi.KindString:
+	case mpi.KindFilePath, mpi.KindString:
 		return "const char *"
-	case mpi.KindStream:
+	case mpi.KindFileStream:
 		return "FILE *"
-	case mpi.KindDirectory:
+	case mpi.KindDirStream:
 		return "DIR *"
 	case mpi.KindMapping:
 		return "void *"
-	case mpi.KindFileMode:
+	case mpi.KindPermissions:
 		return "unsigned "
-	case mpi.KindDescriptor:
+	case mpi.KindFileDescriptor:
 		return "int "
 	}
 	switch {
@@ -83,7 +85,7 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 			return false, false, fmt.Errorf("reissue: %w", err)
 		}
 		for _, c := range calls {
-			if c.Func.Has(trace.Posix) {
+			if c.Func.Has(trace.AttrPosix) {
 				library = library || MadeByLibrary(c)
 				program = program || !MadeByLibrary(c)
 			}
@@ -103,7 +105,7 @@ func whyFile(c *trace.Call) string {
 	for i := range c.Params {
 		p := &c.Params[i]
 		// An invalid handle is an error that can be repeated.
-		if p.In.Type == trace.Handle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !mayEnd(c) {
+		if p.In.Type == trace.TypeHandle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !mayEnd(c) {
 			return notSeen(p)
 		}
 	}
@@ -112,7 +114,7 @@ func whyFile(c *trace.Call) string {
 
 func mayEnd(c *trace.Call) bool {
 	def, ok := mpi.Lookup(c.Name())
-	return ok && def.Has(mpi.MayEnd)
+	return ok && def.Has(mpi.AttrMayHitEOF)
 }
 
 func notSeen(p *trace.Param) string {

@@ -20,25 +20,25 @@ import (
 type LeafGaps struct {
 	Calls, Entries uint64    // Entries: those of them by which a loop is entered
 	Gap            float64   // before each of the others
-	Entry          float64   // before these
-	Entering       []float64 // before those by which 1, 2… loops are entered, where that is known of several
+	EntryGap       float64   // before these
+	EnteringGaps   []float64 // before those by which 1, 2… loops are entered, where that is known of several
 	Duration       float64
 
-	// Alike means that nothing is known of the place but what all calls like it have in
+	// OnlyShared means that nothing is known of the place but what all calls like it have in
 	// common, and Factor what that was multiplied with for this rank.
-	Alike  bool
-	Factor float64
+	OnlyShared bool
+	RankFactor float64
 }
 
-// Total is what was computed before all calls at the place.
-func (l *LeafGaps) Total() float64 {
-	return l.Gap*float64(l.Calls-l.Entries) + l.Entry*float64(l.Entries)
+// TotalGap is what was computed before all calls at the place.
+func (l *LeafGaps) TotalGap() float64 {
+	return l.Gap*float64(l.Calls-l.Entries) + l.EntryGap*float64(l.Entries)
 }
 
-// GapsOf returns the times of each leaf of a stream on a rank, and whether they are sums of
+// LeafGapsOf returns the times of each leaf of a stream on a rank, and whether they are sums of
 // its calls' own. leaves are those of the rank, or of another of its class.
-func GapsOf(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
-	return NewClassGaps(r).Of(k, leaves)
+func LeafGapsOf(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
+	return NewClassGaps(r).LeafGapsOf(k, leaves)
 }
 
 // A ClassGaps keeps what ranks of one class, with the same leaves, have in common.
@@ -80,8 +80,8 @@ func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTi
 	return times, nil
 }
 
-// Of is as the function of that name.
-func (c *ClassGaps) Of(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
+// LeafGapsOf is as the function of that name.
+func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	times, err := c.timesOf(k, leaves)
 	if err != nil {
 		return nil, false, err
@@ -93,23 +93,23 @@ func (c *ClassGaps) Of(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, ow
 		gaps += t.Gap
 		durations += t.Duration
 		x := &list[i]
-		x.Calls, x.Entries, x.Factor = t.Calls, min(t.Entries, t.Calls), 1
+		x.Calls, x.Entries, x.RankFactor = t.Calls, min(t.Entries, t.Calls), 1
 		if t.Calls > 0 {
 			x.Duration = t.Duration / float64(t.Calls)
 		}
 		if rest := t.Calls - x.Entries; rest > 0 {
-			x.Gap = max(0, t.Gap-t.EntriesGap) / float64(rest)
+			x.Gap = max(0, t.Gap-t.EntryGaps) / float64(rest)
 		}
 		if x.Entries > 0 {
-			x.Entry = t.EntriesGap / float64(x.Entries)
+			x.EntryGap = t.EntryGaps / float64(x.Entries)
 		}
-		for loops := range len(t.Outer) + 1 {
-			if len(t.Outer) > 0 {
-				x.Entering = append(x.Entering, t.GapBefore(loops+1))
+		for loops := range len(t.OuterEntries) + 1 {
+			if len(t.OuterEntries) > 0 {
+				x.EnteringGaps = append(x.EnteringGaps, t.GapBefore(loops+1))
 			}
 		}
 		mean := c.stats[leaves.Terminal(i)].Gap.Mean()
-		x.Alike = x.Entries == 0 && math.Abs(x.Gap-mean) <= 1e-6*mean
+		x.OnlyShared = x.Entries == 0 && math.Abs(x.Gap-mean) <= 1e-6*mean
 	}
 	if own, err = k.TimesKept(); err != nil || own {
 		return list, own, err
@@ -124,9 +124,9 @@ func (c *ClassGaps) Of(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, ow
 		if len(f) > 1 {
 			g, t = f[leaves.Terminal(i)], d[leaves.Terminal(i)]
 		}
-		x.Gap, x.Entry, x.Duration, x.Factor = x.Gap*g, x.Entry*g, x.Duration*t, g
-		for k := range x.Entering {
-			x.Entering[k] *= g
+		x.Gap, x.EntryGap, x.Duration, x.RankFactor = x.Gap*g, x.EntryGap*g, x.Duration*t, g
+		for k := range x.EnteringGaps {
+			x.EnteringGaps[k] *= g
 		}
 	}
 	return list, false, nil
@@ -143,14 +143,14 @@ func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps
 		if c.totals, err = c.r.Totals(k.Class()); err != nil {
 			return nil, nil, err
 		}
-		if c.places, err = c.r.Places(k.Class()); err != nil {
+		if c.places, err = c.r.TerminalPlaces(k.Class()); err != nil {
 			return nil, nil, err
 		}
 	}
 	at, _ := slices.BinarySearch(c.ranks, k.Number())
-	known := c.totals.Of(at)
+	known := c.totals.ForMember(at)
 	if known.Gap.Known() && known.Duration.Known() {
-		gap = bySite(known, c.places, leaves, list, known.Gap.Ns, (*LeafGaps).Total, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
+		gap = bySite(known, c.places, leaves, list, known.Gap.Ns, (*LeafGaps).TotalGap, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
 		duration = bySite(known, c.places, leaves, list, known.Duration.Ns, (*LeafGaps).spent, func(s *trace.SiteTotals) float64 { return s.Duration.Ns })
 		return gap, duration, nil
 	}
@@ -158,7 +158,7 @@ func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps
 	if err != nil {
 		return nil, nil, err
 	}
-	off := func(ns int64) float64 { return float64(trace.RoundedBy(ns, c.r.Ranks())) }
+	off := func(ns int64) float64 { return float64(trace.RoundingError(ns, c.r.Ranks())) }
 	duration = []float64{gapFactor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))}
 	gap = []float64{gapFactor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))}
 	return gap, duration, nil
@@ -173,7 +173,7 @@ func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []Leaf
 	want, have := make(map[int]float64), make(map[int]float64)
 	for i := range known.Sites {
 		s := &known.Sites[i]
-		want[places[s.Terminal]] += site(s)
+		want[places[s.FirstTerminal]] += site(s)
 	}
 	for i := range list {
 		have[places[leaves.Terminal(i)]] += of(&list[i])

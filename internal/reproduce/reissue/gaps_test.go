@@ -73,7 +73,7 @@ func sums(names []string, gap func(i int) float64) map[string]float64 {
 
 // What a rank computes in each part of the program, and in sum, is what it computed there.
 func TestPlacesOfRanks(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Lossless} {
+	for _, mode := range []timing.Mode{timing.ModeStats, timing.ModeHist, timing.ModeLossless} {
 		r, names, truth := recorded(t, mode, 2)
 		for rank := range ranks {
 			k, err := r.Rank(rank)
@@ -82,14 +82,14 @@ func TestPlacesOfRanks(t *testing.T) {
 			}
 			want := sums(names, func(i int) float64 { return float64(truth[rank][i]) })
 			leaves := k.Leaves(0)
-			list, own, err := GapsOf(r, k, leaves)
-			if err != nil || own != (mode == timing.Lossless) {
+			list, own, err := LeafGapsOf(r, k, leaves)
+			if err != nil || own != (mode == timing.ModeLossless) {
 				t.Fatalf("%s: %v, own %v", mode, err, own)
 			}
 			var each []float64
 			for leaf, enters := range leaves.Visits(k) {
 				if enters && list[leaf].Entries > 0 {
-					each = append(each, list[leaf].Entry)
+					each = append(each, list[leaf].EntryGap)
 				} else {
 					each = append(each, list[leaf].Gap)
 				}
@@ -115,7 +115,7 @@ func TestPlacesOfRanks(t *testing.T) {
 				if x.Start < at {
 					t.Fatalf("%s: call %d begins at %d, the one before ended at %d", mode, c.Index, x.Start, at)
 				}
-				at = line.End()
+				at = line.EndNs()
 			}
 			for _, gap := range truth[rank] {
 				span += int64(gap) + 1500
@@ -130,7 +130,7 @@ func TestPlacesOfRanks(t *testing.T) {
 
 // Where ranks are alike, gaps have the shape that the histograms have.
 func TestShape(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Hist} {
+	for _, mode := range []timing.Mode{timing.ModeHist} {
 		r, names, _ := recorded(t, mode, 0)
 		k, err := r.Rank(1)
 		if err != nil {
@@ -166,7 +166,7 @@ func TestUnequalSites(t *testing.T) {
 	})
 	want := func(rank, site int) uint64 { return uint64(1000 * (1 + 3*((rank+site)%2))) }
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Stats, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeStats, func(i int) (gap, duration uint64) {
 			if i == 0 || i == 201 {
 				return 0, 100
 			}
@@ -180,7 +180,7 @@ func TestUnequalSites(t *testing.T) {
 			t.Fatal(err)
 		}
 		leaves := k.Leaves(0)
-		list, _, err := GapsOf(r, k, leaves)
+		list, _, err := LeafGapsOf(r, k, leaves)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ type GapLine struct {
 	cursor trace.LeafCursor
 	hists  *GapHistograms
 	ways   [][]grammar.Arrival
-	draws  map[drawKey]*hist.Draws
+	draws  map[drawKey]*hist.Sampler
 	seed   uint64
 	from   int
 	start  int64
@@ -39,15 +39,15 @@ func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 		return nil, err
 	}
 	leaves := k.Leaves(stream)
-	l := &GapLine{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Draws), from: trace.FromStart}
-	if l.leaves, _, err = GapsOf(r, k, leaves); err != nil {
+	l := &GapLine{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Sampler), from: trace.NoPreviousPlace}
+	if l.leaves, _, err = LeafGapsOf(r, k, leaves); err != nil {
 		return nil, err
 	}
 	if l.hists, err = GapHistogramsOf(r, k.Class()); err != nil {
 		return nil, err
 	}
 	if l.hists != nil {
-		g := grammar.Sealed(k.Structure(stream).Whole()).Grammar()
+		g := grammar.Sealed(k.Structure(stream).Sequence()).Grammar()
 		l.ways = grammar.Unfold(g, grammar.UnfoldLimit).Arrivals(g)
 	}
 	if l.start, err = k.Start(); err != nil {
@@ -64,7 +64,7 @@ func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 	}
 	total := 0.0
 	for i := range l.leaves {
-		total += l.leaves[i].Total() + l.leaves[i].Duration*float64(l.leaves[i].Calls)
+		total += l.leaves[i].TotalGap() + l.leaves[i].Duration*float64(l.leaves[i].Calls)
 	}
 	if stream == 0 && total > 0 && p.SpanNs > 0 {
 		l.drift *= float64(p.SpanNs) / total // it ends when the rank did
@@ -80,13 +80,13 @@ func (l *GapLine) Next(t *trace.TimedCall) {
 	enters := loops > 0 && x.Entries > 0
 	mean := x.Gap
 	if enters {
-		mean = x.Entry
-		if loops = min(loops, len(x.Entering)); loops > 0 && l.hists == nil {
-			mean = x.Entering[loops-1]
+		mean = x.EntryGap
+		if loops = min(loops, len(x.EnteringGaps)); loops > 0 && l.hists == nil {
+			mean = x.EnteringGaps[loops-1]
 		}
 	}
 	l.done += mean
-	t.Start = l.End()
+	t.Start = l.EndNs()
 	l.done += x.Duration
 	t.Timing = trace.Timing{
 		Duration: trace.Sample{Ns: uint64(x.Duration + 0.5), Kind: trace.MeanSample},
@@ -96,34 +96,34 @@ func (l *GapLine) Next(t *trace.TimedCall) {
 		return
 	}
 	key := drawKey{leaf, enters, l.from}
-	d := once.Get(l.draws, key, func() *hist.Draws { return l.draw(l.hists.Gaps(t.Terminal, l.from), key, mean) })
-	l.from = l.hists.Place(t.Terminal)
+	d := once.GetOrMake(l.draws, key, func() *hist.Sampler { return l.draw(l.hists.GapsBetween(t.Terminal, l.from), key, mean) })
+	l.from = l.hists.PlaceOf(t.Terminal)
 	if d != nil {
 		t.Timing.Gap = trace.Sample{Ns: uint64(d.Next() + 0.5), Kind: trace.HistogramSample}
 	}
 }
 
 // draw returns what the gaps at a place are drawn from, nil if there is nothing.
-func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Draws {
+func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 	if h == nil {
 		return nil
 	}
 	x := &l.leaves[key.leaf]
-	if x.Alike { // calls from there may not be like calls from elsewhere
+	if x.OnlyShared { // calls from there may not be like calls from elsewhere
 		all := h.Total()
-		mean = all.Mean * x.Factor
+		mean = all.Mean * x.RankFactor
 	}
 	if mean <= 0 {
 		return nil
 	}
 	// Places differ in which times of the histogram they have, ranks in how long it takes them.
-	t := h.Tilt(mean / x.Factor)
+	t := h.Tilt(mean / x.RankFactor)
 	n := uint64(key.leaf) << 1
 	if key.enters {
 		n++
 	}
-	quantile := func(q float64) float64 { return t.Quantile(q) * x.Factor }
-	return hist.NewDraws(quantile, l.calls(key), mean, mixBits(l.seed^mixBits(n)^uint64(key.from+2)<<40))
+	quantile := func(q float64) float64 { return t.Quantile(q) * x.RankFactor }
+	return hist.NewSampler(quantile, l.calls(key), mean, mixBits(l.seed^mixBits(n)^uint64(key.from+2)<<40))
 }
 
 // calls is how often gaps are drawn from what a key says.
@@ -131,11 +131,11 @@ func (l *GapLine) calls(key drawKey) uint64 {
 	x, n := &l.leaves[key.leaf], uint64(0)
 	for i := range l.ways[key.leaf] {
 		w := &l.ways[key.leaf][i]
-		from := trace.FromStart
-		if w.From >= 0 {
-			from = l.hists.Place(w.From)
+		from := trace.NoPreviousPlace
+		if w.PreviousTerminal >= 0 {
+			from = l.hists.PlaceOf(w.PreviousTerminal)
 		}
-		if key.from == from && (x.Entries == 0 || w.Enters == key.enters) {
+		if key.from == from && (x.Entries == 0 || w.EntersLoop == key.enters) {
 			n += w.Count()
 		}
 	}
@@ -148,8 +148,8 @@ func (l *GapLine) calls(key drawKey) uint64 {
 	return x.Calls - x.Entries
 }
 
-// End is when the call was over that Next was last asked for.
-func (l *GapLine) End() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
+// EndNs is when the call was over that Next was last asked for.
+func (l *GapLine) EndNs() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
 
 // mixBits makes a number that looks random of one that doesn't.
 func mixBits(x uint64) uint64 {
@@ -176,7 +176,7 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 		return nil, err
 	}
 	h := &GapHistograms{of: make(map[histKey]*hist.Hist), alike: make(map[histKey]*hist.Hist), lists: make(map[int][]*hist.Hist), others: make(map[int][]*hist.Hist)}
-	if h.places, err = r.Places(class); err != nil {
+	if h.places, err = r.TerminalPlaces(class); err != nil {
 		return nil, err
 	}
 	for i := range list {
@@ -184,10 +184,10 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 		if x.Gap.Count() == 0 {
 			continue
 		}
-		gaps := hist.Of(x.Gap)
-		h.of[histKey{x.Terminal, x.From}] = gaps
+		gaps := hist.Unwrap(x.Gap)
+		h.of[histKey{x.Terminal, x.PreviousPlace}] = gaps
 		h.lists[x.Terminal] = append(h.lists[x.Terminal], gaps)
-		if key := (histKey{h.places[x.Terminal], x.From}); h.alike[key] == nil {
+		if key := (histKey{h.places[x.Terminal], x.PreviousPlace}); h.alike[key] == nil {
 			h.alike[key] = gaps
 			h.others[key.of] = append(h.others[key.of], gaps)
 		}
@@ -195,20 +195,20 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 	return h, nil
 }
 
-// Place is the place of a terminal, for Gaps.
-func (h *GapHistograms) Place(terminal int) int { return h.places[terminal] }
+// PlaceOf is the place of a terminal, for Gaps.
+func (h *GapHistograms) PlaceOf(terminal int) int { return h.places[terminal] }
 
-// Gaps returns the histogram of the gaps before a terminal's calls that follow a call of a place, or trace.FromStart;
+// GapsBetween returns the histogram of the gaps before a terminal's calls that follow a call of a place, or trace.NoPreviousPlace;
 // nil if none.
-func (h *GapHistograms) Gaps(terminal, from int) *hist.Hist {
+func (h *GapHistograms) GapsBetween(terminal, from int) *hist.Hist {
 	if x := h.of[histKey{terminal, from}]; x != nil {
 		return x
 	}
 	return h.alike[histKey{h.places[terminal], from}]
 }
 
-// All returns one histogram of the gaps before all calls of a terminal.
-func (h *GapHistograms) All(terminal int) *hist.Hist {
+// GapsBefore returns one histogram of the gaps before all calls of a terminal.
+func (h *GapHistograms) GapsBefore(terminal int) *hist.Hist {
 	list := h.lists[terminal]
 	if len(list) == 0 {
 		list = h.others[h.places[terminal]]

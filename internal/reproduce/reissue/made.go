@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Handles are the places for handles that some call of a rank fills, and whether one does
+// MadeHandleSet are the places for handles that some call of a rank fills, and whether one does
 // that is no conversion from an integer.
-type Handles map[handle]bool
+type MadeHandleSet map[handle]bool
 
 type handle struct {
 	kind mpi.Kind
@@ -18,10 +18,10 @@ type handle struct {
 
 // MadeHandles collects the handles that the distinct calls of a rank make. It lacks those made while tracing was off, by
 // libraries that call PMPI, and from files whose opening was not seen.
-func MadeHandles(calls []*trace.Call) Handles {
+func MadeHandles(calls []*trace.Call) MadeHandleSet {
 	lost := make(map[*trace.Call]bool)
 	for {
-		made := make(Handles)
+		made := make(MadeHandleSet)
 		for _, c := range calls {
 			if lost[c] {
 				continue
@@ -29,11 +29,11 @@ func MadeHandles(calls []*trace.Call) Handles {
 			for i := range c.Params {
 				made.note(c.Params[i].Kind(), &c.Params[i].Out, true)
 			}
-			made.note(c.Func.Returns, &c.Result, !ConvertsInteger(c.Name()))
+			made.note(c.Func.ReturnKind, &c.Result, !ConvertsInteger(c.Name()))
 		}
 		known := len(lost)
 		for _, c := range calls {
-			if c.Func.Has(trace.Posix) && (whyFile(c) != "" || made.Why(c, false) != "") {
+			if c.Func.Has(trace.AttrPosix) && (whyFile(c) != "" || made.ObstacleText(c, false) != "") {
 				lost[c] = true
 			}
 		}
@@ -43,12 +43,12 @@ func MadeHandles(calls []*trace.Call) Handles {
 	}
 }
 
-func (h Handles) note(kind mpi.Kind, v *trace.Value, made bool) {
+func (h MadeHandleSet) note(kind mpi.Kind, v *trace.Value, made bool) {
 	switch v.Type {
-	case trace.Handle, trace.Object:
+	case trace.TypeHandle, trace.TypeObject:
 		at := handle{kind, v.Num}
 		h[at] = h[at] || made
-	case trace.Array:
+	case trace.TypeArray:
 		for i := range v.Elems {
 			h.note(kind, &v.Elems[i], made)
 		}
@@ -60,32 +60,32 @@ func ConvertsInteger(name string) bool {
 	return strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint")
 }
 
-// IntegerFunction is the function that gives the integer for what such a function gave.
-func IntegerFunction(name string) string {
+// InverseConversion is the function that gives the integer for what such a function gave.
+func InverseConversion(name string) string {
 	if of, ok := strings.CutSuffix(name, "_f2c"); ok {
 		return of + "_c2f"
 	}
 	return strings.TrimSuffix(name, "_fromint") + "_toint"
 }
 
-// Why says why a call can't be made again if it uses a handle that none makes. Under a
+// ObstacleText says why a call can't be made again if it uses a handle that none makes. Under a
 // foreign MPI an integer for a handle is known from the handle alone.
-func (h Handles) Why(c *trace.Call, foreign bool) string {
-	if r := &c.Result; foreign && ConvertsInteger(c.Name()) && (r.Type != trace.Handle || r.Num == trace.UnknownHandle ||
-		r.Num >= trace.FirstLocal && !h[handle{c.Func.Returns, r.Num}]) {
+func (h MadeHandleSet) ObstacleText(c *trace.Call, foreign bool) string {
+	if r := &c.Result; foreign && ConvertsInteger(c.Name()) && (r.Type != trace.TypeHandle || r.Num == trace.UnknownHandle ||
+		r.Num >= trace.FirstLocal && !h[handle{c.Func.ReturnKind, r.Num}]) {
 		return "integers used as handles belong to one MPI"
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
 		list := []trace.Value{p.In}
-		if p.In.Type == trace.Array {
+		if p.In.Type == trace.TypeArray {
 			list = p.In.Elems
 		}
 		for k := range list {
 			v := &list[k]
-			if (v.Type == trace.Handle || v.Type == trace.Object) && v.Num >= trace.FirstLocal {
+			if (v.Type == trace.TypeHandle || v.Type == trace.TypeObject) && v.Num >= trace.FirstLocal {
 				if _, ok := h[handle{p.Kind(), v.Num}]; !ok {
-					if c.Func.Has(trace.Posix) {
+					if c.Func.Has(trace.AttrPosix) {
 						return notSeen(p)
 					}
 					return "a handle that was made while tracing was off (" + p.Name() + ")"

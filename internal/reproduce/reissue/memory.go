@@ -9,7 +9,7 @@ import (
 
 // touch notes that a call uses bytes at an address.
 func (p *planner) touch(v *trace.Value, low, high int64, given bool) {
-	if v.Type != trace.Address || v.Addr.Class == trace.Special {
+	if v.Type != trace.TypeAddress || v.Addr.Class == trace.AddressSpecial {
 		return
 	}
 	place := SegmentOf(&v.Addr)
@@ -33,7 +33,7 @@ func (p *planner) memory(c *trace.Call) {
 	if !ok {
 		return
 	}
-	gives := def.Has(mpi.GivesMemory)
+	gives := def.Has(mpi.AttrGivesMemory)
 	buffers := false
 	for i := range c.Params {
 		q := &c.Params[i]
@@ -41,7 +41,7 @@ func (p *planner) memory(c *trace.Call) {
 			continue
 		}
 		buffers = true
-		if q.In.Type != trace.Address {
+		if q.In.Type != trace.TypeAddress {
 			continue
 		}
 		low, high := int64(0), int64(1) // what the call knows by its address alone
@@ -49,7 +49,7 @@ func (p *planner) memory(c *trace.Call) {
 			switch x := &def.Params[at].Content; {
 			case x.Count != "" || x.Type != "":
 				low, high = p.reach(c, x)
-			case def.Has(mpi.Tool): // a variable of any size
+			case def.Has(mpi.AttrTool): // a variable of any size
 				high = 4096
 			}
 		}
@@ -57,7 +57,7 @@ func (p *planner) memory(c *trace.Call) {
 	}
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.Def.Type != trace.Address || q.Def.Dims > 0 {
+		if q.Def.Type != trace.TypeAddress || q.Def.Dims > 0 {
 			continue
 		}
 		if !buffers {
@@ -70,7 +70,7 @@ func (p *planner) memory(c *trace.Call) {
 // AllocatesMemory reports whether a function hands out memory.
 func AllocatesMemory(name string) bool {
 	def, ok := mpi.Lookup(name)
-	return ok && def.Has(mpi.GivesMemory)
+	return ok && def.Has(mpi.AttrGivesMemory)
 }
 
 // reach returns the bytes from its address on that a call may use of a buffer.
@@ -89,39 +89,39 @@ func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
 	switch {
 	case x.Type == "":
 		return 0, n
-	case counts.Type == trace.Array:
+	case counts.Type == trace.TypeArray:
 		return p.vector(counts, value(x.Displs), kinds)
-	case x.Parts != "":
-		n *= max(1, value(x.Parts).Num)
+	case x.Partitions != "":
+		n *= max(1, value(x.Partitions).Num)
 	}
-	if x.Of != "" {
-		switch comm := p.bounds.Comm(value(x.Of).Num); x.Times {
-		case mpi.InDegree:
-			n *= max(1, comm.InComm)
-		case mpi.OutDegree:
-			n *= max(1, comm.Out)
+	if x.Comm != "" {
+		switch comm := p.bounds.Comm(value(x.Comm).Num); x.Multiplicity {
+		case mpi.PropertyInDegree:
+			n *= max(1, comm.InNeighbours)
+		case mpi.PropertyOutDegree:
+			n *= max(1, comm.OutNeighbours)
 		default:
-			n *= max(comm.Local, comm.Remote)
+			n *= max(comm.LocalSize, comm.RemoteSize)
 		}
 	}
-	return p.bounds.Span(kinds.Num, n)
+	return p.bounds.BufferSpan(kinds.Num, n)
 }
 
 // vector is the reach of a buffer with an array of counts.
 func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
-	if displs.Type != trace.Array { // one block after the other, and in place those of others too
+	if displs.Type != trace.TypeArray { // one block after the other, and in place those of others too
 		sum := int64(0)
 		for i := range counts.Elems {
 			sum += counts.Elems[i].Num
 		}
-		return p.bounds.Span(kinds.Num, sum)
+		return p.bounds.BufferSpan(kinds.Num, sum)
 	}
 	for i := range counts.Elems {
 		if i >= len(displs.Elems) {
 			break
 		}
 		kind, at := kinds.Num, displs.Elems[i].Num
-		if kinds.Type == trace.Array {
+		if kinds.Type == trace.TypeArray {
 			if i >= len(kinds.Elems) {
 				break
 			}
@@ -129,7 +129,7 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 		} else {
 			at *= p.bounds.Type(kind).Extent
 		}
-		l, h := p.bounds.Span(kind, counts.Elems[i].Num)
+		l, h := p.bounds.BufferSpan(kind, counts.Elems[i].Num)
 		if counts.Elems[i].Num > 0 {
 			low, high = min(low, at+l), max(high, at+h)
 		}

@@ -37,51 +37,51 @@ const (
 // AtEnd reports whether the calls are where Ends are.
 func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason == endsProgram }
 
-// A Target is the MPI that calls are to be made under.
-type Target struct {
-	Flavour string                 // mpich, openmpi, abi; "" as the trace's
-	Has     func(name string) bool // nil: all functions
-	Literal bool                   // numbers that the MPI chose are kept as recorded
+// A TargetMPI is the MPI that calls are to be made under.
+type TargetMPI struct {
+	Flavour             string                 // mpich, openmpi, abi; "" as the trace's
+	HasFunction         func(name string) bool // nil: all functions
+	KeepRecordedNumbers bool                   // numbers that the MPI chose are kept as recorded
 }
 
-// Foreign reports whether a trace that was made under the MPI of a flavour is to be made
+// IsForeignTo reports whether a trace that was made under the MPI of a flavour is to be made
 // again under another.
-func (t Target) Foreign(from string) bool {
+func (t TargetMPI) IsForeignTo(from string) bool {
 	return t.Flavour != "" && from != "" && t.Flavour != from
 }
 
-// A Search looks for obstacles, one rank after the other.
-type Search struct {
+// A ObstacleSearch looks for obstacles, one rank after the other.
+type ObstacleSearch struct {
 	from   string // flavour of the trace
-	target Target
+	target TargetMPI
 	ObstacleTally
 }
 
 // An ObstacleTally is the obstacles of some ranks.
-type ObstacleTally map[Cause]*Obstacle
+type ObstacleTally map[ObstacleCause]*Obstacle
 
-// A Cause identifies an obstacle.
-type Cause struct{ Function, Reason string }
+// A ObstacleCause identifies an obstacle.
+type ObstacleCause struct{ Function, Reason string }
 
 // Add takes in how many calls of a rank each obstacle has.
-func (t ObstacleTally) Add(calls map[Cause]uint64) {
+func (t ObstacleTally) Add(calls map[ObstacleCause]uint64) {
 	for at, n := range calls {
-		o := once.Get(t, at, func() *Obstacle { return &Obstacle{Function: at.Function, Reason: at.Reason} })
+		o := once.GetOrMake(t, at, func() *Obstacle { return &Obstacle{Function: at.Function, Reason: at.Reason} })
 		o.Calls += n
 		o.Ranks++
 	}
 }
 
-// Find takes in a rank, whose distinct calls these are. why says why one is an obstacle, if it is.
-func (t ObstacleTally) Find(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
-	reasons, mine := make([]string, len(calls)), make(map[Cause]uint64)
+// CollectRank takes in a rank, whose distinct calls these are. why says why one is an obstacle, if it is.
+func (t ObstacleTally) CollectRank(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
+	reasons, mine := make([]string, len(calls)), make(map[ObstacleCause]uint64)
 	for i, c := range calls {
 		reasons[i] = why(c)
 	}
 	for stream := range k.Streams() {
 		for i, n := range k.Counts(stream) {
 			if reasons[i] != "" {
-				mine[Cause{calls[i].Name(), reasons[i]}] += n
+				mine[ObstacleCause{calls[i].Name(), reasons[i]}] += n
 			}
 		}
 	}
@@ -98,39 +98,39 @@ func (t ObstacleTally) List() []Obstacle {
 	return list
 }
 
-// NewSearch begins a search in a trace. Ranks that left no track are obstacles, and calls that it lacks.
-func NewSearch(r *trace.Reader, target Target) (*Search, error) {
-	s := &Search{from: r.Meta()[trace.MetaMPI], target: target, ObstacleTally: make(ObstacleTally)}
+// NewObstacleSearch begins a search in a trace. Ranks that left no track are obstacles, and calls that it lacks.
+func NewObstacleSearch(r *trace.Reader, target TargetMPI) (*ObstacleSearch, error) {
+	s := &ObstacleSearch{from: r.Meta()[trace.MetaMPI], target: target, ObstacleTally: make(ObstacleTally)}
 	procs, err := r.Processes()
 	if err != nil {
 		return nil, err
 	}
 	for rank, p := range procs.All() {
 		if r.ClassOf(rank) < 0 {
-			s.Add(map[Cause]uint64{{"any", "the rank left no track"}: 0})
+			s.Add(map[ObstacleCause]uint64{{"any", "the rank left no track"}: 0})
 		}
-		if p.Lost > 0 {
-			s.Add(map[Cause]uint64{{"any", "the trace lacks calls"}: p.Lost})
+		if p.LostCalls > 0 {
+			s.Add(map[ObstacleCause]uint64{{"any", "the trace lacks calls"}: p.LostCalls})
 		}
 	}
 	return s, nil
 }
 
-// Rank takes in a rank, whose distinct calls these are.
-func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
+// AddRank takes in a rank, whose distinct calls these are.
+func (s *ObstacleSearch) AddRank(k *trace.Rank, calls []*trace.Call) {
 	made, low := MadeHandles(calls), lowTypesOf(calls)
-	s.Find(k, calls, func(c *trace.Call) string {
-		return cmp.Or(ObstacleOf(c, s.from, s.target), made.Why(c, s.target.Foreign(s.from)), low.why(c))
+	s.CollectRank(k, calls, func(c *trace.Call) string {
+		return cmp.Or(ObstacleOf(c, s.from, s.target), made.ObstacleText(c, s.target.IsForeignTo(s.from)), low.why(c))
 	})
 }
 
 // Obstacles lists the reasons why not all calls of a trace can be made again.
-func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
-	s, err := NewSearch(r, target)
+func Obstacles(r *trace.Reader, target TargetMPI) ([]Obstacle, error) {
+	s, err := NewObstacleSearch(r, target)
 	if err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
@@ -138,7 +138,7 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
-		s.Rank(k, calls)
+		s.AddRank(k, calls)
 	}
 	return s.List(), nil
 }
@@ -147,7 +147,7 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 type subject struct {
 	c       *trace.Call
 	def     *mpi.Call
-	target  Target
+	target  TargetMPI
 	foreign bool // the target is another MPI
 }
 
@@ -160,10 +160,10 @@ type obstacleRule struct {
 // missingOutcome is for all calls, also those on files. The first rule that applies counts.
 var missingOutcome = []obstacleRule{
 	{"the MPI at hand does not have it", func(x *subject) bool {
-		return x.target.Has != nil && !x.target.Has(x.c.Name()) && !x.def.Has(mpi.Posix)
+		return x.target.HasFunction != nil && !x.target.HasFunction(x.c.Name()) && !x.def.Has(mpi.AttrPosix)
 	}},
-	{neverReturned, func(x *subject) bool { return x.c.Return == trace.NeverReturned && !x.def.Has(mpi.Ends) }},
-	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.Left }},
+	{neverReturned, func(x *subject) bool { return x.c.Return == trace.NeverReturned && !x.def.Has(mpi.AttrFinalises) }},
+	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.LeftByJump }},
 }
 
 // unrepeatable is why calls of a function can't be made again, whatever their values; large forms included.
@@ -192,12 +192,12 @@ var missingValue = []obstacleRule{
 		p := x.c.Param("parent")
 		return x.c.Name() == "MPI_Comm_get_parent" && p != nil && p.Out.Num >= trace.FirstLocal
 	}},
-	{"variables of the tools interface are those of one MPI", func(x *subject) bool { return x.foreign && x.def.Has(mpi.Tool) }},
+	{"variables of the tools interface are those of one MPI", func(x *subject) bool { return x.foreign && x.def.Has(mpi.AttrTool) }},
 	{"numbers of error classes are those of one MPI", func(x *subject) bool {
-		return x.foreign && x.target.Literal && (x.c.Name() == "MPI_Add_error_code" || x.c.Name() == "MPI_Add_error_string")
+		return x.foreign && x.target.KeepRecordedNumbers && (x.c.Name() == "MPI_Add_error_code" || x.c.Name() == "MPI_Add_error_string")
 	}},
 	{"whether it gives the same datatypes or copies is up to the MPI", func(x *subject) bool {
-		return x.foreign && x.target.Literal && givesTypes(x.c)
+		return x.foreign && x.target.KeepRecordedNumbers && givesTypes(x.c)
 	}},
 	{"which request it gave is not in the trace", func(x *subject) bool {
 		return x.c.Name() == "MPI_Request_f2c" || x.c.Name() == "MPI_Request_fromint"
@@ -217,16 +217,16 @@ func (x *subject) reason(rules []obstacleRule) string {
 
 // ObstacleOf says why a distinct call can't be made again; "" if it can. from is the
 // flavour of the MPI that the trace was made under.
-func ObstacleOf(c *trace.Call, from string, target Target) string {
+func ObstacleOf(c *trace.Call, from string, target TargetMPI) string {
 	def, known := mpi.Lookup(c.Name())
 	if !known {
 		return "not in the standard that this release knows"
 	}
-	x := &subject{c: c, def: def, target: target, foreign: target.Foreign(from)}
+	x := &subject{c: c, def: def, target: target, foreign: target.IsForeignTo(from)}
 	if why := x.reason(missingOutcome); why != "" {
 		return why
 	}
-	if def.Has(mpi.Posix) {
+	if def.Has(mpi.AttrPosix) {
 		return whyFile(c)
 	}
 	if why := unrepeatable[strings.TrimSuffix(c.Name(), "_c")]; why != "" {
@@ -247,13 +247,13 @@ func whyParams(c *trace.Call) string {
 		p := &c.Params[i]
 		// A null pointer for an object of the tools interface is an error that
 		// can be made again.
-		if p.In.Type == trace.Object && (c.Return != 0 || TakesAllHandles(c.Name())) {
+		if p.In.Type == trace.TypeObject && (c.Return != 0 || TakesAllHandles(c.Name())) {
 			continue
 		}
 		if why := whyValue(p, &p.In); why != "" {
 			return why
 		}
-		if p.Def.Type == trace.Request && p.Out.Type == trace.Request && p.Out.Form == trace.RequestUnknown {
+		if p.Def.Type == trace.TypeRequest && p.Out.Type == trace.TypeRequest && p.Out.Form == trace.RequestUnknown {
 			return unseenRequest
 		}
 	}
@@ -301,18 +301,18 @@ const unseenRequest = "a request that was not seen being made"
 
 func whyValue(p *trace.Param, v *trace.Value) string {
 	switch v.Type {
-	case trace.Handle, trace.Object:
+	case trace.TypeHandle, trace.TypeObject:
 		if v.Num == trace.UnknownHandle && p.Kind() != mpi.KindToolObj {
 			return "a handle that was not seen being made (" + p.Name() + ")"
 		}
-	case trace.Request:
+	case trace.TypeRequest:
 		switch v.Form {
 		case trace.RequestUnknown:
 			return unseenRequest
 		case trace.RequestForeign:
 			return "a request of another thread, numbered by what that thread happened to have made"
 		}
-	case trace.Array:
+	case trace.TypeArray:
 		for i := range v.Elems {
 			if why := whyValue(p, &v.Elems[i]); why != "" {
 				return why

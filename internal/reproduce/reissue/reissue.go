@@ -11,7 +11,7 @@
 //     where it goes, later calls where it is. Numbers are used again, so that a
 //     place holds one handle after the other.
 //  2. A one-shot request is named by how many creations of its thread ago it
-//     was made. A ring of Plan.Distance places, one taken by each creation that
+//     was made. A ring of Plan.MaxRequestDistance places, one taken by each creation that
 //     gave a request, therefore holds all that are ever asked for.
 //  3. Memory is a segment and an offset in it. Two addresses overlap if their
 //     segments are equal and their offsets say so; segments never do. A segment
@@ -47,28 +47,28 @@ type TouchedSegment struct {
 	FromMPI   bool  // the MPI hands it out in a call; if false it always has to be allocated
 }
 
-// A Plan is what one rank needs.
-type Plan struct {
-	Segments   []TouchedSegment // by class, device and number
-	Slots      [256]int         // by mpi.Kind of handles and tool objects: how many places
-	Persistent int              // places for persistent requests
-	Distance   int64            // places for one-shot requests, see the package
-	Statuses   int              // longest array of statuses
-	Elements   int              // longest array of anything that a call writes
-	Threads    int
+// A ResourcePlan is what one rank needs.
+type ResourcePlan struct {
+	Segments           []TouchedSegment // by class, device and number
+	HandleSlots        [256]int         // by mpi.Kind of handles and tool objects: how many places
+	PersistentRequests int              // places for persistent requests
+	MaxRequestDistance int64            // places for one-shot requests, see the package
+	LongestStatusArray int              // longest array of statuses
+	LongestArray       int              // longest array of anything that a call writes
+	Threads            int
 }
 
-// PlanOf makes the plan of a rank.
-func PlanOf(r *trace.Reader, k *trace.Rank) (*Plan, error) {
+// ResourcePlanOf makes the plan of a rank.
+func ResourcePlanOf(r *trace.Reader, k *trace.Rank) (*ResourcePlan, error) {
 	p := planner{
-		plan: &Plan{Threads: k.Streams()}, segments: make(map[MemorySegment]*TouchedSegment),
-		bounds: handles.NewBounds(r.Ranks()),
+		plan: &ResourcePlan{Threads: k.Streams()}, segments: make(map[MemorySegment]*TouchedSegment),
+		bounds: handles.NewHandleBounds(r.Ranks()),
 	}
 	calls, err := k.Distinct()
 	if err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
 	}
-	if p.plan.Distance, err = k.Farthest(); err != nil {
+	if p.plan.MaxRequestDistance, err = k.MaxRequestDistance(); err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
 	}
 	for _, c := range calls {
@@ -76,7 +76,7 @@ func PlanOf(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 	}
 	for t, c := range calls {
 		p.slots(c)
-		low, high, err := k.Extremes(t)
+		low, high, err := k.BoundingCalls(t)
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
@@ -97,8 +97,8 @@ func (p MemorySegment) Compare(q MemorySegment) int {
 	return cmp.Or(cmp.Compare(p.Class, q.Class), cmp.Compare(p.Device, q.Device), cmp.Compare(p.ID, q.ID))
 }
 
-// Join widens the plan so that it serves another rank's calls too.
-func (p *Plan) Join(q *Plan) {
+// Widen widens the plan so that it serves another rank's calls too.
+func (p *ResourcePlan) Widen(q *ResourcePlan) {
 	byPlace := make(map[MemorySegment]TouchedSegment)
 	for _, list := range [][]TouchedSegment{p.Segments, q.Segments} {
 		for _, s := range list {
@@ -109,20 +109,20 @@ func (p *Plan) Join(q *Plan) {
 		}
 	}
 	p.Segments = slices.SortedFunc(maps.Values(byPlace), func(a, b TouchedSegment) int { return a.MemorySegment.Compare(b.MemorySegment) })
-	for k, n := range q.Slots {
-		p.Slots[k] = max(p.Slots[k], n)
+	for k, n := range q.HandleSlots {
+		p.HandleSlots[k] = max(p.HandleSlots[k], n)
 	}
-	p.Persistent = max(p.Persistent, q.Persistent)
-	p.Distance = max(p.Distance, q.Distance)
-	p.Statuses = max(p.Statuses, q.Statuses)
-	p.Elements = max(p.Elements, q.Elements)
+	p.PersistentRequests = max(p.PersistentRequests, q.PersistentRequests)
+	p.MaxRequestDistance = max(p.MaxRequestDistance, q.MaxRequestDistance)
+	p.LongestStatusArray = max(p.LongestStatusArray, q.LongestStatusArray)
+	p.LongestArray = max(p.LongestArray, q.LongestArray)
 	p.Threads = max(p.Threads, q.Threads)
 }
 
 type planner struct {
-	plan     *Plan
+	plan     *ResourcePlan
 	segments map[MemorySegment]*TouchedSegment
-	bounds   *handles.Bounds
+	bounds   *handles.HandleBounds
 }
 
 // note takes in what a call says of a handle that it makes.
@@ -130,7 +130,7 @@ func (p *planner) note(c *trace.Call) {
 	if t := c.NewType; t != nil && IsAddress(t.TrueLowerBound) {
 		return // what holds addresses is used with MPI_BOTTOM
 	}
-	p.bounds.Note(c)
+	p.bounds.AddCreation(c)
 }
 
 // slots counts places for handles and requests.
@@ -139,29 +139,29 @@ func (p *planner) slots(c *trace.Call) {
 		q := &c.Params[i]
 		p.value(q.Kind(), &q.In)
 		p.value(q.Kind(), &q.Out)
-		if q.Out.Type == trace.Array {
-			p.plan.Elements = max(p.plan.Elements, len(q.Out.Elems))
-			if q.Def.Type == trace.Status {
-				p.plan.Statuses = max(p.plan.Statuses, len(q.Out.Elems))
+		if q.Out.Type == trace.TypeArray {
+			p.plan.LongestArray = max(p.plan.LongestArray, len(q.Out.Elems))
+			if q.Def.Type == trace.TypeStatus {
+				p.plan.LongestStatusArray = max(p.plan.LongestStatusArray, len(q.Out.Elems))
 			}
 		}
 	}
-	if c.Result.Type != trace.None {
-		p.value(c.Func.Returns, &c.Result)
+	if c.Result.Type != trace.TypeNone {
+		p.value(c.Func.ReturnKind, &c.Result)
 	}
 }
 
 func (p *planner) value(kind mpi.Kind, v *trace.Value) {
 	switch v.Type {
-	case trace.Handle, trace.Object:
+	case trace.TypeHandle, trace.TypeObject:
 		if kind != mpi.KindUnknown && v.Num >= trace.FirstLocal {
-			p.plan.Slots[kind] = max(p.plan.Slots[kind], int(v.Num-trace.FirstLocal)+1)
+			p.plan.HandleSlots[kind] = max(p.plan.HandleSlots[kind], int(v.Num-trace.FirstLocal)+1)
 		}
-	case trace.Request:
+	case trace.TypeRequest:
 		if v.Form == trace.RequestPersistent {
-			p.plan.Persistent = max(p.plan.Persistent, int(v.ID)+1)
+			p.plan.PersistentRequests = max(p.plan.PersistentRequests, int(v.ID)+1)
 		}
-	case trace.Array:
+	case trace.TypeArray:
 		for i := range v.Elems {
 			p.value(kind, &v.Elems[i])
 		}

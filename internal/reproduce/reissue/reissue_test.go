@@ -9,14 +9,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-func integer(v int64) trace.Value     { return trace.Value{Type: trace.Int, Num: v} }
-func handleValue(v int64) trace.Value { return trace.Value{Type: trace.Handle, Num: v} }
+func integer(v int64) trace.Value     { return trace.Value{Type: trace.TypeInt, Num: v} }
+func handleValue(v int64) trace.Value { return trace.Value{Type: trace.TypeHandle, Num: v} }
 func heap(id, off int64) trace.Value {
-	return trace.Value{Type: trace.Address, Addr: trace.Location{Class: trace.Heap, ID: id, Offset: off}}
+	return trace.Value{Type: trace.TypeAddress, Addr: trace.Location{Class: trace.AddressHeap, ID: id, Offset: off}}
 }
 
 func array(v ...int64) trace.Value {
-	a := trace.Value{Type: trace.Array, Num: int64(len(v))}
+	a := trace.Value{Type: trace.TypeArray, Num: int64(len(v))}
 	for _, x := range v {
 		a.Elems = append(a.Elems, integer(x))
 	}
@@ -34,7 +34,7 @@ func call(t *testing.T, name string, in ...trace.Value) *trace.Call {
 	c := &trace.Call{Func: &f, Params: make([]trace.Param, len(f.Params))}
 	for i := range f.Params {
 		c.Params[i].Def = &f.Params[i]
-		if f.Params[i].In && len(in) > 0 {
+		if f.Params[i].HasIn && len(in) > 0 {
 			c.Params[i].In, in = in[0], in[1:]
 		}
 	}
@@ -58,8 +58,8 @@ func TestReach(t *testing.T) {
 		}, 0, 4 * 24},
 		{"MPI_Reduce_scatter", "sendbuf", []trace.Value{heap(0, 0), heap(1, 0), array(1, 2, 3, 4), handleValue(integers), handleValue(0x21), handleValue(world)}, 0, 40},
 		{"MPI_Alltoallw", "recvbuf", []trace.Value{
-			heap(0, 0), array(1), array(0), {Type: trace.Array, Num: 1, Elems: []trace.Value{handleValue(integers)}},
-			heap(1, 0), array(2), array(-100), {Type: trace.Array, Num: 1, Elems: []trace.Value{handleValue(integers)}}, handleValue(world),
+			heap(0, 0), array(1), array(0), {Type: trace.TypeArray, Num: 1, Elems: []trace.Value{handleValue(integers)}},
+			heap(1, 0), array(2), array(-100), {Type: trace.TypeArray, Num: 1, Elems: []trace.Value{handleValue(integers)}}, handleValue(world),
 		}, -100, 0},
 		{"MPI_Win_create", "base", []trace.Value{heap(0, 0), integer(4096), integer(8), handleValue(0x130), handleValue(world)}, 0, 4096},
 		{"MPI_Fetch_and_op", "result_addr", []trace.Value{heap(0, 0), heap(1, 0), handleValue(integers), integer(0), integer(0), handleValue(0x21), handleValue(1024)}, 0, 4},
@@ -68,7 +68,7 @@ func TestReach(t *testing.T) {
 	}
 	for _, x := range tests {
 		c := call(t, x.name, x.in...)
-		p := planner{plan: &Plan{}, segments: make(map[MemorySegment]*TouchedSegment), bounds: handles.NewBounds(4)}
+		p := planner{plan: &ResourcePlan{}, segments: make(map[MemorySegment]*TouchedSegment), bounds: handles.NewHandleBounds(4)}
 		def, _ := mpi.Lookup(x.name)
 		if low, high := p.reach(c, &def.Params[def.Index(x.param)].Content); low != x.low || high != x.high {
 			t.Errorf("%s, %s: from %d to %d, expected %d to %d", x.name, x.param, low, high, x.low, x.high)
@@ -80,22 +80,22 @@ func TestWhy(t *testing.T) {
 	world, integers := handleValue(0x101), handleValue(0x209)
 	tests := []struct {
 		c      *trace.Call
-		target Target
+		target TargetMPI
 		can    bool
 	}{
-		{call(t, "MPI_Barrier", world), Target{}, true},
-		{call(t, "MPI_Barrier", handleValue(-1)), Target{}, false},
-		{call(t, "MPI_Barrier", world), Target{Has: func(name string) bool { return name != "MPI_Barrier" }}, false},
-		{call(t, "MPI_Abort", world, integer(1)), Target{}, false},
-		{call(t, "MPI_Wait", trace.Value{Type: trace.Request, Form: trace.RequestForeign}), Target{}, false},
-		{call(t, "MPI_Wait", trace.Value{Type: trace.Request, Form: trace.RequestOnce, ID: 1}), Target{}, true},
-		{call(t, "MPI_T_cvar_get_num"), Target{Flavour: "mpich"}, false},
-		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "mpich"}, true},
-		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "mpich", Literal: true}, false},
-		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "openmpi", Literal: true}, true},
+		{call(t, "MPI_Barrier", world), TargetMPI{}, true},
+		{call(t, "MPI_Barrier", handleValue(-1)), TargetMPI{}, false},
+		{call(t, "MPI_Barrier", world), TargetMPI{HasFunction: func(name string) bool { return name != "MPI_Barrier" }}, false},
+		{call(t, "MPI_Abort", world, integer(1)), TargetMPI{}, false},
+		{call(t, "MPI_Wait", trace.Value{Type: trace.TypeRequest, Form: trace.RequestForeign}), TargetMPI{}, false},
+		{call(t, "MPI_Wait", trace.Value{Type: trace.TypeRequest, Form: trace.RequestOneShot, ID: 1}), TargetMPI{}, true},
+		{call(t, "MPI_T_cvar_get_num"), TargetMPI{Flavour: "mpich"}, false},
+		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "mpich"}, true},
+		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "mpich", KeepRecordedNumbers: true}, false},
+		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "openmpi", KeepRecordedNumbers: true}, true},
 		// Of an import, whose format has no displacements.
-		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), trace.Value{}, integers, heap(1, 0), array(1, 2), trace.Value{}, integers, world), Target{}, false},
-		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), array(0, 1), integers, heap(1, 0), array(1, 2), array(0, 1), integers, world), Target{}, true},
+		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), trace.Value{}, integers, heap(1, 0), array(1, 2), trace.Value{}, integers, world), TargetMPI{}, false},
+		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), array(0, 1), integers, heap(1, 0), array(1, 2), array(0, 1), integers, world), TargetMPI{}, true},
 	}
 	for _, x := range tests {
 		if why := ObstacleOf(x.c, "openmpi", x.target); (why == "") != x.can {
@@ -108,7 +108,7 @@ func TestWhy(t *testing.T) {
 // what goes from one piece of memory to another stands in everyone's.
 func TestAddressesAmongDisplacements(t *testing.T) {
 	const low, high = 0x5555_0000_1000, 0x7fff_8000_0010
-	ints := trace.Value{Type: trace.Array, Num: 2, Elems: []trace.Value{handleValue(0x209), handleValue(0x209)}}
+	ints := trace.Value{Type: trace.TypeArray, Num: 2, Elems: []trace.Value{handleValue(0x209), handleValue(0x209)}}
 	structOf := func(lowest int64, displs ...int64) *trace.Call {
 		c := call(t, "MPI_Type_create_struct", integer(2), array(1, 1), array(displs...), ints)
 		c.NewType = &trace.NewType{Size: 8, TrueLowerBound: lowest, TrueExtent: displs[1] + 4 - lowest}
@@ -127,7 +127,7 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 		{"struct over two blocks", structOf(0, 0, high-low), true, false, 0},
 		{"dynamic window", put, true, true, 1},
 	} {
-		why := ObstacleOf(x.c, "", Target{})
+		why := ObstacleOf(x.c, "", TargetMPI{})
 		if got := (Obstacle{Reason: why}).ByAddress(); (why != "") != x.why || got != x.byAddress {
 			t.Errorf("%s: %q, by address %v", x.what, why, got)
 		}
@@ -139,13 +139,13 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 			t.Errorf("%s: windows %v, expected %d", x.what, found, x.windows)
 		}
 	}
-	p := planner{bounds: handles.NewBounds(1)}
+	p := planner{bounds: handles.NewHandleBounds(1)}
 	for _, n := range []trace.NewType{{Size: 8, Extent: high - low, TrueLowerBound: low, TrueExtent: high - low}, {Size: 8, Extent: 8, TrueExtent: 8}} {
 		c := call(t, "MPI_Type_commit", handleValue(1024))
 		c.Params[0].Out, c.NewType = handleValue(1024), &n
 		p.note(c)
 	}
-	if from, to := p.bounds.Span(1024, 3); from != 0 || to != 24 {
+	if from, to := p.bounds.BufferSpan(1024, 3); from != 0 || to != 24 {
 		t.Errorf("a number that once held addresses reaches from %d to %d", from, to)
 	}
 }
@@ -160,7 +160,7 @@ func TestLowAddresses(t *testing.T) {
 		return c
 	}
 	low := lowTypesOf([]*trace.Call{made(1024, 0x404060), made(1025, 0x5555_0000_1000), made(1026, 0), made(1026, 0x5555_0000_1000)})
-	null := trace.Value{Type: trace.Address, Addr: trace.Location{Class: trace.Special}}
+	null := trace.Value{Type: trace.TypeAddress, Addr: trace.Location{Class: trace.AddressSpecial}}
 	for number, want := range map[int64]bool{1024: true, 1025: false, 1026: false, 0x209: false} {
 		c := call(t, "MPI_Bcast", null, integer(1), handleValue(number), integer(0), handleValue(0x101))
 		if why := low.why(c); (why != "") != want {
@@ -192,15 +192,15 @@ func TestIntegersForHandles(t *testing.T) {
 		here, there bool
 	}{{world, true, true}, {own, true, true}, {unseen, true, false}, {trace.UnknownHandle, true, false}} {
 		for foreign, can := range map[bool]bool{false: x.here, true: x.there} {
-			if why := h.Why(gives(x.handle), foreign); (why == "") != can {
+			if why := h.ObstacleText(gives(x.handle), foreign); (why == "") != can {
 				t.Errorf("handle %d, foreign MPI %v: %q", x.handle, foreign, why)
 			}
 		}
 	}
-	if name := IntegerFunction("MPI_Comm_f2c"); name != "MPI_Comm_c2f" {
+	if name := InverseConversion("MPI_Comm_f2c"); name != "MPI_Comm_c2f" {
 		t.Error(name)
 	}
-	if name := IntegerFunction("MPI_Comm_fromint"); name != "MPI_Comm_toint" {
+	if name := InverseConversion("MPI_Comm_fromint"); name != "MPI_Comm_toint" {
 		t.Error(name)
 	}
 }

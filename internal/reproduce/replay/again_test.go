@@ -37,7 +37,7 @@ func TestTestsInVain(t *testing.T) {
 	r, k := inVain(t, tests)
 	var starts []int64 // since the end of MPI_Init
 	began, gaps := int64(0), int64(0)
-	for c, err := range k.Timed(0) {
+	for c, err := range k.TimedCalls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestTestsInVain(t *testing.T) {
 			late := f.on["MPI_Irecv"]
 			f.on["MPI_Irecv"] = func(c *Call) { made(c); late(c) }
 		}
-		p, err := run(t, r, 0, f, mpi.MPICH, o)
+		p, err := run(t, r, 0, f, mpi.FlavourMPICH, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestTestsInVain(t *testing.T) {
 
 	f, x := replayed(Options{}, nil)
 	for i, c := range f.calls[1:] {
-		if since := c.Begin - f.calls[0].End; since < starts[i+1]-10_000 { // means are rounded there, and the line is much longer than their sum
+		if since := c.BeginNs - f.calls[0].EndNs; since < starts[i+1]-10_000 { // means are rounded there, and the line is much longer than their sum
 			t.Errorf("call %d comes after %d ns, in the original after %d", i+1, since, starts[i+1])
 		}
 	}
@@ -92,7 +92,7 @@ func TestTestsInVain(t *testing.T) {
 
 	f, x = replayed(Options{Pace: PaceGaps}, nil)
 	for i, c := range f.calls[3 : tests+2] {
-		if gap := c.Begin - f.calls[i+2].End; gap <= 0 {
+		if gap := c.BeginNs - f.calls[i+2].EndNs; gap <= 0 {
 			t.Fatalf("call %d comes %d ns after the one before", i+3, gap)
 		}
 	}
@@ -101,10 +101,10 @@ func TestTestsInVain(t *testing.T) {
 	}
 
 	late := 2 * starts[len(starts)-1]
-	f, _ = replayed(Options{}, map[string]func(f *fake, c *Call){"MPI_Irecv": func(f *fake, c *Call) { f.now += late; c.End += late }})
+	f, _ = replayed(Options{}, map[string]func(f *fake, c *Call){"MPI_Irecv": func(f *fake, c *Call) { f.now += late; c.EndNs += late }})
 	for i, c := range f.calls[3 : tests+2] {
-		if c.Begin != f.calls[i+2].End {
-			t.Fatalf("behind the line: call %d waits for %d ns", i+3, c.Begin-f.calls[i+2].End)
+		if c.BeginNs != f.calls[i+2].EndNs {
+			t.Fatalf("behind the line: call %d waits for %d ns", i+3, c.BeginNs-f.calls[i+2].EndNs)
 		}
 	}
 

@@ -35,7 +35,7 @@ func TestAllocsOfSegments(t *testing.T) {
 			t.Errorf("nothing is in the memory at %#x", place)
 		}
 	}}}
-	if _, err := run(t, r, 0, f, mpi.MPICH, Options{NoCompute: true}); err != nil {
+	if _, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{NoCompute: true}); err != nil {
 		t.Fatal(err)
 	}
 	// Cells, arena and the like aside.
@@ -50,10 +50,10 @@ func TestAllocsOfSegments(t *testing.T) {
 // However far calls reach beyond a segment, or seem to, there is content as far as its
 // size.
 func TestReachBeyondSegments(t *testing.T) {
-	p := reissue.MemorySegment{Class: trace.Heap}
+	p := reissue.MemorySegment{Class: trace.AddressHeap}
 	for _, follow := range []bool{false, true} {
 		f := &fake{}
-		plan := &reissue.Plan{Segments: []reissue.TouchedSegment{{MemorySegment: p, Low: -1 << 20, High: 2 << 20}}}
+		plan := &reissue.ResourcePlan{Segments: []reissue.TouchedSegment{{MemorySegment: p, Low: -1 << 20, High: 2 << 20}}}
 		g, err := newSegments(plan, nil, 1, f, &allocs{follow: follow, largest: map[reissue.MemorySegment]int64{p: 8000}})
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestReachBeyondSegments(t *testing.T) {
 		if f.allocated != 3<<20+2*margin {
 			t.Errorf("%d bytes of address space", f.allocated)
 		}
-		at, err := g.address(trace.Location{Class: trace.Heap})
+		at, err := g.address(trace.Location{Class: trace.AddressHeap})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestReachBeyondSegments(t *testing.T) {
 			}
 		}
 	}
-	g, err := newSegments(&reissue.Plan{Segments: []reissue.TouchedSegment{{MemorySegment: p, High: 8 * mostSpace}}}, nil, 1, &fake{}, &allocs{largest: map[reissue.MemorySegment]int64{p: 8}})
+	g, err := newSegments(&reissue.ResourcePlan{Segments: []reissue.TouchedSegment{{MemorySegment: p, High: 8 * mostSpace}}}, nil, 1, &fake{}, &allocs{largest: map[reissue.MemorySegment]int64{p: 8}})
 	if err == nil && g.rooms[p].size > 2*mostSpace {
 		t.Errorf("%d bytes of address space", g.rooms[p].size)
 	}

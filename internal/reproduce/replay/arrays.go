@@ -14,10 +14,10 @@ func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Par
 	d := st.def
 	sent := &s.p.layout.C
 	v := &p.In
-	if v.Type != trace.Array {
+	if v.Type != trace.TypeArray {
 		v = &p.Out
 	}
-	if v.Type == trace.Array && v.Num < 0 {
+	if v.Type == trace.TypeArray && v.Num < 0 {
 		switch v.Num {
 		case trace.ArrayUnweighted:
 			return s.sentinel(sent.Unweighted)
@@ -33,14 +33,14 @@ func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Par
 	if d.Kind.IsStatus() && !d.Dir.HasIn() && ignored(&p.Out) {
 		return s.sentinel(sent.StatusesIgnore)
 	}
-	if d.Kind == mpi.KindRequest && p.In.Type == trace.Array {
+	if d.Kind == mpi.KindRequest && p.In.Type == trace.TypeArray {
 		return s.requestArray(p)
 	}
 	width := int64(st.width)
 	if d.Kind.IsStatus() {
 		width = int64(s.p.layout.Status.Size)
 	}
-	in := p.In.Type == trace.Array
+	in := p.In.Type == trace.TypeArray
 	n := int64(len(p.In.Elems))
 	if d.Dir.HasOut() {
 		n = max(n, room)
@@ -72,7 +72,7 @@ func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Par
 	if d.Dir.HasOut() {
 		s.learnArray(st, p, at)
 	}
-	if plan.keeps && d.Dir == mpi.In {
+	if plan.keeps && d.Dir == mpi.DirIn {
 		return s.keep(at, int(n*width))
 	}
 	return at, nil
@@ -130,11 +130,11 @@ func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {
 	case mpi.SentinelValue:
 		return uint64(x.Value), nil
 	case mpi.SentinelAddress:
-		if a, ok := s.p.host.Symbol(x.Symbol); ok {
+		if a, ok := s.p.host.SymbolAddress(x.Symbol); ok {
 			return a, nil
 		}
 	case mpi.SentinelPointee:
-		if a, ok := s.p.host.Symbol(x.Symbol); ok {
+		if a, ok := s.p.host.SymbolAddress(x.Symbol); ok {
 			return load(a, 8), nil
 		}
 	}
@@ -144,7 +144,7 @@ func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {
 // text is a string parameter: one that goes in, room for one that comes out, or
 // an array of strings.
 func (s *Stream) text(p *trace.Param, room int64) (uint64, error) {
-	if p.In.Type == trace.None || p.In.Type != trace.String && p.In.Type != trace.Array {
+	if p.In.Type == trace.TypeNone || p.In.Type != trace.TypeString && p.In.Type != trace.TypeArray {
 		const longest = 1 << 14
 		n := max(longest, room+1)
 		at := s.arena.take(n)
@@ -153,7 +153,7 @@ func (s *Stream) text(p *trace.Param, room int64) (uint64, error) {
 		}
 		return at, s.arena.err
 	}
-	if p.In.Type == trace.String {
+	if p.In.Type == trace.TypeString {
 		return s.cstring(&p.In), s.arena.err
 	}
 	if p.In.Num < 0 {
@@ -194,19 +194,19 @@ const (
 )
 
 // newRelocation reserves the memory: pages are there once they are touched.
-func newRelocation(windows []reissue.AddressWindow, h Host) (*relocation, error) {
+func newRelocation(windows []reissue.AddressWindow, h MPIHost) (*relocation, error) {
 	l := &relocation{windows}
 	if len(windows) == 0 {
 		return l, nil
 	}
-	return l, h.Reserve(relocated, l.size())
+	return l, h.ReserveAddress(relocated, l.size())
 }
 
 func (l *relocation) size() int64 { return slotSize * int64(len(l.windows)) }
 
 // address returns where the memory of an original address is.
 func (l *relocation) address(n int64) (int64, error) {
-	w, offset := reissue.WindowOf(n)
+	w, offset := reissue.AddressWindowOf(n)
 	i, ok := slices.BinarySearch(l.windows, w)
 	if !ok {
 		return 0, fmt.Errorf("nothing was set aside for address %#x", n)

@@ -14,8 +14,8 @@ type quick struct {
 	made []func(c *Call) // by function
 }
 
-func (q *quick) Function(name string) uint64 {
-	f := q.fake.Function(name)
+func (q *quick) FunctionAddress(name string) uint64 {
+	f := q.fake.FunctionAddress(name)
 	for uint64(len(q.made)) <= f {
 		q.made = append(q.made, nil)
 	}
@@ -23,18 +23,18 @@ func (q *quick) Function(name string) uint64 {
 	return f
 }
 
-func (q *quick) Make(c *Call) {
-	c.Ready = q.now
-	q.now = max(q.now, c.NotBefore)
-	c.Begin = q.now
+func (q *quick) MakeCall(c *Call) {
+	c.ReadyNs = q.now
+	q.now = max(q.now, c.NotBeforeNs)
+	c.BeginNs = q.now
 	q.now += 10
-	c.End, c.Result = q.now, 0
+	c.EndNs, c.Result = q.now, 0
 	if g := q.made[c.Function]; g != nil {
 		g(c)
 	}
 }
 
-func (q *quick) Repeat(c *Call, r *Repeats) { repeat(q.Make, c, r) }
+func (q *quick) RepeatCall(c *Call, r *RepeatedCall) { repeat(q.MakeCall, c, r) }
 
 // What a replay adds to a call, the MPI's part aside.
 func benchmarkCalls(b *testing.B, program func(r *tracktest.Recorder)) {
@@ -52,7 +52,7 @@ func benchmarkCalls(b *testing.B, program func(r *tracktest.Recorder)) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := New(r, k, f, mpi.MPICH, Options{})
+		p, err := NewProcess(r, k, f, mpi.FlavourMPICH, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

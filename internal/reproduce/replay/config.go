@@ -11,12 +11,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// ConfigVar is the environment variable with the path of a rank's Config. There are no arguments, so that MPI sees a
+// ConfigVariable is the environment variable with the path of a rank's Config. There are no arguments, so that MPI sees a
 // bare command line.
-const ConfigVar = "SPOOR_REPLAY"
+const ConfigVariable = "SPOOR_REPLAY"
 
-// A Config is the file by which `spoor replay` configures the ranks.
-type Config struct {
+// A ReplayConfig is the file by which `spoor replay` configures the ranks.
+type ReplayConfig struct {
 	Trace     string        `json:"trace"`
 	Libraries []string      `json:"libraries"`         // the first that loads is taken
 	Reports   string        `json:"reports,omitempty"` // directory
@@ -37,7 +37,7 @@ type ProbeResult struct {
 }
 
 // Write writes the config to a file.
-func (c *Config) Write(path string) error {
+func (c *ReplayConfig) Write(path string) error {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -46,24 +46,24 @@ func (c *Config) Write(path string) error {
 }
 
 // ReadConfig reads the config that the environment names.
-func ReadConfig() (*Config, error) {
-	path := os.Getenv(ConfigVar)
+func ReadConfig() (*ReplayConfig, error) {
+	path := os.Getenv(ConfigVariable)
 	if path == "" {
-		return nil, fmt.Errorf("%s is not set: this program is started by spoor replay", ConfigVar)
+		return nil, fmt.Errorf("%s is not set: this program is started by spoor replay", ConfigVariable)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	c := new(Config)
+	c := new(ReplayConfig)
 	if err := json.Unmarshal(b, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
 
-// CanOvercome reports whether a replay can handle an obstacle to other tools that make calls again.
-func CanOvercome(o reissue.Obstacle) bool {
+// CanReplayDespite reports whether a replay can handle an obstacle to other tools that make calls again.
+func CanReplayDespite(o reissue.Obstacle) bool {
 	switch strings.TrimSuffix(o.Function, "_c") {
 	case "MPI_Register_datarep":
 		return true // each process does it once, as in the original

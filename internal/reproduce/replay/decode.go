@@ -10,11 +10,11 @@ import (
 func (s *Stream) learn(c *trace.Call, st *argument, p *trace.Param, at uint64) {
 	out := &p.Out
 	switch out.Type {
-	case trace.Int:
-		if what, ok := numbered(c, st.def.Kind); ok && st.def.Dir != mpi.In {
+	case trace.TypeInt:
+		if what, ok := numbered(c, st.def.Kind); ok && st.def.Dir != mpi.DirIn {
 			s.after = append(s.after, func() { s.p.numbers[numberKey{what, out.Num}] = signed(load(at, st.width), st.width) })
 		}
-	case trace.Address:
+	case trace.TypeAddress:
 		if st.def.Kind == mpi.KindPointerOut && reissue.AllocatesMemory(c.Name()) {
 			s.after = append(s.after, func() { s.p.segments.bind(out.Addr, load(at, 8)) })
 		}
@@ -32,7 +32,7 @@ func signed(v uint64, width int) int64 {
 func (s *Stream) learnArray(st *argument, p *trace.Param, at uint64) {
 	k := st.def.Kind
 	h := s.p.handles[k]
-	if h == nil || p.Out.Type != trace.Array {
+	if h == nil || p.Out.Type != trace.TypeArray {
 		return
 	}
 	for i := range p.Out.Elems {
@@ -69,7 +69,7 @@ func (s *Stream) decode(c *trace.Call, plan *callPlan) error {
 		f()
 	}
 	s.keepFor(s, 0)
-	if c.Func.Result != trace.None {
+	if c.Func.ResultType != trace.TypeNone {
 		s.result(c, plan)
 	}
 	if c.Name() == "MPI_Win_create_dynamic" && c.Return == 0 {
@@ -85,12 +85,12 @@ func (s *Stream) decode(c *trace.Call, plan *callPlan) error {
 // result takes over what a function returned instead of an error code.
 func (s *Stream) result(c *trace.Call, plan *callPlan) {
 	switch c.Result.Type {
-	case trace.Handle:
-		if h := s.p.handles[plan.call.Returns]; h != nil && c.Result.Num >= trace.FirstLocal {
+	case trace.TypeHandle:
+		if h := s.p.handles[plan.call.ReturnKind]; h != nil && c.Result.Num >= trace.FirstLocal {
 			s.setHandle(h, c.Result.Num, s.call.Result)
 		}
-	case trace.Int:
-		if what, ok := numbered(c, plan.call.Returns); ok {
+	case trace.TypeInt:
+		if what, ok := numbered(c, plan.call.ReturnKind); ok {
 			s.p.numbers[numberKey{what, c.Result.Num}] = signed(s.call.Result, 4)
 		}
 	}

@@ -42,23 +42,23 @@ const (
 
 // roleOf returns the role that all of a function's calls have.
 func roleOf(def *mpi.Call) Role {
-	m := meaning.Of(def.Name)
+	m := meaning.DataMovementOf(def.Name)
 	switch {
-	case def.Has(mpi.Posix):
+	case def.Has(mpi.AttrPosix):
 		return RoleOwn
-	case def.Has(mpi.Starts):
+	case def.Has(mpi.AttrStarts):
 		return RoleStarts
-	case m != nil && m.Pattern == meaning.ToPeer && !m.Later:
+	case m != nil && m.Pattern == meaning.PatternToPeer && !m.TakesEffectAtStart:
 		return RoleSends
-	case m != nil && m.Pattern == meaning.ToPeer:
+	case m != nil && m.Pattern == meaning.PatternToPeer:
 		return RoleOwn // it is its starts that send
-	case m != nil && m.Pattern == meaning.Receive || meaning.WaitingOf(def).Probes || def.Index("query_fn") >= 0:
+	case m != nil && m.Pattern == meaning.PatternReceive || meaning.WaitBehaviourOf(def).Probes || def.Index("query_fn") >= 0:
 		return RoleDropped
-	case def.Has(mpi.Collective):
+	case def.Has(mpi.AttrCollective):
 		return RoleMeets
 	}
 	for i := range def.Params {
-		if p := &def.Params[i]; p.Kind == mpi.KindMessage || p.Kind == mpi.KindRequest && p.Dir != mpi.Out {
+		if p := &def.Params[i]; p.Kind == mpi.KindMessage || p.Kind == mpi.KindRequest && p.Dir != mpi.DirOut {
 			return RoleDropped
 		}
 	}
@@ -71,19 +71,19 @@ const LargeReceiveName = "MPI_Irecv_c"
 // DeriveObstacles lists the calls that rule out derived receives, for a trace that can otherwise be replayed.
 func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	found := make(reissue.ObstacleTally)
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
 		}
 		if k.Streams() > 1 {
-			found.Add(map[reissue.Cause]uint64{{Function: "any", Reason: "on a rank with several threads, whose calls have no one order"}: k.Total()})
+			found.Add(map[reissue.ObstacleCause]uint64{{Function: "any", Reason: "on a rank with several threads, whose calls have no one order"}: k.Total()})
 			continue
 		}
 		calls, err := k.Distinct()
 		if err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
 		}
-		found.Find(k, calls, why)
+		found.CollectRank(k, calls, why)
 	}
 	return found.List(), nil
 }
@@ -91,7 +91,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 // why is the reason for which a call rules out derived receives; "" if it does not.
 func why(c *trace.Call) string {
 	def, ok := mpi.Lookup(c.Name())
-	if !ok || def.Has(mpi.Posix) {
+	if !ok || def.Has(mpi.AttrPosix) {
 		return ""
 	}
 	for i := range c.Params {
@@ -106,7 +106,7 @@ func why(c *trace.Call) string {
 	switch role := roleOf(def); {
 	case def.Index("partitions") >= 0 || def.Index("partition") >= 0:
 		return "its messages are sent in parts"
-	case def.Has(mpi.Persistent) && def.Has(mpi.Collective):
+	case def.Has(mpi.AttrPersistent) && def.Has(mpi.AttrCollective):
 		return "it makes a persistent collective request"
 	case c.Return != 0 && (role == RoleSends || role == RoleStarts || role == RoleMeets):
 		return "it failed, and who took part isn't known"

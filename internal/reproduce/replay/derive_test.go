@@ -22,7 +22,7 @@ const (
 // events goes through the order of a rank, so many calls at a time.
 func events(t *testing.T, r *trace.Reader, rank, most int) (list []replay.Event) {
 	t.Helper()
-	o, err := replay.NewOrder(r, rank)
+	o, err := replay.NewEventOrder(r, rank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestNoOrder(t *testing.T) {
 			r.Call("MPI_Send", 3, heap0, 0, 1, 5000, 0, 1, world)
 		}, "rank 0: call 1, MPI_Send: the size of its datatype isn't known"},
 	} {
-		if _, err := replay.CheckOrder(mergetest.Run(t, 3, x.program)); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := replay.SummariseOrder(mergetest.Run(t, 3, x.program)); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -183,12 +183,12 @@ func TestRoles(t *testing.T) {
 		r.Irecv(4, 4, int64(1-r.Rank), 1)
 		r.Waitall(5, 2)
 		r.Call("MPI_Iprobe", 6, -1, -2, world, 0, 0)
-		r.Call("MPI_Barrier", 7, mpi.CommSelf)
+		r.Call("MPI_Barrier", 7, mpi.HandleCommSelf)
 		r.Call("MPI_Barrier", 8, world)
 		r.End()
 	}
 	r := mergetest.Run(t, 2, program)
-	o, err := replay.NewOrder(r, 0)
+	o, err := replay.NewEventOrder(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func BenchmarkOrder(b *testing.B) {
 	}
 	calls, began := uint64(0), now()
 	for b.Loop() {
-		s, err := replay.CheckOrder(r)
+		s, err := replay.SummariseOrder(r)
 		if err != nil {
 			b.Fatal(err)
 		}

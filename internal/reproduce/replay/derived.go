@@ -16,7 +16,7 @@ import (
 // messages before each collective call, and where there is no room for more of them.
 type derived struct {
 	s     *Stream
-	order *Order
+	order *EventOrder
 	view  *RankView
 	me    int
 	next  uint64 // own calls before this one have been found in the order
@@ -48,10 +48,10 @@ const (
 	lookAhead    = 1 << 10  // calls of others, for each call of its own
 )
 
-func newDerived(s *Stream, order *Order) (*derived, error) {
+func newDerived(s *Stream, order *EventOrder) (*derived, error) {
 	me := s.p.rank.Number()
 	d := &derived{
-		s: s, order: order, view: order.View(me), me: me, comms: map[int]int64{0: mpi.CommWorld, -1: mpi.CommSelf},
+		s: s, order: order, view: order.View(me), me: me, comms: map[int]int64{0: mpi.HandleCommWorld, -1: mpi.HandleCommSelf},
 		started: make(map[uint64]bool), swaps: make(map[string]*swap),
 	}
 	alloc := func(size int64) (at uint64) {
@@ -69,7 +69,7 @@ func newDerived(s *Stream, order *Order) (*derived, error) {
 	}
 	d.call, d.one = (*Call)(pointer(at)), at+cellBlock/2
 	var err error
-	d.packed, _, err = s.p.handles[mpi.KindDatatype].raw(0, mpi.Packed)
+	d.packed, _, err = s.p.handles[mpi.KindDatatype].raw(0, mpi.HandlePacked)
 	return d, err
 }
 
@@ -127,7 +127,7 @@ func (d *derived) beforeFree(c *trace.Call) {
 
 // ends is where the request of a call goes that is waited for at once.
 func (d *derived) ends(c *trace.Call) uint64 {
-	if c.Func.Has(trace.Nonblocking) {
+	if c.Func.Has(trace.AttrNonblocking) {
 		return d.one
 	}
 	return 0
@@ -151,7 +151,7 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 		return err
 	}
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle && p.Out.Num >= trace.FirstLocal {
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.TypeHandle && p.Out.Num >= trace.FirstLocal {
 			if comm := d.view.Comm(&p.Out, c); comm != nil {
 				d.comms[comm.Number] = p.Out.Num
 			}
@@ -163,8 +163,8 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 // dropped passes a call that isn't made: what the program computed before it, it computes before the next one.
 func (d *derived) dropped(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
-	if c.Func.Has(trace.Completes) && strings.HasSuffix(c.Name(), "_free") {
-		for _, v := range ops.Requests(c) {
+	if c.Func.Has(trace.AttrCompletes) && strings.HasSuffix(c.Name(), "_free") {
+		for _, v := range ops.RequestsOf(c) {
 			if at := d.persistent(v); at != 0 {
 				d.beforeFree(c)
 				d.finishStarted(at, 0)
@@ -172,7 +172,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 			}
 		}
 	}
-	s.Dropped++
+	s.DroppedCalls++
 	if s.last != 0 {
 		s.passed += s.pace.gap(t.Timing.Gap)
 	}
@@ -209,7 +209,7 @@ func (d *derived) send(t *trace.TimedCall) error {
 // start starts those of a call's requests that send, one by one.
 func (d *derived) start(t *trace.TimedCall) error {
 	one := *t
-	for _, v := range ops.Requests(t.Call) {
+	for _, v := range ops.RequestsOf(t.Call) {
 		at := d.persistent(v)
 		if at == 0 {
 			continue
@@ -231,8 +231,8 @@ func (d *derived) start(t *trace.TimedCall) error {
 }
 
 // start is the function of the calls that persistent requests are started by.
-var start = &trace.Function{Name: "MPI_Start", Returns: mpi.KindError, Params: []trace.ParamDef{
-	{Name: "request", Kind: mpi.KindRequest, Type: trace.Request, Dir: trace.DirInOut, In: true, Out: true},
+var start = &trace.Function{Name: "MPI_Start", ReturnKind: mpi.KindError, Params: []trace.ParamDef{
+	{Name: "request", Kind: mpi.KindRequest, Type: trace.TypeRequest, Dir: trace.DirInOut, HasIn: true, HasOut: true},
 }}
 
 // upTo goes through the order to an own call that has a place in it, and posts what others send before.
@@ -347,7 +347,7 @@ func (d *derived) receive(e *Event) error {
 	d.invoke(name, 0, d.buffers.at+uint64(d.used), uint64(e.Bytes), d.packed, uint64(e.Source), uint64(tag), comm, d.receives.at+uint64(d.receives.n*width))
 	d.used += (e.Bytes + 63) &^ 63
 	d.receives.n++
-	s.Receives++
+	s.DerivedReceives++
 	return d.err
 }
 
@@ -357,15 +357,15 @@ func (d *derived) settle(due int64) (ready, latest int64) {
 	if d.receives.n+d.sends.n+len(d.started) == 0 {
 		return 0, due
 	}
-	d.call.Ready, d.call.Begin = 0, 0
+	d.call.ReadyNs, d.call.BeginNs = 0, 0
 	late := int64(0)
 	for _, finish := range []func(int64){d.finishReceives, d.finishSends} {
 		finish(due)
-		if ready == 0 && d.call.Ready != 0 {
-			ready, late = d.call.Ready, max(0, d.call.Begin-due)
+		if ready == 0 && d.call.ReadyNs != 0 {
+			ready, late = d.call.ReadyNs, max(0, d.call.BeginNs-due)
 		}
 	}
-	return ready, d.call.End - late
+	return ready, d.call.EndNs - late
 }
 
 func (d *derived) finishReceives(due int64) {
@@ -416,10 +416,10 @@ func (d *derived) await(name string, due int64, words ...uint64) {
 	s := d.s
 	s.is(StateInCall)
 	d.invoke(name, due, words...)
-	took := d.call.End - d.call.Begin
-	s.since(StateIdle, d.call.End)
-	s.MPI += took
-	s.End = d.call.End
+	took := d.call.EndNs - d.call.BeginNs
+	s.since(StateIdle, d.call.EndNs)
+	s.MPINs += took
+	s.End = d.call.EndNs
 	if s.last != 0 {
 		s.last += took
 	}
@@ -467,7 +467,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 		if !ok {
 			return nil, fmt.Errorf("no function %s is known", to)
 		}
-		x = &swap{function: &trace.Function{ID: def.ID, Name: to, Returns: mpi.KindError}}
+		x = &swap{function: &trace.Function{ID: def.ID, Name: to, ReturnKind: mpi.KindError}}
 		for i := range def.Params {
 			name, at := def.Params[i].Name, -1
 			for j := range c.Params {
@@ -475,7 +475,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 					at = j
 				}
 			}
-			p := trace.ParamDef{Name: name, Kind: mpi.KindRequest, Type: trace.Request, Dir: trace.DirOut, Out: true}
+			p := trace.ParamDef{Name: name, Kind: mpi.KindRequest, Type: trace.TypeRequest, Dir: trace.DirOut, HasOut: true}
 			if at >= 0 {
 				p = *c.Params[at].Def
 				p.Name = name
@@ -489,7 +489,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 	as := *c
 	as.Func, as.Params = x.function, make([]trace.Param, len(x.from))
 	for i, at := range x.from {
-		p := trace.Param{Def: &x.function.Params[i], Out: trace.Value{Type: trace.Request, Form: trace.RequestOnce}}
+		p := trace.Param{Def: &x.function.Params[i], Out: trace.Value{Type: trace.TypeRequest, Form: trace.RequestOneShot}}
 		if j := c.Param("request"); at < 0 && j != nil {
 			p = *j // a persistent one
 		} else if at >= 0 {

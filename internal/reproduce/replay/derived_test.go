@@ -26,12 +26,12 @@ func meet(t mergetest.TB, r *trace.Reader, colors int) (*meeting, []*Process) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		order, err := NewOrder(r, n)
+		order, err := NewEventOrder(r, n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		h := &member{fake: fake{now: 1e6}, m: m, rank: n, size: r.Ranks(), colors: colors}
-		if list[n], err = New(r, k, h, mpi.MPICH, Options{NoCompute: true, Order: order}); err != nil {
+		if list[n], err = NewProcess(r, k, h, mpi.FlavourMPICH, Options{NoCompute: true, Order: order}); err != nil {
 			t.Fatal(err)
 		}
 		all.Go(func() {
@@ -200,22 +200,22 @@ func TestDerivedGaps(t *testing.T) {
 		r.End()
 	})
 	for _, tr := range tracks {
-		tracktest.Timed(tr, timing.Stats, func(i int) (uint64, uint64) { return uint64(min(i, 1) * gap), 500 })
+		tracktest.Timed(tr, timing.ModeStats, func(i int) (uint64, uint64) { return uint64(min(i, 1) * gap), 500 })
 	}
 	r := mergetest.Open(t, tracks, nil)
-	order, err := NewOrder(r, 0)
+	order, err := NewEventOrder(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fake{now: 1e6}
-	p, err := run(t, r, 0, f, mpi.MPICH, Options{Pace: PaceGaps, Order: order})
+	p, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{Pace: PaceGaps, Order: order})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var begins []int64 // of what is the trace's
 	for i, name := range f.log {
 		if name != "MPI_Irecv" && name != "MPI_Waitall" {
-			begins = append(begins, f.calls[i].Begin)
+			begins = append(begins, f.calls[i].BeginNs)
 		}
 	}
 	if len(begins) != rounds+3 {
@@ -248,12 +248,12 @@ func TestDerivedFreesMemory(t *testing.T) {
 		}
 		r.End()
 	})
-	order, err := NewOrder(r, 0)
+	order, err := NewEventOrder(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fake{now: 1e6}
-	p, err := run(t, r, 0, f, mpi.MPICH, Options{Order: order})
+	p, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{Order: order})
 	if err != nil {
 		t.Fatal(err)
 	}

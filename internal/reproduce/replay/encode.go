@@ -65,7 +65,7 @@ func roomFor(c *trace.Call) int64 {
 	n := int64(64)
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.In.Type == trace.Int && p.In.Num < 1<<22 {
+		if p.In.Type == trace.TypeInt && p.In.Num < 1<<22 {
 			n = max(n, p.In.Num+1)
 		}
 		n = max(n, int64(len(p.In.Elems)), int64(len(p.Out.Elems)))
@@ -88,7 +88,7 @@ func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Para
 		return s.status(d, p)
 	case form == mpi.FormHandle || form == mpi.FormObject:
 		return s.handle(c, st, p)
-	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Has(mpi.Nonblocking):
+	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Has(mpi.AttrNonblocking):
 		return s.image()
 	case !d.ByAddress():
 		return s.scalar(c, st, &p.In)
@@ -98,7 +98,7 @@ func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Para
 		return 0, s.arena.err
 	}
 	store(at, 8, 0)
-	if p.In.Type != trace.None {
+	if p.In.Type != trace.TypeNone {
 		v, err := s.scalar(c, st, &p.In)
 		if err != nil {
 			return 0, err
@@ -112,7 +112,7 @@ func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Para
 // scalar is the raw value of an input.
 func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, error) {
 	switch v.Type {
-	case trace.Int:
+	case trace.TypeInt:
 		if reissue.IsAddress(v.Num) && reissue.IsAbsolute(c, &c.Params[st.index]) {
 			n, err := s.p.relocation.address(v.Num)
 			return uint64(n), err
@@ -121,30 +121,30 @@ func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, er
 			return s.fint(c)
 		}
 		return uint64(s.integer(c, st, v.Num)), nil
-	case trace.Handle, trace.Object:
+	case trace.TypeHandle, trace.TypeObject:
 		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.TakesAllHandles(c.Name()) {
 			return s.p.allPvars(), nil
 		}
 		return s.find(st.def.Kind, v.Num)
-	case trace.Request:
+	case trace.TypeRequest:
 		return s.requestValue(v)
-	case trace.Address:
+	case trace.TypeAddress:
 		return s.p.segments.address(v.Addr)
-	case trace.FunctionRef:
+	case trace.TypeFunctionRef:
 		if symbol := mpi.CallbackSymbol(s.p.flavour, st.def.Name, v.Num); symbol != "" {
-			if f, ok := s.p.host.Symbol(symbol); ok {
+			if f, ok := s.p.host.SymbolAddress(symbol); ok {
 				return f, nil
 			}
-		} else if v.Num == mpi.DupFunction {
-			return mpi.DupFunction, nil
+		} else if v.Num == mpi.CallbackDup {
+			return mpi.CallbackDup, nil
 		}
-		null := v.Num == mpi.NullFunction // which Open MPI has a function for
+		null := v.Num == mpi.CallbackNull // which Open MPI has a function for
 		kind, ok := reissue.StandInFor(st.def.Name, null)
-		if !ok || null && s.p.flavour != mpi.OpenMPI {
+		if !ok || null && s.p.flavour != mpi.FlavourOpenMPI {
 			return 0, nil
 		}
-		return s.p.host.StandIn(kind), nil
-	case trace.None, trace.Time: // nothing was recorded
+		return s.p.host.StandInAddress(kind), nil
+	case trace.TypeNone, trace.TypeTime: // nothing was recorded
 		return 0, nil
 	}
 	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
@@ -176,19 +176,19 @@ func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 // fint asks the MPI for the integer of the handle that a conversion gave: the one of the trace is
 // that of another MPI.
 func (s *Stream) fint(c *trace.Call) (uint64, error) {
-	if !c.Func.Returns.IsHandle() {
+	if !c.Func.ReturnKind.IsHandle() {
 		return 0, fmt.Errorf("%s gives no handle", c.Name())
 	}
-	v, err := s.find(c.Func.Returns, c.Result.Num)
+	v, err := s.find(c.Func.ReturnKind, c.Result.Num)
 	if err != nil {
 		return 0, err
 	}
-	return s.p.ask("P"+reissue.IntegerFunction(c.Name()), v) // nobody is to see it
+	return s.p.ask("P"+reissue.InverseConversion(c.Name()), v) // nobody is to see it
 }
 
 // allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.
 func (p *Process) allPvars() uint64 {
-	if at, ok := p.host.Symbol("MPI_T_PVAR_ALL_HANDLES"); ok {
+	if at, ok := p.host.SymbolAddress("MPI_T_PVAR_ALL_HANDLES"); ok {
 		return load(at, 8)
 	}
 	return ^uint64(0)
@@ -230,7 +230,7 @@ func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, er
 		return s.requestPlace(p)
 	}
 	out := &p.Out
-	if p.In.Type == trace.None && out.Type != trace.None && out.Num >= trace.FirstLocal {
+	if p.In.Type == trace.TypeNone && out.Type != trace.TypeNone && out.Num >= trace.FirstLocal {
 		return s.cell(k, out.Num)
 	}
 	at := s.arena.take(16)
@@ -238,7 +238,7 @@ func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, er
 		return 0, s.arena.err
 	}
 	store(at, 8, 0)
-	if p.In.Type != trace.None {
+	if p.In.Type != trace.TypeNone {
 		v, err := s.find(k, p.In.Num)
 		if err != nil {
 			return 0, err
@@ -254,7 +254,7 @@ func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, er
 // references.
 func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 	k := st.def.Kind
-	if number < trace.FirstLocal || st.def.Dir != mpi.Free || c.Return != 0 {
+	if number < trace.FirstLocal || st.def.Dir != mpi.DirFree || c.Return != 0 {
 		return
 	}
 	h := s.p.handles[k]
@@ -300,7 +300,7 @@ func (s *Stream) toolObject(p *trace.Param) (uint64, error) {
 		return 0, nil
 	}
 	// What it was is not in the trace. Most are bound to communicators.
-	world, err := s.find(mpi.KindComm, mpi.CommWorld)
+	world, err := s.find(mpi.KindComm, mpi.HandleCommWorld)
 	if err != nil {
 		return 0, err
 	}

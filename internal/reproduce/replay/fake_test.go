@@ -26,7 +26,7 @@ type fake struct {
 	last      uint64 // handle handed out
 }
 
-func (f *fake) Function(name string) uint64 {
+func (f *fake) FunctionAddress(name string) uint64 {
 	if name == f.lacks {
 		return 0
 	}
@@ -34,25 +34,25 @@ func (f *fake) Function(name string) uint64 {
 	return uint64(len(f.names))
 }
 
-// Symbol puts all objects of the library side by side.
-func (f *fake) Symbol(name string) (uint64, bool) {
-	if i := slices.Index(mpi.HandleSymbols(mpi.OpenMPI), name); i >= 0 {
+// SymbolAddress puts all objects of the library side by side.
+func (f *fake) SymbolAddress(name string) (uint64, bool) {
+	if i := slices.Index(mpi.HandleSymbols(mpi.FlavourOpenMPI), name); i >= 0 {
 		return 0x1000 + 16*uint64(i), true
 	}
 	return 0, false
 }
 
-func (f *fake) StandIn(k reissue.StandIn) uint64 { return 0x900000 + uint64(k) }
-func (f *fake) Traced() bool                     { return f.traced }
-func (f *fake) Clock() int64                     { return f.now }
+func (f *fake) StandInAddress(k reissue.StandIn) uint64 { return 0x900000 + uint64(k) }
+func (f *fake) HasTool() bool                           { return f.traced }
+func (f *fake) ClockNs() int64                          { return f.now }
 
-func (f *fake) Make(c *Call) {
+func (f *fake) MakeCall(c *Call) {
 	name := f.names[c.Function-1]
-	c.Ready = f.now
-	f.now = max(f.now, c.NotBefore)
-	c.Begin = f.now
+	c.ReadyNs = f.now
+	f.now = max(f.now, c.NotBeforeNs)
+	c.BeginNs = f.now
 	f.now += 10
-	c.End, c.Result = f.now, 0
+	c.EndNs, c.Result = f.now, 0
 	f.log = append(f.log, name)
 	f.calls = append(f.calls, *c)
 	if g := f.on[name]; g != nil {
@@ -60,27 +60,27 @@ func (f *fake) Make(c *Call) {
 	}
 }
 
-func (f *fake) Repeat(c *Call, r *Repeats) { repeat(f.Make, c, r) }
+func (f *fake) RepeatCall(c *Call, r *RepeatedCall) { repeat(f.MakeCall, c, r) }
 
 // repeat is call_repeat of replayer/call.c.
-func repeat(make func(*Call), c *Call, r *Repeats) {
-	for r.Next < r.N {
-		x := &r.At[r.Next]
-		c.NotBefore = x.Line
+func repeat(make func(*Call), c *Call, r *RepeatedCall) {
+	for r.NextIndex < r.Count {
+		x := &r.At[r.NextIndex]
+		c.NotBeforeNs = x.Line
 		byGap := int64(0)
 		if x.Gap > 0 {
-			caught := min(r.Late, x.Gap)
-			r.Late -= caught
+			caught := min(r.LateNs, x.Gap)
+			r.LateNs -= caught
 			byGap = r.Last + x.Gap - caught
 		}
-		c.NotBefore = max(x.Line, byGap)
-		r.From = max(c.NotBefore, r.Last)
+		c.NotBeforeNs = max(x.Line, byGap)
+		r.From = max(c.NotBeforeNs, r.Last)
 		make(c)
-		r.Held += max(0, c.NotBefore-max(byGap, c.Ready))
-		r.Late += max(0, c.Begin-max(c.NotBefore, r.Last))
-		r.MPINs += c.End - c.Begin
-		r.Last = c.End
-		r.Next++
+		r.HeldNs += max(0, c.NotBeforeNs-max(byGap, c.ReadyNs))
+		r.LateNs += max(0, c.BeginNs-max(c.NotBeforeNs, r.Last))
+		r.MPINs += c.EndNs - c.BeginNs
+		r.Last = c.EndNs
+		r.NextIndex++
 		if c.Result != 0 {
 			return
 		}
@@ -101,8 +101,8 @@ func (f *fake) Free(addr uint64, size int64) {
 	_ = syscall.Munmap(bytesAt(addr, int(size)))
 }
 
-// Reserve notes what is asked for and has nothing there.
-func (f *fake) Reserve(addr uint64, size int64) error {
+// ReserveAddress notes what is asked for and has nothing there.
+func (f *fake) ReserveAddress(addr uint64, size int64) error {
 	f.log = append(f.log, fmt.Sprintf("reserve %#x %#x", addr, size))
 	return nil
 }
@@ -122,7 +122,7 @@ func run(t *testing.T, r *trace.Reader, rank int, f *fake, flavour mpi.Flavour, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(r, k, f, flavour, o)
+	p, err := NewProcess(r, k, f, flavour, o)
 	if err != nil {
 		return nil, err
 	}

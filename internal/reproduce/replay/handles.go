@@ -11,7 +11,7 @@ import (
 type handleTable struct {
 	kind  mpi.Kind
 	width int
-	table *mpi.Handles
+	table *mpi.PredefinedHandles
 	null  uint64
 	cell  []map[int64]uint64 // by stream that made it: where the value is
 
@@ -53,7 +53,7 @@ func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (
 	}
 	if kind.IsHandle() {
 		h.width = mpi.LayoutOf(f).HandleSize(kind)
-		h.table = mpi.NewHandles(f, kind, symbol)
+		h.table = mpi.NewPredefinedHandles(f, kind, symbol)
 		if n, ok := mpi.NullHandle(kind); ok {
 			h.null, _ = h.table.Raw(n)
 		}

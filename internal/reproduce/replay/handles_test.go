@@ -16,14 +16,14 @@ func TestWordsOfTwoFlavours(t *testing.T) {
 		r.Call("MPI_Send", 1, heap0, 16, 3, tracktest.IntType, tracktest.ProcNull, 7, tracktest.World)
 		r.End()
 	})
-	symbol := func(name string) uint64 { a, _ := (&fake{}).Symbol(name); return a }
+	symbol := func(name string) uint64 { a, _ := (&fake{}).SymbolAddress(name); return a }
 	for _, x := range []struct {
 		flavour mpi.Flavour
 		want    []uint64
 	}{
-		{mpi.MPICH, []uint64{3, 0x4c000405, 0xffffffff, 7, 0x44000000}},
-		{mpi.OpenMPI, []uint64{3, symbol("ompi_mpi_int"), 0xfffffffe, 7, symbol("ompi_mpi_comm_world")}},
-		{mpi.ABI, []uint64{3, 0x209, 0xfffffffd, 7, 0x101}},
+		{mpi.FlavourMPICH, []uint64{3, 0x4c000405, 0xffffffff, 7, 0x44000000}},
+		{mpi.FlavourOpenMPI, []uint64{3, symbol("ompi_mpi_int"), 0xfffffffe, 7, symbol("ompi_mpi_comm_world")}},
+		{mpi.FlavourABI, []uint64{3, 0x209, 0xfffffffd, 7, 0x101}},
 	} {
 		f := &fake{}
 		if _, err := run(t, r, 1, f, x.flavour, Options{}); err != nil {
@@ -64,12 +64,12 @@ func TestHandlesThatTheProgramMade(t *testing.T) {
 			}
 		},
 	}
-	if _, err := run(t, r, 0, f, mpi.MPICH, Options{}); err != nil {
+	if _, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	f = &fake{lacks: "MPI_Barrier"}
 	f.on = map[string]func(c *Call){"MPI_Comm_dup": f.makes(1, 4)}
-	if _, err := run(t, r, 0, f, mpi.MPICH, Options{}); err == nil || !strings.Contains(err.Error(), "call 2 of thread 0, MPI_Barrier: this MPI has no MPI_Barrier") {
+	if _, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{}); err == nil || !strings.Contains(err.Error(), "call 2 of thread 0, MPI_Barrier: this MPI has no MPI_Barrier") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestHandlesOfOneNumber(t *testing.T) {
 			store(c.Words[0], 4, 0x08000000)
 		},
 	}
-	p, err := run(t, r, 0, f, mpi.MPICH, Options{})
+	p, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestHandleThatWasNeverMade(t *testing.T) {
 		r.Begin()
 		r.Call("MPI_Barrier", 2, 1030)
 	})
-	_, err := run(t, r, 0, &fake{}, mpi.OpenMPI, Options{})
+	_, err := run(t, r, 0, &fake{}, mpi.FlavourOpenMPI, Options{})
 	if err == nil || !strings.Contains(err.Error(), "comm 1030 was never made") {
 		t.Errorf("error %v", err)
 	}

@@ -51,7 +51,7 @@ func TestArraysOfOperationsUnderWay(t *testing.T) {
 				store(c.Words[1]+4, 4, 0x2c000000)
 			},
 		}
-		p, err := run(t, mergetest.Run(t, 1, program(loops)), 0, f, mpi.MPICH, Options{})
+		p, err := run(t, mergetest.Run(t, 1, program(loops)), 0, f, mpi.FlavourMPICH, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestFinishedRequestIsOneOfThem(t *testing.T) {
 		r.Begin()
 		r.Irecv(1, 4, 0, 1)
 		r.Call("MPI_Waitany", 2, 1, 1, 2, 7, 2, 6, 8, 16, 0)
-	}), 0, f, mpi.MPICH, Options{})
+	}), 0, f, mpi.FlavourMPICH, Options{})
 	if err == nil || !strings.Contains(err.Error(), "request 7 of 1 is said to have finished") {
 		t.Errorf("error %v", err)
 	}
@@ -89,7 +89,7 @@ func TestThreadsWithoutMPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(r, k, &fake{}, mpi.MPICH, Options{})
+	p, err := NewProcess(r, k, &fake{}, mpi.FlavourMPICH, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

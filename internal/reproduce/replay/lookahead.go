@@ -85,7 +85,7 @@ func (f *lookahead) reach(index uint64) error {
 // made is the one-shot request that a call makes, -1 if none.
 func made(c *trace.Call) int64 {
 	for i := range c.Params {
-		if out := &c.Params[i].Out; out.Type == trace.Request && out.Form == trace.RequestOnce {
+		if out := &c.Params[i].Out; out.Type == trace.TypeRequest && out.Form == trace.RequestOneShot {
 			return out.ID
 		}
 	}
@@ -109,21 +109,21 @@ func (f *lookahead) look(d *trace.Call) {
 	some := false
 	for i := range d.Params {
 		p := &d.Params[i]
-		if p.Def.Type != trace.Request {
+		if p.Def.Type != trace.TypeRequest {
 			continue
 		}
 		some = true
 		switch p.In.Type {
-		case trace.Request:
+		case trace.TypeRequest:
 			f.used(&p.In, d, 0, 0, p.Def.Dir == trace.DirIn)
-		case trace.Array:
+		case trace.TypeArray:
 			for j := range p.In.Elems {
 				f.used(&p.In.Elems[j], d, j, len(p.In.Elems), false)
 			}
 		}
 	}
 	if some {
-		for _, done := range ops.CompletedOrNull(d) {
+		for _, done := range ops.RequestsFoundComplete(d) {
 			f.status(done.Request, done.Status, d)
 		}
 	}
@@ -131,7 +131,7 @@ func (f *lookahead) look(d *trace.Call) {
 
 // used notes at which position of a call's array a request is; a request passed by value has no position.
 func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
-	if r.Form != trace.RequestOnce || value {
+	if r.Form != trace.RequestOneShot || value {
 		return
 	}
 	if v := f.completions[r.ID]; v != nil && v.wantPlace {
@@ -144,11 +144,11 @@ func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, va
 
 // status notes the status of a request that has completed.
 func (f *lookahead) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
-	if r.Form != trace.RequestOnce {
+	if r.Form != trace.RequestOneShot {
 		return
 	}
 	v := f.completions[r.ID]
-	if v == nil || !v.wantMatch || s == nil && !d.Func.Has(trace.Completes) {
+	if v == nil || !v.wantMatch || s == nil && !d.Func.Has(trace.AttrCompletes) {
 		return
 	}
 	v.wantMatch = false

@@ -147,8 +147,8 @@ func (h *member) parcel(c *Call, receives bool) *parcel {
 	return x
 }
 
-func (h *member) Make(c *Call) {
-	h.fake.Make(c)
+func (h *member) MakeCall(c *Call) {
+	h.fake.MakeCall(c)
 	name := h.log[len(h.log)-1]
 	m := h.m
 	m.mu.Lock()

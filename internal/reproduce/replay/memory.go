@@ -137,7 +137,7 @@ func classOf(n int) int { return bits.Len(uint(max(n, cellSize) - 1)) }
 // segments gives the trace's addresses memory of this process. What the MPI
 // allocated itself is where it says.
 type segments struct {
-	host    Host
+	host    MPIHost
 	layout  *mpi.Layout
 	planned map[reissue.MemorySegment]*reissue.TouchedSegment
 	base    map[reissue.MemorySegment]uint64 // address of offset 0
@@ -158,7 +158,7 @@ const (
 
 // newSegments allocates what the plan says and fills it, save segments that begin and
 // end as the replay goes on.
-func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *allocs) (*segments, error) {
+func newSegments(plan *reissue.ResourcePlan, l *mpi.Layout, seed uint64, h MPIHost, known *allocs) (*segments, error) {
 	g := &segments{
 		host: h, layout: l, seed: seed, base: make(map[reissue.MemorySegment]uint64), rooms: make(map[reissue.MemorySegment]room), given: make(map[reissue.MemorySegment]bool),
 		planned: make(map[reissue.MemorySegment]*reissue.TouchedSegment),
@@ -226,7 +226,7 @@ func (g *segments) bind(l trace.Location, addr uint64) {
 
 // address returns the address that a location has here.
 func (g *segments) address(l trace.Location) (uint64, error) {
-	if l.Class == trace.Special {
+	if l.Class == trace.AddressSpecial {
 		return g.special(l.Offset)
 	}
 	p := reissue.SegmentOf(&l)
@@ -283,8 +283,8 @@ func newAllocs(k *trace.Rank) (*allocs, error) {
 		p := reissue.SegmentOf(&x.Segment)
 		l.largest[p] = max(l.largest[p], int64(x.Size))
 	}
-	if r.Cut || k.Streams() > 1 {
-		if r.Cut {
+	if r.Truncated || k.Streams() > 1 {
+		if r.Truncated {
 			clear(l.largest) // segments that are not known may be larger
 		}
 		return l, nil

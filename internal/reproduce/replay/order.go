@@ -30,19 +30,19 @@ type Event struct {
 	Message
 }
 
-// An Order goes through the calls of all ranks.
-type Order struct {
+// An EventOrder goes through the calls of all ranks.
+type EventOrder struct {
 	Calls uint64 // so far
 
 	of     int // the rank whose events are wanted, -1: all
-	ranks  []*progress
+	ranks  []*rankPosition
 	ready  []int // whose turn it is, first of all
 	groups map[int]*collectiveGroup
 	events []Event // that come next
 }
 
-// A progress is a rank's position in its calls.
-type progress struct {
+// A rankPosition is a rank's position in its calls.
+type rankPosition struct {
 	view *RankView
 	walk *trace.Walk
 	at   *collectiveGroup // where it waits for others, nil: nowhere
@@ -57,11 +57,11 @@ type collectiveGroup struct {
 	there    []int // in the one at hand
 }
 
-// NewOrder begins the order of a trace, for a rank: it gets what the rank does and what is sent to it; -1: everything.
+// NewEventOrder begins the order of a trace, for a rank: it gets what the rank does and what is sent to it; -1: everything.
 // There MUST be no DeriveObstacles.
-func NewOrder(r *trace.Reader, rank int) (*Order, error) {
-	o := &Order{of: rank, groups: make(map[int]*collectiveGroup)}
-	source, err := ops.New(r, ops.Options{IgnoreTimes: true, PerMember: true})
+func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
+	o := &EventOrder{of: rank, groups: make(map[int]*collectiveGroup)}
+	source, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, PerMember: true})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func NewOrder(r *trace.Reader, rank int) (*Order, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &progress{}
+		p := &rankPosition{}
 		if p.view, err = newView(source, k); err != nil {
 			return nil, err
 		}
@@ -84,10 +84,10 @@ func NewOrder(r *trace.Reader, rank int) (*Order, error) {
 }
 
 // View returns what the calls of a rank are to others.
-func (o *Order) View(rank int) *RankView { return o.ranks[rank].view }
+func (o *EventOrder) View(rank int) *RankView { return o.ranks[rank].view }
 
 // Next returns the event that comes next. It looks at most calls, and returns NoEvent if none of these is an event.
-func (o *Order) Next(most int) (e Event, err error) {
+func (o *EventOrder) Next(most int) (e Event, err error) {
 	for len(o.events) == 0 {
 		if len(o.ready) == 0 {
 			return Event{Kind: EndEvent}, o.stuck()
@@ -108,7 +108,7 @@ func (o *Order) Next(most int) (e Event, err error) {
 }
 
 // step looks at one call of the rank whose turn it is.
-func (o *Order) step() error {
+func (o *EventOrder) step() error {
 	n := o.ready[0]
 	p := o.ranks[n]
 	if !p.walk.Next() {
@@ -134,16 +134,16 @@ func (o *Order) step() error {
 	return nil
 }
 
-func (o *Order) add(e Event) {
+func (o *EventOrder) add(e Event) {
 	if o.of < 0 || e.Rank == o.of || e.Kind == SendEvent && e.To == o.of {
 		o.events = append(o.events, e)
 	}
 }
 
 // meet has a rank wait for the others in a collective call. The last one lets all go on.
-func (o *Order) meet(rank int, index uint64, a *CallRole) error {
-	number := a.with.Channel()
-	g := once.Get(o.groups, number, func() *collectiveGroup {
+func (o *EventOrder) meet(rank int, index uint64, a *RoleAndMessages) error {
+	number := a.with.ChannelKey()
+	g := once.GetOrMake(o.groups, number, func() *collectiveGroup {
 		return &collectiveGroup{comm: a.with, members: a.with.Size + a.with.RemoteSize}
 	})
 	if len(g.there) == 0 {
@@ -168,7 +168,7 @@ func (o *Order) meet(rank int, index uint64, a *CallRole) error {
 }
 
 // stuck returns an error that lists the collective calls which not all members reach; nil without any.
-func (o *Order) stuck() error {
+func (o *EventOrder) stuck() error {
 	var list []string
 	seen := make(map[*collectiveGroup]bool)
 	for _, p := range o.ranks {
@@ -186,15 +186,15 @@ func (o *Order) stuck() error {
 	return fmt.Errorf("collective calls that not all members come to: %s", strings.Join(list, "; "))
 }
 
-// A Summary is what there is in an order.
-type Summary struct {
+// A OrderSummary is what there is in an order.
+type OrderSummary struct {
 	Calls, Messages uint64
 	Largest         int64 // message, in bytes
 }
 
-// CheckOrder goes through an order to its end: it returns an error if there is no order.
-func CheckOrder(r *trace.Reader) (s Summary, err error) {
-	o, err := NewOrder(r, -1)
+// SummariseOrder goes through an order to its end: it returns an error if there is no order.
+func SummariseOrder(r *trace.Reader) (s OrderSummary, err error) {
+	o, err := NewEventOrder(r, -1)
 	for err == nil {
 		var e Event
 		if e, err = o.Next(1 << 20); err != nil || e.Kind == EndEvent {

@@ -45,7 +45,7 @@ func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 		return 0, err
 	}
 	q := &s.question
-	*q = question{c: c, is: plan.waits, polls: plan.call.Has(mpi.Polls), later: plan.call.Has(mpi.Nonblocking), vain: ops.FoundNothing(c)}
+	*q = question{c: c, is: plan.waits, polls: plan.call.Has(mpi.AttrPolls), later: plan.call.Has(mpi.AttrNonblocking), vain: ops.FoundNothing(c)}
 	if !s.answer(q) {
 		return 0, nil
 	}
@@ -60,7 +60,7 @@ func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 // A question is a call whose outcome may have to be dictated, and then what it finds.
 type question struct {
 	c     *trace.Call
-	is    meaning.Waiting
+	is    meaning.WaitBehaviour
 	polls bool
 	later bool // it makes a request, and another call finds the message
 	vain  bool // it finds nothing
@@ -76,10 +76,10 @@ var answers = []struct {
 }{
 	// Which requests completed is in the outputs.
 	{func(q *question) bool {
-		return q.is.Choice == meaning.AnyRequest || q.is.Choice == meaning.SomeRequests
+		return q.is.Choice == meaning.ChooseAnyRequest || q.is.Choice == meaning.ChooseSomeRequests
 	}, (*Stream).completedSome},
 	// All complete: it matters only which failed.
-	{func(q *question) bool { return q.is.Choice == meaning.AllRequests && !q.polls }, (*Stream).failedSome},
+	{func(q *question) bool { return q.is.Choice == meaning.ChooseAllRequests && !q.polls }, (*Stream).failedSome},
 	// The flag says all.
 	{func(q *question) bool { return q.polls && !q.is.Probes || q.vain }, func(*Stream, *question) bool { return true }},
 	// One sender and tag: MPI's order of messages leaves no choice.
@@ -101,7 +101,7 @@ func (s *Stream) answer(q *question) bool {
 }
 
 func (s *Stream) completedSome(q *question) bool {
-	q.done = ops.Completed(q.c)
+	q.done = ops.RequestsCompleted(q.c)
 	return len(q.done) > 0 || q.vain // else no request was active
 }
 
@@ -109,7 +109,7 @@ func (s *Stream) failedSome(q *question) bool {
 	if q.c.Return != mpi.ErrInStatus {
 		return false
 	}
-	q.done = ops.Completed(q.c)
+	q.done = ops.RequestsCompleted(q.c)
 	return true
 }
 
@@ -143,7 +143,7 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, don
 // wildcard reports whether a receive or probe takes messages of several senders
 // or tags.
 func wildcard(c *trace.Call) bool {
-	r, _ := ops.Receives(c)
+	r, _ := ops.ReceiveSelectionOf(c)
 	return r.Wildcard
 }
 

@@ -50,7 +50,7 @@ func TestOutcomes(t *testing.T) {
 		"MPI_Recv": note, "MPI_Waitany": note, "MPI_Test": note, "MPI_Iprobe": note,
 		"MPI_Irecv": func(c *Call) { made(c); note(c) },
 	}
-	if _, err := run(t, r, 0, f, mpi.MPICH, Options{}); err != nil {
+	if _, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := []outcome{

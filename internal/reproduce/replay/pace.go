@@ -80,5 +80,5 @@ func (s *Stream) lag(due int64) {
 	if s.last == 0 || s.p.o.NoCompute || len(s.p.streams) > 1 {
 		return // among threads it may have waited for another
 	}
-	s.late += max(0, s.call.Begin-max(due, s.last))
+	s.late += max(0, s.call.BeginNs-max(due, s.last))
 }

@@ -23,7 +23,7 @@ func TestPace(t *testing.T) {
 		r.End()
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Stats, func(i int) (gap, duration uint64) { return uint64(min(i, 1) * (300 + 500*rank)), 1000 })
+		tracktest.Timed(tr, timing.ModeStats, func(i int) (gap, duration uint64) { return uint64(min(i, 1) * (300 + 500*rank)), 1000 })
 	}
 	r := mergetest.Open(t, tracks, nil)
 	k, err := r.Rank(0)
@@ -36,13 +36,13 @@ func TestPace(t *testing.T) {
 	}
 	replayed := func(o Options) ([]int64, *Process) {
 		f := &fake{now: 1e6}
-		p, err := run(t, r, 0, f, mpi.MPICH, o)
+		p, err := run(t, r, 0, f, mpi.FlavourMPICH, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var list []int64
 		for _, c := range f.calls {
-			list = append(list, c.Begin-f.calls[0].End)
+			list = append(list, c.BeginNs-f.calls[0].EndNs)
 		}
 		return list, p
 	}
@@ -90,7 +90,7 @@ func TestGapsFromHistograms(t *testing.T) {
 		r.End()
 	})
 	for _, tr := range tracks {
-		tracktest.Timed(tr, timing.Hist, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeHist, func(i int) (gap, duration uint64) {
 			switch {
 			case i == 0:
 				return 0, 50
@@ -103,12 +103,12 @@ func TestGapsFromHistograms(t *testing.T) {
 	r := mergetest.Open(t, tracks, nil)
 	gaps := func(rank int) []int64 {
 		f := &fake{now: 1e6}
-		if _, err := run(t, r, rank, f, mpi.MPICH, Options{Pace: PaceGaps}); err != nil {
+		if _, err := run(t, r, rank, f, mpi.FlavourMPICH, Options{Pace: PaceGaps}); err != nil {
 			t.Fatal(err)
 		}
 		var list []int64
 		for i, c := range f.calls[1 : calls+1] {
-			list = append(list, c.Begin-f.calls[i].End)
+			list = append(list, c.BeginNs-f.calls[i].EndNs)
 		}
 		return list
 	}
@@ -142,7 +142,7 @@ func TestLateCalls(t *testing.T) {
 		if due != want {
 			t.Errorf("due at %d, expected %d", due, want)
 		}
-		s.call.Begin = begin
+		s.call.BeginNs = begin
 		s.lag(due)
 		s.last = begin + 10
 	}
@@ -190,8 +190,8 @@ func TestUnprepared(t *testing.T) {
 	var reports []*Report
 	for rank, init := range []int64{500_000, 2_000_000} { // the second was there 1.5 ms sooner
 		f := &fake{now: 1e6}
-		f.on = map[string]func(c *Call){"MPI_Init": func(c *Call) { f.now += init; c.End = f.now }}
-		p, err := run(t, r, rank, f, mpi.MPICH, Options{NoCompute: true})
+		f.on = map[string]func(c *Call){"MPI_Init": func(c *Call) { f.now += init; c.EndNs = f.now }}
+		p, err := run(t, r, rank, f, mpi.FlavourMPICH, Options{NoCompute: true})
 		if err != nil {
 			t.Fatal(err)
 		}

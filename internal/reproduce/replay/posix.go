@@ -29,18 +29,18 @@ func (p *Process) beginFiles() error {
 	calls, err := p.rank.Distinct()
 	own, named := uint64(0), false
 	for _, c := range calls {
-		if c.Func.Has(trace.Posix) && !reissue.MadeByLibrary(c) {
+		if c.Func.Has(trace.AttrPosix) && !reissue.MadeByLibrary(c) {
 			own = 1
 		}
 		named = named || c.Param("filename") != nil
 	}
 	switch {
-	case err != nil || own == 0 && (!named || p.o.Files == ""):
+	case err != nil || own == 0 && (!named || p.o.FilesFolder == ""):
 		return err
-	case p.o.Files == "":
+	case p.o.FilesFolder == "":
 		return errors.New("calls of the C library on files are made in a scratch folder only")
 	}
-	name := append([]byte(p.o.Files), 0)
+	name := append([]byte(p.o.FilesFolder), 0)
 	at, err := p.host.Alloc(int64(len(name)))
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
 		}
 	}
 	got := uint64(0)
-	if c.Result.Type == trace.Int {
+	if c.Result.Type == trace.TypeInt {
 		got = uint64(c.Result.Num)
 	}
 	if err := put(got); err != nil {
@@ -99,12 +99,12 @@ func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
 func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	v := &p.In
 	switch v.Type {
-	case trace.String:
+	case trace.TypeString:
 		if v.Null {
 			return 0, nil
 		}
 		return s.cstring(v), s.arena.err
-	case trace.Array:
+	case trace.TypeArray:
 		if n := c.Param("iovcnt"); n == nil || n.In.Num != int64(len(v.Elems)) {
 			return 0, nil // it could not be read
 		}
@@ -113,13 +113,13 @@ func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, 
 			store(at+8*uint64(i), 8, uint64(v.Elems[i].Num))
 		}
 		return at, s.arena.err
-	case trace.Handle:
+	case trace.TypeHandle:
 		w, err := s.find(st.def.Kind, v.Num)
 		if err == nil {
 			s.forget(c, st, v.Num)
 		}
 		return w, err
-	case trace.Int, trace.None:
+	case trace.TypeInt, trace.TypeNone:
 		return uint64(v.Num), nil
 	}
 	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
@@ -135,13 +135,13 @@ func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
 		failed = result < 0
 	case mpi.FailsNull:
 		failed = result == 0
-	case mpi.FailsMapping:
+	case mpi.FailsMapFailed:
 		failed = result == -1
-	case mpi.FailsShort:
+	case mpi.FailsBelowCount:
 		n := c.Param("n")
 		failed = n != nil && result < n.In.Num
 	}
-	if failed && (code != 0 || !s.plan.call.Has(mpi.MayEnd)) {
+	if failed && (code != 0 || !s.plan.call.Has(mpi.AttrMayHitEOF)) {
 		errno = cmp.Or(code, -1)
 	}
 	return errno, result
@@ -151,19 +151,19 @@ func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
 func (s *Stream) compareFile(c *trace.Call) {
 	errno, result := s.fileOutcome(c)
 	same := errno == c.Return
-	if c.Result.Type == trace.Int {
+	if c.Result.Type == trace.TypeInt {
 		same = same && (result == c.Result.Num || errno != 0)
 	}
 	if same {
 		return
 	}
-	s.Different++
-	if len(s.Examples) < 3 {
+	s.DifferentResults++
+	if len(s.DifferenceExamples) < 3 {
 		got := fmt.Sprint(result)
 		if errno > 0 {
 			got = mpi.ConstantName(mpi.KindErrno, errno)
 		}
-		s.Examples = append(s.Examples, fmt.Sprintf("%s instead: %s", got, c.Text()))
+		s.DifferenceExamples = append(s.DifferenceExamples, fmt.Sprintf("%s instead: %s", got, c.Text()))
 	}
 }
 
@@ -181,7 +181,7 @@ const (
 // that one. The process is locked.
 func (s *Stream) file(c *trace.Call) (uint64, error) {
 	name := c.Param("filename")
-	if s.p.o.Files == "" || name == nil || name.In.Null {
+	if s.p.o.FilesFolder == "" || name == nil || name.In.Null {
 		return 0, nil
 	}
 	found, created := int64(nothingFound), false

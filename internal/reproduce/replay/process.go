@@ -32,19 +32,19 @@ import (
 
 // Options say how to replay.
 type Options struct {
-	Speed     float64 `json:"speed,omitempty"`      // of the program's own time; 2 computes twice as fast
-	NoCompute bool    `json:"no_compute,omitempty"` // no gaps at all
-	Pace      Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
-	Files     string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
+	Speed       float64 `json:"speed,omitempty"`      // of the program's own time; 2 computes twice as fast
+	NoCompute   bool    `json:"no_compute,omitempty"` // no gaps at all
+	Pace        Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
+	FilesFolder string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
 
-	Windows []reissue.AddressWindow `json:"windows,omitempty"` // of addresses among the numbers of the trace
-	Ends    reissue.Ends            `json:"ends,omitempty"`    // where to stop, if the program did not finish
-	Order   *Order                  `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+	Windows    []reissue.AddressWindow `json:"windows,omitempty"` // of addresses among the numbers of the trace
+	StreamEnds reissue.StreamEnds      `json:"ends,omitempty"`    // where to stop, if the program did not finish
+	Order      *EventOrder             `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
 // A Process replays one rank.
 type Process struct {
-	host    Host
+	host    MPIHost
 	o       Options
 	flavour mpi.Flavour
 	unseen  bool // no call initialises MPI
@@ -66,7 +66,7 @@ type Process struct {
 	own        *Call            // for calls that aren't the trace's
 	created    map[int64]string // by symbolic id: files opened to be created
 	streams    []*Stream
-	turns      [][]handles.Turn // nil: not known
+	turns      [][]handles.ThreadDependency // nil: not known
 
 	started chan struct{} // closed when MPI is initialised, or never will be
 	origin  int64         // when MPI was initialised, on the host's clock
@@ -79,9 +79,9 @@ type numberKey struct {
 	number int64
 }
 
-// New prepares the replay of a rank under an MPI.
-func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
-	need, err := reissue.PlanOf(r, k)
+// NewProcess prepares the replay of a rank under an MPI.
+func NewProcess(r *trace.Reader, k *trace.Rank, h MPIHost, f mpi.Flavour, o Options) (*Process, error) {
+	need, err := reissue.ResourcePlanOf(r, k)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		return nil, err
 	}
 	p := &Process{
-		relocation: move, allocs: alloc, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
+		relocation: move, allocs: alloc, foreign: reissue.TargetMPI{Flavour: f.String()}.IsForeignTo(r.Meta()[trace.MetaMPI]),
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), trace: r, rank: k,
 		numbers:  make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*callPlan), created: make(map[int64]string),
@@ -117,10 +117,10 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	}
 	for _, kind := range mpi.Kinds() {
 		if kind.IsHandle() || kind.IsTool() {
-			p.handles[kind] = newHandles(kind, f, k.Streams(), h.Symbol)
+			p.handles[kind] = newHandles(kind, f, k.Streams(), h.SymbolAddress)
 		}
 	}
-	turns, err := handles.Turns(k)
+	turns, err := handles.ThreadDependencies(k)
 	if err != nil {
 		return nil, err
 	}
@@ -151,9 +151,9 @@ func (p *Process) NoInitCall() (bool, error) {
 	has := func(is func(def *mpi.Call) bool) bool {
 		return slices.ContainsFunc(calls, func(c *trace.Call) bool { def, ok := mpi.Lookup(c.Name()); return ok && is(def) })
 	}
-	begins := has(func(def *mpi.Call) bool { return def.Has(mpi.Begins) })
+	begins := has(func(def *mpi.Call) bool { return def.Has(mpi.AttrInitialises) })
 	p.unseen = err == nil && len(calls) > 0 && !begins && !has(func(def *mpi.Call) bool { return def.Name == "MPI_Session_init" })
-	p.unended = begins && !has(func(def *mpi.Call) bool { return def.Has(mpi.Ends) })
+	p.unended = begins && !has(func(def *mpi.Call) bool { return def.Has(mpi.AttrFinalises) })
 	return p.unseen, err
 }
 
@@ -169,7 +169,7 @@ type callPlan struct {
 	keeps    bool // arrays have to stay when the call has returned
 	starts   bool // other threads may call after it
 	directed bool // its outcome may have to be dictated
-	waits    meaning.Waiting
+	waits    meaning.WaitBehaviour
 }
 
 // An argument is one parameter of a plan.
@@ -177,7 +177,7 @@ type argument struct {
 	def   *mpi.Param
 	index int // in the trace's parameters
 	width int // bytes of one element
-	table *mpi.Table
+	table *mpi.NumberTable
 }
 
 // plan returns the plan of a function, made at first use. The lock is held.
@@ -189,17 +189,17 @@ func (p *Process) plan(f *trace.Function) (*callPlan, error) {
 	if !ok {
 		return nil, fmt.Errorf("no function %s is known", f.Name)
 	}
-	q := &callPlan{call: call, address: p.host.Function(f.Name), directed: IsDirected(f.Name), waits: meaning.WaitingOf(call)}
+	q := &callPlan{call: call, address: p.host.FunctionAddress(f.Name), directed: IsDirected(f.Name), waits: meaning.WaitBehaviourOf(call)}
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}
-	if call.Has(mpi.Posix) {
-		if q.through = p.host.Function(filesCall); q.through == 0 {
+	if call.Has(mpi.AttrPosix) {
+		if q.through = p.host.FunctionAddress(filesCall); q.through == 0 {
 			return nil, fmt.Errorf("the replayer has no %s", filesCall)
 		}
 	}
-	q.starts = call.Has(mpi.Begins) || f.Name == "MPI_Session_init"
-	q.keeps = call.Has(mpi.Nonblocking) || call.Has(mpi.Persistent)
+	q.starts = call.Has(mpi.AttrInitialises) || f.Name == "MPI_Session_init"
+	q.keeps = call.Has(mpi.AttrNonblocking) || call.Has(mpi.AttrPersistent)
 	at := 0
 	for i := range call.Params {
 		d := &call.Params[i]
@@ -242,12 +242,12 @@ func (p *Process) widthOf(call *mpi.Call, d *mpi.Param) int {
 
 // invoke makes a call that isn't the trace's, when it is due.
 func (p *Process) invoke(c *Call, name string, due int64, words ...uint64) (uint64, error) {
-	*c = Call{Function: p.host.Function(name), NotBefore: due}
+	*c = Call{Function: p.host.FunctionAddress(name), NotBeforeNs: due}
 	if c.Function == 0 {
 		return 0, fmt.Errorf("this MPI has no %s", name)
 	}
 	copy(c.Words[:], words)
-	p.host.Make(c)
+	p.host.MakeCall(c)
 	return c.Result, nil
 }
 

@@ -32,7 +32,7 @@ func TestDynamicWindowsByAddress(t *testing.T) {
 	}
 	f := &fake{}
 	f.on = map[string]func(c *Call){"MPI_Win_create_dynamic": f.makes(2, 4)}
-	if _, err := run(t, r, 0, f, mpi.MPICH, Options{NoCompute: true, Windows: windows}); err != nil {
+	if _, err := run(t, r, 0, f, mpi.FlavourMPICH, Options{NoCompute: true, Windows: windows}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{fmt.Sprintf("reserve %#x %#x", uint64(relocated), uint64(slotSize)), "MPI_Init", "MPI_Win_create_dynamic", "PMPI_Win_attach", "MPI_Put", "MPI_Put", "MPI_Finalize"}
@@ -46,7 +46,7 @@ func TestDynamicWindowsByAddress(t *testing.T) {
 	if far[4] != relocated+0x1008 || near[4] != 8 {
 		t.Errorf("put to %#x and %#x", far[4], near[4])
 	}
-	if _, err := run(t, r, 0, &fake{}, mpi.MPICH, Options{NoCompute: true}); err == nil {
+	if _, err := run(t, r, 0, &fake{}, mpi.FlavourMPICH, Options{NoCompute: true}); err == nil {
 		t.Error("no error where nothing was set aside")
 	}
 }

@@ -31,14 +31,14 @@ func (p *Process) Report() Report {
 	r := Report{Rank: p.rank.Number()}
 	for i, s := range p.streams {
 		r.Calls += s.Calls
-		r.MPI += s.MPI
-		r.Compute += s.Compute
-		r.RecordedCompute += s.RecordedCompute
-		r.Held += s.Held
-		r.Different += s.Different
-		r.Dropped += s.Dropped
-		r.Receives += s.Receives
-		r.Examples = append(r.Examples, s.Examples...)
+		r.MPI += s.MPINs
+		r.Compute += s.ComputeNs
+		r.RecordedCompute += s.RecordedComputeNs
+		r.Held += s.HeldNs
+		r.Different += s.DifferentResults
+		r.Dropped += s.DroppedCalls
+		r.Receives += s.DerivedReceives
+		r.Examples = append(r.Examples, s.DifferenceExamples...)
 		if i == 0 {
 			r.Wall, r.InitExcess = s.End-s.Begin, s.longer
 		}

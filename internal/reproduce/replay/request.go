@@ -62,7 +62,7 @@ func (s *Stream) requestValue(v *trace.Value) (uint64, error) {
 // requestPlace is the variable of a request that the call makes or may end.
 func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	h := s.requestHandles()
-	if p.In.Type == trace.Request {
+	if p.In.Type == trace.TypeRequest {
 		r, err := s.locate(&p.In)
 		if err != nil {
 			return 0, err
@@ -86,7 +86,7 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 		return 0, err
 	}
 	switch out := &p.Out; out.Form {
-	case trace.RequestOnce:
+	case trace.RequestOneShot:
 		s.after = append(s.after, func() {
 			s.keepFor(s, at)
 			s.requests[keyOf(false, out.ID)] = at
@@ -294,14 +294,14 @@ func (x *prepared) keep(i int, c *trace.Call, st *argument, p *trace.Param, w ui
 		return
 	}
 	switch v := &p.In; {
-	case d.Kind.Form() == mpi.FormInt && v.Type == trace.Int:
+	case d.Kind.Form() == mpi.FormInt && v.Type == trace.TypeInt:
 		if _, ok := numbered(c, d.Kind); ok || reissue.IsAddress(v.Num) {
 			return
 		}
 		x.fixed |= 1 << i
 	case v.Predefined() && d.Kind.IsHandle():
 		x.fixed |= 1 << i
-	case v.Type == trace.Address:
+	case v.Type == trace.TypeAddress:
 		x.placed |= 1 << i
 	default:
 		return

@@ -48,7 +48,7 @@ func TestRequestsAndMemory(t *testing.T) {
 				live = nil
 			},
 		}
-		p, err := run(t, mergetest.Run(t, 1, program(loops)), 0, f, mpi.MPICH, Options{})
+		p, err := run(t, mergetest.Run(t, 1, program(loops)), 0, f, mpi.FlavourMPICH, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestRequestsLieWhereTheProgramHadThem(t *testing.T) {
 		r.Call("MPI_Waitall", 3, 2, 2, 2, 4, -5) // the newer one first
 		r.End()
 	})
-	if _, err := run(t, r, 0, f, mpi.OpenMPI, Options{}); err != nil {
+	if _, err := run(t, r, 0, f, mpi.FlavourOpenMPI, Options{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -52,19 +52,19 @@ type Stream struct {
 	passed int64    // ns that the program computed before calls that aren't made, and no call has made up for
 	after  []func() // what to do when the call under way has come out
 
-	Stats
-	now       atomic.Uint64           // 1 + index of the call under way, 0: none yet
-	repeats   atomic.Pointer[Repeats] // those that it is the first of, nil: it is made once
-	what      atomic.Int32            // State
-	when      atomic.Int64            // since
-	notBefore atomic.Int64            // when the call is to be made
-	next      atomic.Int64            // when the call under way was made in the original
+	StreamStats
+	now       atomic.Uint64                // 1 + index of the call under way, 0: none yet
+	repeats   atomic.Pointer[RepeatedCall] // those that it is the first of, nil: it is made once
+	what      atomic.Int32                 // State
+	when      atomic.Int64                 // since
+	notBefore atomic.Int64                 // when the call is to be made
+	next      atomic.Int64                 // when the call under way was made in the original
 	done      atomic.Bool
-	begun     atomic.Bool          // its first call has come out
-	over      atomic.Uint64        // calls that are through
-	turns     []handles.Turn       // that are still to come
-	nested    []handles.NestedFree // the same
-	deferred  []handles.NestedFree // whose calls are still to be made
+	begun     atomic.Bool                // its first call has come out
+	over      atomic.Uint64              // calls that are through
+	turns     []handles.ThreadDependency // that are still to come
+	nested    []handles.NestedFree       // the same
+	deferred  []handles.NestedFree       // whose calls are still to be made
 }
 
 // A requestKey is a request's number, and whether it is a persistent one.
@@ -77,30 +77,30 @@ func keyOf(persistent bool, id int64) requestKey {
 	return requestKey(id << 1)
 }
 
-// Stats are what a stream did.
-type Stats struct {
-	Calls           int64
-	MPI             int64 // ns in calls
-	Compute         int64 // ns between calls, without what they were held
-	RecordedCompute int64 // ns that the program computed between calls, by the trace
-	Held            int64 // ns that calls waited beyond that, as they were made later in the original
-	Begin           int64 // when MPI was initialised
-	End             int64 // when the last call came out
-	Different       int64 // calls that returned something else than recorded
-	Examples        []string
-	Dropped         int64 // calls of the trace that weren't made
-	Receives        int64 // that were posted for what others send
+// StreamStats are what a stream did.
+type StreamStats struct {
+	Calls              int64
+	MPINs              int64 // ns in calls
+	ComputeNs          int64 // ns between calls, without what they were held
+	RecordedComputeNs  int64 // ns that the program computed between calls, by the trace
+	HeldNs             int64 // ns that calls waited beyond that, as they were made later in the original
+	Begin              int64 // when MPI was initialised
+	End                int64 // when the last call came out
+	DifferentResults   int64 // calls that returned something else than recorded
+	DifferenceExamples []string
+	DroppedCalls       int64 // calls of the trace that weren't made
+	DerivedReceives    int64 // that were posted for what others send
 }
 
-// A State says what a stream is doing.
-type State int32
+// A StreamState says what a stream is doing.
+type StreamState int32
 
 // The states.
 const (
-	StateIdle      State = iota // between calls
-	StateComputing              // waiting as long as the program computed
-	StateInCall                 // in the MPI
-	StateWaiting                // for another thread of the process
+	StateIdle      StreamState = iota // between calls
+	StateComputing                    // waiting as long as the program computed
+	StateInCall                       // in the MPI
+	StateWaiting                      // for another thread of the process
 	StateEnded
 )
 
@@ -122,16 +122,16 @@ func newStream(p *Process, number int) (*Stream, error) {
 		return nil, err
 	}
 	s.call = (*Call)(pointer(at))
-	if at, err = p.host.Alloc(int64(unsafe.Sizeof(Repeats{}))); err != nil {
+	if at, err = p.host.Alloc(int64(unsafe.Sizeof(RepeatedCall{}))); err != nil {
 		return nil, err
 	}
-	s.again.r = (*Repeats)(pointer(at))
+	s.again.r = (*RepeatedCall)(pointer(at))
 	if p.o.Order != nil {
 		if s.derived, err = newDerived(s, p.o.Order); err != nil {
 			return nil, err
 		}
 	}
-	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.Traced(), completions: make(map[int64]*requestOutcome)}
+	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.HasTool(), completions: make(map[int64]*requestOutcome)}
 	s.pace = &pacer{o: p.o, line: p.o.Pace != PaceGaps && !p.o.NoCompute && p.o.Speed == 1}
 	if p.o.NoCompute && p.rank.Streams() == 1 {
 		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
@@ -151,7 +151,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 }
 
 // State returns what the stream is doing, and since when.
-func (s *Stream) State() (State, int64) { return State(s.what.Load()), s.when.Load() }
+func (s *Stream) State() (StreamState, int64) { return StreamState(s.what.Load()), s.when.Load() }
 
 // from returns when the current call was due, or was ready if that was later.
 func (s *Stream) from() int64 {
@@ -168,15 +168,15 @@ func (s *Stream) Call() *trace.Call {
 		return nil
 	}
 	if r := s.repeats.Load(); r != nil {
-		n += uint64(atomic.LoadInt64(&r.Next))
+		n += uint64(atomic.LoadInt64(&r.NextIndex))
 	}
 	c, _ := s.p.rank.Call(s.number, n-1) // it was read before
 	return c
 }
 
-func (s *Stream) is(what State) { s.since(what, s.p.host.Clock()) }
+func (s *Stream) is(what StreamState) { s.since(what, s.p.host.ClockNs()) }
 
-func (s *Stream) since(what State, ns int64) {
+func (s *Stream) since(what StreamState, ns int64) {
 	s.when.Store(ns)
 	s.what.Store(int32(what))
 }
@@ -207,7 +207,7 @@ func (s *Stream) run() error {
 		s.followOn()
 		if kept, err := s.p.rank.TimesKept(); err == nil && kept {
 			if about, err := s.p.rank.Process(); err == nil {
-				s.aside = about.StartedNs() // which this thread's calls are later by, too
+				s.aside = about.RecorderStartNs() // which this thread's calls are later by, too
 			}
 		}
 	}
@@ -221,18 +221,18 @@ func (s *Stream) run() error {
 			s.places.Next(t)
 		}
 		c := t.Call
-		if s.p.o.Ends != nil && c.Index >= s.p.o.Ends[s.p.rank.Number()][s.number] {
+		if s.p.o.StreamEnds != nil && c.Index >= s.p.o.StreamEnds[s.p.rank.Number()][s.number] {
 			break
 		}
-		s.aside += int64(t.Timing.Spoor)
+		s.aside += int64(t.Timing.RecorderNs)
 		t.Start -= s.aside // the recorder doesn't come again
 		s.next.Store(t.Start)
 		if s.p.unseen && s.Begin == 0 && s.number == 0 {
-			s.Begin = s.p.host.Clock()
+			s.Begin = s.p.host.ClockNs()
 			s.last = s.Begin
 			s.p.start(t.Start, s.Begin)
 		}
-		if len(s.nested) > 0 && s.nested[0].Free == c.Index {
+		if len(s.nested) > 0 && s.nested[0].FreeCall == c.Index {
 			// No callback of ours makes the calls of the program's; they come first.
 			s.deferred = append(s.deferred, s.nested[0])
 			s.nested = s.nested[1:]
@@ -266,7 +266,7 @@ func (s *Stream) run() error {
 	if s.derived != nil {
 		return s.derived.end()
 	}
-	if s.p.o.Ends == nil && !s.p.unseen && !s.p.unended || s.number > 0 {
+	if s.p.o.StreamEnds == nil && !s.p.unseen && !s.p.unended || s.number > 0 {
 		return nil
 	}
 	return s.finish()
@@ -276,17 +276,17 @@ func (s *Stream) run() error {
 func (s *Stream) makeDeferred(after uint64) error {
 	for i := 0; i < len(s.deferred); {
 		x := s.deferred[i]
-		if x.Last > after {
+		if x.LastUse > after {
 			i++
 			continue
 		}
 		s.deferred = slices.Delete(s.deferred, i, i+1)
-		c, err := s.p.rank.Call(s.number, x.Free)
+		c, err := s.p.rank.Call(s.number, x.FreeCall)
 		if err == nil {
 			err = s.make(&trace.TimedCall{Call: c, Start: s.next.Load()})
 		}
 		if err != nil {
-			return fmt.Errorf("rank %d: call %d of thread %d: %w", s.p.rank.Number(), x.Free, s.number, err)
+			return fmt.Errorf("rank %d: call %d of thread %d: %w", s.p.rank.Number(), x.FreeCall, s.number, err)
 		}
 	}
 	return nil
@@ -294,7 +294,7 @@ func (s *Stream) makeDeferred(after uint64) error {
 
 // finish ends MPI where no call of the trace does.
 func (s *Stream) finish() error {
-	if s.Begin == 0 || s.plan != nil && s.plan.call.Has(mpi.Ends) {
+	if s.Begin == 0 || s.plan != nil && s.plan.call.Has(mpi.AttrFinalises) {
 		return nil
 	}
 	s.waitForOthers()
@@ -309,7 +309,7 @@ func (s *Stream) followOn() {
 	before := s.p.streams[s.number-1]
 	for s.p.failed.Load() == nil {
 		what, since := before.State()
-		if before.begun.Load() || before.done.Load() || what == StateInCall && s.p.host.Clock()-since > int64(2*time.Millisecond) {
+		if before.begun.Load() || before.done.Load() || what == StateInCall && s.p.host.ClockNs()-since > int64(2*time.Millisecond) {
 			return
 		}
 		time.Sleep(50 * time.Microsecond)
@@ -321,7 +321,7 @@ var errGone = errors.New("another thread failed")
 // make makes one call.
 func (s *Stream) make(t *trace.TimedCall) error {
 	c := t.Call
-	if c.Return == trace.NeverReturned || c.Return == trace.Left {
+	if c.Return == trace.NeverReturned || c.Return == trace.LeftByJump {
 		return nil // nothing is known of what it waited for
 	}
 	if reissue.MadeByLibrary(c) {
@@ -360,21 +360,21 @@ func (s *Stream) issue(t *trace.TimedCall) {
 	if s.settles {
 		ready, latest = s.derived.settle(due)
 	}
-	s.call.NotBefore = due
-	if s.call.End == 0 || State(s.what.Load()) != StateIdle {
+	s.call.NotBeforeNs = due
+	if s.call.EndNs == 0 || StreamState(s.what.Load()) != StateIdle {
 		s.is(StateInCall)
 	} else {
-		s.since(StateInCall, s.call.End)
+		s.since(StateInCall, s.call.EndNs)
 	}
-	s.p.host.Make(s.call)
-	s.since(StateIdle, s.call.End)
-	s.RecordedCompute += gap
-	ready = cmp.Or(ready, s.call.Ready)
+	s.p.host.MakeCall(s.call)
+	s.since(StateIdle, s.call.EndNs)
+	s.RecordedComputeNs += gap
+	ready = cmp.Or(ready, s.call.ReadyNs)
 	if s.last != 0 {
-		between := max(0, s.call.Begin-s.last)
+		between := max(0, s.call.BeginNs-s.last)
 		held := min(between, max(0, due-max(byGap, ready, s.last)))
-		s.Held += held
-		s.Compute += between - held
+		s.HeldNs += held
+		s.ComputeNs += between - held
 	}
 	s.lag(latest)
 	s.account(t)
@@ -385,18 +385,18 @@ func (s *Stream) account(t *trace.TimedCall) {
 	if s.Calls++; s.Calls == 1 {
 		s.begun.Store(true)
 	}
-	s.MPI += k.End - k.Begin
-	s.last, s.End = k.End, k.End
+	s.MPINs += k.EndNs - k.BeginNs
+	s.last, s.End = k.EndNs, k.EndNs
 	if s.plan.starts && s.Begin == 0 {
-		s.Begin = k.Begin
-		if s.plan.call.Has(mpi.Begins) { // a session waits for nobody
-			s.longer = k.End - k.Begin - int64(t.Timing.Duration.Ns)
+		s.Begin = k.BeginNs
+		if s.plan.call.Has(mpi.AttrInitialises) { // a session waits for nobody
+			s.longer = k.EndNs - k.BeginNs - int64(t.Timing.Duration.Ns)
 		}
 		began := t.End()
 		if s.places != nil {
-			began = s.places.End()
+			began = s.places.EndNs()
 		}
-		s.p.start(began, k.End)
+		s.p.start(began, k.EndNs)
 	}
 	if s.Begin == 0 {
 		s.last = 0 // what comes before MPI is no part of the run
@@ -410,15 +410,15 @@ func (s *Stream) compare(c *trace.Call) {
 		s.compareFile(c)
 		return
 	}
-	if c.Func.Returns != mpi.KindError {
+	if c.Func.ReturnKind != mpi.KindError {
 		return
 	}
 	got := mpi.Translation(s.p.flavour, mpi.KindError).ABI(int64(int32(s.call.Result)))
 	if got != c.Return {
-		s.Different++
-		if len(s.Examples) < 3 {
+		s.DifferentResults++
+		if len(s.DifferenceExamples) < 3 {
 			name := cmp.Or(mpi.ConstantName(mpi.KindError, got), fmt.Sprint(got))
-			s.Examples = append(s.Examples, fmt.Sprintf("%s instead of %s: %s", name, c.ReturnName(), c.Text()))
+			s.DifferenceExamples = append(s.DifferenceExamples, fmt.Sprintf("%s instead of %s: %s", name, c.ReturnName(), c.Text()))
 		}
 	}
 }
@@ -453,7 +453,7 @@ func (s *Stream) waitForOthers() {
 
 // frees reports whether a call gives a handle back.
 func frees(c *trace.Call) bool {
-	return slices.ContainsFunc(c.Func.Params, func(d trace.ParamDef) bool { return d.Dir == trace.DirFree && d.Type == trace.Handle })
+	return slices.ContainsFunc(c.Func.Params, func(d trace.ParamDef) bool { return d.Dir == trace.DirFree && d.Type == trace.TypeHandle })
 }
 
 // patience is how long a thread may be in a call before others stop waiting for
@@ -462,8 +462,8 @@ const patience = 3 * time.Second
 
 // awaitTurns waits until other threads have made the calls that one needs.
 func (s *Stream) awaitTurns(index uint64) {
-	for ; len(s.turns) > 0 && s.turns[0].Index <= index; s.turns = s.turns[1:] {
-		for t, o := s.turns[0], s.p.streams[s.turns[0].Stream]; o.over.Load() <= t.Call && !o.done.Load() && s.p.failed.Load() == nil; {
+	for ; len(s.turns) > 0 && s.turns[0].LaterCall <= index; s.turns = s.turns[1:] {
+		for t, o := s.turns[0], s.p.streams[s.turns[0].EarlierStream]; o.over.Load() <= t.EarlierCall && !o.done.Load() && s.p.failed.Load() == nil; {
 			s.is(StateWaiting)
 			time.Sleep(20 * time.Microsecond)
 		}
@@ -476,7 +476,7 @@ func (s *Stream) letOthersCatchUp(start int64) {
 	s.is(StateWaiting)
 	for _, o := range s.p.streams {
 		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
-			if what, _ := o.State(); what != StateIdle && s.p.host.Clock()-o.from() > int64(patience) {
+			if what, _ := o.State(); what != StateIdle && s.p.host.ClockNs()-o.from() > int64(patience) {
 				break
 			}
 			time.Sleep(50 * time.Microsecond)

@@ -19,8 +19,8 @@ type Message struct {
 	Bytes  int64
 }
 
-// A CallRole is what a call is to other ranks.
-type CallRole struct {
+// A RoleAndMessages is what a call is to other ranks.
+type RoleAndMessages struct {
 	Role     Role
 	Messages []Message
 
@@ -32,18 +32,18 @@ type CallRole struct {
 // A RankView says what the calls of a rank are to others. It is for one goroutine.
 type RankView struct {
 	k       *trace.Rank
-	account *ops.Account
-	acts    []*CallRole // by terminal, of those that are always the same
-	all     []bool      // by terminal: whether it is one of these, once looked up
+	account *ops.CallInterpreter
+	acts    []*RoleAndMessages // by terminal, of those that are always the same
+	all     []bool             // by terminal: whether it is one of these, once looked up
 }
 
 func newView(s *ops.Source, k *trace.Rank) (*RankView, error) {
-	account, err := s.Account(k)
-	return &RankView{k, account, make([]*CallRole, k.Terminals()), make([]bool, k.Terminals())}, err
+	account, err := s.Interpreter(k)
+	return &RankView{k, account, make([]*RoleAndMessages, k.Terminals()), make([]bool, k.Terminals())}, err
 }
 
 // RoleOf returns what a call is to others.
-func (v *RankView) RoleOf(c *trace.Call) (*CallRole, error) {
+func (v *RankView) RoleOf(c *trace.Call) (*RoleAndMessages, error) {
 	if a := v.acts[c.Terminal]; a != nil && v.all[c.Terminal] {
 		return a, nil
 	}
@@ -53,7 +53,7 @@ func (v *RankView) RoleOf(c *trace.Call) (*CallRole, error) {
 	}
 	if v.acts[c.Terminal] == nil { // the first one
 		v.acts[c.Terminal] = a
-		v.all[c.Terminal] = a.static || v.k.Lane(c.Terminal) == nil && len(v.account.Handles().Pieces(c.Stream, c)) == 1
+		v.all[c.Terminal] = a.static || v.k.Lane(c.Terminal) == nil && len(v.account.Handles().GroupOccurrences(c.Stream, c)) == 1
 	}
 	return a, nil
 }
@@ -63,19 +63,19 @@ func (v *RankView) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
 	return v.account.Handles().Comm(x, c.Stream, c.Index)
 }
 
-func (v *RankView) act(c *trace.Call) (a *CallRole, err error) {
+func (v *RankView) act(c *trace.Call) (a *RoleAndMessages, err error) {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok {
-		return &CallRole{static: true}, nil
+		return &RoleAndMessages{static: true}, nil
 	}
-	a = &CallRole{Role: roleOf(def), function: def.Plain().Name} // both forms may meet
+	a = &RoleAndMessages{Role: roleOf(def), function: def.BaseForm().Name} // both forms may meet
 	a.static = a.Role <= RoleDropped
 	switch a.Role {
 	case RoleSends, RoleStarts:
 		a.Messages, err = v.messages(c)
 	case RoleMeets:
 		a.with, err = v.members(def, c)
-		if err == nil && a.with.Size == 1 && a.with.RemoteSize == 0 && !def.Has(mpi.Ends) {
+		if err == nil && a.with.Size == 1 && a.with.RemoteSize == 0 && !def.Has(mpi.AttrFinalises) {
 			a.Role = RoleOwn
 		}
 	}
@@ -84,7 +84,7 @@ func (v *RankView) act(c *trace.Call) (a *CallRole, err error) {
 
 // messages lists what a call sends, or starts to.
 func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
-	acts, unknown := v.account.At(nil, c, c.Stream, c.Index)
+	acts, unknown := v.account.ActsOf(nil, c, c.Stream, c.Index)
 	if err := v.account.Err(); err != nil {
 		return nil, err
 	}
@@ -93,17 +93,17 @@ func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
 	}
 	for i := range acts {
 		a := &acts[i]
-		if a.Kind != ops.Send && a.Kind != ops.SendBegin {
+		if a.Kind != ops.ActSend && a.Kind != ops.ActSendBegin {
 			continue
 		}
-		x := Message{To: a.World(), Comm: a.Comm, Source: a.Comm.RankOf(v.k.Number()), Tag: a.Tag, Bytes: int64(a.Sent)}
+		x := Message{To: a.World(), Comm: a.Comm, Source: a.Comm.RankOf(v.k.Number()), Tag: a.Tag, Bytes: int64(a.SentBytes)}
 		if a.Comm.RemoteSize > 0 {
 			x.Comm = a.Comm.Remote
 		}
 		if x.To < 0 || x.Source < 0 || x.Comm == nil {
 			return nil, fmt.Errorf("it isn't known who is rank %d in its communicator", a.Peer)
 		}
-		if a.Shares.Out.Unsized {
+		if a.PerMember.Out.UnknownSizes {
 			return nil, errors.New("the size of its datatype isn't known")
 		}
 		list = append(list, x)
@@ -115,14 +115,14 @@ func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
 // which therefore have a tag, or that are passed none, that is the one that they make.
 func (v *RankView) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err error) {
 	switch {
-	case def.Has(mpi.Ends):
-		of = v.Comm(&trace.Value{Type: trace.Handle, Num: mpi.CommWorld}, c)
+	case def.Has(mpi.AttrFinalises):
+		of = v.Comm(&trace.Value{Type: trace.TypeHandle, Num: mpi.HandleCommWorld}, c)
 	default:
-		if of = v.account.Members(c, c.Stream, c.Index); of != nil {
+		if of = v.account.CommOfAll(c, c.Stream, c.Index); of != nil {
 			break
 		}
 		for i := range c.Params {
-			if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle {
+			if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.TypeHandle {
 				of = v.Comm(&p.Out, c)
 			}
 		}

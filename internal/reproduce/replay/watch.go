@@ -33,13 +33,13 @@ func (w Watchdog) limit(c *trace.Call) time.Duration {
 	return w.Timeout
 }
 
-// ExitStuck is the exit code of a rank that stopped waiting.
-const ExitStuck = 75
+// ExitCodeStuck is the exit code of a rank that stopped waiting.
+const ExitCodeStuck = 75
 
 const mark = "stuck"
 
 // Start watches until the process ends.
-func (w Watchdog) Start(p *Process, h Host) {
+func (w Watchdog) Start(p *Process, h MPIHost) {
 	if w.Timeout <= 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func (w Watchdog) Start(p *Process, h Host) {
 	go func() {
 		for {
 			time.Sleep(min(w.Timeout/4, 250*time.Millisecond))
-			if w.look(p, h.Clock()) {
+			if w.look(p, h.ClockNs()) {
 				return
 			}
 		}
@@ -79,7 +79,7 @@ func (w Watchdog) look(p *Process, now int64) bool {
 	}
 	// The launcher ends all ranks when one does: let each have its say.
 	time.Sleep(time.Second)
-	w.Exit(ExitStuck)
+	w.Exit(ExitCodeStuck)
 	return true
 }
 

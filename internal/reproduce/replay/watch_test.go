@@ -34,7 +34,7 @@ func TestWatch(t *testing.T) {
 		if len(lines) != 1 || !strings.Contains(lines[0], "rank 0: waits for 2s in call 1, MPI_Recv(") {
 			t.Errorf("where: %q", lines)
 		}
-		if !w.look(p, f.now+int64(2*time.Second)) || exits != ExitStuck {
+		if !w.look(p, f.now+int64(2*time.Second)) || exits != ExitCodeStuck {
 			t.Errorf("did not give up; exit codes sum to %d", exits)
 		}
 	}}
@@ -42,7 +42,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = New(r, k, f, mpi.MPICH, Options{}); err != nil {
+	if p, err = NewProcess(r, k, f, mpi.FlavourMPICH, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Streams()[0].Run(); err != nil {
@@ -64,7 +64,7 @@ func TestWatchInTheMidst(t *testing.T) {
 	const tests = repeatsAtOnce + 10
 	r, k := inVain(t, tests)
 	f := &fake{now: 1e6, on: make(map[string]func(c *Call))}
-	p, err := New(r, k, f, mpi.MPICH, Options{Pace: PaceGaps})
+	p, err := NewProcess(r, k, f, mpi.FlavourMPICH, Options{Pace: PaceGaps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestWatchInTheMidst(t *testing.T) {
 	w := Watchdog{Timeout: 15, Exit: func(int) {}} // a call takes 10
 	number := 2
 	f.on["MPI_Test"] = func(c *Call) {
-		lines := p.Describe(c.Begin + 5e6)
+		lines := p.Describe(c.BeginNs + 5e6)
 		if want := fmt.Sprintf("waits for 5ms in call %d, MPI_Test(", number); len(lines) != 1 || !strings.Contains(lines[0], want) {
 			t.Errorf("%q is not in %q", want, lines)
 		}

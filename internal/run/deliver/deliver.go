@@ -33,8 +33,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge"
 )
 
-// A Rank is one that takes part.
-type Rank struct {
+// A RankPart is one that takes part.
+type RankPart struct {
 	merge.Transport
 	*merge.SeriesGathering
 	// Host is equal for ranks that share a kernel, and so see the same files.
@@ -50,18 +50,18 @@ type Rank struct {
 
 // A SeriesPiece is the times of a rank's calls.
 type SeriesPiece struct {
-	Size  int64
-	Sum   uint32
-	Write func(w io.Writer) error
+	Size     int64
+	Checksum uint32
+	Write    func(w io.Writer) error
 }
 
-// A Place is where a trace may go. Unless Overwrite is set, it gets a numbered name if a
+// A Destination is where a trace may go. Unless Overwrite is set, it gets a numbered name if a
 // file has that one.
-type Place struct {
-	Name      string
-	Overwrite bool
-	Make      bool // the folder, if it isn't there
-	Spare     bool // the name is left to another trace, this one has a number
+type Destination struct {
+	Name             string
+	Overwrite        bool
+	MakeFolder       bool // the folder, if it isn't there
+	NumberedNameOnly bool // the name is left to another trace, this one has a number
 }
 
 // Kinds of messages, their first byte. A rank that is asked for one kind and sends
@@ -86,7 +86,7 @@ type parts struct {
 
 func (p *parts) add(o *parts) {
 	p.sizes.Concat(o.sizes)
-	p.sum = wire.JoinSums(p.sum, o.sum, o.total)
+	p.sum = wire.JoinChecksums(p.sum, o.sum, o.total)
 	p.total += o.total
 	p.trouble = cmp.Or(p.trouble, o.trouble)
 }
@@ -104,7 +104,7 @@ func decodeParts(msg []byte, width int) (*parts, error) {
 	}
 	p := &parts{sum: r.Uint32(), trouble: r.String()}
 	p.sizes = column.DecodeRuns(r, width)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		return nil, err
 	}
 	for n := range p.sizes.All() {
@@ -140,31 +140,31 @@ func decodeOrder(msg []byte) (*writeOrder, error) {
 	r := wire.NewReader(msg, "place of times")
 	r.Byte()
 	o := &writeOrder{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
-	return o, r.Done()
+	return o, r.Finish()
 }
 
 // A crew is a rank with what it knows of those below it.
 type crew struct {
-	*Rank
+	*RankPart
 	below []*parts // parallel to Children; nil for a child that never reported
 	gone  []bool   // parallel to Children: lost the thread since
 	all   parts
 }
 
 // muster learns the sizes of the times in the rank's block, if there are any.
-func muster(k *Rank) *crew {
-	c := &crew{Rank: k, below: make([]*parts, len(k.Children)), gone: make([]bool, len(k.Children))}
+func muster(k *RankPart) *crew {
+	c := &crew{RankPart: k, below: make([]*parts, len(k.Children)), gone: make([]bool, len(k.Children))}
 	own := parts{}
 	if k.Times != nil {
-		own = parts{total: k.Times.Size, sum: k.Times.Sum}
+		own = parts{total: k.Times.Size, sum: k.Times.Checksum}
 	}
 	if k.Trouble != nil {
 		own.trouble = fmt.Sprintf("rank %d: %v", k.Rank(), k.Trouble)
 	}
-	own.sizes = column.FromValues(own.total)
+	own.sizes = column.ColumnOf(own.total)
 	c.all.add(&own)
 	for _, block := range merge.Children(k.Rank(), k.Size()) {
-		p := &parts{sizes: column.Constant(0, block.Width)}
+		p := &parts{sizes: column.Constant(0, block.RankCount)}
 		for i, child := range k.Children {
 			if child == block {
 				p = c.sizesOf(i)
@@ -177,29 +177,29 @@ func muster(k *Rank) *crew {
 
 func (c *crew) sizesOf(i int) *parts {
 	child := c.Children[i]
-	msg, err := c.Recv(child.From)
+	msg, err := c.Recv(child.FirstRank)
 	if err == nil {
-		c.below[i], err = decodeParts(msg, child.Width)
+		c.below[i], err = decodeParts(msg, child.RankCount)
 	}
 	if err != nil {
-		return &parts{sizes: column.Constant(0, child.Width), trouble: fmt.Sprintf("rank %d: %v", child.From, err)}
+		return &parts{sizes: column.Constant(0, child.RankCount), trouble: fmt.Sprintf("rank %d: %v", child.FirstRank, err)}
 	}
 	return c.below[i]
 }
 
 // DeliverOnRank takes part on a rank other than 0. It reports whether the trace is whole; the
 // error says why the rank doesn't know.
-func DeliverOnRank(k *Rank) (whole bool, err error) {
+func DeliverOnRank(k *RankPart) (whole bool, err error) {
 	defer func() {
 		for _, child := range merge.Children(k.Rank(), k.Size()) {
-			if e := k.Send(child.From, verdict(whole)); e != nil && err == nil {
-				err = fmt.Errorf("deliver: verdict for rank %d: %w", child.From, e)
+			if e := k.Send(child.FirstRank, verdict(whole)); e != nil && err == nil {
+				err = fmt.Errorf("deliver: verdict for rank %d: %w", child.FirstRank, e)
 			}
 		}
 	}()
 	parent := merge.Parent(k.Rank())
 	var c *crew
-	if k.Needed() {
+	if k.IsNeeded() {
 		c = muster(k)
 		if err := k.Send(parent, c.all.encode()); err != nil {
 			return false, fmt.Errorf("deliver: %w", err)
@@ -248,31 +248,31 @@ func end(trouble error) []byte {
 
 // A Delivery is what became of a trace.
 type Delivery struct {
-	Path     string  // where it is; "" if nowhere
-	Place    int     // which of the places that is in
-	Failed   []error // why it is not in the places before
-	Lost     error   // why the times of some calls are not in it
-	Complete bool    // it has all there is: what ranks recorded need not be kept
+	Path             string  // where it is; "" if nowhere
+	DestinationIndex int     // which of the places that is in
+	Failed           []error // why it is not in the places before
+	Lost             error   // why the times of some calls are not in it
+	Complete         bool    // it has all there is: what ranks recorded need not be kept
 }
 
 // DeliverOnRoot takes part on rank 0. content makes what the trace is to hold. Unless it says
 // that this is whole, ranks keep what they recorded even if there is a trace.
-func DeliverOnRoot(k *Rank, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Place) (d Delivery) {
+func DeliverOnRoot(k *RankPart, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Destination) (d Delivery) {
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
-			if err := k.Send(child.From, verdict(d.Complete)); err != nil {
-				d.Failed = append(d.Failed, fmt.Errorf("verdict for rank %d: %w", child.From, err))
+			if err := k.Send(child.FirstRank, verdict(d.Complete)); err != nil {
+				d.Failed = append(d.Failed, fmt.Errorf("verdict for rank %d: %w", child.FirstRank, err))
 			}
 		}
 	}()
 	var crew *crew
 	var times *sections.Series
-	if k.Needed() {
+	if k.IsNeeded() {
 		crew = muster(k)
 		if crew.all.trouble != "" {
 			d.Lost = errors.New(crew.all.trouble)
 		}
-		times = &sections.Series{Sizes: slices.Collect(crew.all.sizes.All()), Sum: crew.all.sum}
+		times = &sections.Series{Sizes: slices.Collect(crew.all.sizes.All()), Checksum: crew.all.sum}
 	}
 	c, whole, err := content(times)
 	var e *sections.Encoded
@@ -286,7 +286,7 @@ func DeliverOnRoot(k *Rank, content func(times *sections.Series) (c *sections.Co
 	for i, place := range places {
 		path, err := place.deliver(crew, e)
 		if err == nil {
-			d.Path, d.Place, d.Complete = path, i, whole && d.Lost == nil
+			d.Path, d.DestinationIndex, d.Complete = path, i, whole && d.Lost == nil
 			return d
 		}
 		d.Failed = append(d.Failed, err)
@@ -295,8 +295,8 @@ func DeliverOnRoot(k *Rank, content func(times *sections.Series) (c *sections.Co
 }
 
 // deliver makes the file.
-func (p *Place) deliver(c *crew, e *sections.Encoded) (path string, err error) {
-	if p.Make {
+func (p *Destination) deliver(c *crew, e *sections.Encoded) (path string, err error) {
+	if p.MakeFolder {
 		dir := filepath.Dir(p.Name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", err
@@ -314,7 +314,7 @@ func (p *Place) deliver(c *crew, e *sections.Encoded) (path string, err error) {
 		}
 	}
 	n := 1
-	if p.Spare {
+	if p.NumberedNameOnly {
 		n = 2
 	}
 	for ; ; n++ {

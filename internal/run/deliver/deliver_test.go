@@ -26,7 +26,7 @@ type world struct {
 	ranks   int
 	program func(r *tracktest.Recorder)
 	timed   func(rank int) bool
-	change  func(rank int, k *deliver.Rank) // what is odd about a rank, before it merges
+	change  func(rank int, k *deliver.RankPart) // what is odd about a rank, before it merges
 	places  []string
 }
 
@@ -42,16 +42,16 @@ func (w *world) run(t *testing.T) *ends {
 	e := &ends{whole: make([]bool, w.ranks)}
 	var wg sync.WaitGroup
 	for i, tp := range merge.LocalTransports(w.ranks) {
-		k := &deliver.Rank{Transport: tp, Host: 1}
+		k := &deliver.RankPart{Transport: tp, Host: 1}
 		tr := tracks[i]
 		if w.timed != nil && w.timed(i) {
-			tracktest.Timed(tr, timing.Lossless, func(n int) (gap, duration uint64) { return uint64(n), uint64(100 + i) })
+			tracktest.Timed(tr, timing.ModeLossless, func(n int) (gap, duration uint64) { return uint64(n), uint64(100 + i) })
 			var b bytes.Buffer
-			n, err := merge.WriteSeries(tr, &b)
+			n, err := merge.WriteCallTimes(tr, &b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			k.Times = &deliver.SeriesPiece{Size: n, Sum: crc32.Checksum(b.Bytes(), wire.Castagnoli), Write: func(w io.Writer) error {
+			k.Times = &deliver.SeriesPiece{Size: n, Checksum: crc32.Checksum(b.Bytes(), wire.Castagnoli), Write: func(w io.Writer) error {
 				_, err := w.Write(b.Bytes())
 				return err
 			}}
@@ -69,9 +69,9 @@ func (w *world) run(t *testing.T) *ends {
 				e.whole[i], _ = deliver.DeliverOnRank(k)
 				return
 			}
-			var places []deliver.Place
+			var places []deliver.Destination
 			for _, p := range w.places {
-				places = append(places, deliver.Place{Name: p})
+				places = append(places, deliver.Destination{Name: p})
 			}
 			e.Delivery = deliver.DeliverOnRoot(k, func(times *sections.Series) (*sections.Content, bool, error) {
 				c, err := s.Content(nil)
@@ -118,7 +118,7 @@ func (w *world) check(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range k.Timed(0) {
+		for c, err := range k.TimedCalls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestTimes(t *testing.T) {
 				t.Run(fmt.Sprintf("%d %s, %s", ranks, name, times), func(t *testing.T) {
 					dir := t.TempDir()
 					w := &world{ranks: ranks, program: tracktest.Transpose(6), timed: timed, places: []string{filepath.Join(dir, "app")}}
-					w.change = func(rank int, k *deliver.Rank) {
+					w.change = func(rank int, k *deliver.RankPart) {
 						if apart(rank) {
 							k.Open = elsewhere
 						}
@@ -202,14 +202,14 @@ func TestNextPlace(t *testing.T) {
 		w := &world{ranks: ranks, program: tracktest.Transpose(6), timed: func(int) bool { return true }, places: []string{missing, filepath.Join(dir, "app")}}
 		e := w.run(t)
 		e.told(t, true)
-		if e.Place != 1 || len(e.Failed) != 1 || !errors.Is(e.Failed[0], os.ErrNotExist) {
+		if e.DestinationIndex != 1 || len(e.Failed) != 1 || !errors.Is(e.Failed[0], os.ErrNotExist) {
 			t.Errorf("%d ranks: %+v", ranks, e.Delivery)
 		}
 		w.check(t, e.Path)
 		for odd := 1; odd < ranks; odd += 3 {
 			dir := t.TempDir()
 			w.places = []string{filepath.Join(dir, "full"), filepath.Join(dir, "app")}
-			w.change = func(rank int, k *deliver.Rank) {
+			w.change = func(rank int, k *deliver.RankPart) {
 				if rank == odd {
 					k.Open = func(name string, token []byte, same bool) (io.WriterAt, func() error, error) {
 						if strings.Contains(name, "full") {
@@ -221,7 +221,7 @@ func TestNextPlace(t *testing.T) {
 			}
 			e := w.run(t)
 			e.told(t, true)
-			if e.Place != 1 || len(e.Failed) != 1 || !strings.Contains(e.Failed[0].Error(), fmt.Sprintf("rank %d: no space left", odd)) {
+			if e.DestinationIndex != 1 || len(e.Failed) != 1 || !strings.Contains(e.Failed[0].Error(), fmt.Sprintf("rank %d: no space left", odd)) {
 				t.Errorf("%d ranks, rank %d: %+v", ranks, odd, e.Delivery)
 			}
 			w.check(t, e.Path)
@@ -339,7 +339,7 @@ func TestDeath(t *testing.T) {
 					w := &world{ranks: ranks, program: tracktest.Stencil(2), timed: func(int) bool { return timed }, places: []string{filepath.Join(dir, "app")}}
 					list := mortals(ranks)
 					list[victim].left = lives
-					w.change = func(rank int, k *deliver.Rank) {
+					w.change = func(rank int, k *deliver.RankPart) {
 						k.Transport = list[rank]
 						if rank%2 == 1 {
 							k.Open = elsewhere
@@ -387,7 +387,7 @@ func TestTimesAreNotCollected(t *testing.T) {
 		pieces := make([][]byte, ranks)
 		dir := t.TempDir()
 		w := &world{ranks: ranks, program: tracktest.Stencil(2), timed: func(int) bool { return true }, places: []string{filepath.Join(dir, "app")}}
-		w.change = func(rank int, k *deliver.Rank) {
+		w.change = func(rank int, k *deliver.RankPart) {
 			gauges[rank] = &gauge{Transport: k.Transport}
 			k.Transport = gauges[rank]
 			b := make([]byte, size)
@@ -395,7 +395,7 @@ func TestTimesAreNotCollected(t *testing.T) {
 				b[i] = byte(i*(2*rank+1)>>3 ^ i>>11)
 			}
 			pieces[rank] = b
-			k.Times = &deliver.SeriesPiece{Size: int64(size), Sum: crc32.Checksum(b, wire.Castagnoli), Write: func(w io.Writer) error {
+			k.Times = &deliver.SeriesPiece{Size: int64(size), Checksum: crc32.Checksum(b, wire.Castagnoli), Write: func(w io.Writer) error {
 				for part := b; len(part) > 0; part = part[min(len(part), 100_000):] {
 					if _, err := w.Write(part[:min(len(part), 100_000)]); err != nil {
 						return err

@@ -27,11 +27,11 @@ func TestNested(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := InsideRecordedProgram(filepath.Join(dir, c.own)); got != c.want {
+		if got := StartedByRecordedProgram(filepath.Join(dir, c.own)); got != c.want {
 			t.Errorf("%s beside %q: %v", c.own, c.others, got)
 		}
 	}
-	if InsideRecordedProgram("") {
+	if StartedByRecordedProgram("") {
 		t.Error("a process without a folder")
 	}
 }

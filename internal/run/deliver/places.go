@@ -43,20 +43,20 @@ func FallbackFolders(scratch string) []string {
 	return list
 }
 
-// Places lists where a trace of that name may go, the folders of Elsewhere last.
-func Places(name string, overwrite bool, scratch string) []Place {
-	list := []Place{{Name: name, Overwrite: overwrite}}
+// Destinations lists where a trace of that name may go, the folders of Elsewhere last.
+func Destinations(name string, overwrite bool, scratch string) []Destination {
+	list := []Destination{{Name: name, Overwrite: overwrite}}
 	for _, dir := range FallbackFolders(scratch) {
-		list = append(list, Place{Name: filepath.Join(dir, filepath.Base(name)), Make: true})
+		list = append(list, Destination{Name: filepath.Join(dir, filepath.Base(name)), MakeFolder: true})
 	}
 	return list
 }
 
 // BringCommand is the command that brings a trace to where it should be.
 func BringCommand(path, wanted string) string {
-	move := show.Quote([]string{"mv", path, wanted})
+	move := show.QuoteCommand([]string{"mv", path, wanted})
 	if _, err := os.Stat(filepath.Dir(wanted)); errors.Is(err, fs.ErrNotExist) {
-		return show.Quote([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
+		return show.QuoteCommand([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
 	}
 	return move
 }
@@ -68,8 +68,8 @@ const ProbedVariable = "SPOOR_PROBED"
 // room is about what a small trace takes.
 const room = 64 << 10
 
-// ProbePlaces finds out whether a trace of that name could be written.
-func ProbePlaces(name string) error {
+// ProbeDestinations finds out whether a trace of that name could be written.
+func ProbeDestinations(name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".probe*")
 	if err == nil {
 		_, err = f.Write(make([]byte, room))
@@ -95,9 +95,9 @@ func FileSystemReason(err error) error {
 // deepest bounds how many processes are between a program and one that it starts.
 const deepest = 100
 
-// InsideRecordedProgram reports whether a recorded program that still runs started this one: a process that this one comes from has records beside dir,
+// StartedByRecordedProgram reports whether a recorded program that still runs started this one: a process that this one comes from has records beside dir,
 // the process's own folder HOST-PID. The name of the run's trace is that program's.
-func InsideRecordedProgram(dir string) bool {
+func StartedByRecordedProgram(dir string) bool {
 	host, ok := strings.CutSuffix(strings.TrimSuffix(filepath.Base(dir), filepath.Ext(dir)), "-"+strconv.Itoa(os.Getpid()))
 	if !ok { // the name of a host has dots, too
 		host, ok = strings.CutSuffix(filepath.Base(dir), "-"+strconv.Itoa(os.Getpid()))

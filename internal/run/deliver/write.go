@@ -25,7 +25,7 @@ func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end fun
 		}
 		below := *o
 		below.at = places[i]
-		if err := c.Send(c.Children[i].From, below.encode()); err != nil {
+		if err := c.Send(c.Children[i].FirstRank, below.encode()); err != nil {
 			c.gone[i] = true
 		}
 	}
@@ -45,7 +45,7 @@ func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end fun
 		}
 		if failed != nil {
 			c.gone[i] = true
-			t = fmt.Errorf("times of rank %d: %w", c.Children[i].From, failed)
+			t = fmt.Errorf("times of rank %d: %w", c.Children[i].FirstRank, failed)
 		}
 		trouble = cmp.Or(trouble, t)
 	}
@@ -77,12 +77,14 @@ func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble
 	if c.Times == nil || c.Times.Size == 0 {
 		return nil, nil
 	}
-	name := func(err error) error { return fmt.Errorf("times of rank %d: %w", c.Rank.Rank(), FileSystemReason(err)) }
+	name := func(err error) error {
+		return fmt.Errorf("times of rank %d: %w", c.RankPart.Rank(), FileSystemReason(err))
+	}
 	open := c.Open
 	if open == nil {
 		open = OpenShared
 	}
-	if c.Rank.Rank() > 0 {
+	if c.RankPart.Rank() > 0 {
 		f, closed, err := open(o.name, o.token, o.host == c.Host)
 		if err == nil {
 			w := &limited{to: io.NewOffsetWriter(f, o.begin+o.at), left: c.Times.Size}
@@ -158,7 +160,7 @@ const dataHead = 1 + 8
 // series, until its end. trouble is what the block says went wrong.
 func (c *crew) listen(i int, from, to int64, put func(at int64, data []byte)) (trouble, err error) {
 	for {
-		msg, err := c.Recv(c.Children[i].From)
+		msg, err := c.Recv(c.Children[i].FirstRank)
 		switch {
 		case err != nil:
 			return nil, err
@@ -173,7 +175,7 @@ func (c *crew) listen(i int, from, to int64, put func(at int64, data []byte)) (t
 			if text := r.String(); text != "" {
 				trouble = errors.New(text)
 			}
-			return trouble, r.Done()
+			return trouble, r.Finish()
 		default:
 			return nil, errMessage
 		}

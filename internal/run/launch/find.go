@@ -11,10 +11,10 @@ import (
 
 // A Runner starts a number of ranks under one MPI.
 type Runner struct {
-	Launcher  Launcher
-	Flavour   string   // openmpi or mpich; "" if the launcher serves any MPI
-	Line      []string // {n} is replaced by the number of ranks
-	Libraries []string // names of the MPI library to try, best first
+	Launcher        Launcher
+	Flavour         string   // openmpi or mpich; "" if the launcher serves any MPI
+	CommandTemplate []string // {n} is replaced by the number of ranks
+	Libraries       []string // names of the MPI library to try, best first
 }
 
 // candidates are the names under which launchers are found, most specific first.
@@ -31,11 +31,11 @@ var libraries = map[string][]string{
 
 // starts reports whether a launcher is the flavour's own.
 func (l Launcher) starts(flavour string) bool {
-	return flavour == "openmpi" && l.openMPI() || flavour == "mpich" && l == Hydra
+	return flavour == "openmpi" && l.openMPI() || flavour == "mpich" && l == LauncherHydra
 }
 
-// Find returns the first runner that is installed of the flavours, in order.
-func Find(flavours ...string) (*Runner, error) {
+// FindRunner returns the first runner that is installed of the flavours, in order.
+func FindRunner(flavours ...string) (*Runner, error) {
 	var tried []string
 	for _, f := range flavours {
 		for _, name := range candidates[f] {
@@ -44,7 +44,7 @@ func Find(flavours ...string) (*Runner, error) {
 				tried = append(tried, name)
 				continue
 			}
-			l := Identify(name)
+			l := IdentifyLauncher(name)
 			if !l.starts(f) {
 				continue
 			}
@@ -59,9 +59,9 @@ func Find(flavours ...string) (*Runner, error) {
 		strings.Join(flavours, " or "), strings.Join(tried, ", "))
 }
 
-// Parse makes a runner of a line that the user gave. flavour says which MPI the
+// ParseRunner makes a runner of a line that the user gave. flavour says which MPI the
 // ranks are to load; "" leaves it to what the launcher is.
-func Parse(line, flavour string) (*Runner, error) {
+func ParseRunner(line, flavour string) (*Runner, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return nil, fmt.Errorf("--launcher: nothing there; give a line such as 'mpiexec -n {n}'")
@@ -82,12 +82,12 @@ func RunnerOf(line []string, flavour string) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{Launcher: Identify(line[0]), Flavour: flavour, Line: line}
+	r := &Runner{Launcher: IdentifyLauncher(line[0]), Flavour: flavour, CommandTemplate: line}
 	if r.Flavour == "" {
 		switch r.Launcher {
-		case OpenMPI, PRRTE:
+		case LauncherOpenMPI, LauncherPRRTE:
 			r.Flavour = "openmpi"
-		case Hydra:
+		case LauncherHydra:
 			r.Flavour = "mpich"
 		default:
 			return nil, fmt.Errorf("%q: which MPI do its ranks use? Give --mpi", strings.Join(line, " "))
@@ -123,7 +123,7 @@ func near(path, flavour string) []string {
 // Args returns the command line that starts n ranks of a program.
 func (r *Runner) Args(n int, program ...string) []string {
 	var args []string
-	for _, w := range r.Line {
+	for _, w := range r.CommandTemplate {
 		args = append(args, strings.ReplaceAll(w, "{n}", strconv.Itoa(n)))
 	}
 	return append(args, program...)

@@ -11,7 +11,7 @@ import (
 func TestFunctions(t *testing.T) {
 	found := 0
 	for _, flavour := range mpi.Flavours() {
-		names, err := FunctionsOf(flavour)
+		names, err := MPIFunctionsOf(flavour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,10 +23,10 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s: %d functions", flavour, len(names))
 		}
 	}
-	if found == 0 && len(Installed()) > 0 {
+	if found == 0 && len(InstalledMPIs()) > 0 {
 		t.Error("no functions, though an MPI is installed")
 	}
-	if _, err := Functions("/dev/null"); err == nil {
+	if _, err := MPIFunctionsIn("/dev/null"); err == nil {
 		t.Error("no error for a file that is no library")
 	}
 }

@@ -20,27 +20,27 @@ import (
 
 // An Inspection is what is known of one program.
 type Inspection struct {
-	Path    string    `json:"path"`
-	Kind    string    `json:"kind"`              // "executable", "script"
-	Script  string    `json:"script,omitempty"`  // interpreter of a script
-	MPI     []Library `json:"mpi"`               // MPI libraries it loads at start
-	Fortran []string  `json:"fortran"`           // Fortran bindings it uses
-	Layers  []Layer   `json:"layers,omitempty"`  // what else wraps MPI functions
-	Missing []string  `json:"missing,omitempty"` // needed libraries that are not found
+	Path             string           `json:"path"`
+	Kind             string           `json:"kind"`              // "executable", "script"
+	Script           string           `json:"script,omitempty"`  // interpreter of a script
+	MPI              []Library        `json:"mpi"`               // MPI libraries it loads at start
+	FortranBindings  []string         `json:"fortran"`           // FortranBindings bindings it uses
+	WrapperLibraries []WrapperLibrary `json:"layers,omitempty"`  // what else wraps MPI functions
+	Missing          []string         `json:"missing,omitempty"` // needed libraries that are not found
 	// Checkers that are built in, as AddressSanitizer.
 	Sanitizers []string `json:"sanitizers,omitempty"`
 	// AddressSanitizer wants to be the first library, and the program's own options override those by which the shim
 	// prevents that.
-	FirstInOrder bool `json:"-"`
+	WantsFirstPreload bool `json:"-"`
 	// It loads an MPI library at start, or has one in it.
 	UsesMPI bool `json:"-"`
-	// Loops of it and its libraries that count their iterations, see papers/pass.
-	Loops int `json:"counting_loops,omitempty"`
+	// CountingLoops of it and its libraries that count their iterations, see papers/pass.
+	CountingLoops int `json:"counting_loops,omitempty"`
 
 	libraries []string // that it loads at start
 
 	Obstacle string `json:"obstacle,omitempty"`
-	Note     string `json:"note,omitempty"`
+	NoteText string `json:"note,omitempty"`
 }
 
 // A Library is an MPI library on this machine.
@@ -50,9 +50,9 @@ type Library struct {
 	Family string `json:"family"`
 }
 
-// A Layer is a library, or the program itself, that defines MPI functions on top of those of the
+// A WrapperLibrary is a library, or the program itself, that defines MPI functions on top of those of the
 // MPI: a profiler, a checker, a timer that is built in.
-type Layer struct {
+type WrapperLibrary struct {
 	Path      string   `json:"path"`
 	Functions []string `json:"functions"`
 }
@@ -60,8 +60,8 @@ type Layer struct {
 // Traceable reports whether there is no obstacle.
 func (r *Inspection) Traceable() bool { return r.Obstacle == "" }
 
-// Inspect examines the file at path, all but what Symbols adds.
-func Inspect(path string) (*Inspection, error) {
+// InspectProgram examines the file at path, all but what Symbols adds.
+func InspectProgram(path string) (*Inspection, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func Inspect(path string) (*Inspection, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	r := &Inspection{Path: path, Kind: "executable", MPI: []Library{}, Fortran: []string{}}
+	r := &Inspection{Path: path, Kind: "executable", MPI: []Library{}, FortranBindings: []string{}}
 	if st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
 		r.Obstacle = "it is set-user-id or set-group-id: the loader ignores LD_PRELOAD for it"
 	}
@@ -103,7 +103,7 @@ func scriptOf(path string, r *Inspection) (*Inspection, error) {
 	}
 	r.Kind = "script"
 	r.Script = strings.TrimSpace(string(line[2:]))
-	r.Note = "whatever MPI the script loads is traced, also if an interpreter loads it late, as mpi4py does"
+	r.NoteText = "whatever MPI the script loads is traced, also if an interpreter loads it late, as mpi4py does"
 	return r, nil
 }
 
@@ -117,11 +117,11 @@ func (r *Inspection) examine(f *elf.File) {
 	r.sanitize(f, r.libraries)
 	for _, l := range r.libraries {
 		name := filepath.Base(l)
-		if family := FamilyOf(name); family != "" {
+		if family := MPIFamilyOf(name); family != "" {
 			r.MPI = append(r.MPI, Library{Name: name, Path: l, Family: family})
 		}
 		if binding := fortranBinding(name); binding != "" {
-			r.Fortran = append(r.Fortran, binding)
+			r.FortranBindings = append(r.FortranBindings, binding)
 		}
 	}
 	r.UsesMPI = len(r.MPI) > 0 || definesMPI(f)
@@ -130,9 +130,9 @@ func (r *Inspection) examine(f *elf.File) {
 	case len(r.MPI) == 0 && definesMPI(f):
 		r.Obstacle = "its MPI library is linked into it statically; link MPI dynamically (libmpi.so or libmpich.so)"
 	case len(r.MPI) == 0:
-		r.Note = "it does not load an MPI library at start; if it loads one later (Python, Julia, plug-ins), that is traced"
+		r.NoteText = "it does not load an MPI library at start; if it loads one later (Python, Julia, plug-ins), that is traced"
 	case families(r.MPI) > 1:
-		r.Note = "it loads two MPI families at once, which seldom works"
+		r.NoteText = "it loads two MPI families at once, which seldom works"
 	}
 }
 
@@ -157,16 +157,16 @@ func definesMPI(f *elf.File) bool {
 	return false
 }
 
-// FamilyOf returns which family of MPIs a library name belongs to, "" for none.
-func FamilyOf(name string) string {
+// MPIFamilyOf returns which family of MPIs a library name belongs to, "" for none.
+func MPIFamilyOf(name string) string {
 	switch {
 	case strings.HasPrefix(name, "libmpi_abi.so"):
-		return mpi.ABI.Family()
+		return mpi.FlavourABI.FamilyText()
 	case strings.HasPrefix(name, "libmpich.so"), strings.HasPrefix(name, "libmpi.so.12"), strings.HasPrefix(name, "libmpi_intel.so"),
 		strings.HasPrefix(name, "libmpi_cray.so"), strings.HasPrefix(name, "libmpi_gnu"):
-		return mpi.MPICH.Family()
+		return mpi.FlavourMPICH.FamilyText()
 	case strings.HasPrefix(name, "libmpi.so"):
-		return mpi.OpenMPI.Family()
+		return mpi.FlavourOpenMPI.FamilyText()
 	}
 	return ""
 }
@@ -185,9 +185,9 @@ func fortranBinding(name string) string {
 	return ""
 }
 
-// Functions returns the names of the MPI functions that a library has for C
+// MPIFunctionsIn returns the names of the MPI functions that a library has for C
 // programs.
-func Functions(path string) (map[string]bool, error) {
+func MPIFunctionsIn(path string) (map[string]bool, error) {
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("inspect: %w", err)
@@ -213,7 +213,7 @@ func (r *Inspection) Symbols() {
 	}
 	for _, path := range slices.Concat([]string{r.Path}, preloaded(), r.libraries) {
 		if f, err := elf.Open(path); err == nil {
-			r.Loops += loops(f)
+			r.CountingLoops += loops(f)
 			r.layer(path, f)
 			f.Close()
 		}
@@ -222,7 +222,7 @@ func (r *Inspection) Symbols() {
 
 // layer notes a file that defines functions of the standard and is no MPI library.
 func (r *Inspection) layer(path string, f *elf.File) {
-	if name := filepath.Base(path); FamilyOf(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
+	if name := filepath.Base(path); MPIFamilyOf(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
 		return
 	}
 	list, _ := f.DynamicSymbols()
@@ -238,7 +238,7 @@ func (r *Inspection) layer(path string, f *elf.File) {
 		}
 	}
 	if len(names) > 0 && (pmpi || r.Path != path) { // else the MPI is in the program
-		r.Layers = append(r.Layers, Layer{path, slices.Sorted(maps.Keys(names))})
+		r.WrapperLibraries = append(r.WrapperLibraries, WrapperLibrary{path, slices.Sorted(maps.Keys(names))})
 	}
 }
 
@@ -264,13 +264,13 @@ func preloaded() []string {
 	return strings.FieldsFunc(os.Getenv("LD_PRELOAD"), func(c rune) bool { return c == ':' || c == ' ' })
 }
 
-// FunctionsOf returns the functions that an MPI library of this flavour on this machine has; nil if none is installed.
-func FunctionsOf(flavour mpi.Flavour) (map[string]bool, error) {
-	for _, l := range Installed() {
-		if l.Family != flavour.Family() {
+// MPIFunctionsOf returns the functions that an MPI library of this flavour on this machine has; nil if none is installed.
+func MPIFunctionsOf(flavour mpi.Flavour) (map[string]bool, error) {
+	for _, l := range InstalledMPIs() {
+		if l.Family != flavour.FamilyText() {
 			continue
 		}
-		names, err := Functions(l.Path)
+		names, err := MPIFunctionsIn(l.Path)
 		if err != nil || names["MPI_Init"] {
 			return names, err
 		}

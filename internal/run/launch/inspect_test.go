@@ -36,11 +36,11 @@ func TestProgramFindsMPIThroughLibraries(t *testing.T) {
 		"-Wl,--no-as-needed", filepath.Join(dir, "libmpi.so.40"), "-Wl,-rpath,$ORIGIN")
 	app := build(t, dir, "app", "int main(void) { return 0; }", "-Wl,--no-as-needed",
 		filepath.Join(dir, "libmpi_usempif08.so.40"), "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined")
-	r, err := Inspect(app)
+	r, err := InspectProgram(app)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Traceable() || len(r.MPI) != 1 || r.MPI[0].Family != "Open MPI" || len(r.Fortran) != 1 {
+	if !r.Traceable() || len(r.MPI) != 1 || r.MPI[0].Family != "Open MPI" || len(r.FortranBindings) != 1 {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -53,11 +53,11 @@ func TestProgramCountsLoops(t *testing.T) {
 	}
 	build(t, dir, "libx.so", note("5"), "-shared", "-fPIC", "-Wl,-soname,libx.so")
 	app := build(t, dir, "app", note("7")+note("30")+"int main(void) { return 0; }", "-Wl,--no-as-needed", filepath.Join(dir, "libx.so"), "-Wl,-rpath,$ORIGIN")
-	if r := symbols(t, app); r.Loops != 42 {
+	if r := symbols(t, app); r.CountingLoops != 42 {
 		t.Errorf("got %+v", r)
 	}
 	cut := build(t, dir, "cut", note("7")+`__asm__(".pushsection .note.spoor, \"a\", @note; .long 6, 16, 1; .popsection");int main(void) { return 0; }`)
-	if r := symbols(t, cut); r.Loops != 7 {
+	if r := symbols(t, cut); r.CountingLoops != 7 {
 		t.Errorf("a note that is cut short: %+v", r)
 	}
 }
@@ -65,7 +65,7 @@ func TestProgramCountsLoops(t *testing.T) {
 // symbols is all that is known of a program.
 func symbols(t *testing.T, path string) *Inspection {
 	t.Helper()
-	r, err := Inspect(path)
+	r, err := InspectProgram(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestProgramNamesTheObstacle(t *testing.T) {
 	static := build(t, dir, "static", "int main(void) { return 0; }", "-static")
 	inside := build(t, dir, "inside", "int PMPI_Init(void) { return 0; } int main(void) { return PMPI_Init(); }")
 	for path, want := range map[string]string{static: "statically linked", inside: "linked into it"} {
-		r, err := Inspect(path)
+		r, err := InspectProgram(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestProgramNamesTheObstacle(t *testing.T) {
 	if err := os.Chmod(setuid, 0o755|os.ModeSetuid); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Inspect(setuid); err != nil || r.Traceable() {
+	if r, err := InspectProgram(setuid); err != nil || r.Traceable() {
 		t.Errorf("set-user-id program: %+v, %v", r, err)
 	}
 }
@@ -100,10 +100,10 @@ func TestProgramTellsScriptsFromJunk(t *testing.T) {
 	script, junk := filepath.Join(dir, "s"), filepath.Join(dir, "j")
 	_ = os.WriteFile(script, []byte("#!/usr/bin/python3 -u\nprint()\n"), 0o755)
 	_ = os.WriteFile(junk, []byte("junk"), 0o755)
-	if r, err := Inspect(script); err != nil || r.Kind != "script" || r.Script != "/usr/bin/python3 -u" {
+	if r, err := InspectProgram(script); err != nil || r.Kind != "script" || r.Script != "/usr/bin/python3 -u" {
 		t.Errorf("script: %+v, %v", r, err)
 	}
-	if _, err := Inspect(junk); err == nil {
+	if _, err := InspectProgram(junk); err == nil {
 		t.Error("junk was taken for a program")
 	}
 }

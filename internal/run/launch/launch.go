@@ -25,11 +25,11 @@ import (
 type Launcher int
 
 const (
-	NoLauncher     Launcher = iota // the program itself: a singleton
-	OpenMPI                        // mpirun, orterun: -x NAME=VALUE
-	PRRTE                          // prterun, and mpirun from Open MPI 5 on: the same, but not for what ranks spawn
-	Hydra                          // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
-	OwnEnvironment                 // srun, flux, jsrun, … hand their own environment on
+	NoLauncher             Launcher = iota // the program itself: a singleton
+	LauncherOpenMPI                        // mpirun, orterun: -x NAME=VALUE
+	LauncherPRRTE                          // prterun, and mpirun from Open MPI 5 on: the same, but not for what ranks spawn
+	LauncherHydra                          // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
+	LauncherOwnEnvironment                 // srun, flux, jsrun, … hand their own environment on
 )
 
 func (l Launcher) String() string {
@@ -42,15 +42,15 @@ var environ = map[string]bool{
 	"mpirun_rsh": true, "ibrun": true, "palsrun": true,
 }
 
-// Identify returns which launcher a command name is. Names such as mpirun are links on most systems, so the target file
+// IdentifyLauncher returns which launcher a command name is. Names such as mpirun are links on most systems, so the target file
 // decides; if its name is inconclusive, the launcher's version text.
-func Identify(name string) Launcher {
+func IdentifyLauncher(name string) Launcher {
 	base := filepath.Base(name)
 	if (environ[base] || runs(base) && !usual[name]) && usesMPI(name) {
 		return NoLauncher // a program may be called flux
 	}
 	if environ[base] {
-		return OwnEnvironment
+		return LauncherOwnEnvironment
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -63,17 +63,17 @@ func Identify(name string) Launcher {
 	for _, n := range []string{filepath.Base(real), base} {
 		switch {
 		case n == "orterun":
-			return OpenMPI
+			return LauncherOpenMPI
 		case n == "prterun", n == "prte":
-			return PRRTE
+			return LauncherPRRTE
 		case !runs(n): // programs too have names such as solver.openmpi
 		case strings.HasSuffix(n, ".openmpi"):
-			if ask(path) == PRRTE {
-				return PRRTE
+			if ask(path) == LauncherPRRTE {
+				return LauncherPRRTE
 			}
-			return OpenMPI
+			return LauncherOpenMPI
 		case strings.Contains(n, "hydra"), strings.HasSuffix(n, ".mpich"):
-			return Hydra
+			return LauncherHydra
 		}
 	}
 	if !runs(base) {
@@ -91,11 +91,11 @@ func runs(base string) bool {
 	return strings.HasPrefix(base, "mpirun") || strings.HasPrefix(base, "mpiexec") || strings.HasPrefix(base, "orterun")
 }
 
-func (l Launcher) openMPI() bool { return l == OpenMPI || l == PRRTE }
+func (l Launcher) openMPI() bool { return l == LauncherOpenMPI || l == LauncherPRRTE }
 
 // FitsFamily reports whether ranks of an MPI of the family, as Family names them, find each other under the launcher.
 func FitsFamily(l Launcher, family string) bool {
-	return l == OwnEnvironment || l.openMPI() && family == mpi.OpenMPI.Family() || l == Hydra && family == mpi.MPICH.Family()
+	return l == LauncherOwnEnvironment || l.openMPI() && family == mpi.FlavourOpenMPI.FamilyText() || l == LauncherHydra && family == mpi.FlavourMPICH.FamilyText()
 }
 
 const openMPIVersion = `\(open mpi\) v?(\d+)\.`
@@ -108,28 +108,28 @@ func ask(path string) Launcher {
 	text := strings.ToLower(string(out))
 	switch {
 	case strings.Contains(text, "prrte"):
-		return PRRTE
+		return LauncherPRRTE
 	case strings.Contains(text, "open mpi"), strings.Contains(text, "openrte"):
 		if m := regexp.MustCompile(openMPIVersion).FindStringSubmatch(text); m != nil && (len(m[1]) > 1 || m[1] >= "5") {
-			return PRRTE
+			return LauncherPRRTE
 		}
-		return OpenMPI
+		return LauncherOpenMPI
 	case strings.Contains(text, "hydra"), strings.Contains(text, "intel(r) mpi"), strings.Contains(text, "mpich"):
-		return Hydra
+		return LauncherHydra
 	}
-	return OwnEnvironment
+	return LauncherOwnEnvironment
 }
 
-// A Var is an environment variable for the ranks.
-type Var struct{ Name, Value string }
+// A EnvVar is an environment variable for the ranks.
+type EnvVar struct{ Name, Value string }
 
-// Command returns the command line that runs args under launcher l with vars
+// CommandLine returns the command line that runs args under launcher l with vars
 // set in the ranks, and the environment of the launcher itself. Where the
 // launcher has options that reach all ranks, its own environment stays as it is.
-func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
+func CommandLine(l Launcher, args []string, vars []EnvVar) (argv, env []string) {
 	env = os.Environ()
 	switch l {
-	case OpenMPI, PRRTE:
+	case LauncherOpenMPI, LauncherPRRTE:
 		if at, _ := listFile(l, args); at > 0 {
 			if argv, err := withVars(args, at, vars); err == nil {
 				return argv, extend(env, vars)
@@ -147,11 +147,11 @@ func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
 				argv = append(argv, opts...)
 			}
 		}
-		if l == PRRTE { // what ranks spawn on this host has the launcher's environment
+		if l == LauncherPRRTE { // what ranks spawn on this host has the launcher's environment
 			env = extend(env, vars)
 		}
 		return argv, env
-	case Hydra:
+	case LauncherHydra:
 		argv = []string{args[0]}
 		for _, v := range vars {
 			argv = append(argv, "-genv", v.Name, v.Value)
@@ -161,16 +161,16 @@ func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
 	return args, extend(env, vars)
 }
 
-func extend(env []string, vars []Var) []string {
+func extend(env []string, vars []EnvVar) []string {
 	for _, v := range vars {
 		env = append(env, v.Name+"="+v.Value)
 	}
 	return env
 }
 
-// Program guesses the program among the launcher's arguments: the first executable one, after wrappers; for an
+// GuessProgram guesses the program among the launcher's arguments: the first executable one, after wrappers; for an
 // interpreter, the script after it. If a file names programs it is the first of them. Empty if none.
-func Program(l Launcher, args []string) string {
+func GuessProgram(l Launcher, args []string) string {
 	if p := listed(l, args); p != "" {
 		return p
 	}
@@ -180,7 +180,7 @@ func Program(l Launcher, args []string) string {
 	}
 	a, rest := args[i], args[i:]
 	if n := WrapperWords(rest); n > 0 {
-		if p := Program(NoLauncher, rest[n:]); p != "" || !strings.Contains(a, "/") {
+		if p := GuessProgram(NoLauncher, rest[n:]); p != "" || !strings.Contains(a, "/") {
 			return p
 		}
 		return a // ./time input.txt, where time is a script: nothing after it can be started
@@ -254,7 +254,7 @@ func script(args []string) string {
 			for len(words) > 0 && (words[0] == "exec" || assigns(words[0])) {
 				words = words[1:]
 			}
-			if p := Program(NoLauncher, words); p != "" {
+			if p := GuessProgram(NoLauncher, words); p != "" {
 				return p
 			}
 		}
@@ -313,14 +313,14 @@ func InRank() bool {
 
 // A JobPlace is a process's place in the job, as set by the launcher.
 type JobPlace struct {
-	Rank  int    // -1: not set, as are the following ones if 0 or ""
-	Ranks int    // of the job
-	Local int    // of these on this node
-	Job   string // one of several that have to do with each other
+	Rank       int    // -1: not set, as are the following ones if 0 or ""
+	Ranks      int    // of the job
+	LocalRanks int    // of these on this node
+	JobName    string // one of several that have to do with each other
 }
 
-// Launched reads that from the environment.
-func Launched(getenv func(name string) string) JobPlace {
+// ReadJobPlace reads that from the environment.
+func ReadJobPlace(getenv func(name string) string) JobPlace {
 	number := func(without int, names ...string) int {
 		for _, name := range names {
 			if n, err := strconv.Atoi(getenv(name)); err == nil && n >= 0 {
@@ -330,16 +330,16 @@ func Launched(getenv func(name string) string) JobPlace {
 		return without
 	}
 	return JobPlace{
-		Rank:  number(-1, append(rankVariables, "PMI_ID", "SLURM_PROCID")...),
-		Ranks: number(0, "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE", "PALS_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"),
-		Local: number(0, "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"),
-		Job:   cmp.Or(getenv("PMIX_NAMESPACE"), getenv("PMI_JOBID"), getenv("PMI_KVSNAME")),
+		Rank:       number(-1, append(rankVariables, "PMI_ID", "SLURM_PROCID")...),
+		Ranks:      number(0, "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE", "PALS_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"),
+		LocalRanks: number(0, "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"),
+		JobName:    cmp.Or(getenv("PMIX_NAMESPACE"), getenv("PMI_JOBID"), getenv("PMI_KVSNAME")),
 	}
 }
 
-// Siblings names the processes that this one's parent has started: ranks of one job on one node, mostly. The name is of the host, also if
+// SiblingRanksName names the processes that this one's parent has started: ranks of one job on one node, mostly. The name is of the host, also if
 // hosts have started alike, and of the container, if that has process numbers of its own.
-func Siblings(host string) string {
+func SiblingRanksName(host string) string {
 	parent := os.Getppid()
 	began := "0"
 	// The name, in parentheses, may hold anything.
@@ -357,5 +357,5 @@ func Siblings(host string) string {
 
 var ofSiblings = regexp.MustCompile(`-\d+-\d+-[0-9a-f]{8}$`)
 
-// HostOf is the host in such a name, and any other name itself.
-func HostOf(name string) string { return ofSiblings.ReplaceAllString(name, "") }
+// HostOfName is the host in such a name, and any other name itself.
+func HostOfName(name string) string { return ofSiblings.ReplaceAllString(name, "") }

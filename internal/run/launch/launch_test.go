@@ -40,19 +40,19 @@ func TestIdentifyFollowsLinksThenAsks(t *testing.T) {
 		tool(t, dir, program, "")
 	}
 	for name, want := range map[string]Launcher{
-		"mpirun": OpenMPI, "mpiexec.hydra": Hydra, "mpiexec": Hydra, "mpirun.other": OpenMPI, "mpirun.later": PRRTE, "mpiexec.openmpi": PRRTE, "mpirun.openmpi": OpenMPI, "prterun": PRRTE, "srun": OwnEnvironment, "app": NoLauncher,
+		"mpirun": LauncherOpenMPI, "mpiexec.hydra": LauncherHydra, "mpiexec": LauncherHydra, "mpirun.other": LauncherOpenMPI, "mpirun.later": LauncherPRRTE, "mpiexec.openmpi": LauncherPRRTE, "mpirun.openmpi": LauncherOpenMPI, "prterun": LauncherPRRTE, "srun": LauncherOwnEnvironment, "app": NoLauncher,
 		"nwchem.openmpi": NoLauncher, "solver.mpich": NoLauncher, "hydra": NoLauncher,
 	} {
-		if got := Identify(filepath.Join(dir, name)); got != want {
+		if got := IdentifyLauncher(filepath.Join(dir, name)); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
 }
 
 func TestCommandPassesVariables(t *testing.T) {
-	vars := []Var{{"A", "1"}, {"B", "x y"}}
+	vars := []EnvVar{{"A", "1"}, {"B", "x y"}}
 	args := []string{"mpirun", "-n", "1", "a", ":", "-n", "2", "b"}
-	got, env := Command(OpenMPI, args, vars)
+	got, env := CommandLine(LauncherOpenMPI, args, vars)
 	want := []string{"mpirun", "-x", "A=1", "-x", "B=x y", "-n", "1", "a", ":", "-x", "A=1", "-x", "B=x y", "-n", "2", "b"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -60,16 +60,16 @@ func TestCommandPassesVariables(t *testing.T) {
 	if d := cmp.Diff(os.Environ(), env); d != "" {
 		t.Errorf("the launcher's environment: %s", d)
 	}
-	got, env = Command(PRRTE, args, vars)
+	got, env = CommandLine(LauncherPRRTE, args, vars)
 	if d := cmp.Diff(want, got); d != "" || !slices.Contains(env, "A=1") || !slices.Contains(env, "B=x y") {
 		t.Errorf("what ranks spawn doesn't have them: %q, %q", got, env)
 	}
-	got, _ = Command(Hydra, args, vars)
+	got, _ = CommandLine(LauncherHydra, args, vars)
 	want = []string{"mpirun", "-genv", "A", "1", "-genv", "B", "x y", "-n", "1", "a", ":", "-n", "2", "b"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	got, env = Command(NoLauncher, []string{"a"}, vars)
+	got, env = CommandLine(NoLauncher, []string{"a"}, vars)
 	if len(got) != 1 || env[len(env)-1] != "B=x y" {
 		t.Errorf("got %q, …%q", got, env[len(env)-1])
 	}
@@ -105,11 +105,11 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 		{[]string{"mpirun", "-n", "4", "nice"}, "nice"},
 		{[]string{"mpirun", "-n", "4", "timeout", "5"}, ""},
 	} {
-		if got := Program(OpenMPI, c.args); got != c.want {
+		if got := GuessProgram(LauncherOpenMPI, c.args); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.args, got, c.want)
 		}
 	}
-	if got := Program(NoLauncher, []string{app, "-n"}); got != app {
+	if got := GuessProgram(NoLauncher, []string{app, "-n"}); got != app {
 		t.Errorf("singleton: got %q", got)
 	}
 }
@@ -139,10 +139,10 @@ func TestProgramsNamedAsToolsAre(t *testing.T) {
 		path := mpiProgram(name)
 		for _, rest := range [][]string{nil, {input}, {app}, {"-n", "3", "A=B", app}, {"-c", app}} {
 			args := append([]string{"mpirun", "-n", "4", path}, rest...)
-			if got := Program(Hydra, args); got != path {
+			if got := GuessProgram(LauncherHydra, args); got != path {
 				t.Errorf("%q: the program is %q", args, got)
 			}
-			if got := Program(Hydra, append([]string{"mpirun", "-n", "4", "nice", "-n", "3"}, args[3:]...)); got != path {
+			if got := GuessProgram(LauncherHydra, append([]string{"mpirun", "-n", "4", "nice", "-n", "3"}, args[3:]...)); got != path {
 				t.Errorf("behind nice: %q: the program is %q", args, got)
 			}
 			if got := WrapperWords(args[3:]); got != 0 {
@@ -151,22 +151,22 @@ func TestProgramsNamedAsToolsAre(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"flux", "srun", "mpirun_test", "mpiexec-like"} {
-		if got := Identify(mpiProgram(name)); got != NoLauncher {
+		if got := IdentifyLauncher(mpiProgram(name)); got != NoLauncher {
 			t.Errorf("%s is a launcher: %v", name, got)
 		}
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	if got := Program(Hydra, []string{"mpirun", "perf", app}); got != "perf" {
+	if got := GuessProgram(LauncherHydra, []string{"mpirun", "perf", app}); got != "perf" {
 		t.Errorf("found by PATH: %q", got)
 	}
 	// A program that can't be told from a wrapper by what it loads.
 	script := tool(t, dir, "stdbuf", "")
 	for _, args := range [][]string{{script}, {script, input}, {script, "-o", "L", input}} {
-		if got := Program(Hydra, append([]string{"mpirun", "-n", "4"}, args...)); got != script {
+		if got := GuessProgram(LauncherHydra, append([]string{"mpirun", "-n", "4"}, args...)); got != script {
 			t.Errorf("%q: the program is %q", args, got)
 		}
 	}
-	if got := Program(Hydra, []string{"mpirun", script, "-oL", app}); got != app {
+	if got := GuessProgram(LauncherHydra, []string{"mpirun", script, "-oL", app}); got != app {
 		t.Errorf("a wrapper by its path: the program is %q", got)
 	}
 }
@@ -176,7 +176,7 @@ func TestFits(t *testing.T) {
 		l      Launcher
 		family string
 		want   bool
-	}{{OpenMPI, "Open MPI", true}, {PRRTE, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {OwnEnvironment, "Open MPI", true}, {NoLauncher, "Open MPI", false}} {
+	}{{LauncherOpenMPI, "Open MPI", true}, {LauncherPRRTE, "Open MPI", true}, {LauncherOpenMPI, "MPICH family", false}, {LauncherHydra, "MPICH family", true}, {LauncherOwnEnvironment, "Open MPI", true}, {NoLauncher, "Open MPI", false}} {
 		if got := FitsFamily(c.l, c.family); got != c.want {
 			t.Errorf("%v with %s: %v", c.l, c.family, got)
 		}
@@ -221,11 +221,11 @@ func TestPreloads(t *testing.T) {
 		{"mpirun -n 2 env A=b LD_PRELOAD=libx.so ./app", "libx.so", true},
 		{"srun --export=ALL,LD_PRELOAD=libx.so ./app", "libx.so", true},
 	} {
-		if got, sets := PreloadOf(strings.Fields(c.line)); got != c.want || sets != c.sets {
+		if got, sets := PreloadSetBy(strings.Fields(c.line)); got != c.want || sets != c.sets {
 			t.Errorf("%q: %q, %v", c.line, got, sets)
 		}
 	}
-	if got, _ := PreloadOf([]string{"mpirun", "sh", "-c", "LD_PRELOAD='libx.so' exec ./app"}); got != "libx.so" {
+	if got, _ := PreloadSetBy([]string{"mpirun", "sh", "-c", "LD_PRELOAD='libx.so' exec ./app"}); got != "libx.so" {
 		t.Errorf("in a shell's command: %q", got)
 	}
 }
@@ -239,7 +239,7 @@ func TestInstead(t *testing.T) {
 		{"mpirun -n 1 " + app + " x : -n 2 " + app, "mpirun -n 1 get it : -n 2 get it"},
 		{"mpirun -n 1 " + app + " x : -n 2 nothing-of-that-name", ""},
 	} {
-		if got := strings.Join(ReplaceCommand(Hydra, strings.Fields(c.line), []string{"get", "it"}), " "); got != c.want {
+		if got := strings.Join(ReplaceCommand(LauncherHydra, strings.Fields(c.line), []string{"get", "it"}), " "); got != c.want {
 			t.Errorf("%s: %s", c.line, got)
 		}
 	}

@@ -15,11 +15,11 @@ import (
 func listFile(l Launcher, args []string) (at int, numbered bool) {
 	for i := 1; i < len(args); i++ {
 		switch o := strings.TrimPrefix(args[i], "-"); {
-		case l == Hydra && (o == "configfile" || o == "-configfile"), l.openMPI() && (o == "app" || o == "-app"):
+		case l == LauncherHydra && (o == "configfile" || o == "-configfile"), l.openMPI() && (o == "app" || o == "-app"):
 			if i+1 < len(args) {
 				return i + 1, false
 			}
-		case l == OwnEnvironment && o == "-multi-prog":
+		case l == LauncherOwnEnvironment && o == "-multi-prog":
 			// The file is in the program's place, after options. Further options may follow it.
 			for k := len(args) - 1; k > i; k-- {
 				if isFile(args[k]) {
@@ -47,12 +47,12 @@ func listed(l Launcher, args []string) string {
 			continue
 		}
 		if numbered {
-			if p := Program(NoLauncher, words[1:]); p != "" {
+			if p := GuessProgram(NoLauncher, words[1:]); p != "" {
 				return p
 			}
 			continue
 		}
-		if p := Program(l, append([]string{args[0]}, words...)); p != "" {
+		if p := GuessProgram(l, append([]string{args[0]}, words...)); p != "" {
 			return p
 		}
 	}
@@ -77,7 +77,7 @@ var held []*os.File
 // withVars returns the arguments of Open MPI's launcher with another file in place of that which names the programs: each
 // line has options for vars. The launcher ignores those on its command line then. Values with spaces are left out, as lines
 // have no quotes: the launcher's own environment has them.
-func withVars(args []string, at int, vars []Var) ([]string, error) {
+func withVars(args []string, at int, vars []EnvVar) ([]string, error) {
 	text, err := os.ReadFile(args[at])
 	if err != nil {
 		return nil, err

@@ -27,19 +27,19 @@ func TestListedPrograms(t *testing.T) {
 		args []string
 		want string
 	}{
-		{Hydra, []string{"mpiexec", "-configfile", lines}, app},
-		{Hydra, []string{"mpiexec", "-f", "hosts", "-configfile", lines}, app},
-		{OpenMPI, []string{"mpirun", "--app", lines}, app},
-		{PRRTE, []string{"mpirun", "-app", lines}, app},
-		{OwnEnvironment, []string{"srun", "-n", "5", "--multi-prog", ranks}, app},
-		{OwnEnvironment, []string{"srun", "--multi-prog", "-n", "5", ranks}, app},
-		{Hydra, []string{"mpiexec", "-configfile", filepath.Join(dir, "none")}, ""},
+		{LauncherHydra, []string{"mpiexec", "-configfile", lines}, app},
+		{LauncherHydra, []string{"mpiexec", "-f", "hosts", "-configfile", lines}, app},
+		{LauncherOpenMPI, []string{"mpirun", "--app", lines}, app},
+		{LauncherPRRTE, []string{"mpirun", "-app", lines}, app},
+		{LauncherOwnEnvironment, []string{"srun", "-n", "5", "--multi-prog", ranks}, app},
+		{LauncherOwnEnvironment, []string{"srun", "--multi-prog", "-n", "5", ranks}, app},
+		{LauncherHydra, []string{"mpiexec", "-configfile", filepath.Join(dir, "none")}, ""},
 	} {
-		if got := Program(c.l, c.args); got != c.want {
+		if got := GuessProgram(c.l, c.args); got != c.want {
 			t.Errorf("%v %v: got %q, want %q", c.l, c.args, got, c.want)
 		}
 	}
-	argv, env := Command(OpenMPI, []string{"mpirun", "-v", "--app", lines}, []Var{{"A", "1"}, {"B", "x y"}})
+	argv, env := CommandLine(LauncherOpenMPI, []string{"mpirun", "-v", "--app", lines}, []EnvVar{{"A", "1"}, {"B", "x y"}})
 	if !slices.Equal(argv[:3], []string{"mpirun", "-v", "--app"}) || !slices.Contains(env, "A=1") || !slices.Contains(env, "B=x y") {
 		t.Errorf("%q", argv)
 	}

@@ -138,12 +138,12 @@ var loaderCache = sync.OnceValue(func() map[string][]string {
 	return cache
 })
 
-// Installed lists the MPI libraries that the loader knows, by name.
-func Installed() []Library {
+// InstalledMPIs lists the MPI libraries that the loader knows, by name.
+func InstalledMPIs() []Library {
 	libs := []Library{}
 	seen := map[string]bool{}
 	for name, paths := range loaderCache() {
-		family := FamilyOf(name)
+		family := MPIFamilyOf(name)
 		if family == "" || strings.HasSuffix(name, ".so") {
 			continue
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Run runs the launcher with our standard streams and hands signals on; it returns
+// RunLauncher runs the launcher with our standard streams and hands signals on; it returns
 // the exit code as a shell would give it.
-func Run(argv, env []string) (int, error) {
+func RunLauncher(argv, env []string) (int, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = env
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr

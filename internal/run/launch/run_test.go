@@ -13,7 +13,7 @@ import (
 // TestMain is also the process that the signals below are sent to.
 func TestMain(m *testing.M) {
 	if script := os.Getenv("LAUNCH_TEST_SCRIPT"); script != "" {
-		code, err := Run([]string{"/bin/sh", script}, os.Environ())
+		code, err := RunLauncher([]string{"/bin/sh", script}, os.Environ())
 		if err != nil {
 			panic(err)
 		}

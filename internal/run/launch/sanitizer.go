@@ -28,8 +28,8 @@ var sanitizers = []sanitizer{
 // asanOptions is what a program defines to set AddressSanitizer's options.
 const asanOptions = "__asan_default_options"
 
-// NamesOptions reports whether a program may have options of its own for AddressSanitizer, without a look at its libraries.
-func NamesOptions(path string) bool {
+// MayHaveSanitizerOptions reports whether a program may have options of its own for AddressSanitizer, without a look at its libraries.
+func MayHaveSanitizerOptions(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {
 		return false
@@ -59,15 +59,15 @@ func (r *Inspection) sanitize(f *elf.File, libs []string) {
 			r.Sanitizers = append(r.Sanitizers, s.name)
 		}
 		if shared && s.library == "asan" && defined[asanOptions] {
-			r.FirstInOrder = true
+			r.WantsFirstPreload = true
 		}
 	}
 }
 
-// Preload tries to preload a library into a program that does nothing, and
+// TryPreload tries to preload a library into a program that does nothing, and
 // returns what the loader says against it: a C library that is too old, for
 // instance. It runs no MPI program.
-func Preload(library string) string {
+func TryPreload(library string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	c := exec.CommandContext(ctx, "/bin/true")

@@ -19,11 +19,11 @@ func InSlurm(args []string) bool {
 const taskEpilog = "SLURM_TASK_EPILOG"
 
 // SetEpilog sets a program for that, unless the user has one.
-func SetEpilog(args []string, program string) []Var {
+func SetEpilog(args []string, program string) []EnvVar {
 	if !InSlurm(args) || os.Getenv(taskEpilog) != "" {
 		return nil
 	}
-	return []Var{{taskEpilog, program}}
+	return []EnvVar{{taskEpilog, program}}
 }
 
 // InEpilog reports whether Slurm runs this process as such.
@@ -32,8 +32,8 @@ func InEpilog() bool { return os.Getenv("SLURM_SCRIPT_CONTEXT") == "epilog_task"
 // StepNodes lists the hosts of the step whose epilog this process is.
 func StepNodes() []string { return hosts(os.Getenv("SLURM_STEP_NODELIST")) }
 
-// Nodes lists the hosts of the Slurm job that this process is in; nil: of none.
-func Nodes() []string {
+// JobNodes lists the hosts of the Slurm job that this process is in; nil: of none.
+func JobNodes() []string {
 	n, err := strconv.Atoi(os.Getenv("SLURM_HET_SIZE"))
 	if err != nil {
 		return hosts(os.Getenv("SLURM_JOB_NODELIST"))
@@ -91,9 +91,9 @@ func expand(name string) (list []string) {
 	return list
 }
 
-// OnNodes is the command that starts one process on each of some hosts: within a job of Slurm that has them, as a step beside others, or else
+// CommandOnNodes is the command that starts one process on each of some hosts: within a job of Slurm that has them, as a step beside others, or else
 // as a new job.
-func OnNodes(nodes []string, within bool, program ...string) []string {
+func CommandOnNodes(nodes []string, within bool, program ...string) []string {
 	n := strconv.Itoa(len(nodes))
 	line := []string{"srun", "-w", strings.Join(nodes, ","), "-N", n, "-n", n}
 	if p := os.Getenv("SLURM_JOB_PARTITION"); within {
@@ -135,15 +135,15 @@ func WhatKeepsEnvironment(args []string) string {
 
 func passesAll(list string) bool { return slices.Contains(strings.Split(list, ","), "ALL") }
 
-// Expand puts into a file's name what it has of a Slurm job, as in the names of Slurm's own files: %j for its number, %A and %a for those of
+// ExpandJobName puts into a file's name what it has of a Slurm job, as in the names of Slurm's own files: %j for its number, %A and %a for those of
 // an array and in it, %N for its first node, %x for its name. Outside of a job the name is as it is.
-func Expand(name string) (string, error) {
+func ExpandJobName(name string) (string, error) {
 	job := os.Getenv("SLURM_JOB_ID")
 	if job == "" {
 		return name, nil
 	}
 	node := ""
-	if nodes := Nodes(); len(nodes) > 0 {
+	if nodes := JobNodes(); len(nodes) > 0 {
 		node = nodes[0]
 	}
 	values := map[byte]string{'j': job, 'A': os.Getenv("SLURM_ARRAY_JOB_ID"), 'a': os.Getenv("SLURM_ARRAY_TASK_ID"), 'N': node, 'x': os.Getenv("SLURM_JOB_NAME"), '%': "%"}

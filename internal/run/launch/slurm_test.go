@@ -20,21 +20,21 @@ func TestNodes(t *testing.T) {
 		"n[1-2000000],n[3-2],": nil,
 	} {
 		t.Setenv("SLURM_JOB_NODELIST", text)
-		if got := Nodes(); !slices.Equal(got, want) {
+		if got := JobNodes(); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
 	t.Setenv("SLURM_HET_SIZE", "2")
 	t.Setenv("SLURM_JOB_NODELIST_HET_GROUP_0", "node1")
 	t.Setenv("SLURM_JOB_NODELIST_HET_GROUP_1", "node[2-3]")
-	if got := Nodes(); !slices.Equal(got, []string{"node1", "node2", "node3"}) {
+	if got := JobNodes(); !slices.Equal(got, []string{"node1", "node2", "node3"}) {
 		t.Errorf("of two parts: %q", got)
 	}
 }
 
 func TestExpand(t *testing.T) {
 	t.Setenv("SLURM_JOB_ID", "")
-	if name, err := Expand("app-%j.spoor"); name != "app-%j.spoor" || err != nil {
+	if name, err := ExpandJobName("app-%j.spoor"); name != "app-%j.spoor" || err != nil {
 		t.Errorf("outside of a job: %s, %v", name, err)
 	}
 	t.Setenv("SLURM_JOB_ID", "17")
@@ -43,7 +43,7 @@ func TestExpand(t *testing.T) {
 	t.Setenv("SLURM_JOB_NODELIST", "node[2-3]")
 	t.Setenv("SLURM_JOB_NAME", "")
 	for name, want := range map[string]string{"%j-%A_%a.%N%%": "17-16_3.node2%", "a": "a", "a%": "a%", "%x": "", "%q": ""} {
-		if got, err := Expand(name); got != want || (err != nil) != (want == "") {
+		if got, err := ExpandJobName(name); got != want || (err != nil) != (want == "") {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}

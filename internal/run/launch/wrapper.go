@@ -65,7 +65,7 @@ func usesMPI(word string) bool {
 	if err != nil {
 		return false
 	}
-	r, err := Inspect(path)
+	r, err := InspectProgram(path)
 	return err == nil && r.UsesMPI
 }
 
@@ -75,9 +75,9 @@ func assigns(word string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, "/.")
 }
 
-// PreloadOf returns the value that a command line gives LD_PRELOAD for the ranks, as `mpiexec -genv LD_PRELOAD libx.so`
+// PreloadSetBy returns the value that a command line gives LD_PRELOAD for the ranks, as `mpiexec -genv LD_PRELOAD libx.so`
 // and `env LD_PRELOAD=libx.so ./app` do: it replaces the value that all ranks get. Without such words it returns false.
-func PreloadOf(args []string) (libraries string, sets bool) {
+func PreloadSetBy(args []string) (libraries string, sets bool) {
 	const name = "LD_PRELOAD"
 	for i, a := range args {
 		_, value, ok := strings.Cut(a, name+"=")

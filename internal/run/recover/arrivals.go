@@ -14,19 +14,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
-// An Arrival is a process in a call that waits for all others of its job: MPI_Init, MPI_Session_init or MPI_Finalize. Its mark is a file
+// An ArrivalMark is a process in a call that waits for all others of its job: MPI_Init, MPI_Session_init or MPI_Finalize. Its mark is a file
 // beside process directories (shim/arrive.c), since there are no records before the first two and after the last.
-type Arrival struct {
-	Call    string
-	Host    string
-	PID     int
-	StartNs int64  // since 1970
-	space   uint64 // namespace of PID; 0: not known
-	Rank    int    // -1: not known
-	Ranks   int    // of the job; 0: not known
-	Local   int    // of these on the host; 0: not known
-	Job     string
-	Alive   bool // it runs on this machine
+type ArrivalMark struct {
+	Call       string
+	Host       string
+	PID        int
+	StartNs    int64  // since 1970
+	space      uint64 // namespace of PID; 0: not known
+	Rank       int    // -1: not known
+	Ranks      int    // of the job; 0: not known
+	LocalRanks int    // of these on the host; 0: not known
+	Job        string
+	Alive      bool // it runs on this machine
 
 	path string
 }
@@ -34,11 +34,11 @@ type Arrival struct {
 // arrivalSuffix ends the names of marks.
 const arrivalSuffix = ".in"
 
-// Arrivals reads the marks in a job's folder, or in those right below path. Others aren't meant to be there: what is no mark is passed over.
-func Arrivals(path string) []Arrival {
+// ReadArrivals reads the marks in a job's folder, or in those right below path. Others aren't meant to be there: what is no mark is passed over.
+func ReadArrivals(path string) []ArrivalMark {
 	files, _ := filepath.Glob(filepath.Join(path, "*"+arrivalSuffix))
 	below, _ := filepath.Glob(filepath.Join(path, "spoor-*", "*"+arrivalSuffix))
-	var list []Arrival
+	var list []ArrivalMark
 	for _, file := range append(files, below...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -46,18 +46,18 @@ func Arrivals(path string) []Arrival {
 		}
 		if a, err := ReadArrival(text); err == nil {
 			a.path = file
-			a.Alive = Alive(&capture.Context{Host: a.Host, PID: a.PID, Namespace: a.space, LockFile: file, StartNs: a.StartNs})
+			a.Alive = IsAlive(&capture.Context{Host: a.Host, PID: a.PID, Namespace: a.space, LockFile: file, StartNs: a.StartNs})
 			list = append(list, *a)
 		}
 	}
-	slices.SortFunc(list, func(a, b Arrival) int {
+	slices.SortFunc(list, func(a, b ArrivalMark) int {
 		return slices.Compare([]int64{int64(a.Rank), a.StartNs}, []int64{int64(b.Rank), b.StartNs})
 	})
 	return list
 }
 
-// ForgetEnded removes the marks of processes that have ended.
-func ForgetEnded(list []Arrival) {
+// RemoveEndedMarks removes the marks of processes that have ended.
+func RemoveEndedMarks(list []ArrivalMark) {
 	for i := range list {
 		if !list[i].Alive {
 			_ = os.Remove(list[i].path)
@@ -66,8 +66,8 @@ func ForgetEnded(list []Arrival) {
 }
 
 // ReadArrival reads a mark.
-func ReadArrival(text []byte) (*Arrival, error) {
-	a := &Arrival{Rank: -1}
+func ReadArrival(text []byte) (*ArrivalMark, error) {
+	a := &ArrivalMark{Rank: -1}
 	env := make(map[string]string)
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
@@ -105,14 +105,14 @@ func ReadArrival(text []byte) (*Arrival, error) {
 	if a.Call == "" || a.Host == "" || a.PID <= 0 {
 		return nil, fmt.Errorf("arrival: not complete")
 	}
-	of := launch.Launched(func(name string) string { return env[name] })
+	of := launch.ReadJobPlace(func(name string) string { return env[name] })
 	if a.Rank < 0 {
 		a.Rank = of.Rank
 	}
 	if a.Ranks <= 0 {
 		a.Ranks = of.Ranks
 	}
-	a.Local, a.Job = of.Local, of.Job
+	a.LocalRanks, a.Job = of.LocalRanks, of.JobName
 	if a.Rank >= a.Ranks && a.Ranks > 0 || a.Ranks < 0 {
 		return nil, fmt.Errorf("arrival: rank %d of %d", a.Rank, a.Ranks)
 	}

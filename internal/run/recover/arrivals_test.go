@@ -24,7 +24,7 @@ func TestReadArrival(t *testing.T) {
 	} {
 		a, err := ReadArrival([]byte(c.text))
 		if err != nil || a.Call != "MPI_Session_init" || a.Host != "node1" || a.PID != 4711 || a.StartNs != 17e17 ||
-			a.Rank != c.rank || a.Ranks != c.ranks || a.Local != c.local || a.Job != c.job {
+			a.Rank != c.rank || a.Ranks != c.ranks || a.LocalRanks != c.local || a.Job != c.job {
 			t.Errorf("%q: %+v, %v", c.text, a, err)
 		}
 	}
@@ -62,23 +62,23 @@ func TestJobsInInit(t *testing.T) {
 		}
 	}
 	put(1 << 30) // nobody has that number
-	if jobs := Jobs([]string{parent}); len(jobs) != 0 {
+	if jobs := FindJobs([]string{parent}); len(jobs) != 0 {
 		t.Errorf("of a process that has ended: %+v", jobs)
 	}
 	put(os.Getpid())
-	jobs := Jobs([]string{parent})
-	if len(jobs) != 1 || !jobs[0].Lives() || !jobs[0].Has(os.Getppid()) || jobs[0].Has(1<<30) {
+	jobs := FindJobs([]string{parent})
+	if len(jobs) != 1 || !jobs[0].IsAlive() || !jobs[0].HasProcess(os.Getppid()) || jobs[0].HasProcess(1<<30) {
 		t.Fatalf("%+v", jobs)
 	}
 	if _, pid := jobs[0].Name(); pid != os.Getpid() {
 		t.Errorf("its process is %d", pid)
 	}
-	list := Arrivals(parent)
+	list := ReadArrivals(parent)
 	if len(list) != 2 {
 		t.Fatalf("%+v", list)
 	}
-	ForgetEnded(list)
-	if list = Arrivals(dir); len(list) != 1 || list[0].PID != os.Getpid() {
+	RemoveEndedMarks(list)
+	if list = ReadArrivals(dir); len(list) != 1 || list[0].PID != os.Getpid() {
 		t.Errorf("after the others are forgotten: %+v", list)
 	}
 }

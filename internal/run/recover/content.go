@@ -17,8 +17,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrNothing says that no process of a world left records that can be read.
-var ErrNothing = errors.New("no records that can be read")
+// ErrNoRecords says that no process of a world left records that can be read.
+var ErrNoRecords = errors.New("no records that can be read")
 
 // Content merges what there is of the world. Producer names the version of
 // the program that does it.
@@ -35,7 +35,7 @@ func (w *World) Content(producer string) (*sections.Content, error) {
 		tracks = append(tracks, p.Track)
 	}
 	if first == nil {
-		return nil, ErrNothing
+		return nil, ErrNoRecords
 	}
 	s, err := merge.MergeAll(tracks, w.Ranks)
 	if err != nil {
@@ -45,11 +45,11 @@ func (w *World) Content(producer string) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Timeless = !slices.ContainsFunc(tracks, func(tr *track.Track) bool { return !tr.Timeless })
+	c.NoTimes = !slices.ContainsFunc(tracks, func(tr *track.Track) bool { return !tr.Timeless })
 	var errs timing.Options
 	for _, tr := range tracks {
-		if tr.Log != nil {
-			errs = tr.Log.Options
+		if tr.TimeLog != nil {
+			errs = tr.TimeLog.Options
 		}
 	}
 	for _, v := range errs.Environment() {
@@ -68,7 +68,7 @@ func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	any := false
 	for _, tr := range tracks {
 		byRank[tr.Rank] = tr
-		any = any || tr.Log != nil
+		any = any || tr.TimeLog != nil
 	}
 	if !any {
 		return nil, nil
@@ -79,20 +79,20 @@ func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	}
 	s := &sections.Series{Data: f, Sizes: make([]int64, ranks)}
 	for rank, tr := range byRank {
-		if s.Sizes[rank], err = merge.WriteSeries(tr, f); err != nil {
+		if s.Sizes[rank], err = merge.WriteCallTimes(tr, f); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", rank, err)
 		}
 	}
 	return s, nil
 }
 
-// Add finds out who waited for whom, and when, until the processes ended, from the times that they left, and puts it into the world's trace.
-func (w *World) Add(r *trace.Reader) error {
-	logs, some := make([]*track.Log, r.Ranks()), false
+// AddAnalyses finds out who waited for whom, and when, until the processes ended, from the times that they left, and puts it into the world's trace.
+func (w *World) AddAnalyses(r *trace.Reader) error {
+	logs, some := make([]*track.TimeLog, r.Ranks()), false
 	for _, p := range w.Processes {
 		if p.Track != nil && p.Track.Rank < len(logs) {
-			logs[p.Track.Rank] = p.Track.Clock
-			some = some || p.Track.Clock != nil
+			logs[p.Track.Rank] = p.Track.AnalysisLog
+			some = some || p.Track.AnalysisLog != nil
 		}
 	}
 	if !some {
@@ -110,7 +110,7 @@ func (w *World) Add(r *trace.Reader) error {
 
 func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	m := map[string]string{
-		trace.MetaCommand:  show.Quote(c.Args),
+		trace.MetaCommand:  show.QuoteCommand(c.Args),
 		trace.MetaMPI:      c.Flavour.String(),
 		trace.MetaLibrary:  c.Library,
 		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),
@@ -138,7 +138,7 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	case 1:
 		problem("rank %d: no process directory", missing[0])
 	default:
-		problem("ranks %s: no process directories", show.Ranges(missing))
+		problem("ranks %s: no process directories", show.FormatRanges(missing))
 	}
 	return m
 }

@@ -32,10 +32,10 @@ on those nodes; copy them here first.
 `, name, scratch)
 }
 
-// Home returns the folder next to a trace that receives the records of a dead run: PROGRAM.spoor.partial, or a numbered
+// PartialFolder returns the folder next to a trace that receives the records of a dead run: PROGRAM.spoor.partial, or a numbered
 // name if another run has that. The run is identified by its scratch folder, so that all its hosts find the same home.
 // Empty: none exists yet.
-func Home(out, scratch string) string {
+func PartialFolder(out, scratch string) string {
 	for n := 1; ; n++ {
 		dir := home(out, n)
 		if _, err := os.Lstat(dir); err != nil {
@@ -47,9 +47,9 @@ func Home(out, scratch string) string {
 	}
 }
 
-// MakeHome is Home for a run that has something to bring there. Whoever makes it puts a link for each of the hosts into it, until what is
+// MakePartialFolder is Home for a run that has something to bring there. Whoever makes it puts a link for each of the hosts into it, until what is
 // on them has come.
-func MakeHome(out, scratch string, hosts ...string) (string, error) {
+func MakePartialFolder(out, scratch string, hosts ...string) (string, error) {
 	for n := 1; ; n++ {
 		dir := home(out, n)
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func makeHome(dir, scratch string, hosts []string) error {
 		err = os.Chmod(made, 0o755)
 	}
 	if err == nil {
-		Link(made, scratch, hosts...)
+		LinkHosts(made, scratch, hosts...)
 		err = os.Rename(made, dir)
 	}
 	if err != nil {
@@ -95,8 +95,8 @@ func taken(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// HostsLinked lists the hosts with files that may be missing in a home.
-func HostsLinked(home, scratch string) (hosts []string) {
+// LinkedHosts lists the hosts with files that may be missing in a home.
+func LinkedHosts(home, scratch string) (hosts []string) {
 	entries, _ := os.ReadDir(home)
 	for _, e := range entries {
 		if target, err := os.Readlink(filepath.Join(home, e.Name())); err == nil && target == scratch {
@@ -106,9 +106,9 @@ func HostsLinked(home, scratch string) (hosts []string) {
 	return hosts
 }
 
-// Link puts links for hosts into a home in place of those that are there.
-func Link(home, scratch string, hosts ...string) {
-	for _, host := range HostsLinked(home, scratch) {
+// LinkHosts puts links for hosts into a home in place of those that are there.
+func LinkHosts(home, scratch string, hosts ...string) {
+	for _, host := range LinkedHosts(home, scratch) {
 		if !slices.Contains(hosts, host) {
 			_ = os.Remove(filepath.Join(home, host))
 		}
@@ -118,10 +118,10 @@ func Link(home, scratch string, hosts ...string) {
 	}
 }
 
-// LeaveHome removes a home to which nothing has come.
-func LeaveHome(dir, scratch string) {
-	if dirs, err := Dirs(dir); err == nil && len(dirs) == 0 {
-		Link(dir, scratch)
+// RemoveEmptyPartialFolder removes a home to which nothing has come.
+func RemoveEmptyPartialFolder(dir, scratch string) {
+	if dirs, err := ProcessDirs(dir); err == nil && len(dirs) == 0 {
+		LinkHosts(dir, scratch)
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 && entries[0].Name() == noteName {
 		_ = os.RemoveAll(dir)

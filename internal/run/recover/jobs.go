@@ -19,11 +19,11 @@ import (
 type Job struct {
 	Dir      string
 	Contexts []*capture.Context // of the processes that still live; none: they are dead, and left records
-	Arrivals []Arrival          // of those that live
+	Arrivals []ArrivalMark      // of those that live
 }
 
-// Lives reports whether a process of the job does.
-func (j *Job) Lives() bool { return len(j.Contexts)+len(j.Arrivals) > 0 }
+// IsAlive reports whether a process of the job does.
+func (j *Job) IsAlive() bool { return len(j.Contexts)+len(j.Arrivals) > 0 }
 
 // Name is the program's, or that of its folder; PID one of its processes that live.
 func (j *Job) Name() (program string, pid int) {
@@ -37,9 +37,9 @@ func (j *Job) Name() (program string, pid int) {
 	return filepath.Base(j.Dir), pid
 }
 
-// Jobs finds jobs by their scratch folders, which are directly below the parents. Unreadable ones belong to other
+// FindJobs finds jobs by their scratch folders, which are directly below the parents. Unreadable ones belong to other
 // users.
-func Jobs(parents []string) []Job {
+func FindJobs(parents []string) []Job {
 	var list []Job
 	seen := make(map[string]bool)
 	for _, parent := range parents {
@@ -50,8 +50,8 @@ func Jobs(parents []string) []Job {
 				continue
 			}
 			seen[real] = true
-			arrivals := slices.DeleteFunc(Arrivals(dir), func(a Arrival) bool { return !a.Alive })
-			if dirs, err := Dirs(dir); err == nil && len(dirs)+len(arrivals) > 0 {
+			arrivals := slices.DeleteFunc(ReadArrivals(dir), func(a ArrivalMark) bool { return !a.Alive })
+			if dirs, err := ProcessDirs(dir); err == nil && len(dirs)+len(arrivals) > 0 {
 				list = append(list, Job{dir, living(dirs), arrivals})
 			}
 		}
@@ -61,15 +61,15 @@ func Jobs(parents []string) []Job {
 
 func living(dirs []string) (list []*capture.Context) {
 	for _, d := range dirs {
-		if c, err := capture.ReadContext(d); err == nil && Alive(c) {
+		if c, err := capture.ReadContext(d); err == nil && IsAlive(c) {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// Has reports whether a process is one of the job's, or one that started them.
-func (j *Job) Has(pid int) bool {
+// HasProcess reports whether a process is one of the job's, or one that started them.
+func (j *Job) HasProcess(pid int) bool {
 	var own []int
 	for _, c := range j.Contexts {
 		own = append(own, c.PID)
@@ -95,7 +95,7 @@ func RecordedBytes(dirs []string) (n uint64) {
 	for _, dir := range dirs {
 		rings, _ := filepath.Glob(filepath.Join(dir, "ring.*"))
 		for _, path := range rings {
-			head, _ := event.HeadOf(path) // what can't be read is about to begin, or has gone
+			head, _ := event.RingHead(path) // what can't be read is about to begin, or has gone
 			n += head
 		}
 	}
@@ -105,8 +105,8 @@ func RecordedBytes(dirs []string) (n uint64) {
 // ticksPerSecond is the unit of times in /proc, the same on all Linux systems.
 const ticksPerSecond = 100
 
-// Alive reports whether the process that left a context still runs on this machine.
-func Alive(c *capture.Context) bool {
+// IsAlive reports whether the process that left a context still runs on this machine.
+func IsAlive(c *capture.Context) bool {
 	host, err := os.Hostname()
 	if err != nil || c == nil || c.Host != host || c.PID <= 0 {
 		return false
@@ -137,16 +137,16 @@ func isLocked(path string) bool {
 	return syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &l) == nil && l.Type != syscall.F_UNLCK
 }
 
-// AliveIn is Alive for a process directory.
-func AliveIn(dir string) bool {
+// IsAliveIn is Alive for a process directory.
+func IsAliveIn(dir string) bool {
 	c, err := capture.ReadContext(dir)
-	return err == nil && Alive(c)
+	return err == nil && IsAlive(c)
 }
 
-// HeldState returns the state, as /proc has it, that keeps a process of this host from running: T if a signal stopped it, t if a
+// StoppedState returns the state, as /proc has it, that keeps a process of this host from running: T if a signal stopped it, t if a
 // debugger holds it, D if it, or a thread of it, waits for a disk or another device; 0 if nothing does, or nothing is known.
-func HeldState(c *capture.Context) byte {
-	if !Alive(c) {
+func StoppedState(c *capture.Context) byte {
+	if !IsAlive(c) {
 		return 0
 	}
 	threads, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(c.PID), "task", "*", "stat"))

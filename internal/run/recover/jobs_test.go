@@ -32,7 +32,7 @@ func TestJobs(t *testing.T) {
 	if err := os.Symlink(filepath.Join(parent, "spoor-live"), filepath.Join(parent, "spoor-link")); err != nil {
 		t.Fatal(err)
 	}
-	found := Jobs([]string{parent, parent, filepath.Join(parent, "none")})
+	found := FindJobs([]string{parent, parent, filepath.Join(parent, "none")})
 	if len(found) != 3 {
 		t.Fatalf("found %+v", found)
 	}
@@ -41,7 +41,7 @@ func TestJobs(t *testing.T) {
 		t.Fatalf("%+v live", list)
 	}
 	for pid, want := range map[int]bool{os.Getpid(): true, os.Getppid(): true, 1: false, 0: false, 1 << 30: false} {
-		if got := list[0].Has(pid); got != want {
+		if got := list[0].HasProcess(pid); got != want {
 			t.Errorf("process %d: %t", pid, got)
 		}
 	}

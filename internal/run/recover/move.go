@@ -17,10 +17,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
-// Move moves process directories into dir. Scratch space is often another file system, so
+// MoveProcessDirs moves process directories into dir. Scratch space is often another file system, so
 // it copies where it can't rename. Processes that still run keep theirs, and there
 // is a link to it. If something fails, all is as it was.
-func Move(dirs []string, dir string) (err error) {
+func MoveProcessDirs(dirs []string, dir string) (err error) {
 	var made []string
 	renamed := make(map[string]string) // to where
 	defer func() {
@@ -39,7 +39,7 @@ func Move(dirs []string, dir string) (err error) {
 	var copied []string
 	now := time.Now()
 	for _, from := range dirs {
-		if AliveIn(from) {
+		if IsAliveIn(from) {
 			to := filepath.Join(dir, filepath.Base(from))
 			if err := os.Symlink(from, to); err != nil {
 				return err
@@ -63,19 +63,19 @@ func Move(dirs []string, dir string) (err error) {
 	return nil
 }
 
-// BringFinished moves what the processes of a job that have ended left on this host, records and marks, into a directory that is there. It returns
+// CollectFinished moves what the processes of a job that have ended left on this host, records and marks, into a directory that is there. It returns
 // how many processes' records it moved. It may be killed at any time: what it has not moved as a whole it moves the next time.
-func BringFinished(scratch, dir string) (int, error) {
+func CollectFinished(scratch, dir string) (int, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return 0, fmt.Errorf("%s isn't there on this host", dir)
 	}
-	dirs, marks, err := OnThisHost(scratch)
+	dirs, marks, err := LocalRecords(scratch)
 	if err != nil {
 		return 0, err
 	}
 	now := time.Now()
 	n := 0
-	for _, from := range slices.DeleteFunc(dirs, AliveIn) {
+	for _, from := range slices.DeleteFunc(dirs, IsAliveIn) {
 		_, isCopy, err := move(from, dir, now)
 		if err != nil {
 			return n, fmt.Errorf("move %s: %w", from, err)
@@ -96,7 +96,7 @@ func BringFinished(scratch, dir string) (int, error) {
 	}
 	sweep(scratch)
 	here, _ := os.Hostname()
-	for _, host := range HostsLinked(dir, scratch) {
+	for _, host := range LinkedHosts(dir, scratch) {
 		if launch.SameHost(host, here) {
 			_ = os.Remove(filepath.Join(dir, host))
 		}
@@ -104,9 +104,9 @@ func BringFinished(scratch, dir string) (int, error) {
 	return n, nil
 }
 
-// Copy copies what the processes of this host have recorded so far, and their marks, into a directory that is there.
-func Copy(scratch, dir string) error {
-	dirs, marks, err := OnThisHost(scratch)
+// CopyRecords copies what the processes of this host have recorded so far, and their marks, into a directory that is there.
+func CopyRecords(scratch, dir string) error {
+	dirs, marks, err := LocalRecords(scratch)
 	if err != nil {
 		return err
 	}
@@ -127,25 +127,25 @@ func Copy(scratch, dir string) error {
 	return nil // the reader of the file reports errors
 }
 
-// OnThisHost lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
+// LocalRecords lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
 // host's, all is from here: containers may have other names.
-func OnThisHost(scratch string) (dirs []string, marks []Arrival, err error) {
-	dirs, err = Dirs(scratch)
-	marks = Arrivals(scratch)
+func LocalRecords(scratch string) (dirs []string, marks []ArrivalMark, err error) {
+	dirs, err = ProcessDirs(scratch)
+	marks = ReadArrivals(scratch)
 	host, _ := os.Hostname()
 	var st syscall.Statfs_t
 	if err != nil || host == "" || syscall.Statfs(scratch, &st) == nil && st.Type == tmpfs {
 		return dirs, marks, err
 	}
 	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !strings.HasPrefix(filepath.Base(dir), host+"-") })
-	return dirs, slices.DeleteFunc(marks, func(a Arrival) bool { return a.Host != host }), nil
+	return dirs, slices.DeleteFunc(marks, func(a ArrivalMark) bool { return a.Host != host }), nil
 }
 
 // tmpfs is the magic number of memory as a file system.
 const tmpfs = 0x01021994
 
-// Lock keeps others who move what is in a scratch folder away from it until unlock is called. It waits for them no longer than that.
-func Lock(scratch string, wait time.Duration) (unlock func(), ok bool) {
+// LockScratch keeps others who move what is in a scratch folder away from it until unlock is called. It waits for them no longer than that.
+func LockScratch(scratch string, wait time.Duration) (unlock func(), ok bool) {
 	f, err := os.Open(scratch)
 	if err != nil {
 		return func() {}, errors.Is(err, os.ErrNotExist)
@@ -163,7 +163,7 @@ func Lock(scratch string, wait time.Duration) (unlock func(), ok bool) {
 
 // move moves a process directory below dir; isCopy: it is still there, too. Processes of different hosts may have one name, as in containers.
 func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
-	_ = capture.MarkEnded(from, now) // without that it is only not known how long a last call took
+	_ = capture.MarkProcessEnded(from, now) // without that it is only not known how long a last call took
 	about, err := os.ReadFile(filepath.Join(from, contextName))
 	if err != nil {
 		about = []byte(from)

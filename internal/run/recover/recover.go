@@ -35,9 +35,9 @@ type Process struct {
 	Damage error
 }
 
-// Dirs lists the process directories that path means: path itself, or those directly below it, each once: several links
+// ProcessDirs lists the process directories that path means: path itself, or those directly below it, each once: several links
 // may lead to one folder.
-func Dirs(path string) ([]string, error) {
+func ProcessDirs(path string) ([]string, error) {
 	if isProcess(path) {
 		return []string{path}, nil
 	}
@@ -94,11 +94,11 @@ func below(path string) ([]string, error) {
 type RemoteFolder struct{ Link, Folder string }
 
 // Host is where it is, as the link's name says.
-func (l RemoteFolder) Host() string { return launch.HostOf(l.Link) }
+func (l RemoteFolder) Host() string { return launch.HostOfName(l.Link) }
 
-// DeadLinks lists the links in a directory that lead to nothing here: to what ranks
+// UnreachableFolders lists the links in a directory that lead to nothing here: to what ranks
 // keep on other nodes.
-func DeadLinks(path string) []RemoteFolder {
+func UnreachableFolders(path string) []RemoteFolder {
 	var list []RemoteFolder
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
@@ -126,15 +126,15 @@ func isProcess(dir string) bool {
 	})
 }
 
-// Marked reports whether a process said at its end that its records are whole.
-func Marked(dir string) bool {
+// IsMarkedComplete reports whether a process said at its end that its records are whole.
+func IsMarkedComplete(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "finished"))
 	return err == nil
 }
 
-// Read reads process directories; step is called after each. The result is in
+// ReadProcesses reads process directories; step is called after each. The result is in
 // the order of dirs.
-func Read(dirs []string, step func()) []*Process {
+func ReadProcesses(dirs []string, step func()) []*Process {
 	list := make([]*Process, len(dirs))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -186,11 +186,11 @@ type World struct {
 	Processes []*Process
 }
 
-// Worlds sorts processes into worlds, the first world being the one that was
+// GroupIntoWorlds sorts processes into worlds, the first world being the one that was
 // not spawned. Processes without a context belong to none.
 //
 // Records don't name their world, so start times separate processes of the same rank in worlds of the same size.
-func Worlds(list []*Process) []*World {
+func GroupIntoWorlds(list []*Process) []*World {
 	type key struct {
 		spawned, alone bool
 		ranks, nth     int
@@ -204,10 +204,10 @@ func Worlds(list []*Process) []*World {
 	var order []*World
 	for _, p := range sorted {
 		k := key{spawned: p.Context.Spawned, alone: p.Context.SessionsOnly, ranks: p.Context.Ranks}
-		kin := once.Get(seen, k, func() map[int]int { return make(map[int]int) })
+		kin := once.GetOrMake(seen, k, func() map[int]int { return make(map[int]int) })
 		k.nth = kin[p.Context.Rank]
 		kin[p.Context.Rank]++
-		w := once.GetListed(worlds, k, &order, func() *World { return &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned} })
+		w := once.GetOrAppend(worlds, k, &order, func() *World { return &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned} })
 		w.Ranks = max(w.Ranks, p.Context.Rank+1)
 		w.Processes = append(w.Processes, p)
 	}
@@ -256,9 +256,9 @@ type Ending struct {
 
 // A LastCall is the last call of a thread.
 type LastCall struct {
-	Thread int         `json:"thread"`
-	Inside bool        `json:"inside"` // it had not returned
-	Call   *trace.Call `json:"call"`
+	Thread      int         `json:"thread"`
+	NotReturned bool        `json:"inside"` // it had not returned
+	Call        *trace.Call `json:"call"`
 }
 
 // Endings returns how each rank of the world ended, as its trace has it.
@@ -270,7 +270,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	for _, p := range w.Processes {
 		e := &list[p.Context.Rank]
 		e.Process, e.Host, e.PID = p, p.Context.Host, p.Context.PID
-		e.Alive = Alive(p.Context)
+		e.Alive = IsAlive(p.Context)
 		if p.Damage != nil {
 			e.Damage = p.Damage.Error()
 		}
@@ -304,7 +304,7 @@ func lastCalls(k *trace.Rank) ([]LastCall, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, LastCall{Thread: stream, Inside: c.Return == trace.NeverReturned, Call: c})
+		list = append(list, LastCall{Thread: stream, NotReturned: c.Return == trace.NeverReturned, Call: c})
 	}
 	return list, nil
 }

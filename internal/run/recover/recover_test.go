@@ -33,12 +33,12 @@ func write(t *testing.T, parent string, p recovertest.Process) string {
 
 func read(t *testing.T, parent string) []*recover.Process {
 	t.Helper()
-	dirs, err := recover.Dirs(parent)
+	dirs, err := recover.ProcessDirs(parent)
 	if err != nil {
 		t.Fatal(err)
 	}
 	steps := 0
-	list := recover.Read(dirs, func() { steps++ })
+	list := recover.ReadProcesses(dirs, func() { steps++ })
 	if steps != len(dirs) || len(list) != len(dirs) {
 		t.Fatalf("%d directories, %d steps, %d processes", len(dirs), steps, len(list))
 	}
@@ -78,7 +78,7 @@ func TestMixedEnds(t *testing.T) {
 	for rank, end := range []string{recovertest.Finished, recovertest.Crashed, recovertest.Inside} {
 		write(t, parent, recovertest.Process{Rank: rank, Ranks: 4, Loops: 10 + rank, End: end})
 	}
-	worlds := recover.Worlds(read(t, parent))
+	worlds := recover.GroupIntoWorlds(read(t, parent))
 	if len(worlds) != 1 || worlds[0].Ranks != 4 || !slices.Equal(worlds[0].Missing(), []int{3}) {
 		t.Fatalf("worlds %+v", worlds)
 	}
@@ -96,8 +96,8 @@ func TestMixedEnds(t *testing.T) {
 		if e.End != w.end || e.Calls != w.calls || len(e.Threads) != 1 {
 			t.Fatalf("rank %d: %+v", i, e)
 		}
-		if l := e.Threads[0]; l.Call.Name() != w.last || l.Inside != w.inside {
-			t.Errorf("rank %d: last call %s, inside %v", i, l.Call.Name(), l.Inside)
+		if l := e.Threads[0]; l.Call.Name() != w.last || l.NotReturned != w.inside {
+			t.Errorf("rank %d: last call %s, inside %v", i, l.Call.Name(), l.NotReturned)
 		}
 	}
 	if list[3].End != "missing" {
@@ -129,7 +129,7 @@ func TestWorldsAreKeptApart(t *testing.T) {
 	add(true, 2, 3e9)
 	add(true, 2, 2e9)
 	add(false, 2, 1e9)
-	worlds := recover.Worlds(read(t, parent))
+	worlds := recover.GroupIntoWorlds(read(t, parent))
 	if len(worlds) != 3 {
 		t.Fatalf("%d worlds", len(worlds))
 	}
@@ -181,7 +181,7 @@ func TestBrokenDirectories(t *testing.T) {
 			}
 		}
 	}
-	worlds := recover.Worlds(list)
+	worlds := recover.GroupIntoWorlds(list)
 	if len(worlds) != 1 {
 		t.Fatalf("%d worlds", len(worlds))
 	}
@@ -189,7 +189,7 @@ func TestBrokenDirectories(t *testing.T) {
 	if ends[0].End != "unfinished" || ends[1].End != "missing" || ends[1].Damage == "" || ends[2].End != "missing" {
 		t.Errorf("endings %+v", ends)
 	}
-	if _, err := (&recover.World{Ranks: 1, Processes: []*recover.Process{{Dir: "x"}}}).Content("test"); !errors.Is(err, recover.ErrNothing) {
+	if _, err := (&recover.World{Ranks: 1, Processes: []*recover.Process{{Dir: "x"}}}).Content("test"); !errors.Is(err, recover.ErrNoRecords) {
 		t.Errorf("a world without tracks: %v", err)
 	}
 }
@@ -204,7 +204,7 @@ func TestMove(t *testing.T) {
 	if err := os.Mkdir(to, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := recover.Move([]string{dir}, to); err != nil {
+	if err := recover.MoveProcessDirs([]string{dir}, to); err != nil {
 		t.Fatal(err)
 	}
 	moved, err := os.ReadFile(filepath.Join(to, filepath.Base(dir), "ring.0"))
@@ -214,7 +214,7 @@ func TestMove(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the directory is still there")
 	}
-	if err := recover.Move([]string{filepath.Join(to, filepath.Base(dir))}, filepath.Join(to, "missing")); err == nil || len(read(t, to)) != 1 {
+	if err := recover.MoveProcessDirs([]string{filepath.Join(to, filepath.Base(dir))}, filepath.Join(to, "missing")); err == nil || len(read(t, to)) != 1 {
 		t.Errorf("moved to a folder that isn't there: %v", err)
 	}
 }
@@ -222,28 +222,28 @@ func TestMove(t *testing.T) {
 // All hosts of a run find the same home, and no two runs have the same.
 func TestHome(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "app.spoor")
-	if home := recover.Home(out, "/s/one"); home != "" {
+	if home := recover.PartialFolder(out, "/s/one"); home != "" {
 		t.Errorf("a home before it is made: %s", home)
 	}
 	var all sync.WaitGroup
 	homes := make([]string, 30)
 	for i := range homes {
-		all.Go(func() { homes[i], _ = recover.MakeHome(out, fmt.Sprint("/s/", i%3), "a", "b") })
+		all.Go(func() { homes[i], _ = recover.MakePartialFolder(out, fmt.Sprint("/s/", i%3), "a", "b") })
 	}
 	all.Wait()
 	for i, home := range homes {
-		if home == "" || home != recover.Home(out, fmt.Sprint("/s/", i%3)) || home == homes[(i+1)%len(homes)] {
+		if home == "" || home != recover.PartialFolder(out, fmt.Sprint("/s/", i%3)) || home == homes[(i+1)%len(homes)] {
 			t.Errorf("homes %q", homes)
 		}
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(out)); len(entries) != 3 {
 		t.Errorf("%d folders", len(entries))
 	}
-	if hosts := recover.HostsLinked(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
+	if hosts := recover.LinkedHosts(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
 		t.Errorf("links to %q", hosts)
 	}
-	recover.LeaveHome(homes[0], "/s/0")
-	if recover.Home(out, "/s/0") != "" || recover.Home(out, "") != "" {
+	recover.RemoveEmptyPartialFolder(homes[0], "/s/0")
+	if recover.PartialFolder(out, "/s/0") != "" || recover.PartialFolder(out, "") != "" {
 		t.Error("an empty home stays")
 	}
 }
@@ -271,24 +271,24 @@ func TestBring(t *testing.T) {
 			}
 		}
 		another := fmt.Sprint("another", rank)
-		recover.Link(to, scratch, host, another)
+		recover.LinkHosts(to, scratch, host, another)
 		if rank == 2 { // spoor run was here while the process ran
 			if err := os.Symlink(filepath.Join(scratch, name), filepath.Join(to, name+".2")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n, err := recover.BringFinished(scratch, to); n != 1 || err != nil || !slices.Equal(recover.HostsLinked(to, scratch), []string{another}) {
+		if n, err := recover.CollectFinished(scratch, to); n != 1 || err != nil || !slices.Equal(recover.LinkedHosts(to, scratch), []string{another}) {
 			t.Fatal(n, err)
 		}
 		if _, err := os.Stat(scratch); err == nil {
 			t.Errorf("rank %d: the folder is still there", rank)
 		}
 	}
-	if list := recover.Worlds(read(t, to)); len(list) != 1 || len(list[0].Processes) != 3 {
+	if list := recover.GroupIntoWorlds(read(t, to)); len(list) != 1 || len(list[0].Processes) != 3 {
 		t.Errorf("%d worlds", len(list))
 	}
 	write(t, parent, recovertest.Process{Rank: 0, Ranks: 1, End: recovertest.Crashed}) // of another host, and may still run there
-	if n, err := recover.BringFinished(parent, to); n != 0 || err != nil {
+	if n, err := recover.CollectFinished(parent, to); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }
@@ -303,7 +303,7 @@ func TestMoveBetweenFileSystems(t *testing.T) {
 	defer os.RemoveAll(shm)
 	dir := write(t, shm, recovertest.Process{Rank: 0, Ranks: 1, Loops: 3, End: recovertest.Inside})
 	to := t.TempDir()
-	if err := recover.Move([]string{dir}, to); err != nil {
+	if err := recover.MoveProcessDirs([]string{dir}, to); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -321,13 +321,13 @@ func TestOpenCallsLast(t *testing.T) {
 	const start = int64(1_700_000_000_000_000_000)
 	for rank := range 2 {
 		dir := write(t, parent, recovertest.Process{Rank: rank, Ranks: 2, Loops: 3, End: recovertest.Inside, StartNs: start})
-		if err := capture.MarkEnded(dir, time.Unix(0, start+7_000_000_000)); err != nil {
+		if err := capture.MarkProcessEnded(dir, time.Unix(0, start+7_000_000_000)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, list := endings(t, recover.Worlds(read(t, parent))[0])
+	r, list := endings(t, recover.GroupIntoWorlds(read(t, parent))[0])
 	for rank, e := range list {
-		if !e.Threads[0].Inside || e.SpanNs < 6_980_000_000 || e.SpanNs > 7_010_000_000 {
+		if !e.Threads[0].NotReturned || e.SpanNs < 6_980_000_000 || e.SpanNs > 7_010_000_000 {
 			t.Errorf("rank %d: %+v", rank, e)
 		}
 		k, err := r.Rank(rank)
@@ -335,8 +335,8 @@ func TestOpenCallsLast(t *testing.T) {
 			t.Fatal(err)
 		}
 		for ns, inside := range map[int64]bool{5_000_000_000: true, 100_000_000_000: false} {
-			m, err := k.At(0, ns)
-			if err != nil || (m.State == trace.Inside) != inside || m.Call.Call == nil || m.Call.Return != trace.NeverReturned {
+			m, err := k.MomentAt(0, ns)
+			if err != nil || (m.State == trace.StateInCall) != inside || m.Call.Call == nil || m.Call.Return != trace.NeverReturned {
 				t.Errorf("rank %d at %d: %+v, %v", rank, ns, m, err)
 			}
 		}
@@ -356,19 +356,19 @@ func TestTimeless(t *testing.T) {
 	parent := t.TempDir()
 	for rank := range 2 {
 		dir := write(t, parent, recovertest.Process{Rank: rank, Ranks: 2, Loops: 3, End: recovertest.Inside})
-		if err := capture.WriteTiming(dir, timing.Options{Mode: timing.None}); err != nil {
+		if err := capture.WriteTimingOptions(dir, timing.Options{Mode: timing.ModeNone}); err != nil {
 			t.Fatal(err)
 		}
-		if err := capture.MarkEnded(dir, time.Now()); err != nil {
+		if err := capture.MarkProcessEnded(dir, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, list := endings(t, recover.Worlds(read(t, parent))[0])
+	r, list := endings(t, recover.GroupIntoWorlds(read(t, parent))[0])
 	if r.HasTimes() {
 		t.Error("there are times")
 	}
 	for rank, e := range list {
-		if !e.Threads[0].Inside || e.SpanNs != 0 || e.Calls == 0 {
+		if !e.Threads[0].NotReturned || e.SpanNs != 0 || e.Calls == 0 {
 			t.Errorf("rank %d: %+v", rank, e)
 		}
 	}

@@ -14,18 +14,18 @@ type generator struct {
 }
 
 var generators = map[meaning.Operation]func(*generator){
-	meaning.Barrier: barrier, meaning.Bcast: bcast, meaning.Reduce: reduce, meaning.Allreduce: allreduce,
-	meaning.Gather: gather, meaning.Gatherv: gatherv, meaning.Scatter: scatter, meaning.Scatterv: scatterv,
-	meaning.Allgather: allgather, meaning.Allgatherv: allgather, meaning.Alltoall: alltoall, meaning.Alltoallv: alltoall, meaning.Alltoallw: alltoall,
-	meaning.ReduceScatter: reduceScatter, meaning.ReduceScatterBlock: reduceScatter, meaning.Scan: scan, meaning.Exscan: scan,
+	meaning.OperationBarrier: barrier, meaning.OperationBcast: bcast, meaning.OperationReduce: reduce, meaning.OperationAllreduce: allreduce,
+	meaning.OperationGather: gather, meaning.OperationGatherv: gatherv, meaning.OperationScatter: scatter, meaning.OperationScatterv: scatterv,
+	meaning.OperationAllgather: allgather, meaning.OperationAllgatherv: allgather, meaning.OperationAlltoall: alltoall, meaning.OperationAlltoallv: alltoall, meaning.OperationAlltoallw: alltoall,
+	meaning.OperationReduceScatter: reduceScatter, meaning.OperationReduceScatterBlock: reduceScatter, meaning.OperationScan: scan, meaning.OperationExscan: scan,
 }
 
 func (g *generator) send(to int, bytes int64) {
-	g.ops = append(g.ops, Op{Kind: Send, Peer: int32(g.Rank(to)), Context: g.Context, Tag: g.Tag, Bytes: bytes, Request: NoRequest})
+	g.ops = append(g.ops, Op{Kind: OpSend, Peer: int32(g.WorldRankOf(to)), Context: g.Context, Tag: g.Tag, Bytes: bytes, Request: NoRequest})
 }
 
 func (g *generator) receive(from int) {
-	g.ops = append(g.ops, Op{Kind: Receive, Peer: int32(g.Rank(from)), Context: g.Context, Tag: g.Tag, Request: NoRequest})
+	g.ops = append(g.ops, Op{Kind: OpReceive, Peer: int32(g.WorldRankOf(from)), Context: g.Context, Tag: g.Tag, Request: NoRequest})
 }
 
 // exchange sends and receives side by side.
@@ -34,25 +34,25 @@ func (g *generator) exchange(to, from int, bytes int64) {
 	g.send(to, bytes)
 	n := len(g.ops)
 	g.ops[n-2].Request, g.ops[n-1].Request = g.requests[0], g.requests[1]
-	g.ops = append(g.ops, Op{Kind: Wait, Request: g.requests[1]}, Op{Kind: Wait, Request: g.requests[0]})
+	g.ops = append(g.ops, Op{Kind: OpWait, Request: g.requests[1]}, Op{Kind: OpWait, Request: g.requests[0]})
 }
 
 // combine is the work of a reduction.
 func (g *generator) combine(bytes int64) {
-	if t := int64(g.Combine * float64(bytes)); t > 0 {
-		g.ops = append(g.ops, Op{Kind: Overhead, Time: t})
+	if t := int64(g.CombinePsPerByte * float64(bytes)); t > 0 {
+		g.ops = append(g.ops, Op{Kind: OpOverhead, TimePs: t})
 	}
 }
 
 // barrier is the dissemination algorithm (Hensgen, Finkel and Manber, 1988).
 func barrier(g *generator) {
 	for d := 1; d < g.Members; d *= 2 {
-		g.exchange((g.Me+d)%g.Members, (g.Me-d+g.Members)%g.Members, 0)
+		g.exchange((g.OwnMember+d)%g.Members, (g.OwnMember-d+g.Members)%g.Members, 0)
 	}
 }
 
 // relative is a member's number counted from the root, and absolute the number of such a one.
-func (g *generator) relative() int      { return (g.Me - g.Root + g.Members) % g.Members }
+func (g *generator) relative() int      { return (g.OwnMember - g.Root + g.Members) % g.Members }
 func (g *generator) absolute(r int) int { return (r + g.Root) % g.Members }
 
 // down sends data down a binomial tree: a member gets what is for itself and all below it, and passes that on. size is
@@ -102,7 +102,7 @@ func bcast(g *generator) {
 // ring has each member hand on to the next what it got from the one before.
 func (g *generator) ring(block int64) {
 	for range g.Members - 1 {
-		g.exchange((g.Me+1)%g.Members, (g.Me-1+g.Members)%g.Members, block)
+		g.exchange((g.OwnMember+1)%g.Members, (g.OwnMember-1+g.Members)%g.Members, block)
 	}
 }
 
@@ -113,7 +113,7 @@ func gatherv(g *generator) { g.linear(g.Sent, 0) }
 
 // linear has all members send to the root, which combines one after the other.
 func (g *generator) linear(bytes, combine int64) {
-	if g.Me != g.Root {
+	if g.OwnMember != g.Root {
 		g.send(g.Root, bytes)
 		return
 	}
@@ -135,7 +135,7 @@ func (c *Collective) to(member int, bytes int64) int64 {
 
 // scatterv sends a part to each member.
 func scatterv(g *generator) {
-	if g.Me != g.Root {
+	if g.OwnMember != g.Root {
 		g.receive(g.Root)
 		return
 	}
@@ -161,7 +161,7 @@ func allgather(g *generator) {
 		return
 	}
 	for i := range g.Members - 1 {
-		g.exchange((g.Me+1)%g.Members, (g.Me-1+g.Members)%g.Members, g.from((g.Me-i+g.Members)%g.Members))
+		g.exchange((g.OwnMember+1)%g.Members, (g.OwnMember-1+g.Members)%g.Members, g.from((g.OwnMember-i+g.Members)%g.Members))
 	}
 }
 
@@ -170,16 +170,16 @@ func (g *generator) bruck() {
 	have, next := int64(0), 0 // bytes gathered, and the block after them
 	for d := 1; d < g.Members; d *= 2 {
 		for ; next < min(d, g.Members-d); next++ {
-			have += g.from((g.Me + next) % g.Members)
+			have += g.from((g.OwnMember + next) % g.Members)
 		}
 		bytes := have
 		if next > g.Members-d {
 			bytes = 0
 			for i := range g.Members - d {
-				bytes += g.from((g.Me + i) % g.Members)
+				bytes += g.from((g.OwnMember + i) % g.Members)
 			}
 		}
-		g.exchange((g.Me-d+g.Members)%g.Members, (g.Me+d)%g.Members, bytes)
+		g.exchange((g.OwnMember-d+g.Members)%g.Members, (g.OwnMember+d)%g.Members, bytes)
 	}
 }
 
@@ -187,7 +187,7 @@ func (g *generator) bruck() {
 // with one member after the other.
 func alltoall(g *generator) {
 	block := g.Sent / int64(g.Members)
-	if g.Operation == meaning.Alltoall && block <= alltoallSmall && g.Members >= manyMembers {
+	if g.Operation == meaning.OperationAlltoall && block <= alltoallSmall && g.Members >= manyMembers {
 		g.bruckAlltoall(block)
 		return
 	}
@@ -202,26 +202,26 @@ func (g *generator) bruckAlltoall(block int64) {
 				blocks++
 			}
 		}
-		g.exchange((g.Me+d)%g.Members, (g.Me-d+g.Members)%g.Members, block*blocks)
+		g.exchange((g.OwnMember+d)%g.Members, (g.OwnMember-d+g.Members)%g.Members, block*blocks)
 	}
 }
 
 func (g *generator) pairs(block int64) {
 	for i := 1; i < g.Members; i++ {
-		to := (g.Me + i) % g.Members
-		g.exchange(to, (g.Me-i+g.Members)%g.Members, g.to(to, block))
+		to := (g.OwnMember + i) % g.Members
+		g.exchange(to, (g.OwnMember-i+g.Members)%g.Members, g.to(to, block))
 	}
 }
 
 // together sends to all members at once, and receives from all.
 func (g *generator) together(bytes func(to int) int64) {
 	for i := 1; i < g.Members; i++ {
-		to := (g.Me + i) % g.Members
+		to := (g.OwnMember + i) % g.Members
 		g.send(to, bytes(to))
-		g.ops[len(g.ops)-1].Buffered = true // its receive is posted before all else
+		g.ops[len(g.ops)-1].IsBuffered = true // its receive is posted before all else
 	}
 	for i := 1; i < g.Members; i++ {
-		g.receive((g.Me - i + g.Members) % g.Members)
+		g.receive((g.OwnMember - i + g.Members) % g.Members)
 	}
 }
 
@@ -260,7 +260,7 @@ func (g *generator) doubling(b int64) {
 func (g *generator) halving() {
 	b := g.Sent
 	back := int64(nothing)
-	if g.Operation == meaning.Allreduce {
+	if g.Operation == meaning.OperationAllreduce {
 		back = b
 	}
 	g.folded(b, func(me, power int, absolute func(int) int) {
@@ -294,21 +294,21 @@ func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(
 		}
 		return i + extra
 	}
-	me := g.Me - extra
-	if g.Me < 2*extra {
-		if me = g.Me / 2; g.Me%2 == 0 {
-			g.send(g.Me+1, bytes)
+	me := g.OwnMember - extra
+	if g.OwnMember < 2*extra {
+		if me = g.OwnMember / 2; g.OwnMember%2 == 0 {
+			g.send(g.OwnMember+1, bytes)
 			if back != nothing {
-				g.receive(g.Me + 1)
+				g.receive(g.OwnMember + 1)
 			}
 			return
 		}
-		g.receive(g.Me - 1)
+		g.receive(g.OwnMember - 1)
 		g.combine(bytes)
 	}
 	steps(me, power, absolute)
-	if g.Me < 2*extra && back != nothing {
-		g.send(g.Me-1, back)
+	if g.OwnMember < 2*extra && back != nothing {
+		g.send(g.OwnMember-1, back)
 	}
 }
 
@@ -317,8 +317,8 @@ func reduceScatter(g *generator) {
 	extra := g.Members - 1<<(bits.Len(uint(g.Members))-1)
 	part := func(member int) int64 { return g.to(member, g.Sent/int64(g.Members)) }
 	back := int64(0)
-	if g.Me < 2*extra {
-		back = part(g.Me - g.Me%2)
+	if g.OwnMember < 2*extra {
+		back = part(g.OwnMember - g.OwnMember%2)
 	}
 	g.folded(g.Sent, func(me, power int, absolute func(int) int) {
 		sum := func(from, to int) (bytes int64) { // of the parts of these, and of those folded into them
@@ -348,7 +348,7 @@ func reduceScatter(g *generator) {
 // scan exchanges with a member at twice the distance in each step.
 func scan(g *generator) {
 	for d := 1; d < g.Members; d *= 2 {
-		if other := g.Me ^ d; other < g.Members {
+		if other := g.OwnMember ^ d; other < g.Members {
 			g.exchange(other, other, g.Sent)
 			g.combine(g.Sent)
 		}

@@ -24,13 +24,13 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	e.lumped = true
 	first := make(map[int32]int32)
 	for r, part := range of {
-		e.ranks[r].like = once.Get(first, part, func() int32 { return int32(r) })
+		e.ranks[r].like = once.GetOrMake(first, part, func() int32 { return int32(r) })
 	}
 	contexts := e.contexts()
 	alike := parted(contexts, of)
 	names := make(map[int32]int32) // of contexts of a kind, that of the first
 	for _, c := range contexts {
-		once.Get(names, alike[c.number], func() int32 { return c.number })
+		once.GetOrMake(names, alike[c.number], func() int32 { return c.number })
 	}
 	for r := range e.ranks {
 		x := &e.ranks[r]
@@ -39,13 +39,13 @@ func (w *wiring) lump(e *engine, programs []Program) {
 		}
 		for i := range x.desc {
 			switch s := &x.desc[i]; {
-			case s.Meet:
+			case s.IsMeeting:
 				if x.weights == nil {
 					x.weights = make([]int32, len(x.desc))
 				}
 				x.weights[i] = contexts[s.Context].count(of, of[r], int32(i))
 				x.slots[i] = names[alike[s.Context]]
-			case !s.Out: // the sends of the rank that represents the peer
+			case !s.IsSend: // the sends of the rank that represents the peer
 				if k := &w.wires[x.slots[i]]; k.out >= 0 {
 					x.slots[i] = e.ranks[e.ranks[s.Peer].like].slots[k.out]
 				}
@@ -82,10 +82,10 @@ func (e *engine) contexts() map[int32]*meetingPoint {
 	list := make(map[int32]*meetingPoint)
 	for r := range e.ranks {
 		for i, s := range e.ranks[r].desc {
-			if !s.Meet {
+			if !s.IsMeeting {
 				continue
 			}
-			p := once.Get(list, s.Context, func() *meetingPoint { return &meetingPoint{number: s.Context} })
+			p := once.GetOrMake(list, s.Context, func() *meetingPoint { return &meetingPoint{number: s.Context} })
 			p.members = append(p.members, member{int32(r), int32(i)})
 		}
 	}
@@ -130,7 +130,7 @@ func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 // refine returns the part of each rank; nil if there are too many to be worth it.
 func (w *wiring) refine(e *engine, programs []Program) []int32 {
 	type start struct {
-		code *Code
+		code *CallCode
 		same any
 		slot int
 	}
@@ -140,7 +140,7 @@ func (w *wiring) refine(e *engine, programs []Program) []int32 {
 		p, ok := programs[r].(*CompiledProgram)
 		s := start{}
 		if ok {
-			if s = (start{p.Code, p.Visits.Same(), len(p.Slots)}); s.same == nil {
+			if s = (start{p.Code, p.Visits.EqualityKey(), len(p.Slots)}); s.same == nil {
 				s.same = r
 			}
 		}
@@ -149,7 +149,7 @@ func (w *wiring) refine(e *engine, programs []Program) []int32 {
 		}
 		of[r] = starts[s]
 	}
-	levels := make(map[*machine.Level]uint64)
+	levels := make(map[*machine.NetworkLevel]uint64)
 	contexts := e.contexts()
 	for n := len(starts); ; {
 		if 2*n > len(e.ranks) {
@@ -162,17 +162,17 @@ func (w *wiring) refine(e *engine, programs []Program) []int32 {
 			text = binary.AppendUvarint(text[:0], uint64(of[r]))
 			for i := range x.desc {
 				s := &x.desc[i]
-				if s.Meet {
+				if s.IsMeeting {
 					text = binary.AppendUvarint(text, uint64(alike[s.Context]))
 					continue
 				}
-				l := e.place.Between(r, int(s.Peer))
+				l := e.place.LevelBetween(r, int(s.Peer))
 				if _, ok := levels[l]; !ok {
 					levels[l] = uint64(len(levels))
 				}
 				k := &w.wires[x.slots[i]]
 				slot := k.out
-				if s.Out {
+				if s.IsSend {
 					slot = k.in
 				}
 				text = binary.AppendUvarint(text, levels[l])

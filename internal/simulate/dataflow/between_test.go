@@ -15,35 +15,35 @@ import (
 func betweensOf(operation meaning.Operation, first, second, root int, bytes int64) []InterCollective {
 	var calls []InterCollective
 	for i := range first + second {
-		b := InterCollective{Others: second, First: i < first, Other: func(m int) int { return first + m }}
-		b.Operation, b.Members, b.Me, b.Root, b.Rank = operation, first, i, root, func(m int) int { return m }
+		b := InterCollective{OtherGroupSize: second, GoesFirst: i < first, OtherWorldRank: func(m int) int { return first + m }}
+		b.Operation, b.Members, b.OwnMember, b.Root, b.WorldRankOf = operation, first, i, root, func(m int) int { return m }
 		if i >= first {
-			b.Members, b.Me, b.Others, b.Rank, b.Other = second, i-first, first, b.Other, b.Rank
-			if b.Root = RootNear; b.Me == root {
-				b.Root = RootHere
+			b.Members, b.OwnMember, b.OtherGroupSize, b.WorldRankOf, b.OtherWorldRank = second, i-first, first, b.OtherWorldRank, b.WorldRankOf
+			if b.Root = RootOwnGroup; b.OwnMember == root {
+				b.Root = RootThisMember
 			}
 		}
 		switch operation {
-		case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
+		case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
 			if b.Root >= 0 {
 				b.Received = bytes
-			} else if b.Root == RootHere {
-				if b.Sent = bytes; operation != meaning.Bcast {
-					b.Sent *= int64(b.Others)
+			} else if b.Root == RootThisMember {
+				if b.Sent = bytes; operation != meaning.OperationBcast {
+					b.Sent *= int64(b.OtherGroupSize)
 				}
 			}
-		case meaning.Reduce, meaning.Gather, meaning.Gatherv:
+		case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
 			if b.Root >= 0 {
 				b.Sent = bytes
-			} else if b.Root == RootHere && operation != meaning.Reduce {
-				b.Received = bytes * int64(b.Others)
+			} else if b.Root == RootThisMember && operation != meaning.OperationReduce {
+				b.Received = bytes * int64(b.OtherGroupSize)
 			}
-		case meaning.Allgather, meaning.Allgatherv:
-			b.Sent, b.Received = bytes, bytes*int64(b.Others)
-		case meaning.Alltoall, meaning.Alltoallv, meaning.Alltoallw:
-			b.Sent, b.Received = bytes*int64(b.Others), bytes*int64(b.Others)
-		case meaning.ReduceScatter, meaning.ReduceScatterBlock:
-			b.Sent, b.Received = bytes*int64(first*second), bytes*int64(b.Others)
+		case meaning.OperationAllgather, meaning.OperationAllgatherv:
+			b.Sent, b.Received = bytes, bytes*int64(b.OtherGroupSize)
+		case meaning.OperationAlltoall, meaning.OperationAlltoallv, meaning.OperationAlltoallw:
+			b.Sent, b.Received = bytes*int64(b.OtherGroupSize), bytes*int64(b.OtherGroupSize)
+		case meaning.OperationReduceScatter, meaning.OperationReduceScatterBlock:
+			b.Sent, b.Received = bytes*int64(first*second), bytes*int64(b.OtherGroupSize)
 		default:
 			b.Sent = bytes
 		}
@@ -55,10 +55,10 @@ func betweensOf(operation meaning.Operation, first, second, root int, bytes int6
 func simulateBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []InterCollective, before func(rank int) int64) *Result {
 	var programs []Program
 	for i := range calls {
-		p := program(calls[i].Append([]Op{{Kind: Compute, Time: before(i)}}, [2]int32{0, 1}))
+		p := program(calls[i].AppendOps([]Op{{Kind: OpCompute, TimePs: before(i)}}, [2]int32{0, 1}))
 		programs = append(programs, &p)
 	}
-	r, err := Run(programs, m.Place(len(calls), machine.Block), Options{})
+	r, err := Simulate(programs, m.PlaceRanks(len(calls), machine.MappingBlock), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func simulateBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []I
 
 // Nobody is ready before those of the other group whose data it needs, nor later than the last of all.
 func TestBetween(t *testing.T) {
-	m, err := machine.Parse("ideal", []byte("[[level]]\nname = \"switch\"\neager_limit = 1000\neager = [[0, 0]]\n"))
+	m, err := machine.ParseMachine("ideal", []byte("[[level]]\nname = \"switch\"\neager_limit = 1000\neager = [[0, 0]]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +91,9 @@ func TestBetween(t *testing.T) {
 		for rank, x := range r.Ranks {
 			needs := (rank < first) != (late < first)
 			switch f {
-			case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
+			case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
 				needs = needs && late == first+root
-			case meaning.Reduce, meaning.Gather, meaning.Gatherv:
+			case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
 				needs = needs && rank == first+root
 			}
 			if (needs || rank == late) && x.End != 1000 || x.End != 0 && x.End != 1000 {
@@ -105,7 +105,7 @@ func TestBetween(t *testing.T) {
 
 // So it is where they meet; and who has no part in it goes on at once.
 func TestBetweenMeets(t *testing.T) {
-	m, err := machine.Parse("ideal", []byte("[[level]]\nname = \"switch\"\neager_limit = 1000\neager = [[0, 0]]\n"))
+	m, err := machine.ParseMachine("ideal", []byte("[[level]]\nname = \"switch\"\neager_limit = 1000\neager = [[0, 0]]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +121,9 @@ func TestBetweenMeets(t *testing.T) {
 			for rank, x := range r.Ranks {
 				waits := rank == late
 				switch f {
-				case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
+				case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
 					waits = waits || rank < 4 && late == 5
-				case meaning.Reduce, meaning.Gather, meaning.Gatherv:
+				case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
 					waits = waits || late < 4 && rank == 5
 				default:
 					waits = true
@@ -139,10 +139,10 @@ func TestBetweenMeets(t *testing.T) {
 func meetBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []InterCollective, before func(rank int) int64) *Result {
 	var programs []Program
 	for i := range calls {
-		p := program([]Op{{Kind: Compute, Time: before(i)}, calls[i].Meet(&m.Levels[0])})
+		p := program([]Op{{Kind: OpCompute, TimePs: before(i)}, calls[i].MeetOp(&m.Levels[0])})
 		programs = append(programs, &p)
 	}
-	r, err := Run(programs, m.Place(len(calls), machine.Block), Options{})
+	r, err := Simulate(programs, m.PlaceRanks(len(calls), machine.MappingBlock), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func meetBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []Inter
 
 // The formula is near what the messages take.
 func TestBetweenFormulas(t *testing.T) {
-	m, err := machine.Load("infiniband")
+	m, err := machine.LoadMachine("infiniband")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +160,8 @@ func TestBetweenFormulas(t *testing.T) {
 		for _, n := range [][2]int{{2, 2}, {8, 4}, {30, 64}} {
 			for _, bytes := range []int64{8, 4000, 200_000} {
 				calls := betweensOf(f, n[0], n[1], 0, bytes)
-				by := simulateBetween(t, m, calls, func(int) int64 { return 0 }).End()
-				formula := meetBetween(t, m, calls, func(int) int64 { return 0 }).End()
+				by := simulateBetween(t, m, calls, func(int) int64 { return 0 }).EndPs()
+				formula := meetBetween(t, m, calls, func(int) int64 { return 0 }).EndPs()
 				if ratio := float64(formula) / float64(by); ratio < 0.4 || ratio > 2.5 {
 					t.Errorf("%s of %d bytes between %v ranks: %d ps by messages, %d by the formula: %.2f", f, bytes, n, by, formula, ratio)
 				}
@@ -172,7 +172,7 @@ func TestBetweenFormulas(t *testing.T) {
 
 // Times worked out by hand, as in TestTimes.
 func TestBetweenTimes(t *testing.T) {
-	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	m, err := machine.ParseMachine("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,22 +183,22 @@ func TestBetweenTimes(t *testing.T) {
 		want          int64 // ps
 	}{
 		// A barrier of each; word goes over, to the mate, back behind that, and to the mate there.
-		{meaning.Barrier, 2, 2, 0, 1_000_000 + 1_001_000 + 1_000 + 2*1_001_000},
-		{meaning.Bcast, 4, 2, 100, 3 * 1_100_000},  // over, then down a tree of four
-		{meaning.Reduce, 4, 1, 100, 3 * 1_100_000}, // up, then over
-		{meaning.Allreduce, 4, 4, 100, (2 + 1 + 2) * 1_100_000},
-		{meaning.Gather, 4, 1, 100, 1_100_000 + 1_200_000 + 1_400_000},
-		{meaning.Gather, 4, 1, 2048, 3_048_000}, // each to the root
-		{meaning.Scatter, 4, 1, 100, 1_400_000 + 1_200_000 + 1_100_000},
-		{meaning.Scatter, 4, 1, 2048, 3*2_048_000 + 3_048_000},
-		{meaning.Scatterv, 4, 1, 100, 3*100_000 + 1_100_000},
-		{meaning.Alltoall, 3, 2, 500, 3 * 1_500_000},
-		{meaning.Allgatherv, 1, 1, 100, 2 * 1_100_000},
-		{meaning.ReduceScatter, 2, 2, 100, 1_400_000 + 1_400_000 + 1_200_000},
+		{meaning.OperationBarrier, 2, 2, 0, 1_000_000 + 1_001_000 + 1_000 + 2*1_001_000},
+		{meaning.OperationBcast, 4, 2, 100, 3 * 1_100_000},  // over, then down a tree of four
+		{meaning.OperationReduce, 4, 1, 100, 3 * 1_100_000}, // up, then over
+		{meaning.OperationAllreduce, 4, 4, 100, (2 + 1 + 2) * 1_100_000},
+		{meaning.OperationGather, 4, 1, 100, 1_100_000 + 1_200_000 + 1_400_000},
+		{meaning.OperationGather, 4, 1, 2048, 3_048_000}, // each to the root
+		{meaning.OperationScatter, 4, 1, 100, 1_400_000 + 1_200_000 + 1_100_000},
+		{meaning.OperationScatter, 4, 1, 2048, 3*2_048_000 + 3_048_000},
+		{meaning.OperationScatterv, 4, 1, 100, 3*100_000 + 1_100_000},
+		{meaning.OperationAlltoall, 3, 2, 500, 3 * 1_500_000},
+		{meaning.OperationAllgatherv, 1, 1, 100, 2 * 1_100_000},
+		{meaning.OperationReduceScatter, 2, 2, 100, 1_400_000 + 1_400_000 + 1_200_000},
 	} {
 		r := simulateBetween(t, m, betweensOf(c.operation, c.first, c.second, 0, c.bytes), func(int) int64 { return 0 })
-		if r.End() != c.want {
-			t.Errorf("%s of %d bytes between %d and %d: %d ps, want %d", c.operation, c.bytes, c.first, c.second, r.End(), c.want)
+		if r.EndPs() != c.want {
+			t.Errorf("%s of %d bytes between %d and %d: %d ps, want %d", c.operation, c.bytes, c.first, c.second, r.EndPs(), c.want)
 		}
 	}
 }

@@ -15,23 +15,23 @@ type cost struct {
 	costKey
 	waits                    bool // for its receive
 	word, latency, receiving int64
-	machine.Cost
+	machine.MessageCost
 }
 
 type costKey struct {
-	level                 *machine.Level
+	level                 *machine.NetworkLevel
 	bytes                 int64
 	synchronous, buffered bool
 }
 
 // cost returns that of a send, as a number in costs.
-func (e *engine) cost(l *machine.Level, o *Op) int32 {
-	k := costKey{l, o.Bytes, o.Synchronous, o.Buffered}
+func (e *engine) cost(l *machine.NetworkLevel, o *Op) int32 {
+	k := costKey{l, o.Bytes, o.IsSynchronous, o.IsBuffered}
 	n, ok := e.costOf[k]
 	if !ok {
-		x := cost{costKey: k, waits: (o.Bytes > l.EagerLimit || o.Synchronous) && !o.Buffered, latency: l.Latency(), receiving: l.ReceiveOverhead}
+		x := cost{costKey: k, waits: (o.Bytes > l.EagerLimit || o.IsSynchronous) && !o.IsBuffered, latency: l.Latency(), receiving: l.ReceiveOverhead}
 		x.word = l.SendOverhead + x.latency
-		x.Cost = l.Message(o.Bytes, x.waits)
+		x.MessageCost = l.CostOfMessage(o.Bytes, x.waits)
 		n = int32(len(e.costs))
 		e.costs, e.costOf[k] = append(e.costs, x), n
 	}
@@ -154,11 +154,11 @@ func (e *engine) send(c *channel, x *rank, o *Op, peer int32) (number uint32, wa
 	number = o.nth(c.sends)
 	c.sends++
 	n := c.own.cost
-	if k := &e.costs[n].costKey; n == 0 || k.bytes != o.Bytes || k.synchronous != o.Synchronous || k.buffered != o.Buffered {
+	if k := &e.costs[n].costKey; n == 0 || k.bytes != o.Bytes || k.synchronous != o.IsSynchronous || k.buffered != o.IsBuffered {
 		if peer < 0 {
 			peer = x.desc[o.Slot].Peer
 		}
-		n = e.cost(e.place.Between(int(x.of), int(peer)), o)
+		n = e.cost(e.place.LevelBetween(int(x.of), int(peer)), o)
 	}
 	m, cost := e.at(c, number), &e.costs[n]
 	m.cost = n
@@ -170,11 +170,11 @@ func (e *engine) send(c *channel, x *rank, o *Op, peer int32) (number uint32, wa
 	} else if e.noting {
 		x.idle = x.now
 	}
-	x.free = m.left + cost.Busy
+	x.free = m.left + cost.SenderBusyPs
 	if e.noting {
 		e.leaves(x, e.trail(c, number))
 	}
-	e.spend(x, o.Site, overhead, cost.Send)
+	e.spend(x, o.Site, overhead, cost.SenderCorePs)
 	return number, cost.waits
 }
 
@@ -195,12 +195,12 @@ func (e *engine) post(c *channel, x *rank, o *Op) uint32 {
 // receive that it waited for.
 func (m *message) arrival(x *cost) (time int64, late bool) {
 	if !x.waits {
-		return m.left + x.Travel, false
+		return m.left + x.TravelPs, false
 	}
 	if word := m.posted - x.word; word > m.left {
-		return x.Travel + word, true
+		return x.TravelPs + word, true
 	}
-	return x.Travel + m.left, false
+	return x.TravelPs + m.left, false
 }
 
 // receive ends a receive; false if its message has not been sent.
@@ -215,7 +215,7 @@ func (e *engine) receive(c *channel, r int32, x *rank, site int32, number uint32
 	if e.until(x, site, time, m.left) && e.noting {
 		e.came(x, m, e.trail(c, number), late)
 	}
-	e.spend(x, site, overhead, cost.Receive)
+	e.spend(x, site, overhead, cost.ReceiverCorePs)
 	m.state |= done
 	return true
 }
@@ -229,7 +229,7 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 	}
 	cost := &e.costs[m.cost]
 	time, late := m.arrival(cost)
-	time += cost.Receive - cost.receiving // that the receiver copies, the sender has to keep
+	time += cost.ReceiverCorePs - cost.receiving // that the receiver copies, the sender has to keep
 	if least := m.left + cost.word - cost.latency; time-cost.latency > least {
 		time -= cost.latency
 	} else {
@@ -253,24 +253,24 @@ type late struct {
 // its arrival is back; a get is asked for first. Memory is there: large ones wait for nobody.
 func (e *engine) later(x *rank, o *Op) *late {
 	l := &late{left: x.now, hop: x.hop, by: x.number}
-	if o.Kind == Later {
-		l.at = x.now + min(o.Time, horizon)
+	if o.Kind == OpLater {
+		l.at = x.now + min(o.TimePs, horizon)
 		return l
 	}
-	level := e.place.Between(int(x.of), int(o.Peer))
-	cost := level.Message(o.Bytes, o.Bytes > level.EagerLimit)
-	l.at = level.Latency() + cost.Travel + cost.Receive
-	if o.Kind == Get {
+	level := e.place.LevelBetween(int(x.of), int(o.Peer))
+	cost := level.CostOfMessage(o.Bytes, o.Bytes > level.EagerLimit)
+	l.at = level.Latency() + cost.TravelPs + cost.ReceiverCorePs
+	if o.Kind == OpGet {
 		l.at += x.now
 	} else {
 		leaves := x.free
 		if x.free <= x.now {
 			leaves, x.idle, x.idleHop = x.now, x.now, x.hop
 		}
-		x.free = leaves + cost.Busy
+		x.free = leaves + cost.SenderBusyPs
 		l.at += leaves
 		l.left, l.hop = x.idle, x.idleHop
 	}
-	e.spend(x, o.Site, overhead, cost.Send)
+	e.spend(x, o.Site, overhead, cost.SenderCorePs)
 	return l
 }

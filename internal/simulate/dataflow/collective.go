@@ -14,19 +14,19 @@ import (
 
 // A Collective is what one member of a communicator does in a collective.
 type Collective struct {
-	Operation      meaning.Operation
-	Members        int
-	Me, Root       int                  // by their numbers in the communicator
-	Rank           func(member int) int // in the world
-	Context        int32
-	Tag            int64    // of its messages
-	Sent, Received int64    // bytes that the member hands over and gets
-	SentTo         []uint64 // the same by member, where it is not the same for all
-	ReceivedFrom   []uint64
-	OpenMPI        bool    // as Open MPI does it, else as MPICH
-	World          int     // ranks of the run
-	Messages       bool    // a call that waits for its end is taken apart, however many messages it has
-	Combine        float64 // ps for each byte of an operand of a reduction
+	Operation        meaning.Operation
+	Members          int
+	OwnMember, Root  int                  // by their numbers in the communicator
+	WorldRankOf      func(member int) int // in the world
+	Context          int32
+	Tag              int64    // of its messages
+	Sent, Received   int64    // bytes that the member hands over and gets
+	SentTo           []uint64 // the same by member, where it is not the same for all
+	ReceivedFrom     []uint64
+	OpenMPI          bool    // as Open MPI does it, else as MPICH
+	WorldSize        int     // ranks of the run
+	AlwaysAsMessages bool    // a call that waits for its end is taken apart, however many messages it has
+	CombinePsPerByte float64 // ps for each byte of an operand of a reduction
 }
 
 // MaxCollectiveMembers limits the other members to which a member sends in one call without a formula, and the number of such pairs in
@@ -45,12 +45,12 @@ const (
 	manyMembers    = 8   // fewer members take the simple algorithm for broadcasts and small all-to-alls
 )
 
-// KnownCollective reports whether there is a model of an operation.
-func KnownCollective(o meaning.Operation) bool { _, ok := generators[o]; return ok }
+// HasCollectiveModel reports whether there is a model of an operation.
+func HasCollectiveModel(o meaning.Operation) bool { _, ok := generators[o]; return ok }
 
-// Append appends what a member does in a call that waits for its end. requests are numbers that
+// AppendOps appends what a member does in a call that waits for its end. requests are numbers that
 // are free for as long as that takes: two of them.
-func (c *Collective) Append(ops []Op, requests [2]int32) []Op {
+func (c *Collective) AppendOps(ops []Op, requests [2]int32) []Op {
 	g := &generator{Collective: c, ops: ops, requests: requests}
 	f := generators[c.Operation]
 	if open := openmpi[c.Operation]; c.OpenMPI && open != nil {
@@ -64,121 +64,121 @@ func (c *Collective) Append(ops []Op, requests [2]int32) []Op {
 
 // Decomposes reports whether Append takes a call apart; if not, Meet is for it.
 func (c *Collective) Decomposes() bool {
-	if c.Messages || c.Members-1 <= min(MaxCollectiveMembers, mostPairs/max(1, c.World)) {
+	if c.AlwaysAsMessages || c.Members-1 <= min(MaxCollectiveMembers, mostPairs/max(1, c.WorldSize)) {
 		return true
 	}
 	if c.OpenMPI {
 		switch c.Operation {
-		case meaning.Allreduce:
+		case meaning.OperationAllreduce:
 			return c.Sent < openAllreduceRing
-		case meaning.Bcast:
+		case meaning.OperationBcast:
 			return c.bytes() < openBcastSmall
-		case meaning.Allgather:
+		case meaning.OperationAllgather:
 			return c.Received < openAllgatherLarge
-		case meaning.Gather, meaning.Scatter:
+		case meaning.OperationGather, meaning.OperationScatter:
 			return false
-		case meaning.Alltoall:
+		case meaning.OperationAlltoall:
 			return c.Sent/int64(c.Members) < openAlltoallBruck
 		}
 	}
 	switch c.Operation {
-	case meaning.Barrier, meaning.Allreduce, meaning.Reduce, meaning.Scan, meaning.Exscan, meaning.Gather, meaning.Scatter:
+	case meaning.OperationBarrier, meaning.OperationAllreduce, meaning.OperationReduce, meaning.OperationScan, meaning.OperationExscan, meaning.OperationGather, meaning.OperationScatter:
 		return true
-	case meaning.Bcast:
+	case meaning.OperationBcast:
 		return c.bytes() < bcastLarge
-	case meaning.Allgather, meaning.Allgatherv:
+	case meaning.OperationAllgather, meaning.OperationAllgatherv:
 		return c.Received < allgatherLarge
-	case meaning.Alltoall:
+	case meaning.OperationAlltoall:
 		return c.Sent/int64(c.Members) <= alltoallSmall
 	}
 	return false
 }
 
-// Meet returns a call as a meeting, with the time that the same algorithms take by a formula
+// MeetOp returns a call as a meeting, with the time that the same algorithms take by a formula
 // if all messages go over one level.
-func (c *Collective) Meet(l *machine.Level) Op {
-	o := Op{Kind: Meet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, Root: c.Me == c.Root}
+func (c *Collective) MeetOp(l *machine.NetworkLevel) Op {
+	o := Op{Kind: OpMeet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, IsRoot: c.OwnMember == c.Root}
 	switch c.Operation {
-	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
+	case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
 		o.Meeting = MeetFromRoot
-	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
+	case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
 		o.Meeting = MeetToRoot
 	}
 	if c.Members > 1 {
-		o.Time = c.time(l)
+		o.TimePs = c.time(l)
 	}
 	return o
 }
 
-// Tabled returns what a machine's tables of collectives are looked up by, for a communicator within
+// TableKeys returns what a machine's tables of collectives are looked up by, for a communicator within
 // a level: v-forms are in those of the functions without v.
-func (c *Collective) Tabled(l *machine.Level) (table meaning.Operation, level *machine.Level, members int, bytes int64) {
+func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.Operation, level *machine.NetworkLevel, members int, bytes int64) {
 	table = c.Operation
 	switch table {
-	case meaning.Allgatherv:
-		table = meaning.Allgather
-	case meaning.Alltoallv, meaning.Alltoallw:
-		table = meaning.Alltoall
-	case meaning.ReduceScatterBlock:
-		table = meaning.ReduceScatter
+	case meaning.OperationAllgatherv:
+		table = meaning.OperationAllgather
+	case meaning.OperationAlltoallv, meaning.OperationAlltoallw:
+		table = meaning.OperationAlltoall
+	case meaning.OperationReduceScatterBlock:
+		table = meaning.OperationReduceScatter
 	}
 	bytes = c.bytes()
-	if c.Operation == meaning.Allgatherv && c.Members > 0 { // of the mean part
+	if c.Operation == meaning.OperationAllgatherv && c.Members > 0 { // of the mean part
 		bytes = c.Received / int64(c.Members)
 	}
 	return table, l, c.Members, bytes
 }
 
 // time is how long a call takes if all members begin it together.
-func (c *Collective) time(l *machine.Level) int64 {
+func (c *Collective) time(l *machine.NetworkLevel) int64 {
 	n := int64(c.Members)
 	steps := int64(bits.Len64(uint64(n - 1)))
 	message := func(bytes int64) int64 { return messageTime(l, bytes) }
-	combine := func(bytes int64) int64 { return int64(c.Combine * float64(bytes)) }
+	combine := func(bytes int64) int64 { return int64(c.CombinePsPerByte * float64(bytes)) }
 	tree := func(bytes int64) int64 { return steps * message(bytes) }
 	ring := func(block int64) int64 { return (n - 1) * message(block) }
 	b := c.bytes()
 	switch c.Operation {
-	case meaning.Bcast:
+	case meaning.OperationBcast:
 		if b < bcastLarge || n < manyMembers {
 			return tree(b)
 		}
 		return steps*message(0) + message(b) + ring(b/n)
-	case meaning.Scan, meaning.Exscan:
+	case meaning.OperationScan, meaning.OperationExscan:
 		return tree(b) + steps*combine(b)
-	case meaning.Reduce, meaning.Allreduce:
+	case meaning.OperationReduce, meaning.OperationAllreduce:
 		if b <= reduceLarge || n < 4 {
 			return tree(b) + steps*combine(b)
 		}
 		return 2*steps*message(0) + 2*message(b) + combine(b)
-	case meaning.Allgather, meaning.Allgatherv:
+	case meaning.OperationAllgather, meaning.OperationAllgatherv:
 		if c.Received < allgatherLarge {
 			return steps*message(0) + message(c.Received)
 		}
 		return ring(c.Received / n)
-	case meaning.Gather, meaning.Scatter:
+	case meaning.OperationGather, meaning.OperationScatter:
 		return steps*message(0) + message(b*(n-1))
-	case meaning.Gatherv:
+	case meaning.OperationGatherv:
 		if b > l.EagerLimit { // one after the other
 			return ring(b)
 		}
 		return message(b) + (n-2)*l.ReceiveOverhead
-	case meaning.Scatterv:
-		return message(b) + (n-2)*max(l.Gap, l.Busy(b, b > l.EagerLimit))
-	case meaning.Alltoall, meaning.Alltoallv, meaning.Alltoallw:
+	case meaning.OperationScatterv:
+		return message(b) + (n-2)*max(l.MinGap, l.SenderBusyTime(b, b > l.EagerLimit))
+	case meaning.OperationAlltoall, meaning.OperationAlltoallv, meaning.OperationAlltoallw:
 		block := max(c.Sent, c.Received) / n
-		if c.Operation == meaning.Alltoall && block <= alltoallSmall && n >= manyMembers {
+		if c.Operation == meaning.OperationAlltoall && block <= alltoallSmall && n >= manyMembers {
 			return tree(block * n / 2)
 		}
 		return ring(block)
-	case meaning.ReduceScatter, meaning.ReduceScatterBlock:
+	case meaning.OperationReduceScatter, meaning.OperationReduceScatterBlock:
 		return steps*message(0) + message(b) + combine(b)
 	}
 	return tree(0)
 }
 
 // messageTime is how long a message takes.
-func messageTime(l *machine.Level, bytes int64) int64 {
+func messageTime(l *machine.NetworkLevel, bytes int64) int64 {
 	if bytes > l.EagerLimit {
 		return l.RendezvousTime(bytes)
 	}
@@ -189,12 +189,12 @@ func messageTime(l *machine.Level, bytes int64) int64 {
 // hand over, or what one gets of a root.
 func (c *Collective) bytes() int64 {
 	switch c.Operation {
-	case meaning.Bcast:
+	case meaning.OperationBcast:
 		return max(c.Sent, c.Received)
-	case meaning.Scatter:
+	case meaning.OperationScatter:
 		return c.Received
-	case meaning.Scatterv:
-		if c.Me == c.Root {
+	case meaning.OperationScatterv:
+		if c.OwnMember == c.Root {
 			return c.Sent / int64(c.Members)
 		}
 		return c.Received
@@ -257,8 +257,8 @@ func (e *engine) enter(x *rank, o *Op) *openCollective {
 			weight = x.weights[o.Slot]
 		}
 	}
-	k := meetingKey{context, uint32(o.Nth - 1)}
-	if o.Nth == 0 {
+	k := meetingKey{context, uint32(o.MatchIndex - 1)}
+	if o.MatchIndex == 0 {
 		k.number = e.next(x, o)
 	}
 	if o.Meeting == MeetNobody {
@@ -275,8 +275,8 @@ func (e *engine) enter(x *rank, o *Op) *openCollective {
 			m.lastHop = x.hop
 		}
 	}
-	m.time = max(m.time, o.Time)
-	if o.Root {
+	m.time = max(m.time, o.TimePs)
+	if o.IsRoot {
 		if m.root, m.rooted, m.rootAt = x.now, true, x.number; e.noting {
 			m.rootHop = x.hop
 		}
@@ -284,7 +284,7 @@ func (e *engine) enter(x *rank, o *Op) *openCollective {
 	if m.entered == o.Members {
 		delete(e.meetings, k)
 	}
-	if m.entered == o.Members || o.Root {
+	if m.entered == o.Members || o.IsRoot {
 		e.ready = append(e.ready, m.waiting...)
 		m.waiting = m.waiting[:0]
 	}
@@ -297,19 +297,19 @@ func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64
 		came = x.hop
 	}
 	switch {
-	case o.Meeting == MeetFromRoot && !o.Root:
+	case o.Meeting == MeetFromRoot && !o.IsRoot:
 		if !m.rooted {
 			m.waiting = append(m.waiting, r)
 			return false
 		}
-		if e.until(x, o.Site, max(entered, m.root)+o.Time, m.root) && e.noting {
+		if e.until(x, o.Site, max(entered, m.root)+o.TimePs, m.root) && e.noting {
 			if m.root > entered {
 				x.jump(m.rootHop, m.rootAt, m.root)
 			} else {
 				x.jump(came, x.number, entered)
 			}
 		}
-	case o.Meeting == MeetAll, o.Root && o.Meeting == MeetToRoot:
+	case o.Meeting == MeetAll, o.IsRoot && o.Meeting == MeetToRoot:
 		if m.entered < o.Members {
 			m.waiting = append(m.waiting, r)
 			return false
@@ -318,7 +318,7 @@ func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64
 			x.jump(m.lastHop, m.lastAt, m.last)
 		}
 	default:
-		if e.until(x, o.Site, entered+o.Time, entered) && e.noting {
+		if e.until(x, o.Site, entered+o.TimePs, entered) && e.noting {
 			x.jump(came, x.number, entered)
 		}
 	}

@@ -21,18 +21,18 @@ func (p *program) Next() ([]Op, error) {
 
 // simulateCollective lets all members do a call, each after a computation of its own.
 func simulateCollective(t interface{ Fatal(...any) }, m *machine.Machine, calls []Collective, meet bool, before func(member int) int64) *Result {
-	place := m.Place(len(calls), machine.Block)
+	place := m.PlaceRanks(len(calls), machine.MappingBlock)
 	var programs []Program
 	for i := range calls {
-		p := program{{Kind: Compute, Time: before(i)}}
+		p := program{{Kind: OpCompute, TimePs: before(i)}}
 		if meet {
-			p = append(p, calls[i].Meet(&m.Levels[len(m.Levels)-1]))
+			p = append(p, calls[i].MeetOp(&m.Levels[len(m.Levels)-1]))
 		} else {
-			p = calls[i].Append(p, [2]int32{0, 1})
+			p = calls[i].AppendOps(p, [2]int32{0, 1})
 		}
 		programs = append(programs, &p)
 	}
-	r, err := Run(programs, place, Options{})
+	r, err := Simulate(programs, place, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,19 +43,19 @@ func simulateCollective(t interface{ Fatal(...any) }, m *machine.Machine, calls 
 func callsOf(operation meaning.Operation, n, root int, bytes int64) []Collective {
 	calls := make([]Collective, n)
 	for i := range calls {
-		c := Collective{Operation: operation, Members: n, Me: i, Root: root, Rank: func(m int) int { return m }, Combine: 1}
+		c := Collective{Operation: operation, Members: n, OwnMember: i, Root: root, WorldRankOf: func(m int) int { return m }, CombinePsPerByte: 1}
 		switch operation {
-		case meaning.Bcast:
+		case meaning.OperationBcast:
 			if c.Received = bytes; i == root {
 				c.Sent, c.Received = bytes, 0
 			}
-		case meaning.Scatter, meaning.Scatterv:
+		case meaning.OperationScatter, meaning.OperationScatterv:
 			if c.Received = bytes; i == root {
 				c.Sent = bytes * int64(n)
 			}
-		case meaning.Allgather, meaning.Allgatherv:
+		case meaning.OperationAllgather, meaning.OperationAllgatherv:
 			c.Sent, c.Received = bytes, bytes*int64(n)
-		case meaning.Alltoall, meaning.Alltoallv, meaning.Alltoallw:
+		case meaning.OperationAlltoall, meaning.OperationAlltoallv, meaning.OperationAlltoallw:
 			c.Sent, c.Received = bytes*int64(n), bytes*int64(n)
 		default:
 			c.Sent = bytes
@@ -68,11 +68,11 @@ func callsOf(operation meaning.Operation, n, root int, bytes int64) []Collective
 // needs says of which members a member needs to have begun before its end.
 func needs(operation meaning.Operation, member, root, other int) bool {
 	switch operation {
-	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
+	case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
 		return other == root
-	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
+	case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
 		return member == root
-	case meaning.Scan, meaning.Exscan:
+	case meaning.OperationScan, meaning.OperationExscan:
 		return other <= member
 	}
 	return true
@@ -81,7 +81,7 @@ func needs(operation meaning.Operation, member, root, other int) bool {
 // Whatever the algorithm: all messages that are sent are received, nobody is ready before those
 // whose data it needs, and without latency and bytes to move the last of these decides.
 func TestDependences(t *testing.T) {
-	m, err := machine.Load("ideal")
+	m, err := machine.LoadMachine("ideal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestDependences(t *testing.T) {
 		open := rapid.Bool().Draw(t, "as Open MPI does")
 		calls := callsOf(f, n, root, bytes)
 		for i := range calls {
-			calls[i].Combine, calls[i].OpenMPI = 0, open
+			calls[i].CombinePsPerByte, calls[i].OpenMPI = 0, open
 		}
 		for _, meet := range []bool{false, true} {
 			r := simulateCollective(t, m, calls, meet, func(member int) int64 {
@@ -105,7 +105,7 @@ func TestDependences(t *testing.T) {
 				return 0
 			})
 			for member, x := range r.Ranks {
-				if (member == late || needs(f, member, root, late)) && x.End != 1000 && !(meet && (f == meaning.Scan || f == meaning.Exscan)) {
+				if (member == late || needs(f, member, root, late)) && x.End != 1000 && !(meet && (f == meaning.OperationScan || f == meaning.OperationExscan)) {
 					t.Fatalf("%s of %d bytes, root %d: member %d of %d ends at %d, before member %d has begun", f, bytes, root, member, n, x.End, late)
 				}
 				if x.End != 0 && x.End != 1000 {
@@ -119,7 +119,7 @@ func TestDependences(t *testing.T) {
 // Times worked out by hand where messages take 1 µs, and 1 ns for each byte; combining takes 1 ps
 // a byte. Nothing but its bytes keeps a sender from the next message.
 func TestTimes(t *testing.T) {
-	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	m, err := machine.ParseMachine("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,35 +129,35 @@ func TestTimes(t *testing.T) {
 		bytes     int64
 		want      int64 // ps
 	}{
-		{meaning.Barrier, 2, 0, 1_000_000},
-		{meaning.Barrier, 9, 0, 4_000_000},
-		{meaning.Bcast, 8, 100, 3 * 1_100_000},
-		{meaning.Reduce, 8, 100, 3 * (1_100_000 + 100)},
-		{meaning.Allreduce, 2, 8, 1_008_000 + 8},
-		{meaning.Allreduce, 16, 8, 4 * (1_008_000 + 8)},
-		{meaning.Allreduce, 5, 8, 3 * (1_008_000 + 8)}, // 0 to 1 to 2 to 4: the others needn't wait for 0 in the first step
+		{meaning.OperationBarrier, 2, 0, 1_000_000},
+		{meaning.OperationBarrier, 9, 0, 4_000_000},
+		{meaning.OperationBcast, 8, 100, 3 * 1_100_000},
+		{meaning.OperationReduce, 8, 100, 3 * (1_100_000 + 100)},
+		{meaning.OperationAllreduce, 2, 8, 1_008_000 + 8},
+		{meaning.OperationAllreduce, 16, 8, 4 * (1_008_000 + 8)},
+		{meaning.OperationAllreduce, 5, 8, 3 * (1_008_000 + 8)}, // 0 to 1 to 2 to 4: the others needn't wait for 0 in the first step
 		// Half of the data, a quarter, and both back again.
-		{meaning.Allreduce, 4, 4000, 2*(3_000_000+2_000_000) + 3000},
-		{meaning.Allgather, 4, 10, 1_010_000 + 1_020_000},
-		{meaning.Alltoall, 4, 500, 3 * 1_500_000},
-		{meaning.Alltoall, 8, 10, 3 * 1_040_000}, // half of the blocks in each step
-		{meaning.Gather, 4, 100, 1_100_000 + 1_200_000},
-		{meaning.Scatter, 4, 100, 1_200_000 + 1_100_000},
-		{meaning.Gatherv, 4, 100, 1_100_000},
-		{meaning.Scatterv, 4, 100, 2*100_000 + 1_100_000},
-		{meaning.ReduceScatter, 4, 4000, 3_000_000 + 2_000_000 + 3000},
-		{meaning.Scan, 4, 100, 2 * (1_100_000 + 100)},
+		{meaning.OperationAllreduce, 4, 4000, 2*(3_000_000+2_000_000) + 3000},
+		{meaning.OperationAllgather, 4, 10, 1_010_000 + 1_020_000},
+		{meaning.OperationAlltoall, 4, 500, 3 * 1_500_000},
+		{meaning.OperationAlltoall, 8, 10, 3 * 1_040_000}, // half of the blocks in each step
+		{meaning.OperationGather, 4, 100, 1_100_000 + 1_200_000},
+		{meaning.OperationScatter, 4, 100, 1_200_000 + 1_100_000},
+		{meaning.OperationGatherv, 4, 100, 1_100_000},
+		{meaning.OperationScatterv, 4, 100, 2*100_000 + 1_100_000},
+		{meaning.OperationReduceScatter, 4, 4000, 3_000_000 + 2_000_000 + 3000},
+		{meaning.OperationScan, 4, 100, 2 * (1_100_000 + 100)},
 	} {
 		r := simulateCollective(t, m, callsOf(c.operation, c.n, 0, c.bytes), false, func(int) int64 { return 0 })
-		if r.End() != c.want {
-			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.operation, c.bytes, c.n, r.End(), c.want)
+		if r.EndPs() != c.want {
+			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.operation, c.bytes, c.n, r.EndPs(), c.want)
 		}
 	}
 }
 
 // The same of Open MPI's algorithms.
 func TestOpenMPI(t *testing.T) {
-	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	m, err := machine.ParseMachine("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,43 +167,43 @@ func TestOpenMPI(t *testing.T) {
 		bytes     int64
 		want      int64 // ps
 	}{
-		{meaning.Bcast, 8, 100, 3 * 1_100_000},
+		{meaning.OperationBcast, 8, 100, 3 * 1_100_000},
 		// Halves in 2 pieces each: the last one of the right half leaves after the three others; then members 1
 		// and 2 exchange theirs.
-		{meaning.Bcast, 3, 4096, 3*1_024_000 + 2_024_000 + 3_048_000},
+		{meaning.OperationBcast, 3, 4096, 3*1_024_000 + 2_024_000 + 3_048_000},
 		// A pipeline of 4 pieces of 128 KiB along 2 members.
-		{meaning.Bcast, 2, 512 << 10, 1_000_000 + 4*(128<<10)*1000},
-		{meaning.Reduce, 4, 100, 1_100_000 + 3*100},                      // all at once to the root
-		{meaning.Reduce, 4, 1000, 2 * (2_000_000 + 1000)},                // a binomial tree
-		{meaning.Allreduce, 4, 20_000, 2*3*6_000_000 + 3*5000},           // twice around, in quarters
-		{meaning.Allgather, 4, 10, 1_010_000 + 1_020_000},                // doubling
-		{meaning.Allgather, 4, 20_000, 21_000_000 + 41_000_000},          // one block, then two
-		{meaning.Alltoall, 4, 500, 2*500_000 + 1_500_000},                // all sent at once
-		{meaning.Alltoall, 4, 4000, 3 * 5_000_000},                       // in pairs
-		{meaning.Gather, 4, 100, 1_100_000},                              // each to the root
-		{meaning.ReduceScatter, 4, 400_000, 3 * (101_000_000 + 100_000)}, // around a ring
-		{meaning.ReduceScatter, 4, 4000, 3_000_000 + 2_000_000 + 3000},   // halving
-		{meaning.Alltoallv, 4, 500, 3 * 1_500_000},                       // as MPICH does it
+		{meaning.OperationBcast, 2, 512 << 10, 1_000_000 + 4*(128<<10)*1000},
+		{meaning.OperationReduce, 4, 100, 1_100_000 + 3*100},                      // all at once to the root
+		{meaning.OperationReduce, 4, 1000, 2 * (2_000_000 + 1000)},                // a binomial tree
+		{meaning.OperationAllreduce, 4, 20_000, 2*3*6_000_000 + 3*5000},           // twice around, in quarters
+		{meaning.OperationAllgather, 4, 10, 1_010_000 + 1_020_000},                // doubling
+		{meaning.OperationAllgather, 4, 20_000, 21_000_000 + 41_000_000},          // one block, then two
+		{meaning.OperationAlltoall, 4, 500, 2*500_000 + 1_500_000},                // all sent at once
+		{meaning.OperationAlltoall, 4, 4000, 3 * 5_000_000},                       // in pairs
+		{meaning.OperationGather, 4, 100, 1_100_000},                              // each to the root
+		{meaning.OperationReduceScatter, 4, 400_000, 3 * (101_000_000 + 100_000)}, // around a ring
+		{meaning.OperationReduceScatter, 4, 4000, 3_000_000 + 2_000_000 + 3000},   // halving
+		{meaning.OperationAlltoallv, 4, 500, 3 * 1_500_000},                       // as MPICH does it
 	} {
 		calls := callsOf(c.operation, c.n, 0, c.bytes)
 		for i := range calls {
 			calls[i].OpenMPI = true
 		}
 		r := simulateCollective(t, m, calls, false, func(int) int64 { return 0 })
-		if r.End() != c.want {
-			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.operation, c.bytes, c.n, r.End(), c.want)
+		if r.EndPs() != c.want {
+			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.operation, c.bytes, c.n, r.EndPs(), c.want)
 		}
 	}
 }
 
 // Parts of sizes of their own in all-gathers and reductions.
 func TestOwnParts(t *testing.T) {
-	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	m, err := machine.ParseMachine("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	parts := []uint64{10, 700, 0, 90}
-	gather := callsOf(meaning.Allgatherv, 4, 0, 0)
+	gather := callsOf(meaning.OperationAllgatherv, 4, 0, 0)
 	for i := range gather {
 		gather[i].Received, gather[i].ReceivedFrom = 800, parts
 	}
@@ -214,16 +214,16 @@ func TestOwnParts(t *testing.T) {
 			t.Errorf("allgatherv: member %d ends at %d ps, want %d", i, got, want)
 		}
 	}
-	ring := callsOf(meaning.Allgatherv, 3, 0, 0)
+	ring := callsOf(meaning.OperationAllgatherv, 3, 0, 0)
 	for i := range ring { // the large part goes from 0 over 1 to 2
 		ring[i].Received, ring[i].ReceivedFrom = 100_000, []uint64{100_000, 0, 0}
 	}
 	if r := simulateCollective(t, m, ring, false, func(int) int64 { return 0 }); r.Ranks[1].End != 101_000_000 || r.Ranks[2].End != 2*101_000_000 {
 		t.Errorf("allgatherv around a ring: %+v", r.Ranks)
 	}
-	reduce := callsOf(meaning.ReduceScatter, 4, 0, 800)
+	reduce := callsOf(meaning.OperationReduceScatter, 4, 0, 800)
 	for i := range reduce {
-		reduce[i].SentTo, reduce[i].Combine = parts, 0
+		reduce[i].SentTo, reduce[i].CombinePsPerByte = parts, 0
 	}
 	// 0 and 2 exchange 90 and 710, as 1 and 3 do; then 0 gets its 10 and 1 its 700.
 	if r := simulateCollective(t, m, reduce, false, func(int) int64 { return 0 }); r.Ranks[1].End != 1_710_000+1_700_000 {
@@ -233,7 +233,7 @@ func TestOwnParts(t *testing.T) {
 
 // The formulas give what the messages take within a factor of two.
 func TestFormulas(t *testing.T) {
-	m, err := machine.Load("infiniband")
+	m, err := machine.LoadMachine("infiniband")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,8 +242,8 @@ func TestFormulas(t *testing.T) {
 		for _, n := range []int{2, 8, 64} {
 			for _, bytes := range []int64{8, 4000, 200_000} {
 				calls := callsOf(f, n, 0, bytes)
-				by := simulateCollective(t, m, calls, false, func(int) int64 { return 0 }).End()
-				formula := simulateCollective(t, m, calls, true, func(int) int64 { return 0 }).End()
+				by := simulateCollective(t, m, calls, false, func(int) int64 { return 0 }).EndPs()
+				formula := simulateCollective(t, m, calls, true, func(int) int64 { return 0 }).EndPs()
 				if ratio := float64(formula) / float64(by); ratio < 0.5 || ratio > 2 {
 					t.Errorf("%s of %d bytes on %d ranks: %d ps by messages, %d by the formula: %.2f", f, bytes, n, by, formula, ratio)
 				}
@@ -254,11 +254,11 @@ func TestFormulas(t *testing.T) {
 
 // Parts of sizes of their own: a member's last one arrives when the parts before have left.
 func TestParts(t *testing.T) {
-	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	m, err := machine.ParseMachine("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	scatter := callsOf(meaning.Scatterv, 4, 0, 100)
+	scatter := callsOf(meaning.OperationScatterv, 4, 0, 100)
 	scatter[0].SentTo = []uint64{0, 10, 20, 500}
 	r := simulateCollective(t, m, scatter, false, func(int) int64 { return 0 })
 	for i, want := range []int64{0, 1_010_000, 1_030_000, 1_530_000} {
@@ -266,12 +266,12 @@ func TestParts(t *testing.T) {
 			t.Errorf("member %d gets its part at %d ps, want %d", i, got, want)
 		}
 	}
-	all := callsOf(meaning.Alltoallv, 3, 0, 100)
+	all := callsOf(meaning.OperationAlltoallv, 3, 0, 100)
 	for i := range all {
 		all[i].SentTo = []uint64{0, 0, 0}
 	}
 	all[0].SentTo[2] = 700 // in the second step, which begins after 1 µs
-	if r := simulateCollective(t, m, all, false, func(int) int64 { return 0 }); r.End() != 2_700_000 || r.Ranks[1].End != 2_000_000 {
+	if r := simulateCollective(t, m, all, false, func(int) int64 { return 0 }); r.EndPs() != 2_700_000 || r.Ranks[1].End != 2_000_000 {
 		t.Errorf("%+v", r.Ranks)
 	}
 }
@@ -283,14 +283,14 @@ func TestSteps(t *testing.T) {
 		bytes     int64
 		want      bool
 	}{
-		{meaning.Alltoall, 257, 1000, true}, {meaning.Alltoall, 258, 1000, false}, {meaning.Alltoall, 258, 10, true}, {meaning.Allreduce, 1 << 14, 1 << 20, true},
-		{meaning.Bcast, 300, 100, true}, {meaning.Bcast, 300, 1 << 20, false}, {meaning.Allgather, 1000, 8, true}, {meaning.Allgather, 1000, 800, false}, {meaning.Gatherv, 1000, 8, false},
+		{meaning.OperationAlltoall, 257, 1000, true}, {meaning.OperationAlltoall, 258, 1000, false}, {meaning.OperationAlltoall, 258, 10, true}, {meaning.OperationAllreduce, 1 << 14, 1 << 20, true},
+		{meaning.OperationBcast, 300, 100, true}, {meaning.OperationBcast, 300, 1 << 20, false}, {meaning.OperationAllgather, 1000, 8, true}, {meaning.OperationAllgather, 1000, 800, false}, {meaning.OperationGatherv, 1000, 8, false},
 	} {
 		if got := callsOf(c.operation, c.n, 0, c.bytes)[0].Decomposes(); got != c.want {
 			t.Errorf("%s of %d bytes on %d ranks: %v", c.operation, c.bytes, c.n, got)
 		}
 		x := callsOf(c.operation, c.n, 0, c.bytes)[0]
-		x.Messages = true
+		x.AlwaysAsMessages = true
 		if !x.Decomposes() {
 			t.Errorf("%s of %d bytes on %d ranks is no messages where these are asked for", c.operation, c.bytes, c.n)
 		}

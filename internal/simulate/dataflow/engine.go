@@ -12,66 +12,66 @@ type Options struct {
 	EachRank  bool // of ranks that do the same each is simulated
 	EachRound bool // all rounds of loops are gone through
 
-	// Sites adds up what calls take, if it isn't nil; there are no short cuts then.
-	Sites *Sites
+	// SiteTimes adds up what calls take, if it isn't nil; there are no short cuts then.
+	SiteTimes *CallTimes
 
-	// Calls, if not nil, is called with the beginning and end, in ps, of each call of a program, in order; the engine
+	// EachCall, if not nil, is called with the beginning and end, in ps, of each call of a program, in order; the engine
 	// then takes no short cuts.
-	Calls func(program int32, begin, end int64)
+	EachCall func(program int32, begin, end int64)
 }
 
-// Sites are the times of calls, over all ranks of a group, End left out. Compute is what is
+// CallTimes are the times of calls, over all ranks of a group, End left out. Compute is what is
 // computed before them.
-type Sites struct {
-	GroupOf []int    // group of each rank
-	Times   [][]Time // by group and call
+type CallTimes struct {
+	GroupOf    []int        // group of each rank
+	GroupTimes [][]RankTime // by group and call
 }
 
-func (s *Sites) add(rank, site int32, p timeKind, time int64) {
+func (s *CallTimes) add(rank, site int32, p timeKind, time int64) {
 	group := s.GroupOf[rank]
-	for len(s.Times) <= group {
-		s.Times = append(s.Times, nil)
+	for len(s.GroupTimes) <= group {
+		s.GroupTimes = append(s.GroupTimes, nil)
 	}
-	for len(s.Times[group]) <= int(site) {
-		s.Times[group] = append(s.Times[group], Time{})
+	for len(s.GroupTimes[group]) <= int(site) {
+		s.GroupTimes[group] = append(s.GroupTimes[group], RankTime{})
 	}
-	t := &s.Times[group][site]
+	t := &s.GroupTimes[group][site]
 	*[...]*int64{compute: &t.Compute, overhead: &t.Overhead, wait: &t.Wait, transfer: &t.Transfer, recorded: &t.Recorded}[p] += time
 }
 
 // A Result is what a simulation found.
 type Result struct {
-	Ranks []Time
-	Ops   uint64 // operations
-	Short ShortCuts
-	Path  *Path // if it was asked for
+	Ranks     []RankTime
+	Ops       uint64 // operations
+	ShortCuts ShortCuts
+	Path      *CriticalPath // if it was asked for
 }
 
 // ShortCuts says what short cuts left out.
 type ShortCuts struct {
-	Ranks  int    `json:"ranks"`  // that were simulated; the others do the same
-	Rounds uint64 `json:"rounds"` // of the main loop that were not gone through
-	Period uint64 `json:"period"` // how many of them are repeated
+	SimulatedRanks int    `json:"ranks"`  // that were simulated; the others do the same
+	SkippedRounds  uint64 `json:"rounds"` // of the main loop that were not gone through
+	RepeatedRounds uint64 `json:"period"` // how many of them are repeated
 }
 
-// End is when the last rank ended.
-func (r *Result) End() (end int64) {
+// EndPs is when the last rank ended.
+func (r *Result) EndPs() (end int64) {
 	for i := range r.Ranks {
 		end = max(end, r.Ranks[i].End)
 	}
 	return end
 }
 
-// Run simulates programs, one for each rank of a placement; nil is a rank that does nothing.
-func Run(programs []Program, place *machine.Placement, o Options) (*Result, error) {
+// Simulate simulates programs, one for each rank of a placement; nil is a rank that does nothing.
+func Simulate(programs []Program, place *machine.Placement, o Options) (*Result, error) {
 	result, _, err := simulate(programs, place, o, nil, false)
 	return result, err
 }
 
 // simulate runs the programs. With noting it records why ranks continue, with w it adds up what is on a path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
-	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.Sites, calls: o.Calls}
-	if o.Sites != nil || o.Calls != nil {
+	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.SiteTimes, calls: o.EachCall}
+	if o.SiteTimes != nil || o.EachCall != nil {
 		o.EachRank, o.EachRound = true, true
 	}
 	e.costs, e.costOf = make([]cost, 1), make(map[costKey]int32) // none is number 0
@@ -83,9 +83,9 @@ func simulate(programs []Program, place *machine.Placement, o Options, w *watch,
 		e.ranks[r].rest = &rests[r]
 	}
 	e.link(programs, !o.EachRank)
-	result := &Result{Ranks: make([]Time, len(programs))}
+	result := &Result{Ranks: make([]RankTime, len(programs))}
 	if !o.EachRound {
-		if err := e.forward(&result.Short); err != nil {
+		if err := e.forward(&result.ShortCuts); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -98,7 +98,7 @@ func simulate(programs []Program, place *machine.Placement, o Options, w *watch,
 	for r := range e.ranks {
 		x := &e.ranks[e.ranks[r].like]
 		if e.ranks[r].like == int32(r) {
-			result.Short.Ranks++
+			result.ShortCuts.SimulatedRanks++
 		}
 		result.Ranks[r] = x.time()
 		result.Ops += x.count
@@ -126,8 +126,8 @@ type engine struct {
 	cutting bool // ranks stop when target iterations are left
 	target  uint64
 
-	noting bool   // record why ranks continue
-	sites  *Sites // adds up times of calls
+	noting bool       // record why ranks continue
+	sites  *CallTimes // adds up times of calls
 	calls  func(rank int32, begin, end int64)
 
 	teams  map[int32]*team      // by rank, if any has several threads
@@ -158,8 +158,8 @@ type rank struct {
 	meeting                     *openCollective // of a Meet without a request
 	took                        int64           // of operations that are Timed
 
-	visits Visits // of a compiled program
-	code   *Code
+	visits CallVisits // of a compiled program
+	code   *CallCode
 	count  uint64         // operations before ops
 	spent  [compute]int64 // but compute, which is what is left of now
 
@@ -183,14 +183,14 @@ type rest struct {
 	met     []meetingKey
 	program Program
 	weights []int32 // by slot: how many members of the context it represents; nil: one
-	desc    []Slot
+	desc    []RankSlot
 
 	idle         int64 // since when messages left without a pause, if paths are wanted
 	hop, idleHop *hop  // why it got to where it is, and to where it was last idle, if paths are wanted
 }
 
-func (x *rank) time() Time {
-	t := Time{End: x.now, Overhead: x.spent[overhead], Wait: x.spent[wait], Transfer: x.spent[transfer], Recorded: x.spent[recorded]}
+func (x *rank) time() RankTime {
+	t := RankTime{End: x.now, Overhead: x.spent[overhead], Wait: x.spent[wait], Transfer: x.spent[transfer], Recorded: x.spent[recorded]}
 	t.Compute = t.End - t.Overhead - t.Wait - t.Transfer - t.Recorded
 	return t
 }
@@ -201,7 +201,7 @@ type request struct {
 	visit   *participation // of Meet, Put, Get and Later
 	number  uint32         // of the message
 	slot    int32          // of a compiled program
-	kind    Kind
+	kind    OpKind
 }
 
 // horizon is how far times go: one operation more can't overflow.
@@ -257,7 +257,7 @@ func (e *engine) fetch(x *rank) (more bool, err error) {
 		return !x.done, nil
 	}
 	if e.cutting {
-		if left, between := x.visits.Left(); between && left == e.target {
+		if left, between := x.visits.RoundsLeft(); between && left == e.target {
 			x.halted = true
 			return false, nil
 		}
@@ -268,7 +268,7 @@ func (e *engine) fetch(x *rank) (more bool, err error) {
 		x.done = true
 		return false, err
 	}
-	x.ops, x.took = x.code.Calls[call], took
+	x.ops, x.took = x.code.OpsOfCall[call], took
 	if gap > 0 {
 		e.spend(x, int32(call), compute, gap)
 		x.count++
@@ -298,9 +298,9 @@ func (e *engine) left(x *rank) {
 // do does an operation, or as much of it as can be done; false if the rank has to wait.
 func (e *engine) do(r int32, x *rank, o *Op) bool {
 	switch o.Kind {
-	case Wait:
+	case OpWait:
 		n := o.Request
-		if o.Ago {
+		if o.CountsBack {
 			n = x.ago(n)
 		}
 		if n >= OwnRequests && x.team != nil {
@@ -308,17 +308,17 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		}
 		q := x.request(n)
 		return q == nil || e.finish(r, x, o.Site, q)
-	case Compute, Overhead, Recorded, File:
-		time := o.Time
-		if o.Timed {
+	case OpCompute, OpOverhead, OpRecorded, OpFile:
+		time := o.TimePs
+		if o.TakesVisitTime {
 			time = x.took
 		}
-		e.spend(x, o.Site, [...]timeKind{Compute: compute, Overhead: overhead, Recorded: recorded, File: transfer}[o.Kind], time)
+		e.spend(x, o.Site, [...]timeKind{OpCompute: compute, OpOverhead: overhead, OpRecorded: recorded, OpFile: transfer}[o.Kind], time)
 		return true
-	case Enter:
+	case OpEnter:
 		e.enters(x)
 		return true
-	case Leave:
+	case OpLeave:
 		e.left(x)
 		return true
 	}
@@ -328,7 +328,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		return true
 	}
 	if !x.begun {
-		if o.Ago {
+		if o.CountsBack {
 			x.made++
 			n = x.ago(1)
 		}
@@ -339,14 +339,14 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		if n != NoRequest {
 			q = x.request(n)
 		}
-		if n == NoRequest && o.Kind == Meet {
+		if n == NoRequest && o.Kind == OpMeet {
 			x.meeting = e.enter(x, o)
 		} else if e.begin(x, o, q); n != NoRequest || q.channel == nil && q.visit == nil {
 			return true
 		}
 		x.begun = true
 	}
-	if o.Kind == Meet {
+	if o.Kind == OpMeet {
 		return x.meeting == nil || e.leave(r, x, x.meeting, o, x.now, nil)
 	}
 	return e.finish(r, x, o.Site, &x.current)
@@ -393,7 +393,7 @@ func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 // is empty.
 func (e *engine) begin(x *rank, o *Op, q *request) {
 	switch o.Kind {
-	case Send:
+	case OpSend:
 		var c *channel
 		peer := o.Peer
 		if x.visits != nil {
@@ -409,9 +409,9 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 			e.wakeAll(c)
 		}
 		if waits {
-			q.kind, q.slot, q.number, q.channel = Send, o.Slot, number, c
+			q.kind, q.slot, q.number, q.channel = OpSend, o.Slot, number, c
 		}
-	case Receive:
+	case OpReceive:
 		var c *channel
 		if x.visits != nil {
 			c = &e.fixed[e.slot(x, o.Slot)]
@@ -419,19 +419,19 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 			c = e.channel(key{o.Peer, x.of, o.Context, o.Tag})
 			*q = request{}
 		}
-		q.kind, q.slot, q.number, q.channel = Receive, o.Slot, e.post(c, x, o), c
+		q.kind, q.slot, q.number, q.channel = OpReceive, o.Slot, e.post(c, x, o), c
 		if c.sender != nobody {
 			e.wake(&c.sender)
 			e.wakeAll(c)
 		}
-	case Meet:
-		*q = request{kind: Meet, slot: o.Slot}
+	case OpMeet:
+		*q = request{kind: OpMeet, slot: o.Slot}
 		if m := e.enter(x, o); m != nil {
 			q.visit = &participation{openCollective: m, op: *o, entered: x.now, hop: x.hop}
 		}
-	case Null:
+	case OpNull:
 		*q = request{}
-	case Put, Get, Later:
+	case OpPut, OpGet, OpLater:
 		*q = request{visit: &participation{late: e.later(x, o)}}
 	}
 }
@@ -439,7 +439,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 // finish ends what was begun; false if the rank has to wait for another.
 func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 	switch {
-	case q.channel != nil && q.kind == Receive:
+	case q.channel != nil && q.kind == OpReceive:
 		if !e.receive(q.channel, r, x, site, q.number) {
 			return false
 		}
@@ -510,9 +510,9 @@ func (e *engine) stuck() error {
 	x := &e.ranks[e.ranks[first].like]
 	o := x.ops[x.at]
 	q := &x.current
-	if o.Kind == Wait {
+	if o.Kind == OpWait {
 		n := o.Request
-		if o.Ago {
+		if o.CountsBack {
 			n = x.ago(n)
 		}
 		if x.team == nil || n < OwnRequests {
@@ -529,7 +529,7 @@ func (e *engine) stuck() error {
 			if c != q.channel {
 				continue
 			}
-			if peer, tag = k.from, k.tag; q.kind == Send {
+			if peer, tag = k.from, k.tag; q.kind == OpSend {
 				peer = k.to
 			}
 		}
@@ -537,7 +537,7 @@ func (e *engine) stuck() error {
 	switch {
 	case q.visit != nil:
 		what = q.visit.op.String()
-	case q.channel != nil && q.kind == Send:
+	case q.channel != nil && q.kind == OpSend:
 		what = fmt.Sprintf("a send to rank %d with tag %d, whose receive is not posted", peer, tag)
 	case q.channel != nil:
 		what = fmt.Sprintf("a receive from rank %d with tag %d", peer, tag)

@@ -22,20 +22,20 @@ rendezvous = [[0, 3200], [1000, 4200]]
 
 const ns = 1000
 
-func computing(t int64) Op { return Op{Kind: Compute, Time: t * ns} }
+func computing(t int64) Op { return Op{Kind: OpCompute, TimePs: t * ns} }
 func send(to, bytes int) Op {
-	return Op{Kind: Send, Peer: int32(to), Bytes: int64(bytes), Request: NoRequest}
+	return Op{Kind: OpSend, Peer: int32(to), Bytes: int64(bytes), Request: NoRequest}
 }
-func receive(from int) Op    { return Op{Kind: Receive, Peer: int32(from), Request: NoRequest} }
-func waiting(n int32) Op     { return Op{Kind: Wait, Request: n} }
+func receive(from int) Op    { return Op{Kind: OpReceive, Peer: int32(from), Request: NoRequest} }
+func waiting(n int32) Op     { return Op{Kind: OpWait, Request: n} }
 func later(o Op, n int32) Op { o.Request = n; return o }
 func meet(how Meeting, root bool, t int64) Op {
-	return Op{Kind: Meet, Meeting: how, Root: root, Members: 2, Time: t * ns, Request: NoRequest}
+	return Op{Kind: OpMeet, Meeting: how, IsRoot: root, Members: 2, TimePs: t * ns, Request: NoRequest}
 }
 
 // Times worked out by hand, in ns: end, compute, overhead, wait, transfer.
 func TestByHand(t *testing.T) {
-	m, err := machine.Parse("plain", []byte(plain))
+	m, err := machine.ParseMachine("plain", []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestByHand(t *testing.T) {
 			[2][5]int64{{8000, 0, 100, 4900, 3000}, {9100, 5000, 100, 0, 4000}}},
 		{"large message, receive in time", [2][]Op{{send(1, 2000)}, {receive(0)}},
 			[2][5]int64{{4100, 0, 100, 0, 4000}, {5200, 0, 100, 0, 5100}}},
-		{"synchronous", [2][]Op{{later(Op{Kind: Send, Peer: 1, Synchronous: true}, 0), computing(10), waiting(0)}, {computing(2000), receive(0)}},
+		{"synchronous", [2][]Op{{later(Op{Kind: OpSend, Peer: 1, IsSynchronous: true}, 0), computing(10), waiting(0)}, {computing(2000), receive(0)}},
 			[2][5]int64{{3000, 10, 100, 1890, 1000}, {4100, 2000, 100, 0, 2000}}},
 		// The second leaves when the bytes of the first have, and arrives 1,700 later.
 		{"two messages in a row", [2][]Op{{send(1, 600), send(1, 600)}, {receive(0), receive(0)}},
@@ -71,7 +71,7 @@ func TestByHand(t *testing.T) {
 			[2][5]int64{{720, 0, 0, 700, 20}, {720, 700, 0, 0, 20}}},
 	} {
 		var got [2][5]int64
-		for i, x := range run(t, c.ranks[:], m, machine.Block).Ranks {
+		for i, x := range run(t, c.ranks[:], m, machine.MappingBlock).Ranks {
 			got[i] = [5]int64{x.End / ns, x.Compute / ns, x.Overhead / ns, x.Wait / ns, x.Transfer / ns}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -81,7 +81,7 @@ func TestByHand(t *testing.T) {
 }
 
 func TestDeadlock(t *testing.T) {
-	m, err := machine.Parse("plain", []byte(plain))
+	m, err := machine.ParseMachine("plain", []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestDeadlock(t *testing.T) {
 		{[2][]Op{{meet(MeetAll, false, 0)}, {}}, "deadlock: 1 rank doesn't end; rank 0 waits in a collective of 2 ranks"},
 	} {
 		a, b := list(c.ranks[0]), list(c.ranks[1])
-		_, err := Run([]Program{&a, &b}, m.Place(2, machine.Block), Options{})
+		_, err := Simulate([]Program{&a, &b}, m.PlaceRanks(2, machine.MappingBlock), Options{})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}

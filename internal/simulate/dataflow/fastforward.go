@@ -35,7 +35,7 @@ func (e *engine) forward(short *ShortCuts) error {
 			return nil
 		}
 		active = append(active, int32(r))
-		rounds = min(rounds, x.visits.Rounds())
+		rounds = min(rounds, x.visits.MainLoopRounds())
 	}
 	if len(active) == 0 || rounds < fewest {
 		return nil
@@ -115,7 +115,7 @@ func (e *engine) cut(active []int32) *cut {
 				return nil
 			case q.channel != nil:
 				begun := q.channel.sends
-				if q.kind == Receive {
+				if q.kind == OpReceive {
 					begun = q.channel.receives
 				}
 				c.state = append(c.state, int64(ago), int64(q.kind), int64(q.slot), int64(begun-q.number))
@@ -164,7 +164,7 @@ func (e *engine) pass(active []int32, before, now *cut, short *ShortCuts) error 
 			x.spent[p] += int64(times) * (now.spent[i][p] - before.spent[i][p])
 		}
 		x.count += times * (now.count[i] - before.count[i])
-		x.visits.Skip(times * period)
+		x.visits.SkipRounds(times * period)
 	}
 	for i := range e.fixed {
 		e.fixed[i].messages(func(m *message) {
@@ -172,6 +172,6 @@ func (e *engine) pass(active []int32, before, now *cut, short *ShortCuts) error 
 			m.posted += shift
 		})
 	}
-	short.Rounds, short.Period = times*period, period
+	short.SkippedRounds, short.RepeatedRounds = times*period, period
 	return nil
 }

@@ -11,10 +11,10 @@ func (e *engine) link(programs []Program, alike bool) {
 		switch p := programs[r].(type) {
 		case nil:
 			x.done = true
-		case *Thread:
+		case *ThreadProgram:
 			all, x.of, x.team = false, int32(p.Rank), e.team(int32(p.Rank))
 		case *CompiledProgram:
-			x.visits, x.code, x.mask, x.desc, some = p.Visits, p.Code, p.Code.Mask, p.Slots, true
+			x.visits, x.code, x.mask, x.desc, some = p.Visits, p.Code, p.Code.RequestMask, p.Slots, true
 		default:
 			all = false
 		}
@@ -71,8 +71,8 @@ type endpoint struct{ rank, slot int32 }
 // wire numbers the channels of compiled programs: slots have their numbers, or contexts. With
 // many ranks there are millions of ends: those of messages to a rank are brought together, and found by a table.
 func (e *engine) wire() *wiring {
-	to := func(x *rank, s *Slot) int32 {
-		if s.Out {
+	to := func(x *rank, s *RankSlot) int32 {
+		if s.IsSend {
 			return s.Peer
 		}
 		return x.number
@@ -85,7 +85,7 @@ func (e *engine) wire() *wiring {
 		}
 		x.slots = make([]int32, len(x.desc))
 		for i := range x.desc {
-			if s := &x.desc[i]; s.Meet {
+			if s := &x.desc[i]; s.IsMeeting {
 				x.slots[i] = s.Context
 			} else {
 				next[to(x, s)+1]++
@@ -100,7 +100,7 @@ func (e *engine) wire() *wiring {
 	for r := range e.ranks {
 		x := &e.ranks[r]
 		for i := range x.slots {
-			if s := &x.desc[i]; !s.Meet {
+			if s := &x.desc[i]; !s.IsMeeting {
 				n := to(x, s)
 				ends[next[n]] = endpoint{int32(r), int32(i)}
 				next[n]++
@@ -115,11 +115,11 @@ func (e *engine) wire() *wiring {
 		for _, n := range own {
 			s := &e.ranks[n.rank].desc[n.slot]
 			k := key{from: s.Peer, to: int32(r), context: s.Context, tag: s.Tag}
-			if s.Out {
+			if s.IsSend {
 				k.from = n.rank
 			}
 			at := t.find(w, &k)
-			if s.Out {
+			if s.IsSend {
 				w.wires[at].out = n.slot
 			} else {
 				w.wires[at].in = n.slot
@@ -198,7 +198,7 @@ func (w *wiring) connect(e *engine, byKey bool) {
 			if i >= len(x.slots) {
 				continue
 			}
-			if n := x.slots[i]; !x.desc[i].Meet {
+			if n := x.slots[i]; !x.desc[i].IsMeeting {
 				if number[n] == 0 {
 					used++
 					number[n] = used

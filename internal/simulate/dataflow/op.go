@@ -21,25 +21,25 @@ package dataflow
 
 import "fmt"
 
-// A Kind is what an operation does.
-type Kind uint8
+// A OpKind is what an operation does.
+type OpKind uint8
 
 // The kinds of operations.
 const (
-	Compute  Kind = iota // the program itself takes Time
-	Overhead             // a call that waits for nobody takes Time
-	Recorded             // a call without a model takes Time
-	Send
-	Receive
-	Wait // for Request
-	Meet
-	Null  // makes a request for which nobody has to wait
-	Put   // to the memory of Peer, which does nothing: until word of its end is back
-	Get   // from there
-	Later // takes Time beside all else
-	File  // takes Time, waiting for what is no rank
-	Enter
-	Leave // a call lies between these two, for Options.Calls; a Code needs none
+	OpCompute  OpKind = iota // the program itself takes Time
+	OpOverhead               // a call that waits for nobody takes Time
+	OpRecorded               // a call without a model takes Time
+	OpSend
+	OpReceive
+	OpWait // for Request
+	OpMeet
+	OpNull  // makes a request for which nobody has to wait
+	OpPut   // to the memory of Peer, which does nothing: until word of its end is back
+	OpGet   // from there
+	OpLater // takes Time beside all else
+	OpFile  // takes Time, waiting for what is no rank
+	OpEnter
+	OpLeave // a call lies between these two, for Options.EachCall; a Code needs none
 )
 
 // A Meeting is which members wait for which in a Meet.
@@ -63,40 +63,40 @@ const OwnRequests = 2
 // An Op is what a rank does next. Sends and receives of the same two ranks, context and tag
 // match in the order in which they were begun; so do the meetings of a context.
 type Op struct {
-	Kind        Kind
-	Synchronous bool    // a Send waits for its receive, whatever its size
-	Buffered    bool    // it doesn't, whatever its size
-	Root        bool    // of a Meet: this member is it
-	Ago         bool    // of a Code: Request is counted back, 1 for the newest; of what makes one it says nothing
-	Timed       bool    // of a Code: it takes what the visit took
-	Meeting     Meeting // of a Meet
-	Request     int32   // that is begun or waited for
-	Peer        int32   // the other rank
-	Context     int32
-	Members     int32 // of a Meet
-	Slot        int32 // in a Code: has Peer, Context and Tag
-	Site        int32 // the call that it is a part of
-	Nth         int32 // of a Send, Receive or Meet of a Thread: which one of the rank it is of those that match with the same, from 1; else 0
-	Thread      int32 // for callers that distinguish threads; the engine ignores it
-	Tag         int64
-	Bytes       int64 // of Send, Put and Get
-	Time        int64 // of Compute, Overhead, Recorded, Meet, Later and File
+	Kind           OpKind
+	IsSynchronous  bool    // a Send waits for its receive, whatever its size
+	IsBuffered     bool    // it doesn't, whatever its size
+	IsRoot         bool    // of a Meet: this member is it
+	CountsBack     bool    // of a Code: Request is counted back, 1 for the newest; of what makes one it says nothing
+	TakesVisitTime bool    // of a Code: it takes what the visit took
+	Meeting        Meeting // of a Meet
+	Request        int32   // that is begun or waited for
+	Peer           int32   // the other rank
+	Context        int32
+	Members        int32 // of a Meet
+	Slot           int32 // in a Code: has Peer, Context and Tag
+	Site           int32 // the call that it is a part of
+	MatchIndex     int32 // of a Send, Receive or Meet of a Thread: which one of the rank it is of those that match with the same, from 1; else 0
+	Thread         int32 // for callers that distinguish threads; the engine ignores it
+	Tag            int64
+	Bytes          int64 // of Send, Put and Get
+	TimePs         int64 // of Compute, Overhead, Recorded, Meet, Later and File
 }
 
 func (o *Op) String() string {
 	switch o.Kind {
-	case Send:
+	case OpSend:
 		return fmt.Sprintf("a send of %d bytes to rank %d with tag %d", o.Bytes, o.Peer, o.Tag)
-	case Receive:
+	case OpReceive:
 		return fmt.Sprintf("a receive from rank %d with tag %d", o.Peer, o.Tag)
-	case Meet:
+	case OpMeet:
 		return fmt.Sprintf("a collective of %d ranks", o.Members)
 	}
-	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait", Null: "no message", Put: "a put", Get: "a get", Later: "a transfer", File: "a file", Enter: "a call", Leave: "a call"}[o.Kind]
+	return [...]string{OpCompute: "a computation", OpOverhead: "a local call", OpRecorded: "a call", OpWait: "a wait", OpNull: "no message", OpPut: "a put", OpGet: "a get", OpLater: "a transfer", OpFile: "a file", OpEnter: "a call", OpLeave: "a call"}[o.Kind]
 }
 
-// A Time is how a rank's time is made up, in ps. The parts add up to End.
-type Time struct {
+// A RankTime is how a rank's time is made up, in ps. The parts add up to End.
+type RankTime struct {
 	End      int64 `json:"end_ps"`
 	Compute  int64 `json:"compute_ps"`
 	Overhead int64 `json:"overhead_ps"` // of messages at either end, and local calls
@@ -113,41 +113,41 @@ type Program interface {
 
 // A CompiledProgram program does distinct calls again and again.
 type CompiledProgram struct {
-	Code   *Code
-	Slots  []Slot // that operations of the code speak of
-	Visits Visits
+	Code   *CallCode
+	Slots  []RankSlot // that operations of the code speak of
+	Visits CallVisits
 }
 
-// A Code is the distinct calls that ranks make that do alike.
-type Code struct {
-	Calls [][]Op // the operations of each; peers, contexts and tags are in slots of the rank
-	Mask  uint32 // one less than a power of two: the most open requests
+// A CallCode is the distinct calls that ranks make that do alike.
+type CallCode struct {
+	OpsOfCall   [][]Op // the operations of each; peers, contexts and tags are in slots of the rank
+	RequestMask uint32 // one less than a power of two: the most open requests
 }
 
-// A Slot is what an operation has of its own on a rank.
-type Slot struct {
-	Meet    bool // of members of a context; else of messages
-	Out     bool // these are sent
-	Peer    int32
-	Context int32
-	Tag     int64
+// A RankSlot is what an operation has of its own on a rank.
+type RankSlot struct {
+	IsMeeting bool // of members of a context; else of messages
+	IsSend    bool // these are sent
+	Peer      int32
+	Context   int32
+	Tag       int64
 }
 
-// Visits are the calls that a rank makes.
-type Visits interface {
+// CallVisits are the calls that a rank makes.
+type CallVisits interface {
 	// Next returns the next call, the time computed before it, and that of its operations that
 	// are Timed, in ps; ok is false at the end.
 	Next() (call int, gap, took int64, ok bool, err error)
-	// Same is equal where ranks of the same code make the same calls with the same times, nil
+	// EqualityKey is equal where ranks of the same code make the same calls with the same times, nil
 	// where that isn't known.
-	Same() any
-	// Rounds is how many rounds the loop has in which most calls are, if it is one of the
+	EqualityKey() any
+	// MainLoopRounds is how many rounds the loop has in which most calls are, if it is one of the
 	// outermost and its rounds are alike; else 0.
-	Rounds() uint64
-	// Left returns how many of these iterations are to come if the next call begins one, or directly follows the last.
-	Left() (rounds uint64, between bool)
-	// Skip skips this many iterations there.
-	Skip(rounds uint64)
+	MainLoopRounds() uint64
+	// RoundsLeft returns how many of these iterations are to come if the next call begins one, or directly follows the last.
+	RoundsLeft() (rounds uint64, between bool)
+	// SkipRounds skips this many iterations there.
+	SkipRounds(rounds uint64)
 }
 
 // Next is not for the engine, which goes through compiled programs itself: it resolves what
@@ -157,13 +157,13 @@ func (p *CompiledProgram) Next() ([]Op, error) {
 	if !ok || err != nil {
 		return nil, err
 	}
-	ops := []Op{{Kind: Compute, Time: gap, Request: NoRequest}}
-	for _, o := range p.Code.Calls[call] {
-		if o.Timed {
-			o.Time = took
+	ops := []Op{{Kind: OpCompute, TimePs: gap, Request: NoRequest}}
+	for _, o := range p.Code.OpsOfCall[call] {
+		if o.TakesVisitTime {
+			o.TimePs = took
 		}
 		switch o.Kind {
-		case Send, Receive, Meet:
+		case OpSend, OpReceive, OpMeet:
 			s := &p.Slots[o.Slot]
 			o.Peer, o.Context, o.Tag = s.Peer, s.Context, s.Tag
 		}

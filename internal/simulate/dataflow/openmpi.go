@@ -10,9 +10,9 @@ import (
 // 4.0: later ones have tables of many more rows, in the same spirit. Operations are taken to be
 // commutative. Functions that aren't here are done as MPICH does them.
 var openmpi = map[meaning.Operation]func(*generator){
-	meaning.Barrier: barrier, // of two, doubling and Bruck's are the same exchanges
-	meaning.Bcast:   openBcast, meaning.Reduce: openReduce, meaning.Allreduce: openAllreduce, meaning.Gather: gatherv, meaning.Scatter: scatterv,
-	meaning.Allgather: openAllgather, meaning.Alltoall: openAlltoall, meaning.ReduceScatter: openReduceScatter,
+	meaning.OperationBarrier: barrier, // of two, doubling and Bruck's are the same exchanges
+	meaning.OperationBcast:   openBcast, meaning.OperationReduce: openReduce, meaning.OperationAllreduce: openAllreduce, meaning.OperationGather: gatherv, meaning.OperationScatter: scatterv,
+	meaning.OperationAllgather: openAllgather, meaning.OperationAlltoall: openAlltoall, meaning.OperationReduceScatter: openReduceScatter,
 }
 
 // Sizes in bytes from which on Open MPI takes another algorithm.
@@ -88,7 +88,7 @@ func openAllgather(g *generator) {
 	case g.Received < openAllgatherLarge && bits.OnesCount(uint(g.Members)) == 1:
 		block := g.Received / int64(g.Members)
 		for d := 1; d < g.Members; d *= 2 {
-			g.exchange(g.Me^d, g.Me^d, block*int64(d))
+			g.exchange(g.OwnMember^d, g.OwnMember^d, block*int64(d))
 		}
 	case g.Received < openAllgatherLarge:
 		g.bruck()
@@ -223,7 +223,7 @@ func side(r int) int {
 // ringReduce hands each part around once, each member adding its own.
 func (g *generator) ringReduce(part int64) {
 	for range g.Members - 1 {
-		g.exchange((g.Me+1)%g.Members, (g.Me-1+g.Members)%g.Members, part)
+		g.exchange((g.OwnMember+1)%g.Members, (g.OwnMember-1+g.Members)%g.Members, part)
 		g.combine(part)
 	}
 }
@@ -231,11 +231,11 @@ func (g *generator) ringReduce(part int64) {
 // neighbourExchange has members exchange with the one before and the one after in turn (Chen et al., 2005):
 // first a block, then always two.
 func (g *generator) neighbourExchange(block int64) {
-	even := g.Me%2 == 0
+	even := g.OwnMember%2 == 0
 	for step := range g.Members / 2 {
-		next := (g.Me + 1) % g.Members
+		next := (g.OwnMember + 1) % g.Members
 		if even != (step%2 == 0) {
-			next = (g.Me - 1 + g.Members) % g.Members
+			next = (g.OwnMember - 1 + g.Members) % g.Members
 		}
 		size := 2 * block
 		if step == 0 {

@@ -6,19 +6,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// A Path is the chain of computations, calls and messages that the end of a run depends on: had
+// A CriticalPath is the chain of computations, calls and messages that the end of a run depends on: had
 // one of them been shorter, others being as they were, the run would not have taken longer, and
 // without slack elsewhere it would have taken less. Its parts add up to the end.
-type Path struct {
+type CriticalPath struct {
 	End    int64
-	Rank   int32   // on which it ends
-	Shares []Share // by rank and call, in that order
-	Hops   int     // from rank to rank, or over a time in which the rank did something else
+	Rank   int32       // on which it ends
+	Shares []PathShare // by rank and call, in that order
+	Hops   int         // from rank to rank, or over a time in which the rank did something else
 }
 
-// A Share is what a call of a rank adds to a path, in ps: what was computed before it, its
+// A PathShare is what a call of a rank adds to a path, in ps: what was computed before it, its
 // overhead, messages that it waited for, and time without a model.
-type Share struct {
+type PathShare struct {
 	Rank     int32
 	Site     int32 // the call
 	Compute  int64
@@ -48,8 +48,8 @@ type pathInterval struct {
 	waited         bool
 }
 
-// RunPath simulates programs twice, each time anew: to find the critical path, and what it is made of.
-func RunPath(programs func() ([]Program, error), place *machine.Placement) (*Result, *Path, error) {
+// SimulateWithPath simulates programs twice, each time anew: to find the critical path, and what it is made of.
+func SimulateWithPath(programs func() ([]Program, error), place *machine.Placement) (*Result, *CriticalPath, error) {
 	list, err := programs()
 	if err != nil {
 		return nil, nil, err
@@ -74,7 +74,7 @@ func RunPath(programs func() ([]Program, error), place *machine.Placement) (*Res
 type watch struct {
 	path [][]pathInterval // by rank
 	at   []int
-	sums map[[2]int32]*Share
+	sums map[[2]int32]*PathShare
 }
 
 // leaves notes the hop that led to a message's sending.
@@ -156,17 +156,17 @@ func (w *watch) arrived(x *rank, site int32) {
 	}
 }
 
-func (w *watch) share(rank, site int32) *Share {
+func (w *watch) share(rank, site int32) *PathShare {
 	k := [2]int32{rank, site}
 	if w.sums[k] == nil {
-		w.sums[k] = &Share{Rank: rank, Site: site}
+		w.sums[k] = &PathShare{Rank: rank, Site: site}
 	}
 	return w.sums[k]
 }
 
 // follow finds the path of a run that is over.
-func (e *engine) follow() (w *watch, p *Path) {
-	w, p = &watch{path: make([][]pathInterval, len(e.ranks)), at: make([]int, len(e.ranks)), sums: make(map[[2]int32]*Share)}, &Path{}
+func (e *engine) follow() (w *watch, p *CriticalPath) {
+	w, p = &watch{path: make([][]pathInterval, len(e.ranks)), at: make([]int, len(e.ranks)), sums: make(map[[2]int32]*PathShare)}, &CriticalPath{}
 	for r := range e.ranks {
 		if x := &e.ranks[r]; x.now > p.End {
 			p.End, p.Rank = x.now, int32(r)
@@ -189,11 +189,11 @@ func (e *engine) follow() (w *watch, p *Path) {
 }
 
 // shares has what the watch has added up.
-func (p *Path) shares(w *watch) {
+func (p *CriticalPath) shares(w *watch) {
 	for _, s := range w.sums {
 		p.Shares = append(p.Shares, *s)
 	}
-	slices.SortFunc(p.Shares, func(a, b Share) int {
+	slices.SortFunc(p.Shares, func(a, b PathShare) int {
 		if a.Rank != b.Rank {
 			return int(a.Rank - b.Rank)
 		}

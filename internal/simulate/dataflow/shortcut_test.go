@@ -46,10 +46,10 @@ func (l *loop) Next() (call int, gap, took int64, ok bool, err error) {
 	}
 }
 
-func (l *loop) Same() any      { return l.same }
-func (l *loop) Rounds() uint64 { return l.rounds }
+func (l *loop) EqualityKey() any       { return l.same }
+func (l *loop) MainLoopRounds() uint64 { return l.rounds }
 
-func (l *loop) Left() (uint64, bool) {
+func (l *loop) RoundsLeft() (uint64, bool) {
 	switch {
 	case l.part == 0 && l.at == len(l.before), l.part == 1 && l.at == 0:
 		return l.rounds - l.done, true
@@ -59,7 +59,7 @@ func (l *loop) Left() (uint64, bool) {
 	return 0, false
 }
 
-func (l *loop) Skip(rounds uint64) {
+func (l *loop) SkipRounds(rounds uint64) {
 	if l.part == 1 && l.at == len(l.round) {
 		l.at = 0
 		l.done++
@@ -72,7 +72,7 @@ func (l *loop) Skip(rounds uint64) {
 type ring struct {
 	ranks int
 	calls [][]Op
-	slots func(r int) []Slot
+	slots func(r int) []RankSlot
 	lists [3][]int // calls: before, in each of the rounds, after
 	count []uint64 // by rank
 	gaps  []int64  // by rank, with each call
@@ -83,7 +83,7 @@ func (x *ring) programs(each []Program) []Program {
 		gap    int64
 		rounds uint64
 	}
-	code := &Code{Calls: x.calls, Mask: 15}
+	code := &CallCode{OpsOfCall: x.calls, RequestMask: 15}
 	for r := range x.ranks {
 		l := &loop{rounds: x.count[r], same: kind{x.gaps[r], x.count[r]}}
 		for i, part := range []*[]visited{&l.before, &l.round, &l.after} {
@@ -109,14 +109,14 @@ func draw(t *rapid.T) *ring {
 		slot := int32(3 * len(distances)) // that of messages that come, of those that go, and of meetings
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0: // a message that is sent and got
-			x.calls = append(x.calls, []Op{{Kind: Receive, Slot: slot, Request: 0}, {Kind: Send, Bytes: bytes, Slot: slot + 1, Request: 1}, {Kind: Wait, Request: 1}, {Kind: Wait, Request: 0}})
+			x.calls = append(x.calls, []Op{{Kind: OpReceive, Slot: slot, Request: 0}, {Kind: OpSend, Bytes: bytes, Slot: slot + 1, Request: 1}, {Kind: OpWait, Request: 1}, {Kind: OpWait, Request: 0}})
 			distances, meets = append(distances, d), append(meets, false)
 		case 1: // begun here, waited for in the end of the round
-			x.calls = append(x.calls, []Op{{Kind: Receive, Slot: slot, Ago: true}, {Kind: Send, Bytes: bytes, Slot: slot + 1, Ago: true}, {Kind: Null, Ago: true},
-				{Kind: Recorded, Timed: true, Request: NoRequest}, {Kind: Wait, Ago: true, Request: 3}, {Kind: Wait, Ago: true, Request: 2}})
+			x.calls = append(x.calls, []Op{{Kind: OpReceive, Slot: slot, CountsBack: true}, {Kind: OpSend, Bytes: bytes, Slot: slot + 1, CountsBack: true}, {Kind: OpNull, CountsBack: true},
+				{Kind: OpRecorded, TakesVisitTime: true, Request: NoRequest}, {Kind: OpWait, CountsBack: true, Request: 3}, {Kind: OpWait, CountsBack: true, Request: 2}})
 			distances, meets = append(distances, d), append(meets, false)
 		case 2: // the messages of two rounds are under way
-			x.calls = append(x.calls, []Op{{Kind: Receive, Slot: slot, Ago: true}, {Kind: Send, Bytes: min(bytes, 80), Slot: slot + 1, Request: NoRequest}, {Kind: Wait, Ago: true, Request: 2}})
+			x.calls = append(x.calls, []Op{{Kind: OpReceive, Slot: slot, CountsBack: true}, {Kind: OpSend, Bytes: min(bytes, 80), Slot: slot + 1, Request: NoRequest}, {Kind: OpWait, CountsBack: true, Request: 2}})
 			distances, meets = append(distances, d), append(meets, false)
 		default:
 			members := n
@@ -124,20 +124,20 @@ func draw(t *rapid.T) *ring {
 			if !all {
 				members = 2
 			}
-			x.calls = append(x.calls, []Op{{Kind: Meet, Members: int32(members), Time: 5000, Slot: slot + 2, Request: NoRequest}})
+			x.calls = append(x.calls, []Op{{Kind: OpMeet, Members: int32(members), TimePs: 5000, Slot: slot + 2, Request: NoRequest}})
 			distances, meets = append(distances, 0), append(meets, all)
 		}
 	}
 	calls := rapid.SliceOfN(rapid.IntRange(0, len(x.calls)-1), 0, 4)
 	x.lists = [3][]int{calls.Draw(t, "before"), rapid.SliceOfN(rapid.IntRange(0, len(x.calls)-1), 1, 4).Draw(t, "round"), calls.Draw(t, "after")}
-	x.slots = func(r int) (list []Slot) {
+	x.slots = func(r int) (list []RankSlot) {
 		for i, d := range distances {
 			to, from := (r+d)%n, (r-d+n)%n
 			context := int32(1000 + 100*i)
 			if !meets[i] {
 				context += int32(r / 2)
 			}
-			list = append(list, Slot{Peer: int32(from), Context: int32(i)}, Slot{Peer: int32(to), Context: int32(i), Out: true}, Slot{Meet: true, Context: context})
+			list = append(list, RankSlot{Peer: int32(from), Context: int32(i)}, RankSlot{Peer: int32(to), Context: int32(i), IsSend: true}, RankSlot{IsMeeting: true, Context: context})
 		}
 		return list
 	}
@@ -153,31 +153,31 @@ func draw(t *rapid.T) *ring {
 
 // Short cuts change no digit.
 func TestShortCuts(t *testing.T) {
-	m, err := machine.Parse("levels", []byte(levels))
+	m, err := machine.ParseMachine("levels", []byte(levels))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var passed, stood int
 	rapid.Check(t, func(t *rapid.T) {
 		x := draw(t)
-		place := m.Place(x.ranks, machine.Mapping(rapid.IntRange(0, 1).Draw(t, "mapping")))
-		want, failed := Run(x.programs(nil), place, Options{EachRank: true, EachRound: true})
+		place := m.PlaceRanks(x.ranks, machine.Mapping(rapid.IntRange(0, 1).Draw(t, "mapping")))
+		want, failed := Simulate(x.programs(nil), place, Options{EachRank: true, EachRound: true})
 		for _, o := range []Options{{}, {EachRank: true}, {EachRound: true}} {
-			got, err := Run(x.programs(nil), place, o)
+			got, err := Simulate(x.programs(nil), place, o)
 			if (err == nil) != (failed == nil) || err != nil && err.Error() != failed.Error() {
 				t.Fatal(o, err, ", without short cuts ", failed)
 			}
 			if err != nil {
 				continue
 			}
-			if got.Short.Rounds > 0 {
+			if got.ShortCuts.SkippedRounds > 0 {
 				passed++
 			}
-			if got.Short.Ranks < x.ranks {
+			if got.ShortCuts.SimulatedRanks < x.ranks {
 				stood++
 			}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "Short")); diff != "" {
-				t.Fatal(o, got.Short, diff)
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "ShortCuts")); diff != "" {
+				t.Fatal(o, got.ShortCuts, diff)
 			}
 		}
 		if failed == nil {
@@ -193,7 +193,7 @@ func TestShortCuts(t *testing.T) {
 // Rounds that take equally long for a while, before something comes about that was under way all the
 // time: they are no reason to take the rest for the same.
 func TestTransients(t *testing.T) {
-	m, err := machine.Parse("x", []byte(`
+	m, err := machine.ParseMachine("x", []byte(`
 [[level]]
 name = "switch"
 gap_ns = [[0, 1], [8, 10_500], [1000, 1]]
@@ -202,10 +202,10 @@ eager = [[0, 1000], [8, 1000], [1000, 2_000_000]]`))
 		t.Fatal(err)
 	}
 	const none, eight, large, get, all = 0, 1, 2, 0, 3
-	send := func(bytes int64) []Op { return []Op{{Kind: Send, Bytes: bytes, Request: NoRequest}} }
-	meet := []Op{{Kind: Meet, Members: 2, Slot: 1, Request: NoRequest}}
-	from := &Code{Calls: [][]Op{none: send(0), eight: send(8), large: send(1000), all: meet}, Mask: 1}
-	to := &Code{Calls: [][]Op{get: {{Kind: Receive, Request: NoRequest}}, all: meet}, Mask: 1}
+	send := func(bytes int64) []Op { return []Op{{Kind: OpSend, Bytes: bytes, Request: NoRequest}} }
+	meet := []Op{{Kind: OpMeet, Members: 2, Slot: 1, Request: NoRequest}}
+	from := &CallCode{OpsOfCall: [][]Op{none: send(0), eight: send(8), large: send(1000), all: meet}, RequestMask: 1}
+	to := &CallCode{OpsOfCall: [][]Op{get: {{Kind: OpReceive, Request: NoRequest}}, all: meet}, RequestMask: 1}
 	list := func(gap int64, calls ...int) (l []visited) {
 		for _, c := range calls {
 			l = append(l, visited{call: c, gap: gap * ns})
@@ -226,26 +226,26 @@ eager = [[0, 1000], [8, 1000], [1000, 2_000_000]]`))
 		{"a message is long under way", 90, [3][]visited{list(0, none, none, none, none, none, large, none), list(0, none, all)}, [2][]visited{list(10_000, get, all), list(0, get, get, get, get, get, get, get)}},
 	} {
 		programs := func() []Program {
-			slots := []Slot{{Peer: 1, Out: true}, {Meet: true, Context: 9}}
-			back := []Slot{{Peer: 0}, slots[1]}
+			slots := []RankSlot{{Peer: 1, IsSend: true}, {IsMeeting: true, Context: 9}}
+			back := []RankSlot{{Peer: 0}, slots[1]}
 			return []Program{
 				&CompiledProgram{Code: from, Slots: slots, Visits: &loop{before: c.sender[0], round: c.sender[1], after: c.sender[2], rounds: c.rounds}},
 				&CompiledProgram{Code: to, Slots: back, Visits: &loop{round: c.gets[0], after: c.gets[1], rounds: c.rounds}},
 			}
 		}
-		want, err := Run(programs(), m.Place(2, machine.Block), Options{EachRound: true})
+		want, err := Simulate(programs(), m.PlaceRanks(2, machine.MappingBlock), Options{EachRound: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Run(programs(), m.Place(2, machine.Block), Options{})
+		got, err := Simulate(programs(), m.PlaceRanks(2, machine.MappingBlock), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "Short")); diff != "" || got.Short.Rounds == 0 {
-			t.Errorf("%s: %+v %s", c.name, got.Short, diff)
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "ShortCuts")); diff != "" || got.ShortCuts.SkippedRounds == 0 {
+			t.Errorf("%s: %+v %s", c.name, got.ShortCuts, diff)
 		}
-		if least := int64(c.rounds) * 10_000 * ns; want.End() < least+least/100 {
-			t.Errorf("%s: nothing comes about: %d ps", c.name, want.End())
+		if least := int64(c.rounds) * 10_000 * ns; want.EndPs() < least+least/100 {
+			t.Errorf("%s: nothing comes about: %d ps", c.name, want.EndPs())
 		}
 	}
 }
@@ -255,27 +255,27 @@ func checkPath(t interface {
 	Helper()
 	Fatal(...any)
 	Fatalf(string, ...any)
-}, programs func() ([]Program, error), place *machine.Placement, want *Result) *Path {
+}, programs func() ([]Program, error), place *machine.Placement, want *Result) *CriticalPath {
 	t.Helper()
-	got, p, err := RunPath(programs, place)
+	got, p, err := SimulateWithPath(programs, place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "Short")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "ShortCuts")); diff != "" {
 		t.Fatal(diff)
 	}
 	sum := int64(0)
 	for _, s := range p.Shares {
 		sum += s.Compute + s.Overhead + s.Transfer + s.Recorded
 	}
-	if p.End != want.End() || sum != p.End {
-		t.Fatalf("a path of %d has parts of %d, the end is %d", p.End, sum, want.End())
+	if p.End != want.EndPs() || sum != p.End {
+		t.Fatalf("a path of %d has parts of %d, the end is %d", p.End, sum, want.EndPs())
 	}
 	return p
 }
 
 // plus adds the parts of another time.
-func (t *Time) plus(o *Time) {
+func (t *RankTime) plus(o *RankTime) {
 	t.Compute += o.Compute
 	t.Overhead += o.Overhead
 	t.Wait += o.Wait
@@ -285,12 +285,12 @@ func (t *Time) plus(o *Time) {
 
 // checkSites shows that the times of calls are those of ranks.
 func checkSites(t *rapid.T, x *ring, place *machine.Placement, want *Result) {
-	sites := &Sites{GroupOf: make([]int, x.ranks)}
-	var sums []Time
+	sites := &CallTimes{GroupOf: make([]int, x.ranks)}
+	var sums []RankTime
 	for r := range sites.GroupOf {
 		sites.GroupOf[r] = r % 2
 	}
-	got, err := Run(x.programs(nil), place, Options{Sites: sites})
+	got, err := Simulate(x.programs(nil), place, Options{SiteTimes: sites})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,14 +298,14 @@ func checkSites(t *rapid.T, x *ring, place *machine.Placement, want *Result) {
 		t.Fatal(diff)
 	}
 	for group := range 2 {
-		var ranks, calls Time
+		var ranks, calls RankTime
 		for r := group; r < x.ranks; r += 2 {
 			ranks.plus(&got.Ranks[r])
 		}
-		for i := range sites.Times {
+		for i := range sites.GroupTimes {
 			if i == group {
-				for c := range sites.Times[i] {
-					calls.plus(&sites.Times[i][c])
+				for c := range sites.GroupTimes[i] {
+					calls.plus(&sites.GroupTimes[i][c])
 				}
 			}
 		}

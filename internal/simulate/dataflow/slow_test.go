@@ -35,7 +35,7 @@ func run(t interface {
 		l := list(ranks[i])
 		programs[i] = &l
 	}
-	r, err := Run(programs, m.Place(len(ranks), by), Options{})
+	r, err := Simulate(programs, m.PlaceRanks(len(ranks), by), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +67,9 @@ func (s *slow) channel(r int, o *Op) string { return s.peer(s.rank(r), o) }
 // peer is the channel of an operation that a rank does.
 func (s *slow) peer(r int, o *Op) string {
 	switch o.Kind {
-	case Send:
+	case OpSend:
 		return fmt.Sprint("send ", r, o.Peer, o.Context, o.Tag)
-	case Receive:
+	case OpReceive:
 		return fmt.Sprint("receive ", o.Peer, r, o.Context, o.Tag)
 	}
 	return fmt.Sprint("meet ", o.Context)
@@ -81,14 +81,14 @@ func newSlow(ranks [][]Op, of []int, place *machine.Placement) *slow {
 		counts := make(map[string]int)
 		for i := range ranks[r] {
 			o := &ranks[r][i]
-			if o.Kind != Send && o.Kind != Receive && o.Kind != Meet {
+			if o.Kind != OpSend && o.Kind != OpReceive && o.Kind != OpMeet {
 				continue
 			}
 			c := s.channel(r, o)
 			n := int(o.nth(uint32(counts[c])))
 			counts[c]++
 			s.nth[[2]int{r, i}] = n
-			if o.Kind == Meet {
+			if o.Kind == OpMeet {
 				if s.met[c] == nil {
 					s.met[c] = make(map[int][][2]int)
 				}
@@ -116,14 +116,14 @@ func (s *slow) clock(r, i int) int64 {
 	o := &s.ranks[r][i-1]
 	t := s.clock(r, i-1)
 	switch o.Kind {
-	case Compute, Overhead, Recorded:
-		t += o.Time
-	case Wait:
+	case OpCompute, OpOverhead, OpRecorded:
+		t += o.TimePs
+	case OpWait:
 		by, j := s.begun(r, i-1)
 		t = s.after(by, j, max(t, s.clock(by, j)))
-	case Send:
-		l := s.place.Between(s.rank(r), int(o.Peer))
-		t += l.Message(o.Bytes, s.waits(l, o)).Send
+	case OpSend:
+		l := s.place.LevelBetween(s.rank(r), int(o.Peer))
+		t += l.CostOfMessage(o.Bytes, s.waits(l, o)).SenderCorePs
 		fallthrough
 	default:
 		if o.Request == NoRequest {
@@ -138,13 +138,13 @@ func (s *slow) clock(r, i int) int64 {
 func (s *slow) begun(r, i int) (by, at int) {
 	o := &s.ranks[r][i]
 	for j := i - 1; j >= 0; j-- {
-		if b := &s.ranks[r][j]; b.Kind != Wait && b.Kind >= Send && b.Request == o.Request {
+		if b := &s.ranks[r][j]; b.Kind != OpWait && b.Kind >= OpSend && b.Request == o.Request {
 			return r, j
 		}
 	}
 	for by := range s.ranks {
 		for j := range s.ranks[by] {
-			if b := &s.ranks[by][j]; s.rank(by) == s.rank(r) && b.Kind != Wait && b.Kind >= Send && b.Request == o.Request {
+			if b := &s.ranks[by][j]; s.rank(by) == s.rank(r) && b.Kind != OpWait && b.Kind >= OpSend && b.Request == o.Request {
 				return by, j
 			}
 		}
@@ -159,26 +159,26 @@ func (s *slow) free(r, i int) int64 {
 		return t
 	}
 	t, o := s.free(r, i-1), &s.ranks[r][i-1]
-	if o.Kind == Send {
-		l := s.place.Between(s.rank(r), int(o.Peer))
-		t = max(t, s.clock(r, i-1)) + l.Busy(o.Bytes, s.waits(l, o))
+	if o.Kind == OpSend {
+		l := s.place.LevelBetween(s.rank(r), int(o.Peer))
+		t = max(t, s.clock(r, i-1)) + l.SenderBusyTime(o.Bytes, s.waits(l, o))
 	}
 	s.frees[k] = t
 	return t
 }
 
-func (s *slow) waits(l *machine.Level, o *Op) bool {
-	return !o.Buffered && (o.Synchronous || o.Bytes > l.EagerLimit)
+func (s *slow) waits(l *machine.NetworkLevel, o *Op) bool {
+	return !o.IsBuffered && (o.IsSynchronous || o.Bytes > l.EagerLimit)
 }
 
 // after is when a rank goes on that waits from t on for the end of its operation i.
 func (s *slow) after(r, i int, t int64) int64 {
 	o, n := &s.ranks[r][i], s.nth[[2]int{r, i}]
-	if o.Kind == Meet {
+	if o.Kind == OpMeet {
 		last, time, root := int64(0), int64(0), int64(0)
 		for _, m := range s.met[s.channel(r, o)][n] {
 			came, b := s.clock(m[0], m[1]), &s.ranks[m[0]][m[1]]
-			if last, time = max(last, came), max(time, b.Time); b.Root {
+			if last, time = max(last, came), max(time, b.TimePs); b.IsRoot {
 				root = came
 			}
 		}
@@ -186,36 +186,36 @@ func (s *slow) after(r, i int, t int64) int64 {
 		switch {
 		case o.Meeting == MeetNobody:
 			return t
-		case o.Meeting == MeetAll, o.Meeting == MeetToRoot && o.Root:
+		case o.Meeting == MeetAll, o.Meeting == MeetToRoot && o.IsRoot:
 			return max(t, last+time)
-		case o.Meeting == MeetFromRoot && !o.Root:
-			return max(t, max(own, root)+o.Time)
+		case o.Meeting == MeetFromRoot && !o.IsRoot:
+			return max(t, max(own, root)+o.TimePs)
 		}
-		return max(t, own+o.Time)
+		return max(t, own+o.TimePs)
 	}
-	other := Op{Kind: Receive, Peer: int32(s.rank(r)), Context: o.Context, Tag: o.Tag}
-	if o.Kind == Receive {
-		other.Kind = Send
+	other := Op{Kind: OpReceive, Peer: int32(s.rank(r)), Context: o.Context, Tag: o.Tag}
+	if o.Kind == OpReceive {
+		other.Kind = OpSend
 	}
 	there := s.at[s.peer(int(o.Peer), &other)][n]
 	from, to := [2]int{r, i}, there
-	if o.Kind == Receive {
+	if o.Kind == OpReceive {
 		from, to = there, from
 	}
-	send, l := &s.ranks[from[0]][from[1]], s.place.Between(s.rank(from[0]), s.rank(to[0]))
-	if o.Kind == Send && !s.waits(l, send) {
+	send, l := &s.ranks[from[0]][from[1]], s.place.LevelBetween(s.rank(from[0]), s.rank(to[0]))
+	if o.Kind == OpSend && !s.waits(l, send) {
 		return t
 	}
 	left := max(s.clock(from[0], from[1]), s.free(from[0], from[1]))
-	c := l.Message(send.Bytes, s.waits(l, send))
-	in := left + c.Travel
+	c := l.CostOfMessage(send.Bytes, s.waits(l, send))
+	in := left + c.TravelPs
 	if s.waits(l, send) {
 		in += max(0, s.clock(to[0], to[1])-(left+l.SendOverhead+l.Latency()))
 	}
-	if o.Kind == Receive {
-		return max(t, in) + c.Receive
+	if o.Kind == OpReceive {
+		return max(t, in) + c.ReceiverCorePs
 	}
-	return max(t, in+c.Receive-l.ReceiveOverhead-l.Latency(), left+l.SendOverhead)
+	return max(t, in+c.ReceiverCorePs-l.ReceiveOverhead-l.Latency(), left+l.SendOverhead)
 }
 
 // programs draws ranks that talk to each other and come to their end.
@@ -233,15 +233,15 @@ func programs(t *rapid.T) [][]Op {
 		ranks[r] = append(ranks[r], o)
 	}
 	wait := func(r, i int) {
-		ranks[r] = append(ranks[r], Op{Kind: Wait, Request: open[r][i]})
+		ranks[r] = append(ranks[r], Op{Kind: OpWait, Request: open[r][i]})
 		open[r] = append(open[r][:i], open[r][i+1:]...)
 	}
 	for range rapid.IntRange(0, 40).Draw(t, "steps") {
 		r := rapid.IntRange(0, n-1).Draw(t, "rank")
 		switch rapid.IntRange(0, 5).Draw(t, "what") {
 		case 0:
-			kind := rapid.SampledFrom([]Kind{Compute, Overhead, Recorded}).Draw(t, "kind")
-			ranks[r] = append(ranks[r], Op{Kind: kind, Time: rapid.Int64Range(0, 1e6).Draw(t, "time")})
+			kind := rapid.SampledFrom([]OpKind{OpCompute, OpOverhead, OpRecorded}).Draw(t, "kind")
+			ranks[r] = append(ranks[r], Op{Kind: kind, TimePs: rapid.Int64Range(0, 1e6).Draw(t, "time")})
 		case 1:
 			if len(open[r]) > 0 {
 				wait(r, rapid.IntRange(0, len(open[r])-1).Draw(t, "request"))
@@ -250,12 +250,12 @@ func programs(t *rapid.T) [][]Op {
 			how, root := Meeting(rapid.IntRange(0, 2).Draw(t, "meeting")), rapid.IntRange(0, n-1).Draw(t, "root")
 			aside := rapid.IntRange(1, n).Draw(t, "from which member on they are, but for the root")
 			for m := range ranks {
-				o := Op{Kind: Meet, Meeting: how, Root: m == root, Context: 9, Members: int32(aside), Time: rapid.Int64Range(0, 1e5).Draw(t, "time")}
+				o := Op{Kind: OpMeet, Meeting: how, IsRoot: m == root, Context: 9, Members: int32(aside), TimePs: rapid.Int64Range(0, 1e5).Draw(t, "time")}
 				if root >= aside {
 					o.Members++
 				}
 				if m >= aside && m != root {
-					o = Op{Kind: Meet, Meeting: MeetNobody, Context: 9}
+					o = Op{Kind: OpMeet, Meeting: MeetNobody, Context: 9}
 				}
 				add(m, o)
 			}
@@ -264,11 +264,11 @@ func programs(t *rapid.T) [][]Op {
 			if to == r {
 				continue
 			}
-			o := Op{Kind: Send, Peer: int32(to), Tag: tag, Bytes: rapid.Int64Range(0, 300).Draw(t, "bytes")}
-			o.Synchronous = rapid.IntRange(0, 7).Draw(t, "synchronous") == 0
-			o.Buffered = rapid.IntRange(0, 7).Draw(t, "buffered") == 0
+			o := Op{Kind: OpSend, Peer: int32(to), Tag: tag, Bytes: rapid.Int64Range(0, 300).Draw(t, "bytes")}
+			o.IsSynchronous = rapid.IntRange(0, 7).Draw(t, "synchronous") == 0
+			o.IsBuffered = rapid.IntRange(0, 7).Draw(t, "buffered") == 0
 			add(r, o)
-			add(to, Op{Kind: Receive, Peer: int32(r), Tag: tag})
+			add(to, Op{Kind: OpReceive, Peer: int32(r), Tag: tag})
 		}
 	}
 	for r := range ranks {
@@ -310,7 +310,7 @@ eager = [[0, 500], [100, 700]]
 `
 
 func TestSlow(t *testing.T) {
-	m, err := machine.Parse("levels", []byte(levels))
+	m, err := machine.ParseMachine("levels", []byte(levels))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestSlow(t *testing.T) {
 		ranks := programs(t)
 		by := machine.Mapping(rapid.IntRange(0, 1).Draw(t, "mapping"))
 		got := run(t, ranks, m, by)
-		s := newSlow(ranks, nil, m.Place(len(ranks), by))
+		s := newSlow(ranks, nil, m.PlaceRanks(len(ranks), by))
 		var want, have []int64
 		for r := range ranks {
 			want = append(want, s.clock(r, len(ranks[r])))
@@ -336,14 +336,14 @@ func TestSlow(t *testing.T) {
 				list = append(list, newList(ranks[r]))
 			}
 			return list, nil
-		}, m.Place(len(ranks), by), got)
+		}, m.PlaceRanks(len(ranks), by), got)
 	})
 }
 
 // On a machine where messages cost nothing the end is that of the longest path through
 // computations, of which the messages are the edges.
 func TestIdeal(t *testing.T) {
-	m, err := machine.Load("ideal")
+	m, err := machine.LoadMachine("ideal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,14 +351,14 @@ func TestIdeal(t *testing.T) {
 		ranks := programs(t)
 		for r := range ranks {
 			for i := range ranks[r] {
-				if o := &ranks[r][i]; o.Kind == Meet {
-					o.Time = 0
-				} else if o.Kind == Send {
-					o.Synchronous = false
+				if o := &ranks[r][i]; o.Kind == OpMeet {
+					o.TimePs = 0
+				} else if o.Kind == OpSend {
+					o.IsSynchronous = false
 				}
 			}
 		}
-		if got, want := run(t, ranks, m, machine.Block).End(), longest(ranks); got != want {
+		if got, want := run(t, ranks, m, machine.MappingBlock).EndPs(), longest(ranks); got != want {
 			t.Fatalf("%d, the longest path takes %d", got, want)
 		}
 	})
@@ -378,21 +378,21 @@ func longest(ranks [][]Op) (end int64) {
 			for i := range ranks[r] {
 				o, t := &ranks[r][i], ends[r][i]
 				of := i
-				if o.Kind == Wait {
-					for of--; ranks[r][of].Kind < Send || ranks[r][of].Kind == Wait || ranks[r][of].Request != o.Request; of-- {
+				if o.Kind == OpWait {
+					for of--; ranks[r][of].Kind < OpSend || ranks[r][of].Kind == OpWait || ranks[r][of].Request != o.Request; of-- {
 					}
 				}
 				b, n := &ranks[r][of], s.nth[[2]int{r, of}]
 				switch {
-				case o.Kind < Send:
-					t += o.Time
-				case o.Kind != Wait && o.Request != NoRequest:
-				case b.Kind == Receive:
-					from := s.at[s.peer(int(b.Peer), &Op{Kind: Send, Peer: int32(r), Context: b.Context, Tag: b.Tag})][n]
+				case o.Kind < OpSend:
+					t += o.TimePs
+				case o.Kind != OpWait && o.Request != NoRequest:
+				case b.Kind == OpReceive:
+					from := s.at[s.peer(int(b.Peer), &Op{Kind: OpSend, Peer: int32(r), Context: b.Context, Tag: b.Tag})][n]
 					t = max(t, begun(from[0], from[1]))
-				case b.Kind == Meet:
+				case b.Kind == OpMeet:
 					for _, x := range s.met[s.channel(r, b)][n] {
-						if waits := b.Meeting == MeetAll || b.Meeting == MeetToRoot && b.Root || b.Meeting == MeetFromRoot && ranks[x[0]][x[1]].Root; waits {
+						if waits := b.Meeting == MeetAll || b.Meeting == MeetToRoot && b.IsRoot || b.Meeting == MeetFromRoot && ranks[x[0]][x[1]].IsRoot; waits {
 							t = max(t, begun(x[0], x[1]))
 						}
 					}

@@ -1,9 +1,9 @@
 package dataflow
 
-// A Thread is the program of one of several threads of a rank. Programs of threads may be anywhere in the list of a
-// run. What a rank's threads do with the same messages or meetings is counted by Op.Nth; requests with numbers from Own
+// A ThreadProgram is the program of one of several threads of a rank. Programs of threads may be anywhere in the list of a
+// run. What a rank's threads do with the same messages or meetings is counted by Op.MatchIndex; requests with numbers from Own
 // on are shared by all threads of the rank, and each is used once.
-type Thread struct {
+type ThreadProgram struct {
 	Program
 	Rank int // of the placement
 }
@@ -81,8 +81,8 @@ func (e *engine) wakeAll(c *channel) {
 
 // nth is the number of a message or a meeting, after before others.
 func (o *Op) nth(before uint32) uint32 {
-	if o.Nth > 0 {
-		return uint32(o.Nth - 1)
+	if o.MatchIndex > 0 {
+		return uint32(o.MatchIndex - 1)
 	}
 	return before
 }

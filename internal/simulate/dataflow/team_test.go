@@ -39,7 +39,7 @@ func threads(t *rapid.T) (lists [][]Op, of []int, ranks int) {
 		if alone[r] > 1 {
 			k := place{r, Op{Kind: o.Kind, Peer: o.Peer, Tag: o.Tag}}
 			counts[k]++
-			o.Nth = counts[k]
+			o.MatchIndex = counts[k]
 		}
 		lists[x] = append(lists[x], o)
 	}
@@ -54,21 +54,21 @@ func threads(t *rapid.T) (lists [][]Op, of []int, ranks int) {
 	}
 	wait := func(r, i int) {
 		x := thread(r)
-		lists[x] = append(lists[x], Op{Kind: Wait, Request: open[r][i]})
+		lists[x] = append(lists[x], Op{Kind: OpWait, Request: open[r][i]})
 		open[r] = append(open[r][:i], open[r][i+1:]...)
 	}
 	for range rapid.IntRange(0, 40).Draw(t, "steps") {
 		x := rapid.IntRange(0, len(of)-1).Draw(t, "thread")
 		switch r := of[x]; rapid.IntRange(0, 5).Draw(t, "what") {
 		case 0:
-			lists[x] = append(lists[x], Op{Kind: Compute, Time: rapid.Int64Range(0, 1e6).Draw(t, "time")})
+			lists[x] = append(lists[x], Op{Kind: OpCompute, TimePs: rapid.Int64Range(0, 1e6).Draw(t, "time")})
 		case 1:
 			if len(open[r]) > 0 {
 				wait(r, rapid.IntRange(0, len(open[r])-1).Draw(t, "request"))
 			}
 		case 2:
 			for m := range ranks {
-				add(thread(m), Op{Kind: Meet, Context: 9, Members: int32(ranks), Time: rapid.Int64Range(0, 1e5).Draw(t, "time")})
+				add(thread(m), Op{Kind: OpMeet, Context: 9, Members: int32(ranks), TimePs: rapid.Int64Range(0, 1e5).Draw(t, "time")})
 			}
 		default:
 			y := rapid.IntRange(0, len(of)-1).Draw(t, "to")
@@ -76,8 +76,8 @@ func threads(t *rapid.T) (lists [][]Op, of []int, ranks int) {
 				continue
 			}
 			tag := rapid.Int64Range(0, 1).Draw(t, "tag")
-			add(x, Op{Kind: Send, Peer: int32(of[y]), Tag: tag, Bytes: rapid.Int64Range(0, 300).Draw(t, "bytes")})
-			add(y, Op{Kind: Receive, Peer: int32(r), Tag: tag})
+			add(x, Op{Kind: OpSend, Peer: int32(of[y]), Tag: tag, Bytes: rapid.Int64Range(0, 300).Draw(t, "bytes")})
+			add(y, Op{Kind: OpReceive, Peer: int32(r), Tag: tag})
 		}
 	}
 	for r := range open {
@@ -91,13 +91,13 @@ func threads(t *rapid.T) (lists [][]Op, of []int, ranks int) {
 // Threads go on side by side, share what their rank receives and wait for each other's requests; a rank with one thread
 // need not be one.
 func TestThreads(t *testing.T) {
-	m, err := machine.Parse("levels", []byte(levels))
+	m, err := machine.ParseMachine("levels", []byte(levels))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		lists, of, ranks := threads(t)
-		place := m.Place(ranks, machine.Block)
+		place := m.PlaceRanks(ranks, machine.MappingBlock)
 		many := make([]int, ranks)
 		for _, r := range of {
 			many[r]++
@@ -106,7 +106,7 @@ func TestThreads(t *testing.T) {
 			for x := range lists {
 				var p Program = newList(lists[x])
 				if many[of[x]] > 1 {
-					p = &Thread{p, of[x]}
+					p = &ThreadProgram{p, of[x]}
 				}
 				list = append(list, p)
 			}
@@ -116,7 +116,7 @@ func TestThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Run(programs, place, Options{})
+		got, err := Simulate(programs, place, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 
 // A formula is a lab whose machine is known.
 type formula struct {
-	seats []Seat
+	seats []ProcessorBinding
 	limit int64 // eager
 	clock float64
 	noise float64 // part of a time that comes and goes
@@ -26,7 +26,7 @@ type formula struct {
 	rng   *rand.Rand
 }
 
-func (f *formula) Seats() []Seat { return f.seats }
+func (f *formula) Seats() []ProcessorBinding { return f.seats }
 
 func (f *formula) oneWay(bytes int64) float64 {
 	t := 300 + 0.08*float64(bytes)
@@ -46,12 +46,12 @@ func (f *formula) receiving(bytes int64) float64 { return 80 + 0.03*float64(byte
 func (f *formula) gap(bytes int64) float64 { return 100 + 0.05*float64(bytes) }
 
 func (f *formula) Run(x Experiment) ([]int64, error) {
-	inner, far := float64(max(1, x.Inner)), f.over(x.From, x.To)
+	inner, far := float64(max(1, x.InnerRepetitions)), f.over(x.FromRank, x.ToRank)
 	t := 0.0
 	switch x.Kind {
 	case MeasureRoundTrips:
 		t = 2 * inner * f.oneWay(x.Bytes) * far
-	case SyncRoundTrips:
+	case MeasureSyncRoundTrips:
 		t = 2 * inner * (f.oneWay(x.Bytes) + 400)
 		if x.Bytes > f.limit {
 			t = 2 * inner * f.oneWay(x.Bytes)
@@ -64,21 +64,21 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 		t = 700 + inner*f.gap(x.Bytes)
 	case MeasureLateReceives:
 		if t = f.sending(x.Bytes); x.Bytes > f.limit {
-			t = float64(x.Delay) + f.oneWay(x.Bytes)
+			t = float64(x.DelayNs) + f.oneWay(x.Bytes)
 		}
-	case Collectives:
-		t = inner * (1000 + float64(100*x.From) + 0.2*float64(x.Bytes))
+	case MeasureCollectives:
+		t = inner * (1000 + float64(100*x.FromRank) + 0.2*float64(x.Bytes))
 	case MeasureCombines:
 		t = inner * 0.05 * float64(x.Bytes)
-	case FileOpens:
+	case MeasureFileOpens:
 		t = 2 * 9000
-	case FileWrites:
+	case MeasureFileWrites:
 		t = 2000 + 0.5*float64(x.Bytes)
-	case FileReads:
+	case MeasureFileReads:
 		t = 1000 + 0.25*float64(x.Bytes)
-	case FileSyncs:
+	case MeasureFileSyncs:
 		t = 70_000 + 2*float64(x.Bytes)
-	case FileAlls:
+	case MeasureFileAlls:
 		t = 3000 + 0.75*float64(x.Bytes)*float64(len(f.seats))
 	case MeasureClockReads:
 		return fill(x.Samples, inner*f.clock), nil
@@ -101,7 +101,7 @@ func fill(n int, t float64) []int64 {
 	return out
 }
 
-func newFormula(seats ...Seat) *formula {
+func newFormula(seats ...ProcessorBinding) *formula {
 	return &formula{seats: seats, limit: 5000, clock: 20, over: func(int, int) float64 { return 1 }, rng: rand.New(rand.NewPCG(1, 2))}
 }
 
@@ -109,14 +109,14 @@ func quiet(string, ...any) {}
 
 // What is known of a machine is what is found, between the sizes that were measured too.
 func TestCalibrate(t *testing.T) {
-	here := Seat{Host: "a", Socket: -1, Core: -1, Sockets: 1, HostProcessors: 8, PerSocket: 8, PerCore: 1}
+	here := ProcessorBinding{Host: "a", Socket: -1, Core: -1, Sockets: 1, HostProcessors: 8, PerSocket: 8, PerCore: 1}
 	f := newFormula(here, here)
 	f.noise = 0.005
-	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 22, Say: quiet})
+	m, err := CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 22, Logf: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Levels) != 1 || m.Levels[0].Name != "node" || m.Levels[0].Ranks != 0 || m.Levels[0].EagerLimit != 5000 {
+	if len(m.Levels) != 1 || m.Levels[0].Name != "node" || m.Levels[0].RanksSharing != 0 || m.Levels[0].EagerLimit != 5000 {
 		t.Fatalf("%+v", m)
 	}
 	l := &m.Levels[0]
@@ -128,17 +128,17 @@ func TestCalibrate(t *testing.T) {
 	for _, bytes := range []int64{0, 1, 7, 100, 777, 1500, 3000, 4999, 5000} {
 		check("eager", bytes, l.EagerTime(bytes), f.oneWay(bytes), 0.02)
 		check("synchronous", bytes, l.RendezvousTime(bytes), f.oneWay(bytes)+400, 0.15)
-		check("sending", bytes, l.Message(bytes, false).Send, f.sending(bytes), 0.02)
-		check("receiving", bytes, l.Message(bytes, false).Receive, f.receiving(bytes), 0.02)
-		check("gap", bytes, l.Busy(bytes, false), f.gap(bytes), 0.02)
+		check("sending", bytes, l.CostOfMessage(bytes, false).SenderCorePs, f.sending(bytes), 0.02)
+		check("receiving", bytes, l.CostOfMessage(bytes, false).ReceiverCorePs, f.receiving(bytes), 0.02)
+		check("gap", bytes, l.SenderBusyTime(bytes, false), f.gap(bytes), 0.02)
 	}
 	for _, bytes := range []int64{5001, 7000, 12345, 100_000, 1 << 20, 3_333_333, 1 << 22} {
 		check("rendezvous", bytes, l.RendezvousTime(bytes), f.oneWay(bytes), 0.02)
-		check("gap", bytes, l.Busy(bytes, true), f.gap(bytes), 0.02)
+		check("gap", bytes, l.SenderBusyTime(bytes, true), f.gap(bytes), 0.02)
 	}
 	for number, operation := range MeasuredCollectives {
 		for _, bytes := range []int64{0, 16, 1000, 500_000} {
-			if operation == meaning.Barrier {
+			if operation == meaning.OperationBarrier {
 				bytes = 0
 			}
 			got, ok := m.Collective(operation, l, 2, bytes)
@@ -148,14 +148,14 @@ func TestCalibrate(t *testing.T) {
 			check(operation.String(), bytes, got, 1000+float64(100*number)+0.2*float64(bytes), 0.02)
 		}
 	}
-	if math.Abs(m.Combine-50) > 1 {
-		t.Errorf("a byte combined in %v ps", m.Combine)
+	if math.Abs(m.CombinePsPerByte-50) > 1 {
+		t.Errorf("a byte combined in %v ps", m.CombinePsPerByte)
 	}
-	again, err := Parse("x", m.Text(""))
+	again, err := ParseMachine("x", m.Text(""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.Name, again.Source = m.Name, m.Source
+	again.Name, again.FiguresSource = m.Name, m.FiguresSource
 	if diff := cmp.Diff(m, again); diff != "" {
 		t.Error(diff)
 	}
@@ -163,14 +163,14 @@ func TestCalibrate(t *testing.T) {
 
 // Sizes are doubled where times jump, and nowhere else.
 func TestJumps(t *testing.T) {
-	here := Seat{Host: "a"}
+	here := ProcessorBinding{Host: "a"}
 	f := newFormula(here, here)
-	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 20, Say: quiet})
+	m, err := CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 20, Logf: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	around := 0
-	for _, r := range m.Levels[0].Eager {
+	for _, r := range m.Levels[0].EagerTimes {
 		if r.Bytes&(r.Bytes-1) == 0 || r.Bytes == 5000 {
 			continue
 		}
@@ -185,93 +185,93 @@ func TestJumps(t *testing.T) {
 
 // What is known of files is what is found, where it is asked for.
 func TestCalibrateFiles(t *testing.T) {
-	f := newFormula(Seat{}, Seat{}, Seat{})
-	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Files: true, Say: quiet})
+	f := newFormula(ProcessorBinding{}, ProcessorBinding{}, ProcessorBinding{})
+	m, err := CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 16, MeasureFiles: true, Logf: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Files{Latency: 1_503_000, Open: 9_000_000, Sync: 70_016_000, SyncByte: 2000, Read: 250, Write: 500, Shared: 750}
+	want := &FileCosts{LatencyPs: 1_503_000, OpenPs: 9_000_000, SyncPs: 70_016_000, SyncPsPerByte: 2000, ReadPsPerByte: 250, WritePsPerByte: 500, CollectivePsPerByte: 750}
 	if diff := cmp.Diff(want, m.Files, cmpopts.EquateApprox(0.001, 0)); diff != "" {
 		t.Error(diff)
 	}
-	again, err := Parse("x", m.Text(""))
+	again, err := ParseMachine("x", m.Text(""))
 	if err != nil || again.Files == nil {
 		t.Fatal(err)
 	}
-	if m, err = Calibrate(f, CalibrateOptions{Most: 1 << 16, Say: quiet}); err != nil || m.Files != nil {
+	if m, err = CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 16, Logf: quiet}); err != nil || m.Files != nil {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
 
 func TestEagerLimits(t *testing.T) {
-	here := Seat{Host: "a"}
+	here := ProcessorBinding{Host: "a"}
 	for _, limit := range []int64{0, 1, 4095, 1 << 18, 1 << 20} {
 		f := newFormula(here, here)
 		f.limit = limit
-		m, err := Calibrate(f, CalibrateOptions{Most: 1 << 18, Say: quiet})
+		m, err := CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 18, Logf: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := limit
 		if limit >= 1<<18 {
-			want = NoLimit
+			want = NoEagerLimit
 		}
 		if got := m.Levels[0].EagerLimit; got != want {
 			t.Errorf("the limit of %d bytes is found as %d", limit, got)
 		}
-		if _, err := Parse("x", m.Text("")); err != nil {
+		if _, err := ParseMachine("x", m.Text("")); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestLevels(t *testing.T) {
-	seat := func(host string, socket, core int) Seat {
-		return Seat{Host: host, Socket: socket, Core: core, Sockets: 2, HostProcessors: 16, PerSocket: 8, PerCore: 2}
+	seat := func(host string, socket, core int) ProcessorBinding {
+		return ProcessorBinding{Host: host, Socket: socket, Core: core, Sockets: 2, HostProcessors: 16, PerSocket: 8, PerCore: 2}
 	}
 	f := newFormula(seat("a", 0, 0), seat("a", 0, 0), seat("a", 0, 1), seat("a", 1, 0), seat("b", 0, 0))
 	f.over = func(a, b int) float64 { return float64(1 + b) }
-	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Say: quiet})
+	m, err := CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 16, Logf: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for i, l := range m.Levels {
 		got = append(got, l.Name)
-		if want := []int{2, 8, 16, 0}[i]; l.Ranks != want {
-			t.Errorf("%d ranks share a %s, want %d", l.Ranks, l.Name, want)
+		if want := []int{2, 8, 16, 0}[i]; l.RanksSharing != want {
+			t.Errorf("%d ranks share a %s, want %d", l.RanksSharing, l.Name, want)
 		}
 		// Rank 0 and the first of the others that is no nearer.
-		if want := 300 * float64(2+i) * 1000; math.Abs(float64(l.Eager.OneWay(0))-want) > 0.02*want {
-			t.Errorf("%s: %d ps, want %v", l.Name, l.Eager.OneWay(0), want)
+		if want := 300 * float64(2+i) * 1000; math.Abs(float64(l.EagerTimes.OneWay(0))-want) > 0.02*want {
+			t.Errorf("%s: %d ps, want %v", l.Name, l.EagerTimes.OneWay(0), want)
 		}
 	}
 	if strings.Join(got, " ") != "core socket node switch" {
 		t.Error(got)
 	}
-	if _, err := Parse("x", m.Text("")); err != nil {
+	if _, err := ParseMachine("x", m.Text("")); err != nil {
 		t.Error(err)
 	}
-	if _, err := Calibrate(newFormula(seat("a", 0, 0)), CalibrateOptions{Most: 1 << 16, Say: quiet}); err == nil || !strings.Contains(err.Error(), "mpirun -n 2") {
+	if _, err := CalibrateMachine(newFormula(seat("a", 0, 0)), CalibrateOptions{MaxMessageBytes: 1 << 16, Logf: quiet}); err == nil || !strings.Contains(err.Error(), "mpirun -n 2") {
 		t.Error(err)
 	}
 }
 
 func TestNoise(t *testing.T) {
-	here := Seat{Host: "a"}
+	here := ProcessorBinding{Host: "a"}
 	f := newFormula(here, here)
 	f.noise = 3
-	_, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Say: quiet})
-	var noise *Noise
+	_, err := CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 16, Logf: quiet})
+	var noise *NoiseError
 	if !errors.As(err, &noise) || !strings.Contains(err.Error(), "--noisy") {
 		t.Error(err)
 	}
 	said := ""
-	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Noisy: true, Say: func(format string, _ ...any) { said += format }})
+	m, err := CalibrateMachine(f, CalibrateOptions{MaxMessageBytes: 1 << 16, AllowNoise: true, Logf: func(format string, _ ...any) { said += format }})
 	if err != nil || !strings.Contains(said, "varied") {
 		t.Error(err, said)
 	}
-	if _, err := Parse("x", m.Text("")); err != nil {
+	if _, err := ParseMachine("x", m.Text("")); err != nil {
 		t.Error(err)
 	}
 }
@@ -282,11 +282,11 @@ func TestLittleNoise(t *testing.T) {
 		often, oneWay float64
 		refused       bool
 	}{{310, 2e6, false}, {310, 500, true}, {50, 500, false}, {9e5, 2e6, true}} {
-		f := newFormula(Seat{}, Seat{})
+		f := newFormula(ProcessorBinding{}, ProcessorBinding{})
 		f.often = c.often
-		p := &rankPair{&bench{Lab: f, clock: f.clock}, 0, 1, "node"}
+		p := &rankPair{&bench{Laboratory: f, clock: f.clock}, 0, 1, "node"}
 		x, err := p.overhead(MeasureSends, 1<<24, c.oneWay)
-		var noise *Noise
+		var noise *NoiseError
 		if errors.As(err, &noise) != c.refused {
 			t.Errorf("%v ns more in half of the times, of a message of %v: %v", c.often, c.oneWay, err)
 		}
@@ -318,17 +318,17 @@ func TestSeat(t *testing.T) {
 		socket, core int
 	}{{"3", 0, 1}, {"6-7", 1, 1}, {"4-7", 1, -1}, {"0-7", -1, -1}, {"0,4", -1, -1}, {"5,6,7", 1, -1}} {
 		s := seatOf(dir, "h", "Name:\tx\nCpus_allowed_list:\t"+c.bound+"\nMems_allowed_list:\t0\n")
-		if want := (Seat{"h", c.socket, c.core, 2, 8, 4, 2}); s != want {
+		if want := (ProcessorBinding{"h", c.socket, c.core, 2, 8, 4, 2}); s != want {
 			t.Errorf("bound to %s: %+v, want %+v", c.bound, s, want)
 		}
 	}
-	s := SeatHere()
+	s := OwnProcessorBinding()
 	b := s.Encode()
-	again, err := DecodeSeat(b)
+	again, err := DecodeProcessorBinding(b)
 	if err != nil || again != s || len(b) != seatBytes {
 		t.Error(again, err, len(b))
 	}
-	if _, err := DecodeSeat([]byte("{")); err == nil {
+	if _, err := DecodeProcessorBinding([]byte("{")); err == nil {
 		t.Error("no error")
 	}
 }

@@ -18,15 +18,15 @@ import (
 
 // CalibrateOptions say how much is measured.
 type CalibrateOptions struct {
-	Most  int64 // the largest message, in bytes
-	Noisy bool  // times that vary are taken as they are
-	Files bool  // files are measured, too
-	Say   func(format string, args ...any)
+	MaxMessageBytes int64 // the largest message, in bytes
+	AllowNoise      bool  // times that vary are taken as they are
+	MeasureFiles    bool  // files are measured, too
+	Logf            func(format string, args ...any)
 }
 
 // A bench makes experiments until their times are steady.
 type bench struct {
-	Lab
+	Laboratory
 	o      CalibrateOptions
 	clock  float64 // ns that looking at the clock takes
 	varied int     // experiments whose times varied, where that is taken
@@ -42,13 +42,13 @@ const (
 	patience = 10   // times the budget that the first samples take at most, where noise is taken; else they are all
 )
 
-// Noise is an experiment whose times vary.
-type Noise struct {
+// NoiseError is an experiment whose times vary.
+type NoiseError struct {
 	what        string
 	tenth, half float64
 }
 
-func (n *Noise) Error() string {
+func (n *NoiseError) Error() string {
 	return fmt.Sprintf("%s varies: a tenth of the times are below %.0f ns, half of them below %.0f: is the machine busy, or are there more ranks than cores? Try again when it is idle, bind ranks to cores, or take it as it is with --noisy", n.what, n.tenth, n.half)
 }
 
@@ -61,9 +61,9 @@ func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
 // partOf does so with the time of a part of something that takes whole ns: it may vary by as much as
 // that may.
 func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
-	rows := x.Inner > 0 // else it can be done in a row
+	rows := x.InnerRepetitions > 0 // else it can be done in a row
 	if !rows {
-		x.Inner = 1
+		x.InnerRepetitions = 1
 	}
 	once := 0.0
 	trial := func() error {
@@ -78,20 +78,20 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 		return 0, err
 	}
 	if !rows && x.Kind != MeasureSends && x.Kind != MeasureReceives && x.Kind != MeasureLateReceives {
-		inner := func() int { return int(min(max(inRow*float64(x.Inner)/once, 1), 1000)) }
-		x.Inner = inner()
+		inner := func() int { return int(min(max(inRow*float64(x.InnerRepetitions)/once, 1), 1000)) }
+		x.InnerRepetitions = inner()
 		if err := trial(); err != nil {
 			return 0, err
 		}
-		x.Inner, once = inner(), once/float64(x.Inner) // the first turn took longer than later ones
+		x.InnerRepetitions, once = inner(), once/float64(x.InnerRepetitions) // the first turn took longer than later ones
 	}
-	x.Samples = int(min(max(budget/(once*float64(x.Inner)+float64(x.Delay)), least), many))
+	x.Samples = int(min(max(budget/(once*float64(x.InnerRepetitions)+float64(x.DelayNs)), least), many))
 	if rows {
 		x.Samples = int(min(max(budget/once, least), many))
 	}
-	best, usual := &Noise{what: what}, 0.0
+	best, usual := &NoiseError{what: what}, 0.0
 	tries := attempts
-	if b.o.Noisy {
+	if b.o.AllowNoise {
 		tries = 2
 	}
 	for try := range tries {
@@ -110,14 +110,14 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 		}
 	}
 	if best.half-best.tenth > (steady-1)*max(best.tenth, whole)+2*b.clock {
-		if !b.o.Noisy {
+		if !b.o.AllowNoise {
 			return 0, best
 		}
 		b.varied++
 	}
 	turns := 1.0
 	if !rows {
-		turns = float64(x.Inner)
+		turns = float64(x.InnerRepetitions)
 	}
 	return max(0, usual-b.clock) / turns / per, nil
 }
@@ -126,7 +126,7 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 // a few samples have to do.
 func (b *bench) samples(x Experiment) ([]int64, error) {
 	rest := x.Samples - least
-	if !b.o.Noisy || rest <= 0 {
+	if !b.o.AllowNoise || rest <= 0 {
 		return b.Run(x)
 	}
 	began := time.Now()
@@ -165,11 +165,11 @@ func (p *rankPair) what(text string, bytes int64) string {
 }
 
 func (p *rankPair) oneWay(bytes int64) (float64, error) {
-	return p.time(p.what("the one-way time", bytes), Experiment{Kind: MeasureRoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
+	return p.time(p.what("the one-way time", bytes), Experiment{Kind: MeasureRoundTrips, FromRank: p.a, ToRank: p.b, Bytes: bytes}, 2)
 }
 
 func (p *rankPair) synchronous(bytes int64) (float64, error) {
-	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: SyncRoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
+	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: MeasureSyncRoundTrips, FromRank: p.a, ToRank: p.b, Bytes: bytes}, 2)
 }
 
 // overhead measures what a message costs a core at one end. oneWay is how long it takes: what the cost
@@ -180,7 +180,7 @@ func (p *rankPair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (f
 	if kind == MeasureReceives {
 		what, delay = "the overhead of receiving", 3*oneWay+10_000
 	}
-	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, From: p.a, To: p.b, Bytes: bytes, Delay: int64(delay)}, 1)
+	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, FromRank: p.a, ToRank: p.b, Bytes: bytes, DelayNs: int64(delay)}, 1)
 	if kind == MeasureReceives { // the clock is looked at four times
 		t = max(0, t-p.clock)
 	}
@@ -195,7 +195,7 @@ func (p *rankPair) gap(bytes int64, oneWay float64) (float64, error) {
 	}
 	var times [2]float64
 	for i, n := range []int{short, long} {
-		t, err := p.time(p.what(fmt.Sprintf("a burst of %d messages", n), bytes), Experiment{Kind: MeasureBursts, From: p.a, To: p.b, Bytes: bytes, Inner: n}, 1)
+		t, err := p.time(p.what(fmt.Sprintf("a burst of %d messages", n), bytes), Experiment{Kind: MeasureBursts, FromRank: p.a, ToRank: p.b, Bytes: bytes, InnerRepetitions: n}, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -207,7 +207,7 @@ func (p *rankPair) gap(bytes int64, oneWay float64) (float64, error) {
 // waits reports whether a send of that size waits for its receive.
 func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 	delay := int64(4*oneWay) + 200_000
-	samples, err := p.Run(Experiment{Kind: MeasureLateReceives, From: p.a, To: p.b, Bytes: bytes, Delay: delay, Samples: 7})
+	samples, err := p.Run(Experiment{Kind: MeasureLateReceives, FromRank: p.a, ToRank: p.b, Bytes: bytes, DelayNs: delay, Samples: 7})
 	if err != nil {
 		return false, err
 	}
@@ -247,14 +247,14 @@ const (
 
 // files measures what the MPI's files take: data goes to the system's memory and comes from there, MPI_File_sync
 // has it written out.
-func (b *bench) files(ranks int) (*Files, error) {
+func (b *bench) files(ranks int) (*FileCosts, error) {
 	var err error
 	usual := func(kind ExperimentKind, bytes int64) float64 {
 		if err != nil {
 			return 0
 		}
 		var samples []int64
-		if samples, err = b.Run(Experiment{Kind: kind, Bytes: bytes, Samples: fileSamples, Inner: 1}); err != nil {
+		if samples, err = b.Run(Experiment{Kind: kind, Bytes: bytes, Samples: fileSamples, InnerRepetitions: 1}); err != nil {
 			return 0
 		}
 		slices.Sort(samples)
@@ -264,12 +264,12 @@ func (b *bench) files(ranks int) (*Files, error) {
 	perByte := func(few, many float64) float64 {
 		return math.Round(max(0, many-few)*1000*1000/(manyBytes-fewBytes)) / 1000
 	}
-	write, read, sync := usual(FileWrites, fewBytes), usual(FileReads, fewBytes), usual(FileSyncs, fewBytes)
-	f := &Files{
-		Open: ps(usual(FileOpens, 0) / 2), Latency: ps((write + read) / 2), Sync: ps(sync),
-		Write: perByte(write, usual(FileWrites, manyBytes)), Read: perByte(read, usual(FileReads, manyBytes)), SyncByte: perByte(sync, usual(FileSyncs, manyBytes)),
+	write, read, sync := usual(MeasureFileWrites, fewBytes), usual(MeasureFileReads, fewBytes), usual(MeasureFileSyncs, fewBytes)
+	f := &FileCosts{
+		OpenPs: ps(usual(MeasureFileOpens, 0) / 2), LatencyPs: ps((write + read) / 2), SyncPs: ps(sync),
+		WritePsPerByte: perByte(write, usual(MeasureFileWrites, manyBytes)), ReadPsPerByte: perByte(read, usual(MeasureFileReads, manyBytes)), SyncPsPerByte: perByte(sync, usual(MeasureFileSyncs, manyBytes)),
 	}
-	f.Shared = math.Round(perByte(usual(FileAlls, fewBytes), usual(FileAlls, manyBytes))*1000/float64(ranks)) / 1000
+	f.CollectivePsPerByte = math.Round(perByte(usual(MeasureFileAlls, fewBytes), usual(MeasureFileAlls, manyBytes))*1000/float64(ranks)) / 1000
 	return f, err
 }
 
@@ -278,48 +278,48 @@ type ExperimentKind int64
 
 // The kinds.
 const (
-	NoExperiment        ExperimentKind = iota // no more experiments
-	MeasureRoundTrips                         // Inner round trips in a row of a message between From and To
-	SyncRoundTrips                            // the same by MPI_Ssend
-	MeasureSends                              // MPI_Isend alone
-	MeasureReceives                           // MPI_Irecv and, after Delay, when the message is there, MPI_Wait
-	MeasureBursts                             // Inner messages in a row, and a short one back
-	MeasureLateReceives                       // MPI_Send, where the receive is posted Delay later
-	Collectives                               // Inner calls in a row; From numbers the operation, as MeasuredCollectives does
-	MeasureCombines                           // MPI_Reduce_local
-	MeasureClockReads                         // looking at the clock
-	MeasureLocalCalls                         // MPI_Comm_rank
-	MeasureTalks                              // Inner round trips, and as many exchanges with requests: no samples
-	FileOpens                                 // all ranks open a file together, and close it
-	FileWrites                                // From writes the next bytes of a file
-	FileReads                                 // what it has just written
-	FileSyncs                                 // MPI_File_sync after such a write
-	FileAlls                                  // all ranks write Bytes each in one call
+	MeasureNothing        ExperimentKind = iota // no more experiments
+	MeasureRoundTrips                           // Inner round trips in a row of a message between From and To
+	MeasureSyncRoundTrips                       // the same by MPI_Ssend
+	MeasureSends                                // MPI_Isend alone
+	MeasureReceives                             // MPI_Irecv and, after Delay, when the message is there, MPI_Wait
+	MeasureBursts                               // Inner messages in a row, and a short one back
+	MeasureLateReceives                         // MPI_Send, where the receive is posted Delay later
+	MeasureCollectives                          // Inner calls in a row; From numbers the operation, as MeasuredCollectives does
+	MeasureCombines                             // MPI_Reduce_local
+	MeasureClockReads                           // looking at the clock
+	MeasureLocalCalls                           // MPI_Comm_rank
+	MeasureTalks                                // Inner round trips, and as many exchanges with requests: no samples
+	MeasureFileOpens                            // all ranks open a file together, and close it
+	MeasureFileWrites                           // From writes the next bytes of a file
+	MeasureFileReads                            // what it has just written
+	MeasureFileSyncs                            // MPI_File_sync after such a write
+	MeasureFileAlls                             // all ranks write Bytes each in one call
 )
 
 // MeasuredCollectives are the collectives that are measured, and that machines may have tables of: all members wait for each other in them.
-var MeasuredCollectives = []meaning.Operation{meaning.Barrier, meaning.Allreduce, meaning.Allgather, meaning.Alltoall, meaning.ReduceScatter}
+var MeasuredCollectives = []meaning.Operation{meaning.OperationBarrier, meaning.OperationAllreduce, meaning.OperationAllgather, meaning.OperationAlltoall, meaning.OperationReduceScatter}
 
 // An Experiment is what is to be done, Samples times.
 type Experiment struct {
-	Kind     ExperimentKind
-	From, To int
-	Bytes    int64 // of a message, or of what a member of a collective hands over
-	Samples  int
-	Inner    int
-	Delay    int64 // ns
+	Kind             ExperimentKind
+	FromRank, ToRank int
+	Bytes            int64 // of a message, or of what a member of a collective hands over
+	Samples          int
+	InnerRepetitions int
+	DelayNs          int64 // ns
 }
 
-// A Lab makes experiments.
-type Lab interface {
+// A Laboratory makes experiments.
+type Laboratory interface {
 	// Seats says where the ranks are.
-	Seats() []Seat
+	Seats() []ProcessorBinding
 	// Run returns the samples of an experiment, each in ns.
 	Run(Experiment) ([]int64, error)
 }
 
-// A Seat is where a rank runs, as far as it knows: -1 where it is not bound to one.
-type Seat struct {
+// A ProcessorBinding is where a rank runs, as far as it knows: -1 where it is not bound to one.
+type ProcessorBinding struct {
 	Host           string
 	Socket, Core   int
 	Sockets        int // of the host
@@ -329,7 +329,7 @@ type Seat struct {
 }
 
 // between returns the level over which two ranks talk.
-func between(a, b Seat) string {
+func between(a, b ProcessorBinding) string {
 	switch {
 	case a.Host != b.Host:
 		return "switch"
@@ -342,7 +342,7 @@ func between(a, b Seat) string {
 }
 
 // share is how many ranks share a unit of a level, if there is one on each processor.
-func (s Seat) share(level string) int {
+func (s ProcessorBinding) share(level string) int {
 	switch level {
 	case "core":
 		return max(1, s.PerCore)

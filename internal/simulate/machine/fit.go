@@ -8,9 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Calibrate measures the machine of a lab. Name, source and the recorder's cost are left to the caller.
-func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
-	b := &bench{Lab: lab, o: o}
+// CalibrateMachine measures the machine of a lab. Name, source and the recorder's cost are left to the caller.
+func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
+	b := &bench{Laboratory: lab, o: o}
 	seats := lab.Seats()
 	if len(seats) < 2 {
 		return nil, fmt.Errorf("%d rank: messages need two at least: mpirun -n 2", len(seats))
@@ -19,19 +19,19 @@ func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 	if b.clock, err = b.time("looking at the clock", Experiment{Kind: MeasureClockReads}, 1); err != nil {
 		return nil, err
 	}
-	m := &Machine{CPU: 1}
-	operand := min(o.Most, 32768)
+	m := &Machine{CPUSpeedup: 1}
+	operand := min(o.MaxMessageBytes, 32768)
 	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: MeasureCombines, Bytes: operand}, float64(operand))
 	if err != nil {
 		return nil, err
 	}
-	m.Combine = math.Round(combine * 1000)
+	m.CombinePsPerByte = math.Round(combine * 1000)
 	for _, name := range distances {
 		x, y, ok := apart(seats, name)
 		if !ok {
 			continue
 		}
-		o.Say("messages between ranks %d and %d, on the same %s", x, y, name)
+		o.Logf("messages between ranks %d and %d, on the same %s", x, y, name)
 		p := &rankPair{b, x, y, name}
 		l, err := p.level()
 		if err != nil {
@@ -41,30 +41,30 @@ func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 	}
 	for i := range m.Levels {
 		if l := &m.Levels[i]; i < len(m.Levels)-1 {
-			l.Ranks = seats[0].share(l.Name)
+			l.RanksSharing = seats[0].share(l.Name)
 			if i > 0 {
-				l.Ranks = max(1, l.Ranks/m.Levels[i-1].Ranks) * m.Levels[i-1].Ranks
+				l.RanksSharing = max(1, l.RanksSharing/m.Levels[i-1].RanksSharing) * m.Levels[i-1].RanksSharing
 			}
 		}
 	}
-	o.Say("collectives of %d ranks", len(seats))
+	o.Logf("collectives of %d ranks", len(seats))
 	if err := b.collectives(m, len(seats)); err != nil {
 		return nil, err
 	}
-	if o.Files {
-		o.Say("files")
+	if o.MeasureFiles {
+		o.Logf("files")
 		if m.Files, err = b.files(len(seats)); err != nil {
 			return nil, err
 		}
 	}
 	if b.varied > 0 {
-		o.Say("%d measurements varied by more than %.0f %%", b.varied, 100*(steady-1))
+		o.Logf("%d measurements varied by more than %.0f %%", b.varied, 100*(steady-1))
 	}
 	return m, nil
 }
 
 // apart returns the first two ranks whose nearest common unit is of a level.
-func apart(seats []Seat, level string) (a, b int, ok bool) {
+func apart(seats []ProcessorBinding, level string) (a, b int, ok bool) {
 	for a := range seats {
 		for b := a + 1; b < len(seats); b++ {
 			if between(seats[a], seats[b]) == level {
@@ -81,21 +81,21 @@ type point struct {
 	ns    float64
 }
 
-func (p *rankPair) level() (*Level, error) {
+func (p *rankPair) level() (*NetworkLevel, error) {
 	limit, err := p.eagerLimit()
 	if err != nil {
 		return nil, err
 	}
-	l := &Level{Name: p.name, EagerLimit: limit}
+	l := &NetworkLevel{Name: p.name, EagerLimit: limit}
 	from := []int64{}
 	if limit > 0 {
-		eager, err := p.table(p.oneWay, 0, min(limit, p.o.Most))
+		eager, err := p.table(p.oneWay, 0, min(limit, p.o.MaxMessageBytes))
 		if err != nil {
 			return nil, err
 		}
-		l.Eager = rising(eager)
+		l.EagerTimes = rising(eager)
 	}
-	if limit < p.o.Most {
+	if limit < p.o.MaxMessageBytes {
 		small := []point{}
 		for _, bytes := range []int64{0, limit / 8, limit} { // sizes whose sends wait only because of the protocol
 			if limit == 0 || bytes == 0 && limit/8 == 0 {
@@ -107,29 +107,29 @@ func (p *rankPair) level() (*Level, error) {
 			}
 			small = append(small, point{bytes, t})
 		}
-		large, err := p.table(p.oneWay, limit+1, p.o.Most)
+		large, err := p.table(p.oneWay, limit+1, p.o.MaxMessageBytes)
 		if err != nil {
 			return nil, err
 		}
-		l.Rendezvous = rising(append(small, large...))
+		l.RendezvousTimes = rising(append(small, large...))
 		from = append(from, limit+1)
 	}
-	if limit >= p.o.Most {
-		l.EagerLimit = NoLimit
+	if limit >= p.o.MaxMessageBytes {
+		l.EagerLimit = NoEagerLimit
 	}
-	if l.Eager == nil {
-		l.Eager = slices.Clone(l.Rendezvous)
+	if l.EagerTimes == nil {
+		l.EagerTimes = slices.Clone(l.RendezvousTimes)
 	}
 	return l, p.overheads(l, from)
 }
 
 // overheads measures them, and gaps, at a number of sizes.
-func (p *rankPair) overheads(l *Level, sizes []int64) error {
-	for bytes := int64(64); bytes <= p.o.Most; bytes *= 4 {
+func (p *rankPair) overheads(l *NetworkLevel, sizes []int64) error {
+	for bytes := int64(64); bytes <= p.o.MaxMessageBytes; bytes *= 4 {
 		sizes = append(sizes, bytes)
 	}
-	sizes = append(sizes, 0, p.o.Most)
-	if l.EagerLimit <= p.o.Most {
+	sizes = append(sizes, 0, p.o.MaxMessageBytes)
+	if l.EagerLimit <= p.o.MaxMessageBytes {
 		sizes = append(sizes, l.EagerLimit)
 	}
 	slices.Sort(sizes)
@@ -152,30 +152,30 @@ func (p *rankPair) overheads(l *Level, sizes []int64) error {
 		if err != nil {
 			return err
 		}
-		l.Sending = append(l.Sending, Row{Bytes: bytes, Time: ps(min(send, ns))})
-		l.Receiving = append(l.Receiving, Row{Bytes: bytes, Time: ps(min(receive, ns))})
-		l.Gaps = append(l.Gaps, Row{Bytes: bytes, Time: ps(gap)})
+		l.SendOverheads = append(l.SendOverheads, SizeTime{Bytes: bytes, Time: ps(min(send, ns))})
+		l.ReceiveOverheads = append(l.ReceiveOverheads, SizeTime{Bytes: bytes, Time: ps(min(receive, ns))})
+		l.Gaps = append(l.Gaps, SizeTime{Bytes: bytes, Time: ps(gap)})
 	}
-	l.SendOverhead, l.ReceiveOverhead, l.Gap = l.Sending.OneWay(0), l.Receiving.OneWay(0), l.Gaps.OneWay(0)
+	l.SendOverhead, l.ReceiveOverhead, l.MinGap = l.SendOverheads.OneWay(0), l.ReceiveOverheads.OneWay(0), l.Gaps.OneWay(0)
 	return nil
 }
 
 // eagerLimit finds the largest message that doesn't wait for its receive.
 func (p *rankPair) eagerLimit() (int64, error) {
 	check := func(bytes int64) (bool, error) {
-		samples, err := p.Run(Experiment{Kind: MeasureRoundTrips, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
+		samples, err := p.Run(Experiment{Kind: MeasureRoundTrips, FromRank: p.a, ToRank: p.b, Bytes: bytes, Samples: 3, InnerRepetitions: 1})
 		if err != nil {
 			return false, err
 		}
 		return p.waits(bytes, float64(slices.Min(samples))/2)
 	}
-	if waits, err := check(p.o.Most); err != nil || !waits {
-		return p.o.Most, err
+	if waits, err := check(p.o.MaxMessageBytes); err != nil || !waits {
+		return p.o.MaxMessageBytes, err
 	}
 	if waits, err := check(1); err != nil || waits {
 		return 0, err
 	}
-	below, above := int64(1), p.o.Most
+	below, above := int64(1), p.o.MaxMessageBytes
 	for above-below > 1 {
 		mid := int64(math.Sqrt(float64(below) * float64(above)))
 		if mid <= below || mid >= above || above < 2*below {
@@ -253,7 +253,7 @@ func (p *rankPair) refine(time func(int64) (float64, error), a, b point, depth i
 
 // rising makes a table of points, in which a larger message takes no less time: points that say
 // otherwise get their mean (pool adjacent violators: Ayer et al., 1955).
-func rising(points []point) Table {
+func rising(points []point) SizeTimeTable {
 	type pool struct {
 		sum float64
 		n   int
@@ -267,10 +267,10 @@ func rising(points []point) Table {
 			pools = pools[:k]
 		}
 	}
-	var t Table
+	var t SizeTimeTable
 	for _, x := range pools {
 		for range x.n {
-			t = append(t, Row{Bytes: points[len(t)].bytes, Time: ps(x.sum / float64(x.n))})
+			t = append(t, SizeTime{Bytes: points[len(t)].bytes, Time: ps(x.sum / float64(x.n))})
 		}
 	}
 	return t
@@ -284,17 +284,17 @@ func (b *bench) collectives(m *Machine, ranks int) error {
 	for number, operation := range MeasuredCollectives {
 		var points []point
 		sizes := []int64{0}
-		if operation != meaning.Barrier {
+		if operation != meaning.OperationBarrier {
 			sizes = nil
-			for bytes := int64(8); bytes <= b.o.Most/int64(ranks) && bytes <= 4<<20; bytes *= 4 {
+			for bytes := int64(8); bytes <= b.o.MaxMessageBytes/int64(ranks) && bytes <= 4<<20; bytes *= 4 {
 				sizes = append(sizes, bytes)
 			}
 		}
 		for _, bytes := range sizes {
-			if operation == meaning.Alltoall && bytes < int64(ranks) || operation == meaning.ReduceScatter && bytes < 8*int64(ranks) {
+			if operation == meaning.OperationAlltoall && bytes < int64(ranks) || operation == meaning.OperationReduceScatter && bytes < 8*int64(ranks) {
 				continue
 			}
-			t, err := b.time(fmt.Sprintf("MPI_%s of %d bytes", operation, bytes), Experiment{Kind: Collectives, From: number, Bytes: bytes}, 1)
+			t, err := b.time(fmt.Sprintf("MPI_%s of %d bytes", operation, bytes), Experiment{Kind: MeasureCollectives, FromRank: number, Bytes: bytes}, 1)
 			if err != nil {
 				return err
 			}

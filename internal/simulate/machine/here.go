@@ -13,7 +13,7 @@ import (
 const seatBytes = 512
 
 // Encode returns a seat in a fixed number of bytes, equal on all ranks.
-func (s Seat) Encode() []byte {
+func (s ProcessorBinding) Encode() []byte {
 	s.Host = s.Host[:min(len(s.Host), 255)]
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -22,24 +22,24 @@ func (s Seat) Encode() []byte {
 	return append(b, []byte(strings.Repeat(" ", max(0, seatBytes-len(b))))...)
 }
 
-// DecodeSeat reads what Encode wrote.
-func DecodeSeat(b []byte) (s Seat, err error) {
+// DecodeProcessorBinding reads what Encode wrote.
+func DecodeProcessorBinding(b []byte) (s ProcessorBinding, err error) {
 	if err = json.Unmarshal(b, &s); err != nil {
-		return Seat{}, fmt.Errorf("where a rank is: %w", err)
+		return ProcessorBinding{}, fmt.Errorf("where a rank is: %w", err)
 	}
 	return s, nil
 }
 
-// SeatHere is where this process runs.
-func SeatHere() Seat {
+// OwnProcessorBinding is where this process runs.
+func OwnProcessorBinding() ProcessorBinding {
 	host, _ := os.Hostname()
 	status, _ := os.ReadFile("/proc/self/status")
 	return seatOf("/sys/devices/system/cpu", host, string(status))
 }
 
 // seatOf reads what the kernel says of processors, and which of them a process is bound to.
-func seatOf(folder, host, status string) Seat {
-	s := Seat{Host: host, Socket: -1, Core: -1}
+func seatOf(folder, host, status string) ProcessorBinding {
+	s := ProcessorBinding{Host: host, Socket: -1, Core: -1}
 	number := func(cpu int, name string) int {
 		text, err := os.ReadFile(filepath.Join(folder, fmt.Sprintf("cpu%d", cpu), "topology", name))
 		if n, e := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && e == nil {

@@ -24,64 +24,64 @@ import (
 
 // A Machine is what a file says. Times are in picoseconds.
 type Machine struct {
-	Name    string
-	Source  string  // where its figures come from
-	CPU     float64 // how many times as fast its cores are as those of the traced run
-	Combine float64 // ps for each byte of an operand of a reduction
-	Levels  []Level // the nearest first
+	Name             string
+	FiguresSource    string         // where its figures come from
+	CPUSpeedup       float64        // how many times as fast its cores are as those of the traced run
+	CombinePsPerByte float64        // ps for each byte of an operand of a reduction
+	Levels           []NetworkLevel // the nearest first
 
 	TracingCost TracingCost
 	Collectives []Collective
-	Algorithms  string // of collectives: "", which is MPICH's, or OpenMPI
-	Files       *Files // nil: nothing is known of them
+	Algorithms  string     // of collectives: "", which is MPICH's, or OpenMPI
+	Files       *FileCosts // nil: nothing is known of them
 }
 
-// OpenMPI is whose algorithms collectives may have.
-const OpenMPI = "openmpi"
+// OpenMPIAlgorithms is whose algorithms collectives may have.
+const OpenMPIAlgorithms = "openmpi"
 
-// Files says what MPI's files take: a latency for each call, and bandwidths.
-type Files struct {
-	Latency             int64   // ps
-	Open                int64   // ps: to open and to close; 0: Latency
-	Sync                int64   // ps: of MPI_File_sync, and
-	SyncByte            float64 // ps for each byte that was written since; both 0: nothing is known of it
-	Read, Write, Shared float64 // ps a byte: of a rank alone, and of all ranks of a call together
+// FileCosts says what MPI's files take: a latency for each call, and bandwidths.
+type FileCosts struct {
+	LatencyPs                                          int64   // ps
+	OpenPs                                             int64   // ps: to open and to close; 0: Latency
+	SyncPs                                             int64   // ps: of MPI_File_sync, and
+	SyncPsPerByte                                      float64 // ps for each byte that was written since; both 0: nothing is known of it
+	ReadPsPerByte, WritePsPerByte, CollectivePsPerByte float64 // ps a byte: of a rank alone, and of all ranks of a call together
 }
 
-// Opening is how long it takes to open a file, or to close it.
-func (f *Files) Opening() int64 {
-	if f.Open > 0 {
-		return f.Open
+// OpenTime is how long it takes to open a file, or to close it.
+func (f *FileCosts) OpenTime() int64 {
+	if f.OpenPs > 0 {
+		return f.OpenPs
 	}
-	return f.Latency
+	return f.LatencyPs
 }
 
-// Syncs reports whether it is known how long MPI_File_sync takes.
-func (f *Files) Syncs() bool { return f.Sync > 0 || f.SyncByte > 0 }
+// SyncTimeKnown reports whether it is known how long MPI_File_sync takes.
+func (f *FileCosts) SyncTimeKnown() bool { return f.SyncPs > 0 || f.SyncPsPerByte > 0 }
 
-// Syncing returns how long a sync takes after a rank has written this many bytes.
-func (f *Files) Syncing(bytes int64) int64 {
-	return f.Sync + int64(math.Round(min(longest, float64(bytes)*f.SyncByte)))
+// SyncTime returns how long a sync takes after a rank has written this many bytes.
+func (f *FileCosts) SyncTime(bytes int64) int64 {
+	return f.SyncPs + int64(math.Round(min(longest, float64(bytes)*f.SyncPsPerByte)))
 }
 
-// Sieved is how long one rank takes to read or write noncontiguous bytes with data sieving. They span holes times their
+// SievedTime is how long one rank takes to read or write noncontiguous bytes with data sieving. They span holes times their
 // size: all of that is read, and, to write, written back.
-func (f *Files) Sieved(bytes int64, write bool, holes float64) int64 {
+func (f *FileCosts) SievedTime(bytes int64, write bool, holes float64) int64 {
 	span := int64(min(float64(bytes)*holes, 1<<50))
-	t := f.Time(span, false, 1)
+	t := f.TransferTime(span, false, 1)
 	if write {
-		t += f.Time(span, true, 1)
+		t += f.TransferTime(span, true, 1)
 	}
 	return t
 }
 
-// Time is how long a call takes whose members read or write bytes each.
-func (f *Files) Time(bytes int64, write bool, members int) int64 {
-	one := f.Read
+// TransferTime is how long a call takes whose members read or write bytes each.
+func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
+	one := f.ReadPsPerByte
 	if write {
-		one = f.Write
+		one = f.WritePsPerByte
 	}
-	return f.Latency + int64(math.Round(min(longest, float64(bytes)*max(one, f.Shared*float64(members)))))
+	return f.LatencyPs + int64(math.Round(min(longest, float64(bytes)*max(one, f.CollectivePsPerByte*float64(members)))))
 }
 
 // A TracingCost is what tracing costs on a machine, in ps a call.
@@ -95,22 +95,22 @@ type Collective struct {
 	Operation meaning.Operation
 	Level     string // the nearest that all members share
 	Members   int
-	Times     Table // by the bytes that a member hands over, or gets of a root
+	Times     SizeTimeTable // by the bytes that a member hands over, or gets of a root
 }
 
-// A Level is one distance between ranks: those which share a core, a socket, a node or a switch.
-type Level struct {
-	Name            string
-	Ranks           int   // how many share one; 0 in the last level, which holds all
-	SendOverhead    int64 // how long the smallest message keeps the sender's core busy
-	ReceiveOverhead int64 // and the receiver's
-	Gap             int64 // least time between two messages of a sender
-	Sending         Table // SendOverhead by size; nil: the same for all
-	Receiving       Table // ReceiveOverhead by size
-	Gaps            Table // by size, in place of Gap and the time of the bytes
-	EagerLimit      int64 // in bytes: larger messages wait for their receive
-	Eager           Table
-	Rendezvous      Table // without rows: the eager table's times, plus two latencies for the handshake
+// A NetworkLevel is one distance between ranks: those which share a core, a socket, a node or a switch.
+type NetworkLevel struct {
+	Name             string
+	RanksSharing     int           // how many share one; 0 in the last level, which holds all
+	SendOverhead     int64         // how long the smallest message keeps the sender's core busy
+	ReceiveOverhead  int64         // and the receiver's
+	MinGap           int64         // least time between two messages of a sender
+	SendOverheads    SizeTimeTable // SendOverhead by size; nil: the same for all
+	ReceiveOverheads SizeTimeTable // ReceiveOverhead by size
+	Gaps             SizeTimeTable // by size, in place of Gap and the time of the bytes
+	EagerLimit       int64         // in bytes: larger messages wait for their receive
+	EagerTimes       SizeTimeTable
+	RendezvousTimes  SizeTimeTable // without rows: the eager table's times, plus two latencies for the handshake
 
 	// Contention is how much slower bytes are for each other rank that may send over the level at
 	// the same time: those on the same node, or whatever the level before is; on the first level
@@ -118,75 +118,75 @@ type Level struct {
 	Contention float64
 }
 
-// NoLimit is the EagerLimit of a level on which no message waits for its receive because of its size.
-const NoLimit = math.MaxInt64
+// NoEagerLimit is the EagerLimit of a level on which no message waits for its receive because of its size.
+const NoEagerLimit = math.MaxInt64
 
 // Latency is how long the smallest message is under way, without what it costs both ends.
-func (l *Level) Latency() int64 {
-	return max(0, l.Eager.OneWay(0)-l.SendOverhead-l.ReceiveOverhead)
+func (l *NetworkLevel) Latency() int64 {
+	return max(0, l.EagerTimes.OneWay(0)-l.SendOverhead-l.ReceiveOverhead)
 }
 
 // EagerTime is how long it takes from the beginning of a send to the end of a receive
 // that was posted before.
-func (l *Level) EagerTime(bytes int64) int64 {
-	return max(l.Eager.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead, l.sending(bytes))
+func (l *NetworkLevel) EagerTime(bytes int64) int64 {
+	return max(l.EagerTimes.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead, l.sending(bytes))
 }
 
 // RendezvousTime is the same for messages that wait for their receive.
-func (l *Level) RendezvousTime(bytes int64) int64 {
-	if len(l.Rendezvous) == 0 {
+func (l *NetworkLevel) RendezvousTime(bytes int64) int64 {
+	if len(l.RendezvousTimes) == 0 {
 		return l.EagerTime(bytes) + 2*l.Latency()
 	}
-	return max(l.Rendezvous.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead+l.Latency(), l.sending(bytes))
+	return max(l.RendezvousTimes.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead+l.Latency(), l.sending(bytes))
 }
 
-func (l *Level) sending(bytes int64) int64 {
-	if l.Sending == nil {
+func (l *NetworkLevel) sending(bytes int64) int64 {
+	if l.SendOverheads == nil {
 		return l.SendOverhead
 	}
-	return l.Sending.OneWay(bytes)
+	return l.SendOverheads.OneWay(bytes)
 }
 
-// Busy is how long a message keeps the sender from beginning another one: its gap, or the
+// SenderBusyTime is how long a message keeps the sender from beginning another one: its gap, or the
 // time that its bytes take.
-func (l *Level) Busy(bytes int64, rendezvous bool) int64 {
+func (l *NetworkLevel) SenderBusyTime(bytes int64, rendezvous bool) int64 {
 	if l.Gaps != nil {
 		return l.Gaps.OneWay(bytes)
 	}
-	t := l.Eager
-	if rendezvous && len(l.Rendezvous) > 0 {
-		t = l.Rendezvous
+	t := l.EagerTimes
+	if rendezvous && len(l.RendezvousTimes) > 0 {
+		t = l.RendezvousTimes
 	}
-	return max(l.Gap, t.OneWay(bytes)-max(0, t.OneWay(0)))
+	return max(l.MinGap, t.OneWay(bytes)-max(0, t.OneWay(0)))
 }
 
-// A Cost is what a message of a size costs.
-type Cost struct {
-	Send    int64 // how long it keeps the sender's core busy
-	Busy    int64 // from its leaving to that of the next message
-	Travel  int64 // from its leaving to when the receiver can take it
-	Receive int64 // how long that keeps the receiver's core busy: Travel and Receive make the one-way time
+// A MessageCost is what a message of a size costs.
+type MessageCost struct {
+	SenderCorePs   int64 // how long it keeps the sender's core busy
+	SenderBusyPs   int64 // from its leaving to that of the next message
+	TravelPs       int64 // from its leaving to when the receiver can take it
+	ReceiverCorePs int64 // how long that keeps the receiver's core busy: Travel and Receive make the one-way time
 }
 
-// Message returns the cost of a message that waits for its receive, or doesn't.
-func (l *Level) Message(bytes int64, rendezvous bool) Cost {
-	c := Cost{Send: l.sending(bytes), Receive: l.ReceiveOverhead, Busy: l.Busy(bytes, rendezvous)}
+// CostOfMessage returns the cost of a message that waits for its receive, or doesn't.
+func (l *NetworkLevel) CostOfMessage(bytes int64, rendezvous bool) MessageCost {
+	c := MessageCost{SenderCorePs: l.sending(bytes), ReceiverCorePs: l.ReceiveOverhead, SenderBusyPs: l.SenderBusyTime(bytes, rendezvous)}
 	time, least := int64(0), l.SendOverhead
 	if rendezvous {
 		time, least = l.RendezvousTime(bytes), least+l.Latency()
 	} else {
 		time = l.EagerTime(bytes)
 	}
-	if l.Receiving != nil { // it may be most of the one-way time, where the receiver copies
-		c.Receive = min(l.Receiving.OneWay(bytes), max(l.ReceiveOverhead, time-least))
+	if l.ReceiveOverheads != nil { // it may be most of the one-way time, where the receiver copies
+		c.ReceiverCorePs = min(l.ReceiveOverheads.OneWay(bytes), max(l.ReceiveOverhead, time-least))
 	}
-	c.Travel = max(0, time-c.Receive)
+	c.TravelPs = max(0, time-c.ReceiverCorePs)
 	return c
 }
 
 // Collective returns how long a collective takes on a level, once all members have arrived; false if no table has it.
 // Between tabulated numbers of members it is interpolated, linearly in the logarithm.
-func (m *Machine) Collective(operation meaning.Operation, l *Level, members int, bytes int64) (int64, bool) {
+func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, members int, bytes int64) (int64, bool) {
 	var below, above *Collective
 	for i := range m.Collectives {
 		c := &m.Collectives[i]
@@ -212,18 +212,18 @@ func (m *Machine) Collective(operation meaning.Operation, l *Level, members int,
 	return a + int64(math.Round(share*float64(b-a))), true
 }
 
-// A Table gives times by size, linear between its rows and on beyond the last one. One-way times
+// A SizeTimeTable gives times by size, linear between its rows and on beyond the last one. One-way times
 // rise with the size, overheads and gaps need not.
-type Table []Row
+type SizeTimeTable []SizeTime
 
-// A Row is a size in bytes and the time in ps that a message of that size takes one way.
-type Row struct{ Bytes, Time int64 }
+// A SizeTime is a size in bytes and the time in ps that a message of that size takes one way.
+type SizeTime struct{ Bytes, Time int64 }
 
 // longest bounds what a table gives: sums of as many times as a run has messages fit an int64.
 const longest = 1e15 // 1,000 s
 
 // OneWay returns the time for a size.
-func (t Table) OneWay(bytes int64) int64 {
+func (t SizeTimeTable) OneWay(bytes int64) int64 {
 	switch {
 	case len(t) == 0:
 		return 0
@@ -246,8 +246,8 @@ func (t Table) OneWay(bytes int64) int64 {
 //go:embed machines/*.toml
 var shipped embed.FS
 
-// Names returns the names of the machines that come with the tool.
-func Names() []string {
+// MachineNames returns the names of the machines that come with the tool.
+func MachineNames() []string {
 	entries, err := shipped.ReadDir("machines")
 	if err != nil {
 		panic(err) // embedded
@@ -260,20 +260,20 @@ func Names() []string {
 	return names
 }
 
-// Text returns the file of a machine that comes with the tool.
-func Text(name string) ([]byte, bool) {
+// MachineFileText returns the file of a machine that comes with the tool.
+func MachineFileText(name string) ([]byte, bool) {
 	text, err := shipped.ReadFile(path.Join("machines", name+".toml"))
 	return text, err == nil
 }
 
-// Load reads a machine by its name, or from a file.
-func Load(name string) (*Machine, error) {
-	if text, ok := Text(name); ok {
-		return Parse(name, text)
+// LoadMachine reads a machine by its name, or from a file.
+func LoadMachine(name string) (*Machine, error) {
+	if text, ok := MachineFileText(name); ok {
+		return ParseMachine(name, text)
 	}
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
-		return nil, fmt.Errorf("no machine %q: a file, or one of %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no machine %q: a file, or one of %s", name, strings.Join(MachineNames(), ", "))
 	}
 	if err != nil {
 		return nil, err
@@ -283,22 +283,22 @@ func Load(name string) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Parse(name, text)
+	return ParseMachine(name, text)
 }
 
-// A Change multiplies what messages and computing take. 1 leaves a time as it is.
-type Change struct {
+// A MachineChange multiplies what messages and computing take. 1 leaves a time as it is.
+type MachineChange struct {
 	Latency  float64 // what the smallest message takes, but for overheads; of rendezvous with its handshake
 	Bytes    float64 // what the bytes of a message take beyond that
 	Overhead float64 // of sends and receives
 	Compute  float64 // what cores take
 }
 
-// With returns a machine that differs by a change. Factors are at least 0, and that of Compute more.
-func (m *Machine) With(c Change) *Machine {
+// WithChange returns a machine that differs by a change. Factors are at least 0, and that of Compute more.
+func (m *Machine) WithChange(c MachineChange) *Machine {
 	x := *m
-	x.CPU /= c.Compute
-	x.Levels = make([]Level, len(m.Levels))
+	x.CPUSpeedup /= c.Compute
+	x.Levels = make([]NetworkLevel, len(m.Levels))
 	for i := range m.Levels {
 		x.Levels[i] = m.Levels[i].with(c)
 	}
@@ -309,21 +309,21 @@ func (m *Machine) With(c Change) *Machine {
 	return &x
 }
 
-func (l Level) with(c Change) Level {
+func (l NetworkLevel) with(c MachineChange) NetworkLevel {
 	overhead := l.SendOverhead + l.ReceiveOverhead
-	l.Eager, l.Rendezvous = l.Eager.with(overhead, c), l.Rendezvous.with(overhead, c)
-	l.SendOverhead, l.ReceiveOverhead, l.Gap = scaled(l.SendOverhead, c.Overhead), scaled(l.ReceiveOverhead, c.Overhead), scaled(l.Gap, c.Overhead)
-	l.Sending, l.Receiving, l.Gaps = l.Sending.with(l.Sending.OneWay(0), c), l.Receiving.with(l.Receiving.OneWay(0), c), l.Gaps.with(l.Gaps.OneWay(0), c)
+	l.EagerTimes, l.RendezvousTimes = l.EagerTimes.with(overhead, c), l.RendezvousTimes.with(overhead, c)
+	l.SendOverhead, l.ReceiveOverhead, l.MinGap = scaled(l.SendOverhead, c.Overhead), scaled(l.ReceiveOverhead, c.Overhead), scaled(l.MinGap, c.Overhead)
+	l.SendOverheads, l.ReceiveOverheads, l.Gaps = l.SendOverheads.with(l.SendOverheads.OneWay(0), c), l.ReceiveOverheads.with(l.ReceiveOverheads.OneWay(0), c), l.Gaps.with(l.Gaps.OneWay(0), c)
 	return l
 }
 
-func (t Table) with(overhead int64, c Change) Table {
+func (t SizeTimeTable) with(overhead int64, c MachineChange) SizeTimeTable {
 	least := t.OneWay(0)
 	overhead = min(overhead, least)
-	var out Table
+	var out SizeTimeTable
 	for _, r := range t {
 		bytes := max(0, r.Time-least)
-		out = append(out, Row{r.Bytes, scaled(overhead, c.Overhead) + scaled(least-overhead, c.Latency) + scaled(bytes, c.Bytes)})
+		out = append(out, SizeTime{r.Bytes, scaled(overhead, c.Overhead) + scaled(least-overhead, c.Latency) + scaled(bytes, c.Bytes)})
 	}
 	return out
 }

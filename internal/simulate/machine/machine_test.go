@@ -37,11 +37,11 @@ eager = [[0, 1000.5]]
 `
 
 func TestParse(t *testing.T) {
-	m, err := Parse("two.toml", []byte(two))
+	m, err := ParseMachine("two.toml", []byte(two))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Name != "pair" || m.CPU != 1.5 || m.Combine != 250 || len(m.Levels) != 2 {
+	if m.Name != "pair" || m.CPUSpeedup != 1.5 || m.CombinePsPerByte != 250 || len(m.Levels) != 2 {
 		t.Errorf("%+v", m)
 	}
 	near, far := &m.Levels[0], &m.Levels[1]
@@ -53,10 +53,10 @@ func TestParse(t *testing.T) {
 		{"eager, between rows", near.EagerTime(50), 150_000},
 		{"eager, beyond the last row", near.EagerTime(300), 400_000},
 		{"rendezvous", near.RendezvousTime(151), 500_000},
-		{"busy with a small one", near.Busy(1, false), 5_000},
-		{"busy", near.Busy(50, false), 50_000},
-		{"busy by rendezvous", near.Busy(201, true), 402_000},
-		{"limit", far.EagerLimit, NoLimit},
+		{"busy with a small one", near.SenderBusyTime(1, false), 5_000},
+		{"busy", near.SenderBusyTime(50, false), 50_000},
+		{"busy by rendezvous", near.SenderBusyTime(201, true), 402_000},
+		{"limit", far.EagerLimit, NoEagerLimit},
 		{"one row", far.EagerTime(1 << 40), 1_000_500},
 		{"handshake", far.RendezvousTime(8), 3_001_500},
 	} {
@@ -98,7 +98,7 @@ func TestErrors(t *testing.T) {
 		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]" + barrier + "members = 2", `two.toml:22: the collective has no table`},
 		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]" + barrier + "members = 2\ntimes = [[0, 1]]" + barrier + "members = 2\ntimes = [[0, 1]]", `two.toml:27: the second table for Barrier of 2 `},
 	} {
-		_, err := Parse("two.toml", []byte(strings.Replace(two, c.old, c.new, 1)))
+		_, err := ParseMachine("two.toml", []byte(strings.Replace(two, c.old, c.new, 1)))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.new, err, c.want)
 		}
@@ -108,21 +108,21 @@ func TestErrors(t *testing.T) {
 		{"[files]\n\nwrite_ns_per_byte = nan", "two.toml:24: write_ns_per_byte is NaN: a time in ns"},
 		{"[files]\nwrites = 1", `two.toml:23: machines have no "files.writes"`},
 	} {
-		if _, err := Parse("two.toml", []byte(two+c.add)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := ParseMachine("two.toml", []byte(two+c.add)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.add, err, c.want)
 		}
 	}
-	if _, err := Parse("x.toml", []byte("\nalgorithms = \"lam\"\n[[level]]\nname = \"switch\"\neager = [[0, 1]]")); err == nil || err.Error() != `x.toml:2: no algorithms of "lam": mpich or openmpi` {
+	if _, err := ParseMachine("x.toml", []byte("\nalgorithms = \"lam\"\n[[level]]\nname = \"switch\"\neager = [[0, 1]]")); err == nil || err.Error() != `x.toml:2: no algorithms of "lam": mpich or openmpi` {
 		t.Error(err)
 	}
-	if _, err := Parse("x.toml", nil); err == nil || err.Error() != "x.toml:1: no [[level]]: the machine needs one at least" {
+	if _, err := ParseMachine("x.toml", nil); err == nil || err.Error() != "x.toml:1: no [[level]]: the machine needs one at least" {
 		t.Error(err)
 	}
 }
 
 // A rank alone is as fast as it is, many together as fast as the file system.
 func TestFiles(t *testing.T) {
-	m, err := Parse("two.toml", []byte("algorithms = \"openmpi\"\n"+two+"[files]\nlatency_ns = 1000\nread_ns_per_byte = 0.5\nwrite_ns_per_byte = 2\nshared_ns_per_byte = 0.25\nopen_ns = 70\nsync_ns = 5\nsync_ns_per_byte = 0.125\n"))
+	m, err := ParseMachine("two.toml", []byte("algorithms = \"openmpi\"\n"+two+"[files]\nlatency_ns = 1000\nread_ns_per_byte = 0.5\nwrite_ns_per_byte = 2\nshared_ns_per_byte = 0.25\nopen_ns = 70\nsync_ns = 5\nsync_ns_per_byte = 0.125\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,20 +132,20 @@ func TestFiles(t *testing.T) {
 		members int
 		want    int64
 	}{{0, true, 4, 1_000_000}, {100, false, 1, 1_050_000}, {100, false, 4, 1_100_000}, {100, true, 4, 1_200_000}} {
-		if got := m.Files.Time(c.bytes, c.write, c.members); got != c.want {
+		if got := m.Files.TransferTime(c.bytes, c.write, c.members); got != c.want {
 			t.Errorf("%+v: %d ps", c, got)
 		}
 	}
 	// 100 bytes of 400: all of that is read, and written back.
 	f := m.Files
-	if got := []int64{f.Opening(), f.Syncing(40), f.Sieved(100, false, 4), f.Sieved(100, true, 4)}; !slices.Equal(got, []int64{70_000, 10_000, 1_200_000, 1_200_000 + 1_800_000}) {
+	if got := []int64{f.OpenTime(), f.SyncTime(40), f.SievedTime(100, false, 4), f.SievedTime(100, true, 4)}; !slices.Equal(got, []int64{70_000, 10_000, 1_200_000, 1_200_000 + 1_800_000}) {
 		t.Error(got)
 	}
-	if f.Open = 0; f.Opening() != f.Latency {
-		t.Error(f.Opening())
+	if f.OpenPs = 0; f.OpenTime() != f.LatencyPs {
+		t.Error(f.OpenTime())
 	}
-	f.Open = 70_000
-	again, err := Parse("again", m.Text(""))
+	f.OpenPs = 70_000
+	again, err := ParseMachine("again", m.Text(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestFiles(t *testing.T) {
 
 // Overheads and gaps may follow the size; what the receiver copies is part of the one-way time.
 func TestSized(t *testing.T) {
-	m, err := Parse("sized.toml", []byte(`
+	m, err := ParseMachine("sized.toml", []byte(`
 [recorder]
 gap_ns = 40
 call_ns = 5
@@ -189,13 +189,13 @@ times = [[8, 900]]
 	for _, c := range []struct {
 		bytes int64
 		waits bool
-		want  Cost
+		want  MessageCost
 	}{
-		{50, false, Cost{Send: 20_000, Busy: 22_000, Travel: 115_000, Receive: 35_000}},
-		{101, true, Cost{Send: 30_200, Busy: 32_200, Travel: 346_750, Receive: 53_250}},
-		{301, true, Cost{Send: 70_200, Busy: 72_200, Travel: 80_000, Receive: 520_000}}, // no more than is left but for latency
+		{50, false, MessageCost{SenderCorePs: 20_000, SenderBusyPs: 22_000, TravelPs: 115_000, ReceiverCorePs: 35_000}},
+		{101, true, MessageCost{SenderCorePs: 30_200, SenderBusyPs: 32_200, TravelPs: 346_750, ReceiverCorePs: 53_250}},
+		{301, true, MessageCost{SenderCorePs: 70_200, SenderBusyPs: 72_200, TravelPs: 80_000, ReceiverCorePs: 520_000}}, // no more than is left but for latency
 	} {
-		if got := l.Message(c.bytes, c.waits); got != c.want {
+		if got := l.CostOfMessage(c.bytes, c.waits); got != c.want {
 			t.Errorf("%d bytes: %+v, want %+v", c.bytes, got, c.want)
 		}
 	}
@@ -208,8 +208,8 @@ times = [[8, 900]]
 		bytes, want int64
 		known       bool
 	}{
-		{meaning.Allreduce, 2, 12, 600_000, true}, {meaning.Allreduce, 8, 12, 900_000, true}, {meaning.Allreduce, 4, 12, 750_000, true},
-		{meaning.Allreduce, 9, 12, 0, false}, {meaning.Barrier, 2, 0, 0, false},
+		{meaning.OperationAllreduce, 2, 12, 600_000, true}, {meaning.OperationAllreduce, 8, 12, 900_000, true}, {meaning.OperationAllreduce, 4, 12, 750_000, true},
+		{meaning.OperationAllreduce, 9, 12, 0, false}, {meaning.OperationBarrier, 2, 0, 0, false},
 	} {
 		if got, ok := m.Collective(c.operation, l, c.members, c.bytes); got != c.want || ok != c.known {
 			t.Errorf("%+v: %d ps, %v", c, got, ok)
@@ -219,12 +219,12 @@ times = [[8, 900]]
 
 // Contention makes the bytes slower of messages that many ranks of a node send, as far as there are so many.
 func TestContention(t *testing.T) {
-	m, err := Parse("two.toml", []byte(strings.Replace(strings.Replace(two, "ranks = 2", "ranks = 4", 1), "[[0, 1000.5]]", "[[0, 1000], [1000, 2000]]\ncontention = 0.5", 1)))
+	m, err := ParseMachine("two.toml", []byte(strings.Replace(strings.Replace(two, "ranks = 2", "ranks = 4", 1), "[[0, 1000.5]]", "[[0, 1000], [1000, 2000]]\ncontention = 0.5", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for ranks, want := range map[int]int64{1: 2_000_000, 2: 2_500_000, 4: 3_500_000, 64: 3_500_000} {
-		p := m.Place(ranks, Block)
+		p := m.PlaceRanks(ranks, MappingBlock)
 		if got := p.levels[1].EagerTime(1000); got != want {
 			t.Errorf("%d ranks: %d ps, want %d", ranks, got, want)
 		}
@@ -235,7 +235,7 @@ func TestContention(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	m, err := Parse("two.toml", []byte(two))
+	m, err := ParseMachine("two.toml", []byte(two))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,39 +244,39 @@ func TestPlace(t *testing.T) {
 		a, b int
 		want string
 	}{
-		{Block, 0, 1, "node"}, {Block, 1, 2, "switch"}, {Block, 2, 3, "node"}, {Block, 4, 4, "node"},
-		{Cyclic, 0, 1, "switch"}, {Cyclic, 0, 3, "node"}, {Cyclic, 1, 4, "node"}, {Cyclic, 2, 3, "switch"},
+		{MappingBlock, 0, 1, "node"}, {MappingBlock, 1, 2, "switch"}, {MappingBlock, 2, 3, "node"}, {MappingBlock, 4, 4, "node"},
+		{MappingCyclic, 0, 1, "switch"}, {MappingCyclic, 0, 3, "node"}, {MappingCyclic, 1, 4, "node"}, {MappingCyclic, 2, 3, "switch"},
 	} {
-		p := m.Place(5, c.by)
-		if got := p.Between(c.a, c.b).Name; got != c.want {
+		p := m.PlaceRanks(5, c.by)
+		if got := p.LevelBetween(c.a, c.b).Name; got != c.want {
 			t.Errorf("%v: ranks %d and %d share a %s, want %s", c.by, c.a, c.b, got, c.want)
 		}
-		if got := p.Widest([]int{c.a, c.b}).Name; got != c.want {
+		if got := p.WidestLevel([]int{c.a, c.b}).Name; got != c.want {
 			t.Errorf("%v: ranks %d and %d are within a %s, want %s", c.by, c.a, c.b, got, c.want)
 		}
 	}
 }
 
 func TestShipped(t *testing.T) {
-	if len(Names()) < 3 {
-		t.Error(Names())
+	if len(MachineNames()) < 3 {
+		t.Error(MachineNames())
 	}
-	for _, name := range Names() {
-		m, err := Load(name)
+	for _, name := range MachineNames() {
+		m, err := LoadMachine(name)
 		if err != nil {
 			t.Error(err)
-		} else if m.Name != name || m.Source == "" {
+		} else if m.Name != name || m.FiguresSource == "" {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	if _, err := Load("moon"); err == nil || !strings.HasPrefix(err.Error(), `no machine "moon": a file, or one of ethernet, ideal, `) {
+	if _, err := LoadMachine("moon"); err == nil || !strings.HasPrefix(err.Error(), `no machine "moon": a file, or one of ethernet, ideal, `) {
 		t.Error(err)
 	}
 	path := filepath.Join(t.TempDir(), "two.toml")
 	if err := os.WriteFile(path, []byte(two), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := Load(path); err != nil || m.Name != "pair" {
+	if m, err := LoadMachine(path); err != nil || m.Name != "pair" {
 		t.Error(m, err)
 	}
 }
@@ -284,12 +284,12 @@ func TestShipped(t *testing.T) {
 // What shipped machines say of bytes is no faster than what is published of their networks.
 func TestPublished(t *testing.T) {
 	for name, least := range map[string]float64{"infiniband": 0.04, "ethernet": 0.32, "now": 26.3} { // ns a byte
-		m, err := Load(name)
+		m, err := LoadMachine(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := &m.Levels[len(m.Levels)-1]
-		for _, table := range []Table{l.Eager, l.Rendezvous} {
+		for _, table := range []SizeTimeTable{l.EagerTimes, l.RendezvousTimes} {
 			for i := 1; i < len(table); i++ {
 				a, b := table[i-1], table[i]
 				if slope := float64(b.Time-a.Time) / 1000 / float64(b.Bytes-a.Bytes); slope < least {
@@ -298,11 +298,11 @@ func TestPublished(t *testing.T) {
 			}
 		}
 	}
-	now, err := Load("now")
+	now, err := LoadMachine("now")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := &now.Levels[0]; l.Latency() != 5_000_000 || l.SendOverhead != 2_900_000 || l.Gap != 5_800_000 {
+	if l := &now.Levels[0]; l.Latency() != 5_000_000 || l.SendOverhead != 2_900_000 || l.MinGap != 5_800_000 {
 		t.Errorf("LogGP's parameters: %+v", l)
 	}
 }
@@ -310,8 +310,8 @@ func TestPublished(t *testing.T) {
 // Larger messages never take less time.
 func TestTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var table Table
-		row := Row{}
+		var table SizeTimeTable
+		row := SizeTime{}
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
 			row.Bytes += rapid.Int64Range(1, 1<<30).Draw(t, "bytes")
 			row.Time += rapid.Int64Range(0, 1<<40).Draw(t, "ps")
@@ -332,19 +332,19 @@ func TestTable(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(two))
-	for _, name := range Names() {
-		text, _ := Text(name)
+	for _, name := range MachineNames() {
+		text, _ := MachineFileText(name)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Parse("m.toml", text)
+		m, err := ParseMachine("m.toml", text)
 		if err != nil {
 			return
 		}
-		p := m.Place(7, Cyclic)
+		p := m.PlaceRanks(7, MappingCyclic)
 		for a := range 7 {
-			l := p.Between(a, 3)
-			if l.EagerTime(1<<20) < 0 || l.RendezvousTime(1<<20) < 0 || l.Busy(1<<20, true) < 0 {
+			l := p.LevelBetween(a, 3)
+			if l.EagerTime(1<<20) < 0 || l.RendezvousTime(1<<20) < 0 || l.SenderBusyTime(1<<20, true) < 0 {
 				t.Errorf("%+v", l)
 			}
 		}
@@ -352,28 +352,28 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestChange(t *testing.T) {
-	m, err := Parse("two.toml", []byte(two))
+	m, err := ParseMachine("two.toml", []byte(two))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(m, m.With(Change{1, 1, 1, 1})); diff != "" {
+	if diff := cmp.Diff(m, m.WithChange(MachineChange{1, 1, 1, 1})); diff != "" {
 		t.Error(diff)
 	}
-	x := m.With(Change{Latency: 0.5, Bytes: 3, Overhead: 2, Compute: 0.5})
+	x := m.WithChange(MachineChange{Latency: 0.5, Bytes: 3, Overhead: 2, Compute: 0.5})
 	l := &x.Levels[0]
 	// 30 of overhead and 70 of latency, and 1 for each byte; by rendezvous 168 of latency, and 2 for each byte.
 	for _, c := range []struct {
 		what      string
 		got, want int64
 	}{
-		{"latency", l.Latency(), 35_000}, {"send overhead", l.SendOverhead, 20_000}, {"gap", l.Gap, 10_000},
+		{"latency", l.Latency(), 35_000}, {"send overhead", l.SendOverhead, 20_000}, {"gap", l.MinGap, 10_000},
 		{"eager", l.EagerTime(100), 60_000 + 35_000 + 300_000}, {"rendezvous", l.RendezvousTime(201), 60_000 + 84_000 + 1_206_000},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %d, want %d ps", c.what, c.got, c.want)
 		}
 	}
-	if x.CPU != 3 || m.Levels[0].Gap != 5_000 {
-		t.Errorf("cores are %v times as fast; the machine itself: %+v", x.CPU, m.Levels[0])
+	if x.CPUSpeedup != 3 || m.Levels[0].MinGap != 5_000 {
+		t.Errorf("cores are %v times as fast; the machine itself: %+v", x.CPUSpeedup, m.Levels[0])
 	}
 }

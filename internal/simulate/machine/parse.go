@@ -64,8 +64,8 @@ var distances = []string{"core", "socket", "node", "switch"}
 // maxFile bounds a machine file.
 const maxFile = 1 << 20
 
-// Parse reads a machine file. Errors begin with name and line.
-func Parse(name string, text []byte) (*Machine, error) {
+// ParseMachine reads a machine file. Errors begin with name and line.
+func ParseMachine(name string, text []byte) (*Machine, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("%s: %d bytes are too many for a machine file: at most %d", name, len(text), maxFile)
 	}
@@ -74,7 +74,7 @@ func Parse(name string, text []byte) (*Machine, error) {
 		return nil, syntaxError(name, err)
 	}
 	p := parser{name: name, lines: linesOf(text)}
-	m := &Machine{Name: f.Name, Source: f.Source, CPU: f.CPU, Combine: f.Combine * 1000}
+	m := &Machine{Name: f.Name, FiguresSource: f.Source, CPUSpeedup: f.CPU, CombinePsPerByte: f.Combine * 1000}
 	m.Name = cmp.Or(m.Name, name)
 	if !(f.CPU > 0 && f.CPU <= 1e6) {
 		p.fail("cpu", "cpu is %v: how many times as fast cores are, more than 0", f.CPU)
@@ -93,15 +93,15 @@ func Parse(name string, text []byte) (*Machine, error) {
 	}
 	switch f.Algorithms {
 	case "", "mpich":
-	case OpenMPI:
-		m.Algorithms = OpenMPI
+	case OpenMPIAlgorithms:
+		m.Algorithms = OpenMPIAlgorithms
 	default:
 		p.fail("algorithms", "no algorithms of %q: mpich or openmpi", f.Algorithms)
 	}
 	if x := f.Files; x != nil {
-		m.Files = &Files{
-			Latency: p.duration("files.latency_ns", x.Latency), Open: p.duration("files.open_ns", x.Open), Sync: p.duration("files.sync_ns", x.Sync),
-			SyncByte: x.SyncB * 1000, Read: x.Read * 1000, Write: x.Write * 1000, Shared: x.Shared * 1000,
+		m.Files = &FileCosts{
+			LatencyPs: p.duration("files.latency_ns", x.Latency), OpenPs: p.duration("files.open_ns", x.Open), SyncPs: p.duration("files.sync_ns", x.Sync),
+			SyncPsPerByte: x.SyncB * 1000, ReadPsPerByte: x.Read * 1000, WritePsPerByte: x.Write * 1000, CollectivePsPerByte: x.Shared * 1000,
 		}
 		p.duration("files.sync_ns_per_byte", x.SyncB)
 		p.duration("files.read_ns_per_byte", x.Read)
@@ -151,15 +151,15 @@ func (p *parser) duration(key string, ns float64) int64 {
 	return int64(math.Round(ns * 1000))
 }
 
-func (p *parser) level(f *file, i int) Level {
+func (p *parser) level(f *file, i int) NetworkLevel {
 	x := &f.Levels[i]
 	at := func(key string) string { return fmt.Sprintf("level.%d.%s", i, key) }
-	l := Level{
-		Name: x.Name, Ranks: x.Ranks, EagerLimit: NoLimit, Contention: x.Contention,
+	l := NetworkLevel{
+		Name: x.Name, RanksSharing: x.Ranks, EagerLimit: NoEagerLimit, Contention: x.Contention,
 	}
-	l.SendOverhead, l.Sending = p.timeOrTable(at("send_overhead_ns"), x.SendOverhead)
-	l.ReceiveOverhead, l.Receiving = p.timeOrTable(at("receive_overhead_ns"), x.ReceiveOverhead)
-	l.Gap, l.Gaps = p.timeOrTable(at("gap_ns"), x.Gap)
+	l.SendOverhead, l.SendOverheads = p.timeOrTable(at("send_overhead_ns"), x.SendOverhead)
+	l.ReceiveOverhead, l.ReceiveOverheads = p.timeOrTable(at("receive_overhead_ns"), x.ReceiveOverhead)
+	l.MinGap, l.Gaps = p.timeOrTable(at("gap_ns"), x.Gap)
 	if !(x.Contention >= 0 && x.Contention <= 1) {
 		p.fail(at("contention"), "contention is %v: by which part of their time bytes are slower for each other rank that may send, from 0 to 1", x.Contention)
 	}
@@ -184,8 +184,8 @@ func (p *parser) level(f *file, i int) Level {
 	if len(x.Eager) == 0 {
 		p.fail(at("eager"), "level %q has no table of times: eager = [[bytes, ns], ...]", x.Name)
 	}
-	l.Eager = p.table(at("eager"), x.Eager)
-	l.Rendezvous = p.table(at("rendezvous"), x.Rendezvous)
+	l.EagerTimes = p.table(at("eager"), x.Eager)
+	l.RendezvousTimes = p.table(at("rendezvous"), x.Rendezvous)
 	if x.EagerLimit != nil {
 		if l.EagerLimit = *x.EagerLimit; l.EagerLimit < 0 {
 			p.fail(at("eager_limit"), "eager_limit is %d: bytes, at least 0", l.EagerLimit)
@@ -195,7 +195,7 @@ func (p *parser) level(f *file, i int) Level {
 }
 
 // timeOrTable reads a time in ns, or a table of such by size: its time for no bytes, and the table.
-func (p *parser) timeOrTable(key string, v any) (int64, Table) {
+func (p *parser) timeOrTable(key string, v any) (int64, SizeTimeTable) {
 	switch v := v.(type) {
 	case nil:
 		return 0, nil
@@ -259,11 +259,11 @@ func (p *parser) collective(f *file, i int) Collective {
 	return c
 }
 
-func (p *parser) table(key string, rows [][]float64) Table { return p.rows(key, rows, true) }
+func (p *parser) table(key string, rows [][]float64) SizeTimeTable { return p.rows(key, rows, true) }
 
 // rows reads a table, whose times must rise with the size if rising is set.
-func (p *parser) rows(key string, rows [][]float64, rising bool) Table {
-	var t Table
+func (p *parser) rows(key string, rows [][]float64, rising bool) SizeTimeTable {
+	var t SizeTimeTable
 	for i, row := range rows {
 		at := fmt.Sprintf("%s.%d", key, i)
 		if len(row) != 2 {
@@ -275,7 +275,7 @@ func (p *parser) rows(key string, rows [][]float64, rising bool) Table {
 			p.fail(at, "%v is no size in bytes", bytes)
 			return nil
 		}
-		r := Row{int64(bytes), p.duration(at, ns)}
+		r := SizeTime{int64(bytes), p.duration(at, ns)}
 		switch {
 		case i > 0 && r.Bytes <= t[i-1].Bytes:
 			p.fail(at, "a row of a table has more bytes than the one before")
@@ -295,28 +295,28 @@ func (m *Machine) Text(comment string) []byte {
 	for line := range strings.Lines(comment) {
 		fmt.Fprintf(&b, "# %s\n", strings.TrimSuffix(line, "\n"))
 	}
-	fmt.Fprintf(&b, "name = %s\nsource = %s\n", quoted(m.Name), quoted(m.Source))
-	if m.CPU != 1 {
-		fmt.Fprintf(&b, "cpu = %s\n", strconv.FormatFloat(m.CPU, 'f', -1, 64))
+	fmt.Fprintf(&b, "name = %s\nsource = %s\n", quoted(m.Name), quoted(m.FiguresSource))
+	if m.CPUSpeedup != 1 {
+		fmt.Fprintf(&b, "cpu = %s\n", strconv.FormatFloat(m.CPUSpeedup, 'f', -1, 64))
 	}
-	if m.Combine != 0 {
-		fmt.Fprintf(&b, "combine_ns_per_byte = %s\n", strconv.FormatFloat(m.Combine/1000, 'f', -1, 64))
+	if m.CombinePsPerByte != 0 {
+		fmt.Fprintf(&b, "combine_ns_per_byte = %s\n", strconv.FormatFloat(m.CombinePsPerByte/1000, 'f', -1, 64))
 	}
 	if m.Algorithms != "" {
 		fmt.Fprintf(&b, "algorithms = %q\n", m.Algorithms)
 	}
 	if f := m.Files; f != nil {
-		fmt.Fprintf(&b, "\n[files]\nlatency_ns = %s\n", ns(f.Latency))
-		if f.Open > 0 {
-			fmt.Fprintf(&b, "open_ns = %s\n", ns(f.Open))
+		fmt.Fprintf(&b, "\n[files]\nlatency_ns = %s\n", ns(f.LatencyPs))
+		if f.OpenPs > 0 {
+			fmt.Fprintf(&b, "open_ns = %s\n", ns(f.OpenPs))
 		}
-		if f.Syncs() {
-			fmt.Fprintf(&b, "sync_ns = %s\nsync_ns_per_byte = %s\n", ns(f.Sync), strconv.FormatFloat(f.SyncByte/1000, 'f', -1, 64))
+		if f.SyncTimeKnown() {
+			fmt.Fprintf(&b, "sync_ns = %s\nsync_ns_per_byte = %s\n", ns(f.SyncPs), strconv.FormatFloat(f.SyncPsPerByte/1000, 'f', -1, 64))
 		}
 		for _, x := range []struct {
 			key string
 			ps  float64
-		}{{"read", f.Read}, {"write", f.Write}, {"shared", f.Shared}} {
+		}{{"read", f.ReadPsPerByte}, {"write", f.WritePsPerByte}, {"shared", f.CollectivePsPerByte}} {
 			fmt.Fprintf(&b, "%s_ns_per_byte = %s\n", x.key, strconv.FormatFloat(x.ps/1000, 'f', -1, 64))
 		}
 	}
@@ -332,31 +332,31 @@ func (m *Machine) Text(comment string) []byte {
 	return b.Bytes()
 }
 
-func (l *Level) write(b *bytes.Buffer) {
+func (l *NetworkLevel) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\n[[level]]\nname = %q\n", l.Name)
-	if l.Ranks > 0 {
-		fmt.Fprintf(b, "ranks = %d\n", l.Ranks)
+	if l.RanksSharing > 0 {
+		fmt.Fprintf(b, "ranks = %d\n", l.RanksSharing)
 	}
 	for _, x := range []struct {
 		key   string
 		time  int64
-		table Table
-	}{{"send_overhead_ns", l.SendOverhead, l.Sending}, {"receive_overhead_ns", l.ReceiveOverhead, l.Receiving}, {"gap_ns", l.Gap, l.Gaps}} {
+		table SizeTimeTable
+	}{{"send_overhead_ns", l.SendOverhead, l.SendOverheads}, {"receive_overhead_ns", l.ReceiveOverhead, l.ReceiveOverheads}, {"gap_ns", l.MinGap, l.Gaps}} {
 		if x.table != nil {
 			fmt.Fprintf(b, "%s = %s\n", x.key, x.table)
 		} else {
 			fmt.Fprintf(b, "%s = %s\n", x.key, ns(x.time))
 		}
 	}
-	if l.EagerLimit != NoLimit {
+	if l.EagerLimit != NoEagerLimit {
 		fmt.Fprintf(b, "eager_limit = %d\n", l.EagerLimit)
 	}
 	if l.Contention != 0 {
 		fmt.Fprintf(b, "contention = %s\n", strconv.FormatFloat(l.Contention, 'f', -1, 64))
 	}
-	fmt.Fprintf(b, "eager = %s\n", l.Eager)
-	if len(l.Rendezvous) > 0 {
-		fmt.Fprintf(b, "rendezvous = %s\n", l.Rendezvous)
+	fmt.Fprintf(b, "eager = %s\n", l.EagerTimes)
+	if len(l.RendezvousTimes) > 0 {
+		fmt.Fprintf(b, "rendezvous = %s\n", l.RendezvousTimes)
 	}
 }
 
@@ -364,7 +364,7 @@ func (l *Level) write(b *bytes.Buffer) {
 const perLine = 8
 
 // String is a table in a file's syntax.
-func (t Table) String() string {
+func (t SizeTimeTable) String() string {
 	var b strings.Builder
 	b.WriteString("[")
 	for i, r := range t {

@@ -11,17 +11,17 @@ type Mapping int
 
 // The mappings.
 const (
-	Block  Mapping = iota // one node after the other is filled
-	Cyclic                // ranks are dealt to the nodes in turn
+	MappingBlock  Mapping = iota // one node after the other is filled
+	MappingCyclic                // ranks are dealt to the nodes in turn
 )
 
 // ParseMapping reads a mapping's name.
 func ParseMapping(name string) (Mapping, error) {
 	switch name {
 	case "block":
-		return Block, nil
+		return MappingBlock, nil
 	case "cyclic":
-		return Cyclic, nil
+		return MappingCyclic, nil
 	}
 	return 0, fmt.Errorf("no mapping %q: block or cyclic", name)
 }
@@ -30,16 +30,16 @@ func (m Mapping) String() string { return [...]string{"block", "cyclic"}[m] }
 
 // A Placement says where the ranks of a run are.
 type Placement struct {
-	levels []Level
+	levels []NetworkLevel
 	seats  []int32 // by rank; ranks of a node have seats in a row
 }
 
-// Place lays ranks out.
-func (m *Machine) Place(ranks int, by Mapping) *Placement {
+// PlaceRanks lays ranks out.
+func (m *Machine) PlaceRanks(ranks int, by Mapping) *Placement {
 	p := &Placement{m.Levels, make([]int32, ranks)}
 	node := ranks
 	if n := len(m.Levels); n > 1 {
-		node = m.Levels[n-2].Ranks
+		node = m.Levels[n-2].RanksSharing
 	}
 	for i := range m.Levels {
 		p.crowd(i, ranks)
@@ -47,7 +47,7 @@ func (m *Machine) Place(ranks int, by Mapping) *Placement {
 	nodes := max(1, (ranks+node-1)/node)
 	for i := range p.seats {
 		p.seats[i] = int32(i)
-		if by == Cyclic {
+		if by == MappingCyclic {
 			p.seats[i] = int32(i%nodes*node + i/nodes)
 		}
 	}
@@ -57,11 +57,11 @@ func (m *Machine) Place(ranks int, by Mapping) *Placement {
 // PlaceOn lays ranks out over nodes that are given by number, from 0, one for each rank; ranks of a
 // node have its seats in their order.
 func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
-	p := m.Place(len(nodes), Block)
+	p := m.PlaceRanks(len(nodes), MappingBlock)
 	if len(m.Levels) == 1 {
 		return p, nil
 	}
-	most := m.Levels[len(m.Levels)-2].Ranks
+	most := m.Levels[len(m.Levels)-2].RanksSharing
 	taken := make(map[int]int)
 	for i, n := range nodes {
 		if n < 0 || n > math.MaxInt32/most-1 {
@@ -82,30 +82,30 @@ func (p *Placement) crowd(i, ranks int) {
 	if l.Contention == 0 {
 		return
 	}
-	if near := p.levels[max(0, i-1)].Ranks; near > 0 {
+	if near := p.levels[max(0, i-1)].RanksSharing; near > 0 {
 		ranks = min(ranks, near)
 	}
-	c := Change{Latency: 1, Bytes: 1 + l.Contention*float64(max(0, ranks-1)), Overhead: 1, Compute: 1}
+	c := MachineChange{Latency: 1, Bytes: 1 + l.Contention*float64(max(0, ranks-1)), Overhead: 1, Compute: 1}
 	p.levels = slices.Clone(p.levels)
 	p.levels[i] = l.with(c)
 }
 
-// Between returns the level over which two ranks talk: the nearest that they share.
-func (p *Placement) Between(a, b int) *Level {
+// LevelBetween returns the level over which two ranks talk: the nearest that they share.
+func (p *Placement) LevelBetween(a, b int) *NetworkLevel {
 	last := len(p.levels) - 1
 	for i := range p.levels[:last] {
-		if n := int32(p.levels[i].Ranks); p.seats[a]/n == p.seats[b]/n {
+		if n := int32(p.levels[i].RanksSharing); p.seats[a]/n == p.seats[b]/n {
 			return &p.levels[i]
 		}
 	}
 	return &p.levels[last]
 }
 
-// Widest returns the level over which the farthest of some ranks talk. It is that of the whole
+// WidestLevel returns the level over which the farthest of some ranks talk. It is that of the whole
 // machine if they are on more than one node.
-func (p *Placement) Widest(ranks []int) *Level {
+func (p *Placement) WidestLevel(ranks []int) *NetworkLevel {
 	for i := range p.levels[:len(p.levels)-1] {
-		n, all := int32(p.levels[i].Ranks), true
+		n, all := int32(p.levels[i].RanksSharing), true
 		for _, r := range ranks {
 			if r >= 0 && p.seats[r]/n != p.seats[max(ranks[0], 0)]/n {
 				all = false

@@ -8,26 +8,26 @@ import (
 
 // A MeasureTask is what a job is to measure.
 type MeasureTask struct {
-	Out        string `json:"out,omitempty"` // file for what is Calibrated
-	Most       int64  `json:"most"`          // the largest message, in bytes
-	Noisy      bool   `json:"noisy,omitempty"`
-	NoProgress bool   `json:"quiet,omitempty"`
-	File       string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
-	// Talk, if set, is how often ranks 0 and 1 make calls for a tracer to look at: nothing is measured.
-	Talk int `json:"talk,omitempty"`
+	ResultFile           string `json:"out,omitempty"` // file for what is Calibrated
+	MaxMessageBytes      int64  `json:"most"`          // the largest message, in bytes
+	AllowNoise           bool   `json:"noisy,omitempty"`
+	NoBackgroundProgress bool   `json:"quiet,omitempty"`
+	TestFile             string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
+	// TracedCalls, if set, is how often ranks 0 and 1 make calls for a tracer to look at: nothing is measured.
+	TracedCalls int `json:"talk,omitempty"`
 }
 
-// A Calibrated is what a job found.
-type Calibrated struct {
-	Machine string  `json:"machine"`  // a machine file
-	Noise   string  `json:"noise"`    // why no noise was measured
-	LocalNs float64 `json:"local_ns"` // what MPI_Comm_rank takes
-	Library string  `json:"library"`
-	Seats   []Seat  `json:"seats"`
+// A CalibrationResult is what a job found.
+type CalibrationResult struct {
+	Machine string             `json:"machine"`  // a machine file
+	Noise   string             `json:"noise"`    // why no noise was measured
+	LocalNs float64            `json:"local_ns"` // what MPI_Comm_rank takes
+	Library string             `json:"library"`
+	Seats   []ProcessorBinding `json:"seats"`
 }
 
 // Write writes a result to a file.
-func (r *Calibrated) Write(path string) error {
+func (r *CalibrationResult) Write(path string) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -35,13 +35,13 @@ func (r *Calibrated) Write(path string) error {
 	return os.WriteFile(path, b, 0o666)
 }
 
-// ReadCalibrated reads the result of a job.
-func ReadCalibrated(path string) (*Calibrated, error) {
+// ReadCalibrationResult reads the result of a job.
+func ReadCalibrationResult(path string) (*CalibrationResult, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	r := new(Calibrated)
+	r := new(CalibrationResult)
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -11,8 +11,8 @@ import (
 
 // What is written reads as the same machine.
 func TestText(t *testing.T) {
-	table := func(t *rapid.T, least int) (out Table) {
-		row := Row{}
+	table := func(t *rapid.T, least int) (out SizeTimeTable) {
+		row := SizeTime{}
 		for range rapid.IntRange(least, 20).Draw(t, "rows") {
 			row.Bytes += rapid.Int64Range(1, 1<<20).Draw(t, "bytes")
 			row.Time += rapid.Int64Range(0, 1<<40).Draw(t, "ps")
@@ -23,33 +23,33 @@ func TestText(t *testing.T) {
 	times := rapid.Int64Range(0, 1<<40)
 	rapid.Check(t, func(t *rapid.T) {
 		m := &Machine{
-			Name: rapid.StringN(1, 20, -1).Draw(t, "name"), Source: rapid.String().Draw(t, "source"),
-			CPU: rapid.Float64Range(0.01, 100).Draw(t, "cpu"), Combine: float64(rapid.IntRange(0, 8).Draw(t, "combine")) * 125,
+			Name: rapid.StringN(1, 20, -1).Draw(t, "name"), FiguresSource: rapid.String().Draw(t, "source"),
+			CPUSpeedup: rapid.Float64Range(0.01, 100).Draw(t, "cpu"), CombinePsPerByte: float64(rapid.IntRange(0, 8).Draw(t, "combine")) * 125,
 			TracingCost: TracingCost{times.Draw(t, "gap"), times.Draw(t, "call")},
 		}
 		ranks := 1
 		first := rapid.IntRange(0, 3).Draw(t, "first")
 		for i, name := range distances[first:] {
 			ranks *= rapid.IntRange(1, 8).Draw(t, "ranks")
-			l := Level{Name: name, Ranks: ranks, EagerLimit: NoLimit, Eager: table(t, 1), Rendezvous: table(t, 0), Contention: float64(rapid.IntRange(0, 4).Draw(t, "contention")) / 4}
+			l := NetworkLevel{Name: name, RanksSharing: ranks, EagerLimit: NoEagerLimit, EagerTimes: table(t, 1), RendezvousTimes: table(t, 0), Contention: float64(rapid.IntRange(0, 4).Draw(t, "contention")) / 4}
 			if i == len(distances[first:])-1 {
-				l.Ranks = 0
+				l.RanksSharing = 0
 			}
 			if rapid.Bool().Draw(t, "limit") {
 				l.EagerLimit = times.Draw(t, "eager limit")
 			}
 			if rapid.Bool().Draw(t, "sized") {
-				l.Sending, l.Receiving, l.Gaps = table(t, 1), table(t, 1), table(t, 1)
-				l.SendOverhead, l.ReceiveOverhead, l.Gap = l.Sending.OneWay(0), l.Receiving.OneWay(0), l.Gaps.OneWay(0)
+				l.SendOverheads, l.ReceiveOverheads, l.Gaps = table(t, 1), table(t, 1), table(t, 1)
+				l.SendOverhead, l.ReceiveOverhead, l.MinGap = l.SendOverheads.OneWay(0), l.ReceiveOverheads.OneWay(0), l.Gaps.OneWay(0)
 			} else {
-				l.SendOverhead, l.ReceiveOverhead, l.Gap = times.Draw(t, "send"), times.Draw(t, "receive"), times.Draw(t, "gap")
+				l.SendOverhead, l.ReceiveOverhead, l.MinGap = times.Draw(t, "send"), times.Draw(t, "receive"), times.Draw(t, "gap")
 			}
 			m.Levels = append(m.Levels, l)
 		}
 		if rapid.Bool().Draw(t, "tables") {
-			m.Collectives = []Collective{{meaning.Barrier, m.Levels[0].Name, 2, table(t, 1)}}
+			m.Collectives = []Collective{{meaning.OperationBarrier, m.Levels[0].Name, 2, table(t, 1)}}
 		}
-		again, err := Parse("x", m.Text("as a test\ndraws it"))
+		again, err := ParseMachine("x", m.Text("as a test\ndraws it"))
 		if err != nil {
 			t.Fatal(err)
 		}

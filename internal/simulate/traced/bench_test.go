@@ -31,12 +31,12 @@ func BenchmarkSimulate(b *testing.B) {
 	}{{"stencil", 64, tracktest.Stencil(1000)}, {"butterfly", 64, tracktest.Butterfly(1000)}, {"transpose", 64, tracktest.Transpose(300)}} {
 		b.Run(p.name, func(b *testing.B) {
 			r := mergetest.Run(b, p.ranks, p.program)
-			m, err := machine.Load("infiniband")
+			m, err := machine.LoadMachine("infiniband")
 			if err != nil {
 				b.Fatal(err)
 			}
 			run := func(o dataflow.Options) (ops uint64, took time.Duration) {
-				s, err := New(r, Options{Machine: m})
+				s, err := NewSource(r, Options{Machine: m})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func BenchmarkSimulate(b *testing.B) {
 					b.Fatal(err)
 				}
 				from := processor(b)
-				x, err := dataflow.Run(programs, s.Placement, o)
+				x, err := dataflow.Simulate(programs, s.Placement, o)
 				if err != nil {
 					b.Fatal(err)
 				}

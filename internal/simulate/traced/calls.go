@@ -48,22 +48,22 @@ func (w *writer) take(c *ops.Call) {
 	}
 	def := f.Call
 	vain := ops.FoundNothing(c.Call)
-	if w.looking && def.Has(mpi.Polls) && gap <= polling {
+	if w.looking && def.Has(mpi.AttrPolls) && gap <= polling {
 		w.s.leave(foundNothing, 0, gap, false)
 	} else {
-		w.local(dataflow.Compute, w.s.computed((gap-w.s.gap)*w.s.factor(c.Rank)))
+		w.local(dataflow.OpCompute, w.s.computed((gap-w.s.gap)*w.s.factor(c.Rank)))
 	}
 	if w.threads != nil {
 		w.threads.wait(w, c.Index)
 	}
-	if off := float64(c.Timing.Off); off > 0 {
+	if off := float64(c.Timing.TracingOffNs); off > 0 {
 		w.s.ns += off
 		w.s.leave(switchedOff, 1, off, true)
-		w.local(dataflow.Recorded, int64(off*1000))
+		w.local(dataflow.OpRecorded, int64(off*1000))
 	}
-	if w.s.o.Calls != nil {
-		w.add(dataflow.Op{Kind: dataflow.Enter})
-		defer w.add(dataflow.Op{Kind: dataflow.Leave})
+	if w.s.o.EachCall != nil {
+		w.add(dataflow.Op{Kind: dataflow.OpEnter})
+		defer w.add(dataflow.Op{Kind: dataflow.OpLeave})
 	}
 	if w.looking = vain; vain {
 		w.s.leave(foundNothing, 1, duration, false)
@@ -73,10 +73,10 @@ func (w *writer) take(c *ops.Call) {
 		switch w.kind(def, c) {
 		case waitsLater:
 		case local:
-			w.local(dataflow.Overhead, w.s.computed(duration-w.s.call))
+			w.local(dataflow.OpOverhead, w.s.computed(duration-w.s.call))
 		default:
 			w.s.leave(c.Name(), 1, duration, true)
-			w.local(dataflow.Recorded, recorded(duration))
+			w.local(dataflow.OpRecorded, recorded(duration))
 		}
 	}
 }
@@ -87,11 +87,11 @@ type function struct {
 	base      string // as ops.Base
 	operation meaning.Operation
 	readies   bool // it says which partitions are ready
-	passive   bool // as ops.Passive
+	passive   bool // as ops.IsPassiveTarget
 	splits    bool // it makes communicators, and all members of one take part
 }
 
-func (s *Source) function(f *trace.Function) *function {
+func (s *ProgramSource) function(f *trace.Function) *function {
 	if int(f.ID) >= len(s.functions) {
 		s.functions = append(s.functions, make([]*function, int(f.ID)+1-len(s.functions))...)
 	}
@@ -100,9 +100,9 @@ func (s *Source) function(f *trace.Function) *function {
 		x = &function{base: ops.BaseName(f)}
 		x.Call, _ = mpi.Lookup(f.Name)
 		x.operation = meaning.OperationOf(x.Call)
-		x.readies = x.Call != nil && !x.Has(mpi.Polls) && slices.ContainsFunc([]string{"partition", "partition_low", "array_of_partitions"}, func(p string) bool { return x.Index(p) >= 0 })
-		x.passive = ops.Passive(f)
-		x.splits = f.Has(trace.CreatesComm|trace.Collective) && !f.Has(trace.Nonblocking)
+		x.readies = x.Call != nil && !x.Has(mpi.AttrPolls) && slices.ContainsFunc([]string{"partition", "partition_low", "array_of_partitions"}, func(p string) bool { return x.Index(p) >= 0 })
+		x.passive = ops.IsPassiveTarget(f)
+		x.splits = f.Has(trace.AttrCreatesComm|trace.AttrCollective) && !f.Has(trace.AttrNonblocking)
 		s.functions[f.ID] = x
 	}
 	return x
@@ -121,15 +121,15 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	if def == nil || c.Return != 0 {
 		return unknown
 	}
-	waiting := meaning.WaitingOf(def)
+	waiting := meaning.WaitBehaviourOf(def)
 	switch {
 	case waiting.Probes:
 		return waitsLater
-	case c.Func.Has(trace.Local) && !c.Func.Has(trace.Collective), def.Has(mpi.Local) && !def.Has(mpi.Collective):
+	case c.Func.Has(trace.AttrLocal) && !c.Func.Has(trace.AttrCollective), def.Has(mpi.AttrLocal) && !def.Has(mpi.AttrCollective):
 		return local
 	case waiting.Completes && len(c.Acts) == 0 && known(c.Call):
 		return waitsLater // for nothing
-	case c.Name() == "MPI_Comm_free", def.Has(mpi.Persistent): // nothing moves before it is started
+	case c.Name() == "MPI_Comm_free", def.Has(mpi.AttrPersistent): // nothing moves before it is started
 		return local
 	case w.s.function(c.Func).passive && !w.s.o.apart:
 		return waitsLater // for nothing
@@ -142,12 +142,12 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 
 // known reports whether all requests that a call completes were seen being made.
 func known(c *trace.Call) bool {
-	return !slices.ContainsFunc(ops.Completed(c), func(x ops.Completion) bool { return x.Request.Form == trace.RequestUnknown })
+	return !slices.ContainsFunc(ops.RequestsCompleted(c), func(x ops.Completion) bool { return x.Request.Form == trace.RequestUnknown })
 }
 
 // acts adds what a call does; false if the simulation knows nothing of it.
 func (w *writer) acts(f *function, c *ops.Call) (known bool) {
-	if f.Call != nil && f.Has(mpi.Ends) && c.Return == 0 {
+	if f.Call != nil && f.Has(mpi.AttrFinalises) && c.Return == 0 {
 		w.finalize()
 		return true
 	}
@@ -160,52 +160,52 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 		x := &a.Operation
 		w.act, w.acting = i, len(c.Acts)
 		switch a.Kind {
-		case ops.Send:
+		case ops.ActSend:
 			out, known = x, true
-		case ops.Recv:
+		case ops.ActRecv:
 			in, known = x, true
-		case ops.SendBegin:
+		case ops.ActSendBegin:
 			if x.World() >= 0 {
 				if !w.parts(c.Call, x) {
 					w.begin(x.ID, w.send(x))
 				}
 				known = true
 			}
-		case ops.RecvBegin:
+		case ops.ActRecvBegin:
 			known = w.post(x) || known
-		case ops.Lock:
+		case ops.ActLock:
 			w.lock(x)
-		case ops.TransferEnd:
+		case ops.ActTransferEnd:
 			if t := w.turnOf(x); t != nil {
 				w.wait(t)
 			}
 			known = w.end(x.ID) || known
-		case ops.Unlock:
+		case ops.ActUnlock:
 			w.unlock(x)
-		case ops.SendEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
+		case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
 			known = w.end(x.ID) || known
-		case ops.RecvEnd:
+		case ops.ActRecvEnd:
 			known = w.got(x) || known
-		case ops.Tested:
+		case ops.ActTested:
 			known = true
-		case ops.Cancelled:
+		case ops.ActCancelled:
 			w.cancel(x.ID)
 			known = true
-		case ops.Collective:
+		case ops.ActCollective:
 			known = w.collective(x, false) || known
-		case ops.CollectiveBegin:
+		case ops.ActCollectiveBegin:
 			known = w.collective(x, true) || known
-		case ops.Put, ops.Get, ops.Atomic:
+		case ops.ActPut, ops.ActGet, ops.ActAtomic:
 			known = w.transfer(a) || known
-		case ops.Post, ops.Start, ops.Complete, ops.Posted:
+		case ops.ActPost, ops.ActStart, ops.ActComplete, ops.ActWait:
 			known = w.epoch(a) || known
-		case ops.Fence, ops.WindowFreed:
-			known = w.synchronised(x.Comm, meaning.Barrier, 0) || known
-		case ops.WindowMade:
-			known = w.synchronised(x.Comm, meaning.Allgather, windowInfo) || known
-		case ops.FileViewed:
+		case ops.ActFence, ops.ActWindowFreed:
+			known = w.synchronised(x.Comm, meaning.OperationBarrier, 0) || known
+		case ops.ActWindowMade:
+			known = w.synchronised(x.Comm, meaning.OperationAllgather, windowInfo) || known
+		case ops.ActFileViewed:
 			known = w.view(c.Call, x) || known
-		case ops.FileOpened, ops.FileClosed, ops.FileDeleted, ops.FileSynced, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+		case ops.ActFileOpened, ops.ActFileClosed, ops.ActFileDeleted, ops.ActFileSynced, ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 			known = w.file(a) || known
 		}
 	}
@@ -218,8 +218,8 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 		r.Request, s.Request = 0, 1
 		w.add(r)
 		w.add(s)
-		w.add(dataflow.Op{Kind: dataflow.Wait, Request: 1})
-		w.add(dataflow.Op{Kind: dataflow.Wait})
+		w.add(dataflow.Op{Kind: dataflow.OpWait, Request: 1})
+		w.add(dataflow.Op{Kind: dataflow.OpWait})
 	case out != nil:
 		w.add(w.send(out))
 	case in != nil:
@@ -229,12 +229,12 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 }
 
 // context is the number of a communicator: both sides of an intercommunicator have the same.
-func context(c *handles.Comm) int32 { return int32(2 * c.Channel()) }
+func context(c *handles.Comm) int32 { return int32(2 * c.ChannelKey()) }
 
 // A commView is a communicator as one of its members sees it.
 type commView struct {
 	me    int // -1: some members are unknown
-	level *machine.Level
+	level *machine.NetworkLevel
 	rank  func(member int) int // of the world
 }
 
@@ -258,11 +258,11 @@ func (w *writer) group(c *handles.Comm) *commView {
 
 // collective adds a collective call; false if there is no model of it.
 func (w *writer) collective(x *ops.Operation, begins bool) bool {
-	if m := meaning.Of(x.Function.Name); m != nil && m.Pattern == meaning.Neighbors {
+	if m := meaning.DataMovementOf(x.StartedBy.Name); m != nil && m.Pattern == meaning.PatternNeighbors {
 		return w.exchange(x, begins)
 	}
-	operation := w.s.function(x.Function).operation
-	if !dataflow.KnownCollective(operation) {
+	operation := w.s.function(x.StartedBy).operation
+	if !dataflow.HasCollectiveModel(operation) {
 		return false
 	}
 	g := w.group(x.Comm)
@@ -271,15 +271,15 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	}
 	c := &w.call
 	*c = w.inRun(dataflow.Collective{
-		Operation: operation, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.ByMember, ReceivedFrom: x.Shares.In.ByMember,
+		Operation: operation, Members: x.Comm.Size, OwnMember: g.me, Root: max(x.Root, 0), WorldRankOf: g.rank, Context: context(x.Comm) + 1,
+		Sent: int64(min(x.SentBytes, 1<<50)), Received: int64(min(x.ReceivedBytes, 1<<50)), SentTo: x.PerMember.Out.ByMember, ReceivedFrom: x.PerMember.In.ByMember,
 	})
 	if x.Comm.RemoteSize > 0 {
 		return w.between(g, x, c, begins)
 	}
-	if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok && !w.s.o.apart {
-		o := c.Meet(g.level)
-		o.Meeting, o.Time = dataflow.MeetAll, t
+	if t, ok := w.s.o.Machine.Collective(c.TableKeys(g.level)); ok && !w.s.o.apart {
+		o := c.MeetOp(g.level)
+		o.Meeting, o.TimePs = dataflow.MeetAll, t
 		w.meet(x.ID, o, begins)
 		return true
 	}
@@ -290,23 +290,23 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 // A joint call is a collective, within a group or between two.
 type joint interface {
 	Decomposes() bool
-	Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op
-	Meet(l *machine.Level) dataflow.Op
+	AppendOps(ops []dataflow.Op, requests [2]int32) []dataflow.Op
+	MeetOp(l *machine.NetworkLevel) dataflow.Op
 }
 
 // together adds a joint call: as messages, which go on beside all else if it only begins and all is taken apart, or as a meeting.
-func (w *writer) together(call joint, c *dataflow.Collective, l *machine.Level, id uint64, begins bool) {
+func (w *writer) together(call joint, c *dataflow.Collective, l *machine.NetworkLevel, id uint64, begins bool) {
 	switch {
 	case w.s.o.apart && begins: // several may be under way at a time
 		w.numbers[c.Context]++
 		c.Tag = w.numbers[c.Context]
 		rank := w.k.Number()
-		w.s.beside[rank] = append(w.s.beside[rank], call.Append(nil, [2]int32{0, 1}))
-		w.begin(id, dataflow.Op{Kind: dataflow.Meet})
+		w.s.beside[rank] = append(w.s.beside[rank], call.AppendOps(nil, [2]int32{0, 1}))
+		w.begin(id, dataflow.Op{Kind: dataflow.OpMeet})
 	case !begins && call.Decomposes():
 		w.steps(call)
 	default:
-		w.meet(id, call.Meet(l), begins)
+		w.meet(id, call.MeetOp(l), begins)
 	}
 }
 
@@ -320,12 +320,12 @@ func (w *writer) meet(id uint64, o dataflow.Op, begins bool) {
 
 // between adds a collective between two groups.
 func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
-	b := dataflow.InterCollective{Collective: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
+	b := dataflow.InterCollective{Collective: *c, OtherGroupSize: x.Comm.RemoteSize, OtherWorldRank: x.Comm.PeerWorldRank, GoesFirst: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
 	switch x.Root {
 	case ops.RootSelf:
-		b.Root = dataflow.RootHere
+		b.Root = dataflow.RootThisMember
 	case ops.RootThisSide:
-		b.Root = dataflow.RootNear
+		b.Root = dataflow.RootOwnGroup
 	}
 	w.together(&b, &b.Collective, g.level, x.ID, begins)
 	return true
@@ -334,14 +334,14 @@ func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, 
 // inRun adds to a call what is so in the whole run, or is asked for.
 func (w *writer) inRun(c dataflow.Collective) dataflow.Collective {
 	o := &w.s.o
-	c.World, c.Combine, c.OpenMPI, c.Messages = w.s.r.Ranks(), o.Machine.Combine, o.Machine.Algorithms == machine.OpenMPI, o.Messages || o.apart
+	c.WorldSize, c.CombinePsPerByte, c.OpenMPI, c.AlwaysAsMessages = w.s.r.Ranks(), o.Machine.CombinePsPerByte, o.Machine.Algorithms == machine.OpenMPIAlgorithms, o.CollectivesAsMessages || o.apart
 	return c
 }
 
 // steps adds the messages of a collective.
 func (w *writer) steps(c joint) {
 	from := len(w.ops)
-	w.ops = c.Append(w.ops, [2]int32{0, 1})
+	w.ops = c.AppendOps(w.ops, [2]int32{0, 1})
 	for i := range w.ops[from:] {
 		w.ops[from+i].Site, w.ops[from+i].Thread = w.site, w.thread
 	}
@@ -366,7 +366,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 			p = c.Param(name)
 		}
 	}
-	if p == nil || p.In.Type != trace.Handle || c.Return != 0 || c.Param("tag") != nil {
+	if p == nil || p.In.Type != trace.TypeHandle || c.Return != 0 || c.Param("tag") != nil {
 		return false
 	}
 	parent := w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, p.In.Num)
@@ -377,13 +377,13 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(dataflow.Collective{Operation: meaning.Allreduce, Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Operation: meaning.OperationAllreduce, Members: parent.Size, OwnMember: g.me, WorldRankOf: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
 	if parent.RemoteSize > 0 {
 		return w.between(g, &ops.Operation{Comm: parent}, &x, false)
 	}
 	w.steps(&x)
 	if c.Param("color") != nil {
-		x.Operation, x.Sent, x.Received = meaning.Allgather, memberKey, memberKey*int64(parent.Size)
+		x.Operation, x.Sent, x.Received = meaning.OperationAllgather, memberKey, memberKey*int64(parent.Size)
 		w.together(&x, &x, g.level, 0, false)
 	}
 	return true
@@ -403,13 +403,13 @@ func (w *writer) joins(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(dataflow.Collective{Operation: meaning.Allreduce, Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Operation: meaning.OperationAllreduce, Members: local.Size, OwnMember: g.me, WorldRankOf: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
 	w.steps(&x)
 	leader := int(c.Param("local_leader").In.Num)
 	if leader == g.me {
 		w.meetsLeader(c, at("peer_comm"), int64(local.Size)*memberID)
 	}
-	x.Operation, x.Root = meaning.Bcast, leader
+	x.Operation, x.Root = meaning.OperationBcast, leader
 	if c.NewComm != nil {
 		x.Sent = int64(c.NewComm.RemoteSize) * memberID
 		x.Received = x.Sent
@@ -420,14 +420,14 @@ func (w *writer) joins(c *trace.Call) bool {
 
 // meetsLeader adds the messages between leaders, if they know each other.
 func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
-	if comm == nil || comm.Peer(int(c.Param("remote_leader").In.Num)) < 0 {
+	if comm == nil || comm.PeerWorldRank(int(c.Param("remote_leader").In.Num)) < 0 {
 		return
 	}
-	o := dataflow.Op{Kind: dataflow.Receive, Peer: int32(comm.Peer(int(c.Param("remote_leader").In.Num))), Context: context(comm) + 1, Tag: joining - c.Param("tag").In.Num}
+	o := dataflow.Op{Kind: dataflow.OpReceive, Peer: int32(comm.PeerWorldRank(int(c.Param("remote_leader").In.Num))), Context: context(comm) + 1, Tag: joining - c.Param("tag").In.Num}
 	w.add(o)
-	o.Kind, o.Bytes, o.Request = dataflow.Send, bytes, dataflow.NoRequest
+	o.Kind, o.Bytes, o.Request = dataflow.OpSend, bytes, dataflow.NoRequest
 	w.add(o)
-	w.add(dataflow.Op{Kind: dataflow.Wait})
+	w.add(dataflow.Op{Kind: dataflow.OpWait})
 }
 
 // memberID is the size in bytes of a member in the leaders' messages. joining is the tag of such messages, less the
@@ -443,12 +443,12 @@ func (w *writer) finalize() {
 		w.threads.finalize(w)
 	}
 	world := w.s.calls.Comms.World()
-	c := dataflow.Collective{Operation: meaning.Barrier, Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
+	c := dataflow.Collective{Operation: meaning.OperationBarrier, Members: w.s.r.Ranks(), OwnMember: w.k.Number(), Root: -1, WorldRankOf: world.WorldRank, Context: math.MinInt32}
 	if w.s.o.apart {
 		w.steps(&c)
 		return
 	}
-	w.add(c.Meet(w.group(world).level))
+	w.add(c.MeetOp(w.group(world).level))
 }
 
 // exchange adds a neighbourhood collective: a message along each edge of the topology. It is false if
@@ -459,16 +459,16 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	if g.me < 0 || n == nil {
 		return false
 	}
-	m := meaning.Of(x.Function.Name)
-	same := m != nil && m.Out != nil && m.Out.Of == "" // to each neighbour
+	m := meaning.DataMovementOf(x.StartedBy.Name)
+	same := m != nil && m.Out != nil && m.Out.Comm == "" // to each neighbour
 	bytes := func(i int) uint64 {
 		switch {
-		case i < len(x.Shares.Out.ByMember):
-			return x.Shares.Out.ByMember[i]
+		case i < len(x.PerMember.Out.ByMember):
+			return x.PerMember.Out.ByMember[i]
 		case same:
-			return x.Sent
+			return x.SentBytes
 		}
-		return x.Sent / uint64(len(n.Out))
+		return x.SentBytes / uint64(len(n.Destinations))
 	}
 	var numbers []int32
 	message := dataflow.Op{Context: context(x.Comm) + 1}
@@ -476,7 +476,7 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 		w.numbers[message.Context]++
 		message.Tag = w.numbers[message.Context]
 	}
-	add := func(kind dataflow.Kind, peer int, bytes uint64) {
+	add := func(kind dataflow.OpKind, peer int, bytes uint64) {
 		if peer < 0 || peer >= x.Comm.Size || x.Comm.WorldRank(peer) < 0 {
 			return
 		}
@@ -485,11 +485,11 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 		numbers = append(numbers, o.Request)
 		w.add(o)
 	}
-	for _, peer := range n.In {
-		add(dataflow.Receive, peer, 0)
+	for _, peer := range n.Sources {
+		add(dataflow.OpReceive, peer, 0)
 	}
-	for i, peer := range n.Out {
-		add(dataflow.Send, peer, bytes(i))
+	for i, peer := range n.Destinations {
+		add(dataflow.OpSend, peer, bytes(i))
 	}
 	if begins {
 		w.bundles[x.ID] = numbers
@@ -502,7 +502,7 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 // endAll waits for requests.
 func (w *writer) endAll(numbers []int32) {
 	for _, n := range numbers {
-		w.add(dataflow.Op{Kind: dataflow.Wait, Request: n})
+		w.add(dataflow.Op{Kind: dataflow.OpWait, Request: n})
 	}
 	w.spare = slices.Concat(w.spare, numbers)
 }

@@ -26,13 +26,13 @@ type compiledCall struct {
 func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 
 // compile returns the program of a rank; nil if its calls have to be looked at one by one.
-func (s *Source) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
+func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
 	process, err := k.Process()
-	if err != nil || k.Streams() > 1 || process.OffNs() > 0 || s.o.apart || s.o.single {
+	if err != nil || k.Streams() > 1 || process.TracingOffNs() > 0 || s.o.apart || s.o.single {
 		return nil, err
 	}
 	calls := make([]compiledCall, k.Terminals())
-	account, err := s.calls.Account(k)
+	account, err := s.calls.Interpreter(k)
 	if err != nil {
 		return nil, err
 	}
@@ -67,30 +67,30 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
 // codes keeps what ranks have in common.
 type codes struct {
 	calls map[string][]dataflow.Op
-	codes map[string]*dataflow.Code
+	codes map[string]*dataflow.CallCode
 	text  []byte
 	names map[string]uint64
 }
 
 // of returns the code of a rank's calls and the content of its slots.
-func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.Slot) {
-	var slots []dataflow.Slot
-	number := make(map[dataflow.Slot]int32)
-	code := &dataflow.Code{Calls: make([][]dataflow.Op, len(calls)), Mask: 1}
-	for code.Mask < uint32(most+1) {
-		code.Mask *= 2
+func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []dataflow.RankSlot) {
+	var slots []dataflow.RankSlot
+	number := make(map[dataflow.RankSlot]int32)
+	code := &dataflow.CallCode{OpsOfCall: make([][]dataflow.Op, len(calls)), RequestMask: 1}
+	for code.RequestMask < uint32(most+1) {
+		code.RequestMask *= 2
 	}
-	code.Mask--
-	whole := binary.AppendUvarint(nil, uint64(code.Mask))
+	code.RequestMask--
+	whole := binary.AppendUvarint(nil, uint64(code.RequestMask))
 	for t := range calls {
 		c := &calls[t]
 		x.text = x.text[:0]
 		for i := range c.ops {
 			o := &c.ops[i]
 			switch o.Kind {
-			case dataflow.Send, dataflow.Receive, dataflow.Meet:
-				s := dataflow.Slot{Meet: o.Kind == dataflow.Meet, Out: o.Kind == dataflow.Send, Peer: o.Peer, Context: o.Context, Tag: o.Tag}
-				n, fresh := once.Number(number, s)
+			case dataflow.OpSend, dataflow.OpReceive, dataflow.OpMeet:
+				s := dataflow.RankSlot{IsMeeting: o.Kind == dataflow.OpMeet, IsSend: o.Kind == dataflow.OpSend, Peer: o.Peer, Context: o.Context, Tag: o.Tag}
+				n, fresh := once.NumberOf(number, s)
 				if fresh {
 					slots = append(slots, s)
 				}
@@ -104,7 +104,7 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.S
 			x.calls[string(x.text)] = ops
 			x.names[string(x.text)] = uint64(len(x.names))
 		}
-		code.Calls[t] = ops
+		code.OpsOfCall[t] = ops
 		whole = binary.AppendUvarint(whole, x.names[string(x.text)])
 	}
 	if known := x.codes[string(whole)]; known != nil {
@@ -117,13 +117,13 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.S
 // appendOp appends all that an operation of a code says.
 func appendOp(b []byte, o *dataflow.Op) []byte {
 	flags := byte(o.Meeting)
-	for i, set := range []bool{o.Synchronous, o.Buffered, o.Root, o.Ago, o.Timed} {
+	for i, set := range []bool{o.IsSynchronous, o.IsBuffered, o.IsRoot, o.CountsBack, o.TakesVisitTime} {
 		if set {
 			flags |= 8 << i
 		}
 	}
 	b = append(b, byte(o.Kind), flags)
-	for _, n := range []int64{int64(o.Request), int64(o.Members), int64(o.Slot), int64(o.Site), o.Bytes, o.Time} {
+	for _, n := range []int64{int64(o.Request), int64(o.Members), int64(o.Slot), int64(o.Site), o.Bytes, o.TimePs} {
 		b = binary.AppendVarint(b, n)
 	}
 	return b
@@ -133,30 +133,30 @@ func appendOp(b []byte, o *dataflow.Op) []byte {
 const mostAgo = 1 << 20
 
 // compile finds out what a distinct call does; false if that depends on more than the call.
-func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (bool, error) {
+func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiledCall) (bool, error) {
 	c, err := w.k.Terminal(terminal)
-	if err != nil || c.AsLeft() || !repeatable(c) {
+	if err != nil || c.RequestsFromEarlierCall() || !repeatable(c) {
 		return false, err
 	}
-	pieces := account.Handles().Pieces(0, c)
+	pieces := account.Handles().GroupOccurrences(0, c)
 	if len(pieces) != 1 || w.k.Lane(terminal) != nil {
 		return false, nil // its calls differ, in values or in the meaning of handles
 	}
 	at := *c
-	at.Index = pieces[0].At
+	at.Index = pieces[0].Position
 	call := &ops.Call{Call: &at}
 	w.ops, w.site = nil, int32(terminal)
-	x.name, x.makes = c.Name(), c.Func.Has(trace.Nonblocking)
-	if c.Func.Has(trace.Completes) {
-		for _, done := range ops.Completed(c) {
+	x.name, x.makes = c.Name(), c.Func.Has(trace.AttrNonblocking)
+	if c.Func.Has(trace.AttrCompletes) {
+		for _, done := range ops.RequestsCompleted(c) {
 			switch v := done.Request; v.Form {
 			case trace.RequestNull:
-			case trace.RequestOnce:
+			case trace.RequestOneShot:
 				if v.ID < 1 || v.ID > mostAgo {
 					return false, nil
 				}
 				x.waits = append(x.waits, int(v.ID))
-				w.add(dataflow.Op{Kind: dataflow.Wait, Ago: true, Request: int32(v.ID)})
+				w.add(dataflow.Op{Kind: dataflow.OpWait, CountsBack: true, Request: int32(v.ID)})
 			default:
 				return false, nil
 			}
@@ -164,7 +164,7 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 		x.ops = w.ops
 		return true, nil
 	}
-	acts, unclear := account.At(nil, c, 0, at.Index)
+	acts, unclear := account.ActsOf(nil, c, 0, at.Index)
 	if call.Acts = acts; unclear > 0 {
 		call.Acts = nil
 	}
@@ -172,12 +172,12 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	for i := range call.Acts {
 		a := &call.Acts[i]
 		switch a.Kind {
-		case ops.SendBegin, ops.RecvBegin, ops.CollectiveBegin:
-			if begins++; a.Kind == ops.RecvBegin && (a.Peer < 0 || a.Tag < 0) {
+		case ops.ActSendBegin, ops.ActRecvBegin, ops.ActCollectiveBegin:
+			if begins++; a.Kind == ops.ActRecvBegin && (a.Peer < 0 || a.Tag < 0) {
 				return false, nil
 			}
 		}
-		if a.Kind != ops.CollectiveBegin && a.Kind != ops.Collective && a.Comm != nil && a.Peer >= 0 && a.World() < 0 {
+		if a.Kind != ops.ActCollectiveBegin && a.Kind != ops.ActCollective && a.Comm != nil && a.Peer >= 0 && a.World() < 0 {
 			return false, nil
 		}
 	}
@@ -190,9 +190,9 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	switch {
 	case begins == 1:
 		o := &w.ops[len(w.ops)-1]
-		o.Ago, o.Request = true, 0
+		o.CountsBack, o.Request = true, 0
 	case x.makes:
-		w.add(dataflow.Op{Kind: dataflow.Null, Ago: true})
+		w.add(dataflow.Op{Kind: dataflow.OpNull, CountsBack: true})
 	}
 	if !known {
 		switch x.role = w.kind(f.Call, call); {
@@ -200,12 +200,12 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 		case x.role == unknown && moves(c):
 			return false, nil
 		default:
-			kind := dataflow.Recorded
+			kind := dataflow.OpRecorded
 			if x.role == local {
-				kind = dataflow.Overhead
+				kind = dataflow.OpOverhead
 			}
 			x.timed = true
-			w.add(dataflow.Op{Kind: kind, Timed: true})
+			w.add(dataflow.Op{Kind: kind, TakesVisitTime: true})
 		}
 	}
 	x.ops = w.ops
@@ -216,7 +216,7 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 // completion of such, or irrelevant to the simulation.
 func repeatable(c *trace.Call) bool {
 	def, ok := mpi.Lookup(c.Name())
-	if !ok || c.Return != 0 || def.Has(mpi.Polls) || def.Has(mpi.Neighborhood) || c.Func.Has(trace.Persistent) || c.Func.Has(trace.Starts) || c.Func.Has(trace.CreatesWin) {
+	if !ok || c.Return != 0 || def.Has(mpi.AttrPolls) || def.Has(mpi.AttrNeighborhood) || c.Func.Has(trace.AttrPersistent) || c.Func.Has(trace.AttrStarts) || c.Func.Has(trace.AttrCreatesWin) {
 		return false
 	}
 	for i := range c.Params {
@@ -225,15 +225,15 @@ func repeatable(c *trace.Call) bool {
 			return false
 		}
 	}
-	if ops.Abandons(c.Func) {
+	if ops.AbandonsRequest(c.Func) {
 		return false
 	}
-	m := meaning.Of(c.Name())
-	return m == nil || m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive || m.Pattern.Collective()
+	m := meaning.DataMovementOf(c.Name())
+	return m == nil || m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive || m.Pattern.Collective()
 }
 
 // moves reports whether a call sends or receives, or makes a request.
 func moves(c *trace.Call) bool {
-	m := meaning.Of(c.Name())
-	return c.Func.Has(trace.Nonblocking) || m != nil && !m.Pattern.Collective()
+	m := meaning.DataMovementOf(c.Name())
+	return c.Func.Has(trace.AttrNonblocking) || m != nil && !m.Pattern.Collective()
 }

@@ -15,9 +15,9 @@ func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 		if w.views == nil {
 			w.views = make(map[int]float64)
 		}
-		w.views[x.File.Number] = w.own.Holes(p.In.Num, c.Stream, c.Index)
+		w.views[x.File.Number] = w.own.ExtentRatio(p.In.Num, c.Stream, c.Index)
 	}
-	return w.synchronised(x.Comm, meaning.Barrier, 0)
+	return w.synchronised(x.Comm, meaning.OperationBarrier, 0)
 }
 
 // file adds what a call does with a file, where the machine says what files take; false if it doesn't.
@@ -26,41 +26,41 @@ func (w *writer) file(a *ops.Act) bool {
 	if f == nil || w.s.o.apart {
 		return false
 	}
-	base := w.s.function(x.Function).base
+	base := w.s.function(x.StartedBy).base
 	together := strings.Contains(base, "_all") || strings.Contains(base, "_ordered")
-	members, bytes, write := 1, int64(min(max(x.Sent, x.Received), 1<<50)), false
+	members, bytes, write := 1, int64(min(max(x.SentBytes, x.ReceivedBytes), 1<<50)), false
 	switch a.Kind {
-	case ops.FileOpened, ops.FileClosed:
+	case ops.ActFileOpened, ops.ActFileClosed:
 		together, bytes = true, 0
 		delete(w.views, x.File.Number)
-	case ops.FileSynced:
-		if together = true; !f.Syncs() {
+	case ops.ActFileSynced:
+		if together = true; !f.SyncTimeKnown() {
 			return false
 		}
-	case ops.FileDeleted:
+	case ops.ActFileDeleted:
 		bytes = 0
-	case ops.Write, ops.WriteBegin:
+	case ops.ActWrite, ops.ActWriteBegin:
 		write = true
 	}
-	o := dataflow.Op{Kind: dataflow.File}
+	o := dataflow.Op{Kind: dataflow.OpFile}
 	if together {
 		g := w.group(x.Comm)
 		if g.me < 0 {
 			return false
 		}
 		members = x.Comm.Size
-		o = dataflow.Op{Kind: dataflow.Meet, Context: context(x.Comm) + 1, Members: int32(members), Request: dataflow.NoRequest}
+		o = dataflow.Op{Kind: dataflow.OpMeet, Context: context(x.Comm) + 1, Members: int32(members), Request: dataflow.NoRequest}
 	}
 	switch holes := w.views[x.File.Number]; {
-	case a.Kind == ops.FileOpened, a.Kind == ops.FileClosed:
-		o.Time = f.Opening()
-	case a.Kind == ops.FileSynced: // by the one who wrote most
-		o.Time = f.Syncing(w.unsynced[x.File.Number])
+	case a.Kind == ops.ActFileOpened, a.Kind == ops.ActFileClosed:
+		o.TimePs = f.OpenTime()
+	case a.Kind == ops.ActFileSynced: // by the one who wrote most
+		o.TimePs = f.SyncTime(w.unsynced[x.File.Number])
 		delete(w.unsynced, x.File.Number)
 	case holes > 1 && !together:
-		o.Time = f.Sieved(bytes, write, holes)
+		o.TimePs = f.SievedTime(bytes, write, holes)
 	default:
-		o.Time = f.Time(bytes, write, members)
+		o.TimePs = f.TransferTime(bytes, write, members)
 	}
 	if write {
 		if w.unsynced == nil {
@@ -68,12 +68,12 @@ func (w *writer) file(a *ops.Act) bool {
 		}
 		w.unsynced[x.File.Number] += bytes
 	}
-	if a.Kind != ops.ReadBegin && a.Kind != ops.WriteBegin {
+	if a.Kind != ops.ActReadBegin && a.Kind != ops.ActWriteBegin {
 		w.add(o)
 		return true
 	}
 	if !together {
-		o.Kind = dataflow.Later
+		o.Kind = dataflow.OpLater
 	}
 	w.begin(x.ID, o)
 	return true

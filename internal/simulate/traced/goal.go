@@ -22,11 +22,11 @@ import (
 // have the sizes of the messages that they get. What has no model is added to the source's losses.
 // The source needs ops.Options.Shares.
 func WriteGOAL(calls *ops.Source, out io.Writer) error {
-	m, err := machine.Load("ideal")
+	m, err := machine.LoadMachine("ideal")
 	if err != nil {
 		return err
 	}
-	o := Options{Machine: m, CPU: 1, apart: true}
+	o := Options{Machine: m, CPUSpeedup: 1, apart: true}
 	g := &goalWriter{out: bufio.NewWriter(out), tags: make(map[goalTag]int)}
 	first := o
 	first.sizes = true
@@ -57,7 +57,7 @@ func WriteGOAL(calls *ops.Source, out io.Writer) error {
 		fmt.Fprintln(g.out, "}")
 	}
 	for what, u := range second.left {
-		if u.Kept {
+		if u.KeepsRecordedTime {
 			calls.Losses.Add("without a model, as calculations of the time that they took: "+what, u.Calls)
 		}
 	}
@@ -87,7 +87,7 @@ func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMess
 
 // messagesOf returns what every step-th rank sends, and what it receives with several threads.
 func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKey]*goalMessages, err error) {
-	s, err := New(r, o)
+	s, err := NewSource(r, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +98,7 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 	}
 	out, in = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
 	note := func(to map[goalKey]*goalMessages, k goalKey, run messageRun) {
-		once.Get(to, k, func() *goalMessages { return new(goalMessages) }).add(run)
+		once.GetOrMake(to, k, func() *goalMessages { return new(goalMessages) }).add(run)
 	}
 	for rank := first; rank < len(programs); rank += step {
 		w, ok := programs[rank].(*written)
@@ -106,11 +106,11 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 		var take func(op *dataflow.Op)
 		take = func(op *dataflow.Op) {
 			switch {
-			case op.Kind == dataflow.Send:
+			case op.Kind == dataflow.OpSend:
 				note(out, goalKey{int32(rank), op.Peer, op.Context, op.Tag}, messageRun{op.Bytes, op.Thread, 1})
-			case op.Kind == dataflow.Receive && several:
+			case op.Kind == dataflow.OpReceive && several:
 				note(in, goalKey{op.Peer, int32(rank), op.Context, op.Tag}, messageRun{0, op.Thread, 1})
-			case op.Kind == dataflow.Meet && op.Request != dataflow.NoRequest:
+			case op.Kind == dataflow.OpMeet && op.Request != dataflow.NoRequest:
 				ops := s.besides(rank)
 				for i := range ops {
 					ops[i].Thread = op.Thread
@@ -126,7 +126,7 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 }
 
 // besides returns what happens beside all else from a Meet on: each time those of the next.
-func (s *Source) besides(rank int) []dataflow.Op {
+func (s *ProgramSource) besides(rank int) []dataflow.Op {
 	ops := s.beside[rank][0]
 	s.beside[rank] = s.beside[rank][1:]
 	return ops
@@ -206,7 +206,7 @@ func (g *goalWriter) tag(k goalTag) int {
 	if k == g.lastTag && len(g.tags) > 0 {
 		return g.lastN
 	}
-	n, _ := once.Number(g.tags, k)
+	n, _ := once.NumberOf(g.tags, k)
 	g.lastTag, g.lastN = k, n
 	return n
 }
@@ -281,13 +281,13 @@ func (r *goalRank) op(op *dataflow.Op) {
 		return
 	}
 	switch op.Kind {
-	case dataflow.Send:
+	case dataflow.OpSend:
 		_, to := r.wanted[goalKey{r.rank, op.Peer, op.Context, op.Tag}].next()
 		r.message("send", max(1, op.Bytes), "b to", op.Peer, r.tag(goalTag{op.Context, r.thread, to, op.Tag}))
-	case dataflow.Receive:
+	case dataflow.OpReceive:
 		bytes, from := r.sent[goalKey{op.Peer, r.rank, op.Context, op.Tag}].next()
 		r.message("recv", max(1, bytes), "b from", op.Peer, r.tag(goalTag{op.Context, from, r.thread, op.Tag}))
-	case dataflow.Wait:
+	case dataflow.OpWait:
 		if int(op.Request) >= len(r.requests) || r.requests[op.Request] == none {
 			return
 		}
@@ -299,11 +299,11 @@ func (r *goalRank) op(op *dataflow.Op) {
 		r.text = b
 		r.ended()
 		return
-	case dataflow.Meet:
+	case dataflow.OpMeet:
 		r.chain(op.Request)
 		return
 	default:
-		if ns := (op.Time + 500) / 1000; ns > 0 {
+		if ns := (op.TimePs + 500) / 1000; ns > 0 {
 			r.calculation(ns)
 			r.ended()
 		}
@@ -380,12 +380,12 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 	switch {
 	case t.rest != nil && op.Thread == t.rest[0].Thread:
 		t.rest = append(t.rest, *op)
-	case op.Kind != dataflow.Meet || op.Request != dataflow.NoRequest:
+	case op.Kind != dataflow.OpMeet || op.Request != dataflow.NoRequest:
 		return false
-	case op.Meeting == dataflow.MeetToRoot && op.Root:
+	case op.Meeting == dataflow.MeetToRoot && op.IsRoot:
 		t.rest = []dataflow.Op{*op}
 	case op.Meeting == dataflow.MeetToRoot:
-	case op.Root: // the main thread, where another begins
+	case op.IsRoot: // the main thread, where another begins
 		t.started[op.Context-t.context] = r.goalThread
 	default:
 		from := t.started[op.Context-t.context]

@@ -22,7 +22,7 @@ func TestMovingImbalance(t *testing.T) {
 		r.End()
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) {
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) {
 			switch {
 			case i < 1 || i > iterations:
 				return 0, took
@@ -33,7 +33,7 @@ func TestMovingImbalance(t *testing.T) {
 		})
 	}
 	file := mergetest.File(t, tracks, nil)
-	all, err := trace.NewBytes(file, "all times")
+	all, err := trace.ReadBytes(file, "all times")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,11 +43,11 @@ func TestMovingImbalance(t *testing.T) {
 	}
 	kept := mergetest.WithoutTimes(t, file, found)
 	want := float64(predict(t, all, Options{}).EndPs)
-	got, means := predict(t, kept, Options{}), predict(t, kept, Options{Mean: true})
-	if share := float64(got.EndPs) / want; share < 0.95 || share > 1.05 || got.Gaps != "means of places by iteration" {
-		t.Errorf("by iteration (%s) it takes %.2f times as long as with the times of all calls", got.Gaps, share)
+	got, means := predict(t, kept, Options{}), predict(t, kept, Options{MeanGaps: true})
+	if share := float64(got.EndPs) / want; share < 0.95 || share > 1.05 || got.GapsKind != "means of places by iteration" {
+		t.Errorf("by iteration (%s) it takes %.2f times as long as with the times of all calls", got.GapsKind, share)
 	}
-	if share := float64(means.EndPs) / want; share > 0.6 || means.Gaps != "means of places" {
-		t.Errorf("by place (%s) it takes %.2f times as long as with the times of all calls", means.Gaps, share)
+	if share := float64(means.EndPs) / want; share > 0.6 || means.GapsKind != "means of places" {
+		t.Errorf("by place (%s) it takes %.2f times as long as with the times of all calls", means.GapsKind, share)
 	}
 }

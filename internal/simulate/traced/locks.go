@@ -40,7 +40,7 @@ const unordered = "locks of windows, which nobody waits for, as the times of sin
 
 // findLocks goes through the trace if ranks lock memory for themselves alone, and finds who waited for whom: they take turns as
 // they did.
-func (s *Source) findLocks() error {
+func (s *ProgramSource) findLocks() error {
 	locks := slices.ContainsFunc(s.r.Schema(), func(f *trace.Function) bool {
 		return slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Name == "lock_type" })
 	})
@@ -51,7 +51,7 @@ func (s *Source) findLocks() error {
 	if s.exact, err = s.timesKept(); err != nil || !s.exact {
 		return err
 	}
-	calls, err := ops.New(s.r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
+	calls, err := ops.NewSource(s.r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime})
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func order(list []*locked) {
 
 // A lockSink finds epochs.
 type lockSink struct {
-	ops.NoSink
+	ops.NopSink
 	all    []*locked
 	open   map[lockKey]*locked // number left out
 	counts map[lockKey]int
@@ -135,11 +135,11 @@ func (x *lockSink) Begin(*trace.Rank) error {
 func (x *lockSink) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		a := &c.Acts[i]
-		if a.Kind != ops.Lock && a.Kind != ops.Unlock {
+		if a.Kind != ops.ActLock && a.Kind != ops.ActUnlock {
 			continue
 		}
 		k := keyOf(c.Rank, &a.Operation)
-		if a.Kind == ops.Unlock {
+		if a.Kind == ops.ActUnlock {
 			if l := x.open[k]; l != nil {
 				l.end = c.End
 				x.all = append(x.all, l)
@@ -198,7 +198,7 @@ func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
 		for _, l := range t.after {
-			w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Context: l.id, Members: l.next + 1, Nth: 1, Request: dataflow.NoRequest})
+			w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, Context: l.id, Members: l.next + 1, MatchIndex: 1, Request: dataflow.NoRequest})
 		}
 	}
 	for _, o := range t.kept {
@@ -230,7 +230,7 @@ func (w *writer) unlock(x *ops.Operation) {
 	delete(w.turns, k)
 	w.wait(t)
 	if t.next > 0 {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Root: true, Context: t.id, Members: t.next + 1, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, IsRoot: true, Context: t.id, Members: t.next + 1, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -245,11 +245,11 @@ func (w *writer) transfer(a *ops.Act) bool {
 	if target < 0 || w.s.o.apart {
 		return false
 	}
-	o := dataflow.Op{Kind: dataflow.Put, Peer: int32(target), Bytes: int64(min(x.Sent, 1<<50))}
-	if x.Received > 0 { // what comes back can't before what goes there
-		o.Kind, o.Bytes = dataflow.Get, int64(min(max(x.Sent, x.Received), 1<<50))
+	o := dataflow.Op{Kind: dataflow.OpPut, Peer: int32(target), Bytes: int64(min(x.SentBytes, 1<<50))}
+	if x.ReceivedBytes > 0 { // what comes back can't before what goes there
+		o.Kind, o.Bytes = dataflow.OpGet, int64(min(max(x.SentBytes, x.ReceivedBytes), 1<<50))
 	}
-	if t := w.turnOf(x); t != nil && !t.waited && w.s.function(x.Function).base[0] != 'R' {
+	if t := w.turnOf(x); t != nil && !t.waited && w.s.function(x.StartedBy).base[0] != 'R' {
 		o.Request, o.Site, o.Thread = w.number(), w.site, w.thread
 		w.requests[x.ID] = o.Request
 		t.kept = append(t.kept, o)
@@ -266,12 +266,12 @@ func (w *writer) epoch(a *ops.Act) bool {
 	if w.s.o.apart {
 		return false
 	}
-	o := dataflow.Op{Kind: dataflow.Send, Context: context(x.Comm) + 1, Tag: -1 - 2*int64(x.Window.Number), Buffered: true, Request: dataflow.NoRequest}
-	if a.Kind == ops.Complete || a.Kind == ops.Posted {
+	o := dataflow.Op{Kind: dataflow.OpSend, Context: context(x.Comm) + 1, Tag: -1 - 2*int64(x.Window.Number), IsBuffered: true, Request: dataflow.NoRequest}
+	if a.Kind == ops.ActComplete || a.Kind == ops.ActWait {
 		o.Tag--
 	}
-	if a.Kind == ops.Start || a.Kind == ops.Posted {
-		o.Kind = dataflow.Receive
+	if a.Kind == ops.ActStart || a.Kind == ops.ActWait {
+		o.Kind = dataflow.OpReceive
 	}
 	for _, rank := range x.Group {
 		if rank != w.k.Number() {
@@ -289,7 +289,7 @@ func (w *writer) synchronised(comm *handles.Comm, operation meaning.Operation, b
 		return false
 	}
 	c := w.inRun(dataflow.Collective{
-		Operation: operation, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1,
+		Operation: operation, Members: comm.Size, OwnMember: g.me, Root: -1, WorldRankOf: comm.WorldRank, Context: context(comm) + 1,
 		Sent: bytes, Received: bytes * int64(comm.Size),
 	})
 	w.together(&c, &c, g.level, 0, false)

@@ -11,7 +11,7 @@ import (
 
 func with(t *testing.T, more string) *machine.Machine {
 	t.Helper()
-	m, err := machine.Parse("more", []byte(plain+more))
+	m, err := machine.ParseMachine("more", []byte(plain+more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,14 +29,14 @@ func TestRecorder(t *testing.T) {
 			r.call("MPI_Comm_rank", 21, 0x101, int64(r.Rank))
 		}
 	}
-	for _, mode := range []timing.Mode{timing.Lossless, timing.Stats} {
+	for _, mode := range []timing.Mode{timing.ModeLossless, timing.ModeStats} {
 		r := record(t, 1, mode, program)
 		m := with(t, "[recorder]\ngap_ns = 40\ncall_ns = 20")
 		got := predict(t, r, Options{Machine: m}).Ranks[0]
 		if got.Compute != 10*460_000 || got.Overhead != 10*2*30_000 {
 			t.Errorf("%s: %+v", mode, got)
 		}
-		got = predict(t, r, Options{Machine: m, Recorder: &machine.TracingCost{}}).Ranks[0]
+		got = predict(t, r, Options{Machine: m, TracingCost: &machine.TracingCost{}}).Ranks[0]
 		if got.Compute != 10*530_000 || got.Overhead != 10*2*50_000 {
 			t.Errorf("%s, traced elsewhere: %+v", mode, got)
 		}
@@ -46,7 +46,7 @@ func TestRecorder(t *testing.T) {
 // A collective takes what the machine's table says, from when the last member has come.
 func TestTables(t *testing.T) {
 	m := with(t, "[[collective]]\nfunction = \"Barrier\"\nlevel = \"switch\"\nmembers = 4\ntimes = [[0, 7000]]")
-	r := record(t, 4, timing.Lossless, func(r *recorder) {
+	r := record(t, 4, timing.ModeLossless, func(r *recorder) {
 		r.compute(uint64(1000 * r.Rank))
 		r.barrier()
 	})
@@ -55,7 +55,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("rank %d: %+v", rank, x)
 		}
 	}
-	r = record(t, 3, timing.Lossless, func(r *recorder) { r.barrier() }) // of as many there is no table
+	r = record(t, 3, timing.ModeLossless, func(r *recorder) { r.barrier() }) // of as many there is no table
 	if x := predict(t, r, Options{Machine: m}).Ranks[0]; x.Overhead == 0 || x.Transfer >= 7_000_000 {
 		t.Errorf("%+v", x)
 	}
@@ -63,10 +63,10 @@ func TestTables(t *testing.T) {
 
 // Predictions side by side are those one after the other.
 func TestPredictAll(t *testing.T) {
-	r := record(t, 4, timing.Lossless, rounds)
+	r := record(t, 4, timing.ModeLossless, rounds)
 	var list []Options
 	for _, name := range []string{"infiniband", "ethernet", "ideal", "now", "infiniband"} {
-		m, err := machine.Load(name)
+		m, err := machine.LoadMachine(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,8 +85,8 @@ func TestPredictAll(t *testing.T) {
 			t.Errorf("%s: %s", o.Machine.Name, diff)
 		}
 	}
-	list[2].Median = true // of what a trace of means doesn't have
-	if _, failed, err := PredictAll(record(t, 2, timing.Stats, rounds), list); err == nil || failed != 2 {
+	list[2].MedianGaps = true // of what a trace of means doesn't have
+	if _, failed, err := PredictAll(record(t, 2, timing.ModeStats, rounds), list); err == nil || failed != 2 {
 		t.Errorf("%d: %v", failed, err)
 	}
 }

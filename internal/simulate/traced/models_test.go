@@ -24,18 +24,18 @@ const (
 // endsAt predicts what two ranks do and looks at when they end, without MPI_Init and MPI_Finalize.
 func endsAt(t *testing.T, what, also string, want int64, first, second func(r *recorder)) *Prediction {
 	t.Helper()
-	m, err := machine.Parse("plain", []byte(plain+also))
+	m, err := machine.ParseMachine("plain", []byte(plain+also))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := predict(t, record(t, 2, timing.Lossless, beside(first, second)), Options{Machine: m})
+	p := predict(t, record(t, 2, timing.ModeLossless, beside(first, second)), Options{Machine: m})
 	for rank, x := range p.Ranks {
 		if got := x.End/1000 - took - end; got != want {
 			t.Errorf("%s: rank %d ends after %d ns, want %d", what, rank, got, want)
 		}
 	}
 	for _, u := range p.Unmodelled {
-		if u.Kept && u.What != "MPI_Init" {
+		if u.KeepsRecordedTime && u.Description != "MPI_Init" {
 			t.Errorf("%s: not modelled: %+v", what, u)
 		}
 	}
@@ -112,7 +112,7 @@ func TestLocks(t *testing.T) {
 
 // Where single times are not known nobody knows who came first: locks are named.
 func TestUnordered(t *testing.T) {
-	r := record(t, 2, timing.Stats, func(r *recorder) {
+	r := record(t, 2, timing.ModeStats, func(r *recorder) {
 		r.call("MPI_Win_allocate", 30, 800, 1, noInfo, tracktest.World, 6, 0, own)
 		for range 3 {
 			r.call("MPI_Win_lock", 33, mpi.LockExclusive, 1, 0, own)
@@ -120,8 +120,8 @@ func TestUnordered(t *testing.T) {
 		}
 	})
 	for _, u := range predict(t, r, Options{}).Unmodelled {
-		if u.What == unordered {
-			if u.Calls != 6 || math.Abs(u.Ns-6*took) > took || u.Kept {
+		if u.Description == unordered {
+			if u.Calls != 6 || math.Abs(u.Ns-6*took) > took || u.KeepsRecordedTime {
 				t.Errorf("%+v", u)
 			}
 			return
@@ -244,13 +244,13 @@ func TestGroups(t *testing.T) {
 			complete(r)
 			wait(r)
 		}
-		m, err := machine.Parse("plain", []byte(plain))
+		m, err := machine.ParseMachine("plain", []byte(plain))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := predict(t, record(t, 2, timing.Lossless, both), Options{Machine: m})
+		p := predict(t, record(t, 2, timing.ModeLossless, both), Options{Machine: m})
 		for _, u := range p.Unmodelled {
-			if u.What != "MPI_Init" {
+			if u.Description != "MPI_Init" {
 				t.Errorf("not modelled: %+v", u)
 			}
 		}
@@ -262,7 +262,7 @@ func TestTwoGroups(t *testing.T) {
 	program := func(r *recorder) {
 		alone, both := int64(0x102), int64(own) // MPI_COMM_SELF
 		r.call("MPI_Intercomm_create", 50, alone, 0, tracktest.World, int64(1-r.Rank), 12, both, 0, int64(r.Rank), 0, 1, int64(1-r.Rank), 1, 0)
-		root := []int64{mpi.RootHere, 0}[r.Rank]
+		root := []int64{mpi.MPIRoot, 0}[r.Rank]
 		r.call("MPI_Bcast", 51, 1, 0, 400, byteType, root, both)
 		r.call("MPI_Reduce", 52, 1, 0, 1, another, 300, byteType, 0x21, root, both)
 	}
@@ -275,12 +275,12 @@ func TestTwoGroupsLater(t *testing.T) {
 		alone, both := int64(0x102), int64(own) // MPI_COMM_SELF
 		r.call("MPI_Intercomm_create", 50, alone, 0, tracktest.World, int64(1-r.Rank), 12, both, 0, int64(r.Rank), 0, 1, int64(1-r.Rank), 1, 0)
 		r.compute(uint64(3000 - 2900*r.Rank))
-		r.call("MPI_Ibcast", 51, 1, 0, 400, byteType, []int64{mpi.RootHere, 0}[r.Rank], both, 2)
+		r.call("MPI_Ibcast", 51, 1, 0, 400, byteType, []int64{mpi.MPIRoot, 0}[r.Rank], both, 2)
 		r.compute(uint64(300 * r.Rank))
 		r.wait(1, 0, 0)
 		r.compute(uint64(5000 * r.Rank))
 	}
-	sameAsSchedule(t, record(t, 2, timing.Lossless, program), 0)
+	sameAsSchedule(t, record(t, 2, timing.ModeLossless, program), 0)
 	endsAt(t, "a broadcast of two groups", "", 1204+3000+1600+5000, program, program)
 }
 
@@ -415,12 +415,12 @@ func TestAlgorithms(t *testing.T) {
 		r.barrier()
 	}
 	for also, want := range map[string]int64{"": 2 * 1600, "algorithms = \"openmpi\"\n": 1600 + 3*100} {
-		m, err := machine.Parse("plain", []byte(also+plain))
+		m, err := machine.ParseMachine("plain", []byte(also+plain))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := predict(t, record(t, 4, timing.Lossless, program), Options{Machine: m})
-		without := predict(t, record(t, 4, timing.Lossless, func(r *recorder) { r.barrier() }), Options{Machine: m})
+		p := predict(t, record(t, 4, timing.ModeLossless, program), Options{Machine: m})
+		without := predict(t, record(t, 4, timing.ModeLossless, func(r *recorder) { r.barrier() }), Options{Machine: m})
 		if got := (p.Ranks[0].End - without.Ranks[0].End) / 1000; got < want-300 || got > want+300 {
 			t.Errorf("%q: a reduction takes %d ns, about %d are wanted", also, got, want)
 		}

@@ -20,31 +20,31 @@ type partitioned struct {
 // handles resolves the handles that the rank passes; nil if unknown.
 func (w *writer) handles() *handles.Rank {
 	if w.own == nil {
-		w.own, _ = handles.Of(w.s.r).Rank(w.k)
+		w.own, _ = handles.TableOf(w.s.r).Rank(w.k)
 	}
 	return w.own
 }
 
 // started returns the persistent request that a call is about, and the call that made it. Of a call with
 // several it is that of the act at hand, if each has one.
-func (w *writer) started(c *trace.Call) (id int64, m handles.Making, ok bool) {
+func (w *writer) started(c *trace.Call) (id int64, m handles.Creation, ok bool) {
 	var v *trace.Value
 	n := 0
-	for i, r := range ops.Requests(c) {
+	for i, r := range ops.RequestsOf(c) {
 		if n = i + 1; i == w.act || v == nil {
 			v = r
 		}
 	}
-	if v == nil || n > 1 && n != w.acting || v.Type != trace.Request || v.Form != trace.RequestPersistent || w.handles() == nil {
+	if v == nil || n > 1 && n != w.acting || v.Type != trace.TypeRequest || v.Form != trace.RequestPersistent || w.handles() == nil {
 		return 0, m, false
 	}
-	m, ok = w.own.Request(v.ID, c.Stream, c.Index)
+	m, ok = w.own.RequestCreation(v.ID, c.Stream, c.Index)
 	return v.ID, m, ok
 }
 
 // parts begins a partitioned send; false if it has to be sent as a whole.
 func (w *writer) parts(c *trace.Call, x *ops.Operation) bool {
-	if w.s.function(x.Function).base != "Psend" || w.s.o.apart {
+	if w.s.function(x.StartedBy).base != "Psend" || w.s.o.apart {
 		return false
 	}
 	id, m, ok := w.started(c)
@@ -79,7 +79,7 @@ func (w *writer) readies(c *trace.Call) bool {
 	o := p.op
 	o.Bytes = p.size * int64(n)
 	if p.ready += n; p.ready < p.of { // nobody waits for it alone
-		o.Kind, o.Request = dataflow.Put, w.number()
+		o.Kind, o.Request = dataflow.OpPut, w.number()
 		w.spare = append(w.spare, o.Request)
 		w.add(o)
 		return true

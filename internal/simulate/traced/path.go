@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Path is the critical path of a prediction: what its end depends on.
-type Path struct {
+// A CriticalPath is the critical path of a prediction: what its end depends on.
+type CriticalPath struct {
 	EndPs int64      `json:"end_ps"`
 	Rank  int        `json:"rank"` // on which it ends
 	Hops  int        `json:"hops"` // over messages and collectives that ranks waited for
@@ -21,9 +21,9 @@ type Path struct {
 	Ranks []PathRank `json:"ranks"` // by what they add; those that add nothing are left out
 }
 
-// PathParts are what calls add to a path, in ps: what was computed before them, overhead, messages
+// PathTimes are what calls add to a path, in ps: what was computed before them, overhead, messages
 // and collectives that were waited for, calls without a model. All together are its end.
-type PathParts struct {
+type PathTimes struct {
 	Compute  int64 `json:"compute_ps"`
 	Overhead int64 `json:"overhead_ps"`
 	Transfer int64 `json:"transfer_ps"`
@@ -31,9 +31,9 @@ type PathParts struct {
 }
 
 // Sum is all that they add.
-func (p *PathParts) Sum() int64 { return p.Compute + p.Overhead + p.Transfer + p.Recorded }
+func (p *PathTimes) Sum() int64 { return p.Compute + p.Overhead + p.Transfer + p.Recorded }
 
-func (p *PathParts) add(s *dataflow.Share) {
+func (p *PathTimes) add(s *dataflow.PathShare) {
 	p.Compute += s.Compute
 	p.Overhead += s.Overhead
 	p.Transfer += s.Transfer
@@ -45,29 +45,29 @@ type PathSite struct {
 	Function string     `json:"function"`
 	Site     trace.Site `json:"-"`
 	Place    string     `json:"place"` // for whoever knows names of sites
-	PathParts
+	PathTimes
 }
 
 // A PathRank is all calls of one rank.
 type PathRank struct {
 	Rank int `json:"rank"`
-	PathParts
+	PathTimes
 }
 
-// CriticalPath predicts a run and finds what its end depends on. tree says which has its loops.
-func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, error) {
-	var open []*Source
+// FindCriticalPath predicts a run and finds what its end depends on. tree says which has its loops.
+func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*CriticalPath, error) {
+	var open []*ProgramSource
 	defer func() {
 		for _, s := range open {
 			s.Close()
 		}
 	}()
-	first, err := New(r, o)
+	first, err := NewSource(r, o)
 	if err != nil {
 		return nil, err
 	}
-	_, p, err := dataflow.RunPath(func() ([]dataflow.Program, error) {
-		s, err := New(r, o)
+	_, p, err := dataflow.SimulateWithPath(func() ([]dataflow.Program, error) {
+		s, err := NewSource(r, o)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, err
 		return nil, err
 	}
 	of := open[0].of
-	out := &Path{EndPs: p.End, Rank: of[p.Rank].rank, Hops: p.Hops}
+	out := &CriticalPath{EndPs: p.End, Rank: of[p.Rank].rank, Hops: p.Hops}
 	type key struct {
 		function string
 		site     trace.Site
@@ -94,20 +94,20 @@ func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, err
 			if k, err = r.Rank(x.rank); err != nil {
 				return nil, err
 			}
-			if around, err = loops.Of(x.rank, x.stream); err != nil {
+			if around, err = loops.LoopsAround(x.rank, x.stream); err != nil {
 				return nil, err
 			}
 		}
 		for _, n := range around[int(s.Site)] {
-			once.Get(in, n, func() *PathLoop { return new(PathLoop) }).add(s)
+			once.GetOrMake(in, n, func() *PathLoop { return new(PathLoop) }).add(s)
 		}
 		c, err := k.Terminal(int(s.Site))
 		if err != nil {
 			return nil, err
 		}
 		at := key{c.Name(), c.Site}
-		once.Get(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
-		once.Get(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
+		once.GetOrMake(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
+		once.GetOrMake(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
 	}
 	for n, l := range loops.List { // all loops around a listed one are listed, too
 		if in[n] != nil {
@@ -131,14 +131,14 @@ func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, err
 // A PathLoop is what the calls in a loop add to a path, on all ranks, those of loops in it included.
 type PathLoop struct {
 	show.Loop
-	PathParts
+	PathTimes
 }
 
 // within appends the loops in another, those that add most first, each before those in it.
 func within(list []show.Loop, in map[int]*PathLoop, around int, out []PathLoop) []PathLoop {
 	var numbers []int
 	for n := range list {
-		if in[n] != nil && list[n].Around == around {
+		if in[n] != nil && list[n].OuterLoop == around {
 			numbers = append(numbers, n)
 		}
 	}

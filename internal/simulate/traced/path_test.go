@@ -17,25 +17,25 @@ import (
 // What the end of a run depends on, worked out by hand: rank 0 computes before it sends, rank 1
 // less before it receives; then rank 1 computes and rank 0 waits.
 func TestCriticalPath(t *testing.T) {
-	m, err := machine.Parse("plain", []byte(plain))
+	m, err := machine.ParseMachine("plain", []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := record(t, 2, timing.Lossless, beside(
+	r := record(t, 2, timing.ModeLossless, beside(
 		func(r *recorder) { r.compute(5000); r.send(0, 1, 5); r.compute(300); r.recv(1, 6, 1) },
 		func(r *recorder) { r.compute(700); r.recv(0, 5, 0); r.compute(4000); r.send(0, 0, 6) }))
-	p, err := CriticalPath(r, Options{Machine: m}, calltree.Options{})
+	p, err := FindCriticalPath(r, Options{Machine: m}, calltree.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]PathParts{}
+	got := map[string]PathTimes{}
 	for _, s := range p.Sites {
-		got[s.Function] = s.PathParts
+		got[s.Function] = s.PathTimes
 	}
 	const ns = 1000
 	// The second message leaves 4,000 after the first came in, and MPI_Finalize begins when it has
 	// been received: a step of two ranks takes 1,200.
-	want := map[string]PathParts{
+	want := map[string]PathTimes{
 		"MPI_Init": {Recorded: 50 * ns}, "MPI_Send": {Compute: 9000 * ns},
 		"MPI_Recv": {Overhead: 200 * ns, Transfer: 2200 * ns}, "MPI_Finalize": {Transfer: end * ns},
 	}
@@ -56,7 +56,7 @@ func TestCriticalPath(t *testing.T) {
 
 // A path by loops: what is in an inner one is in the outer one, too, and what is in none is left out.
 func TestPathLoops(t *testing.T) {
-	r := record(t, 2, timing.Lossless, func(r *recorder) {
+	r := record(t, 2, timing.ModeLossless, func(r *recorder) {
 		r.compute(7000)
 		r.barrier()
 		for range 4 {
@@ -68,19 +68,19 @@ func TestPathLoops(t *testing.T) {
 			}
 		}
 	})
-	p, err := CriticalPath(r, Options{Machine: with(t, "")}, calltree.Options{})
+	p, err := FindCriticalPath(r, Options{Machine: with(t, "")}, calltree.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []PathLoop
 	for _, l := range p.Loops {
-		got = append(got, PathLoop{Loop: show.Loop{Depth: l.Depth, Rounds: l.Rounds, First: l.First}, PathParts: PathParts{Compute: l.Compute, Recorded: l.Recorded}})
+		got = append(got, PathLoop{Loop: show.Loop{Depth: l.Depth, MaxRounds: l.MaxRounds, FirstCall: l.FirstCall}, PathTimes: PathTimes{Compute: l.Compute, Recorded: l.Recorded}})
 	}
-	if len(p.Loops) != 1 || !strings.HasPrefix(p.Loops[0].First, "MPI_Sendrecv ") {
+	if len(p.Loops) != 1 || !strings.HasPrefix(p.Loops[0].FirstCall, "MPI_Sendrecv ") {
 		t.Fatalf("%+v", p.Loops)
 	}
 	want := []PathLoop{
-		{Loop: show.Loop{Depth: 0, Rounds: 4, First: p.Loops[0].First}, PathParts: PathParts{Compute: 1000 * 4 * (1000 + 3*100)}},
+		{Loop: show.Loop{Depth: 0, MaxRounds: 4, FirstCall: p.Loops[0].FirstCall}, PathTimes: PathTimes{Compute: 1000 * 4 * (1000 + 3*100)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -89,11 +89,11 @@ func TestPathLoops(t *testing.T) {
 
 // The same run by call: what calls take on both ranks together, and what is computed before them.
 func TestSites(t *testing.T) {
-	r := record(t, 2, timing.Lossless, beside(
+	r := record(t, 2, timing.ModeLossless, beside(
 		func(r *recorder) { r.compute(5000); r.send(0, 1, 5); r.compute(300); r.recv(1, 6, 1) },
 		func(r *recorder) { r.compute(700); r.recv(0, 5, 0); r.compute(4000); r.send(0, 0, 6) }))
-	p := predict(t, r, Options{Sites: true})
-	got := map[string]dataflow.Time{}
+	p := predict(t, r, Options{WithSiteTimes: true})
+	got := map[string]dataflow.RankTime{}
 	seen := map[int]bool{}
 	for rank := range 2 {
 		if seen[r.ClassOf(rank)] {
@@ -104,7 +104,7 @@ func TestSites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for site, x := range p.Sites[r.ClassOf(rank)] {
+		for site, x := range p.SiteTimes[r.ClassOf(rank)] {
 			c, err := k.Terminal(site)
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +120,7 @@ func TestSites(t *testing.T) {
 	}
 	delete(got, "MPI_Finalize")
 	const ns = 1000
-	want := map[string]dataflow.Time{
+	want := map[string]dataflow.RankTime{
 		"MPI_Init": {Recorded: 100 * ns}, "MPI_Send": {Compute: 9000 * ns, Overhead: 200 * ns},
 		// Rank 1 waits from 750 until 5,050, rank 0 from 5,450 until 10,250.
 		"MPI_Recv": {Compute: 1000 * ns, Overhead: 200 * ns, Wait: 9100 * ns, Transfer: 2200 * ns},

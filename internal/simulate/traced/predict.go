@@ -9,28 +9,28 @@ import (
 
 // A Prediction is what a trace's run would take elsewhere.
 type Prediction struct {
-	Machine    string          `json:"machine"`
-	Source     string          `json:"source"` // of the machine's figures
-	Mapping    string          `json:"mapping"`
-	CPU        float64         `json:"cpu"`
-	Gaps       string          `json:"gaps"`
-	Calls      uint64          `json:"calls"`
-	Operations uint64          `json:"operations"`
-	EndPs      int64           `json:"end_ps"`    // of the last rank
-	TracedNs   int64           `json:"traced_ns"` // of the traced run
-	Ranks      []dataflow.Time `json:"ranks"`
-	Unmodelled []Unmodelled    `json:"not_modelled"`
+	Machine       string              `json:"machine"`
+	FiguresSource string              `json:"source"` // of the machine's figures
+	Mapping       string              `json:"mapping"`
+	CPUSpeedup    float64             `json:"cpu"`
+	GapsKind      string              `json:"gaps"`
+	Calls         uint64              `json:"calls"`
+	Operations    uint64              `json:"operations"`
+	EndPs         int64               `json:"end_ps"`    // of the last rank
+	TracedNs      int64               `json:"traced_ns"` // of the traced run
+	Ranks         []dataflow.RankTime `json:"ranks"`
+	Unmodelled    []Unmodelled        `json:"not_modelled"`
 
-	Short dataflow.ShortCuts `json:"short_cuts"`
+	ShortCuts dataflow.ShortCuts `json:"short_cuts"`
 
-	Sites [][]dataflow.Time `json:"-"` // by class and terminal, over all ranks of the class, if they were asked for
+	SiteTimes [][]dataflow.RankTime `json:"-"` // by class and terminal, over all ranks of the class, if they were asked for
 
-	Path        *Path        `json:"critical_path,omitempty"`
-	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
+	CriticalPath *CriticalPath `json:"critical_path,omitempty"`
+	Sensitivity  *Sensitivity  `json:"sensitivity,omitempty"`
 }
 
 // Mean is the mean of the ranks' times.
-func (p *Prediction) Mean() (t dataflow.Time) {
+func (p *Prediction) Mean() (t dataflow.RankTime) {
 	n := int64(max(1, len(p.Ranks)))
 	for i := range p.Ranks { // each divided first, as sums may be too large
 		r := &p.Ranks[i]
@@ -46,13 +46,13 @@ func (p *Prediction) Mean() (t dataflow.Time) {
 
 // Predict simulates a trace.
 func Predict(r *trace.Reader, o Options) (*Prediction, error) {
-	s, err := New(r, o)
+	s, err := NewSource(r, o)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	p := &Prediction{Machine: o.Machine.Name, Source: o.Machine.Source, Mapping: o.mapping(), CPU: s.cpu, TracedNs: s.Traced()}
-	if p.Gaps, err = s.gaps(); err != nil {
+	p := &Prediction{Machine: o.Machine.Name, FiguresSource: o.Machine.FiguresSource, Mapping: o.mapping(), CPUSpeedup: s.cpu, TracedNs: s.TracedRunNs()}
+	if p.GapsKind, err = s.gaps(); err != nil {
 		return nil, err
 	}
 	if p.Calls, err = s.Calls(); err != nil {
@@ -62,41 +62,41 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sites *dataflow.Sites
-	if o.Sites {
-		sites = &dataflow.Sites{GroupOf: make([]int, len(programs)), Times: make([][]dataflow.Time, r.Classes())}
+	var sites *dataflow.CallTimes
+	if o.WithSiteTimes {
+		sites = &dataflow.CallTimes{GroupOf: make([]int, len(programs)), GroupTimes: make([][]dataflow.RankTime, r.Classes())}
 		for i := range sites.GroupOf {
 			sites.GroupOf[i] = r.ClassOf(s.of[i].rank)
 		}
 	}
-	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites, Calls: s.each()})
+	result, err := dataflow.Simulate(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, SiteTimes: sites, EachCall: s.each()})
 	if err != nil {
 		return nil, s.explained(err)
 	}
-	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.Short = s.folded(result.Ranks), result.Ops, result.End(), s.Unmodelled(), result.Short
+	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.ShortCuts = s.folded(result.Ranks), result.Ops, result.EndPs(), s.Unmodelled(), result.ShortCuts
 	if sites != nil {
-		p.Sites = sites.Times
+		p.SiteTimes = sites.GroupTimes
 	}
 	return p, nil
 }
 
 // each reports calls in whole ns.
-func (s *Source) each() func(program int32, begin, end int64) {
-	if s.o.Calls == nil {
+func (s *ProgramSource) each() func(program int32, begin, end int64) {
+	if s.o.EachCall == nil {
 		return nil
 	}
 	return func(program int32, begin, end int64) {
 		of := &s.of[program]
-		s.o.Calls(of.rank, of.stream, uint64(begin/1000), uint64(end/1000))
+		s.o.EachCall(of.rank, of.stream, uint64(begin/1000), uint64(end/1000))
 	}
 }
 
 // gaps says what is taken as the time between calls.
-func (s *Source) gaps() (string, error) {
-	if s.o.Median {
+func (s *ProgramSource) gaps() (string, error) {
+	if s.o.MedianGaps {
 		return "medians of places", nil
 	}
-	if s.o.Mean {
+	if s.o.MeanGaps {
 		return "means of places", nil
 	}
 	if own, err := s.timesKept(); err != nil || !own {
@@ -109,7 +109,7 @@ func (s *Source) gaps() (string, error) {
 }
 
 // explained says where the order of calls may be to blame for an error.
-func (s *Source) explained(err error) error {
+func (s *ProgramSource) explained(err error) error {
 	if len(s.of) == s.r.Ranks() && len(s.locks) == 0 {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *Source) explained(err error) error {
 }
 
 // timesKept reports whether the trace has the times of single calls on all ranks.
-func (s *Source) timesKept() (bool, error) {
+func (s *ProgramSource) timesKept() (bool, error) {
 	for rank := range s.r.Ranks() {
 		k, err := s.r.Rank(rank)
 		if err != nil {
@@ -131,7 +131,7 @@ func (s *Source) timesKept() (bool, error) {
 }
 
 func (o *Options) mapping() string {
-	if o.Nodes != nil {
+	if o.NodeOfRank != nil {
 		return "as listed"
 	}
 	return o.Mapping.String()

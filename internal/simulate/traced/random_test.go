@@ -51,7 +51,7 @@ func (a *author) end(r, i int) {
 	o := a.open[r][i]
 	a.open[r] = append(a.open[r][:i], a.open[r][i+1:]...)
 	ago := a.made[r] - o.number
-	ops := []dataflow.Op{{Kind: dataflow.Wait, Request: inner + int32(o.number)}}
+	ops := []dataflow.Op{{Kind: dataflow.OpWait, Request: inner + int32(o.number)}}
 	a.add(r, ops, func(r *recorder) {
 		if o.from < 0 {
 			r.call("MPI_Wait", 14, 2*ago, 3)
@@ -64,7 +64,7 @@ func (a *author) end(r, i int) {
 // message has one rank send to another.
 func (a *author) message(from, to int, bytes, tag int64) {
 	bool := func(what string) bool { return rapid.Bool().Draw(a.t, what) }
-	send := dataflow.Op{Kind: dataflow.Send, Peer: int32(to), Tag: tag, Bytes: bytes, Request: dataflow.NoRequest}
+	send := dataflow.Op{Kind: dataflow.OpSend, Peer: int32(to), Tag: tag, Bytes: bytes, Request: dataflow.NoRequest}
 	switch {
 	case bool("isend"):
 		send.Request = inner + int32(a.made[from])
@@ -72,14 +72,14 @@ func (a *author) message(from, to int, bytes, tag int64) {
 		a.made[from]++
 		a.add(from, []dataflow.Op{send}, func(r *recorder) { r.isend(bytes, int64(to), tag) })
 	case !a.no && bool("ssend"):
-		send.Synchronous = true
+		send.IsSynchronous = true
 		a.add(from, []dataflow.Op{send}, func(r *recorder) {
 			r.call("MPI_Ssend", 18, 1, 0, bytes, byteType, int64(to), tag, tracktest.World)
 		})
 	default:
 		a.add(from, []dataflow.Op{send}, func(r *recorder) { r.send(bytes, int64(to), tag) })
 	}
-	get := dataflow.Op{Kind: dataflow.Receive, Peer: int32(from), Tag: tag, Request: dataflow.NoRequest}
+	get := dataflow.Op{Kind: dataflow.OpReceive, Peer: int32(from), Tag: tag, Request: dataflow.NoRequest}
 	asked, wanted := int64(from), tag
 	if bool("any source") {
 		asked = mpi.AnySource
@@ -103,8 +103,8 @@ func (a *author) message(from, to int, bytes, tag int64) {
 func (a *author) exchange(x, y int, bytes int64) {
 	for _, r := range [][2]int{{x, y}, {y, x}} {
 		a.add(r[0], []dataflow.Op{
-			{Kind: dataflow.Receive, Peer: int32(r[1]), Tag: 3, Request: 0}, {Kind: dataflow.Send, Peer: int32(r[1]), Tag: 3, Bytes: bytes, Request: 1},
-			{Kind: dataflow.Wait, Request: 1}, {Kind: dataflow.Wait, Request: 0},
+			{Kind: dataflow.OpReceive, Peer: int32(r[1]), Tag: 3, Request: 0}, {Kind: dataflow.OpSend, Peer: int32(r[1]), Tag: 3, Bytes: bytes, Request: 1},
+			{Kind: dataflow.OpWait, Request: 1}, {Kind: dataflow.OpWait, Request: 0},
 		}, func(rec *recorder) { rec.sendrecv(bytes, int64(r[1])) })
 	}
 }
@@ -149,7 +149,7 @@ func draw(t *rapid.T, synchronous bool) (*author, *trace.Reader) {
 		gaps[r.Rank] = x.gaps
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return gaps[rank][i], took })
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return gaps[rank][i], took })
 	}
 	return a, mergetest.Open(t, tracks, nil)
 }
@@ -157,11 +157,11 @@ func draw(t *rapid.T, synchronous bool) (*author, *trace.Reader) {
 // What comes out of a trace is what the ranks did: simulated from the trace they take the same
 // time, to the picosecond, as simulated from what they were told to do.
 func TestRandom(t *testing.T) {
-	near, err := machine.Parse("plain", []byte("[[level]]\nname = \"node\"\nranks = 2\nsend_overhead_ns = 30\neager = [[0, 70]]\n"+plain))
+	near, err := machine.ParseMachine("plain", []byte("[[level]]\nname = \"node\"\nranks = 2\nsend_overhead_ns = 30\neager = [[0, 70]]\n"+plain))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ideal, err := machine.Load("ideal")
+	ideal, err := machine.LoadMachine("ideal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,22 +172,22 @@ func TestRandom(t *testing.T) {
 			for rank := range programs {
 				var l list
 				for _, x := range a.ranks[rank] {
-					l = append(append(l, dataflow.Op{Time: int64(x.gap * 1000)}), x.ops...)
+					l = append(append(l, dataflow.Op{TimePs: int64(x.gap * 1000)}), x.ops...)
 				}
 				programs[rank] = &l
 			}
-			want, err := dataflow.Run(programs, m.Place(len(programs), machine.Cyclic), dataflow.Options{})
+			want, err := dataflow.Simulate(programs, m.PlaceRanks(len(programs), machine.MappingCyclic), dataflow.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Predict(r, Options{Machine: m, Mapping: machine.Cyclic})
+			got, err := Predict(r, Options{Machine: m, Mapping: machine.MappingCyclic})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want.Ranks, got.Ranks); diff != "" {
 				t.Fatal(m.Name, diff)
 			}
-			sameOneByOne(t, r, Options{Machine: m, Mapping: machine.Cyclic, Mean: rapid.Bool().Draw(t, "means")})
+			sameOneByOne(t, r, Options{Machine: m, Mapping: machine.MappingCyclic, MeanGaps: rapid.Bool().Draw(t, "means")})
 		}
 	})
 }
@@ -199,7 +199,7 @@ func TestGOAL(t *testing.T) {
 		_, r := draw(t, false)
 		sameAsSchedule(t, r, rapid.SampledFrom([]uint64{0, 700}).Draw(t, "latency"))
 	})
-	sameAsSchedule(t, record(t, 7, timing.Lossless, rounds), 0) // the schedule has messages for the end of the run
+	sameAsSchedule(t, record(t, 7, timing.ModeLossless, rounds), 0) // the schedule has messages for the end of the run
 }
 
 func sameAsSchedule(t interface {
@@ -207,7 +207,7 @@ func sameAsSchedule(t interface {
 	Fatal(...any)
 }, r *trace.Reader, latency uint64) {
 	t.Helper()
-	m, err := machine.Parse("m", fmt.Appendf(nil, "[[level]]\nname = \"switch\"\neager = [[0, %d]]\n", latency))
+	m, err := machine.ParseMachine("m", fmt.Appendf(nil, "[[level]]\nname = \"switch\"\neager = [[0, %d]]\n", latency))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func sameAsSchedule(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true})
+	calls, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func sameOneByOne(t interface {
 }
 
 func TestCompiled(t *testing.T) {
-	m, err := machine.Load("infiniband")
+	m, err := machine.LoadMachine("infiniband")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestCompiled(t *testing.T) {
 		}
 		r := mergetest.Run(t, ranks, p)
 		sameOneByOne(t, r, Options{Machine: m})
-		s, err := New(r, Options{Machine: m})
+		s, err := NewSource(r, Options{Machine: m})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 // A prediction written as a trace has the same calls at the times of the prediction: each rank
 // ends when it was predicted to, and simulated again the trace gives the same but for what is less than a ns.
 func TestRetimed(t *testing.T) {
-	m, err := machine.Parse("plain", []byte(plain))
+	m, err := machine.ParseMachine("plain", []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestRetimed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := Predict(r, Options{Machine: m, Calls: times.Add, single: single})
+			p, err := Predict(r, Options{Machine: m, EachCall: times.AddCallTimes, single: single})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestRetimed(t *testing.T) {
 					t.Fatal(err)
 				}
 				sum := uint64(0)
-				for x, err := range k.Timings(0) {
+				for x, err := range k.TimedTerminals(0) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -71,11 +71,11 @@ func traceOf(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := sections.Encode(c)
+	data, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := trace.NewBytes(data, "there")
+	there, err := trace.ReadBytes(data, "there")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 
 // A Variation is what would be if something of a machine were otherwise.
 type Variation struct {
-	What  string `json:"what"`
-	EndPs int64  `json:"end_ps"`
+	Description string `json:"what"`
+	EndPs       int64  `json:"end_ps"`
 }
 
 // A Sensitivity says what the time of a run depends on.
@@ -43,20 +43,20 @@ var variations = []struct {
 // PredictVariations predicts a run on machines that differ from one on which it takes as long as p says.
 func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 	s := &Sensitivity{}
-	if o.Recorder == nil { // another machine makes the trace no other
-		o.Recorder = &o.Machine.TracingCost
+	if o.TracingCost == nil { // another machine makes the trace no other
+		o.TracingCost = &o.Machine.TracingCost
 	}
 	base := *o.Machine
-	base.CPU = p.CPU
+	base.CPUSpeedup = p.CPUSpeedup
 	var list []Options
 	vary := func(what string, m *machine.Machine, factors []float64) {
 		x := o
-		x.Machine, x.CPU, x.factors = m, 0, factors
+		x.Machine, x.CPUSpeedup, x.factors = m, 0, factors
 		list = append(list, x)
-		s.Variations = append(s.Variations, Variation{What: what})
+		s.Variations = append(s.Variations, Variation{Description: what})
 	}
 	for _, v := range variations {
-		vary(v.what, base.With(changes[v.of](v.factor)), o.factors)
+		vary(v.what, base.WithChange(changes[v.of](v.factor)), o.factors)
 	}
 	mean := p.Mean()
 	factors := make([]float64, len(p.Ranks)) // a tenth of the way to the mean
@@ -67,15 +67,15 @@ func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity,
 		}
 	}
 	vary("imbalance 10 % less", &base, factors)
-	ideal, err := machine.Load("ideal")
+	ideal, err := machine.LoadMachine("ideal")
 	if err != nil {
 		return nil, err
 	}
-	ideal.CPU = p.CPU
+	ideal.CPUSpeedup = p.CPUSpeedup
 	vary("messages take no time", ideal, o.factors)
 	all, failed, err := PredictAll(r, list)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Variations[failed].What, err)
+		return nil, fmt.Errorf("%s: %w", s.Variations[failed].Description, err)
 	}
 	for i, p := range all {
 		s.Variations[i].EndPs = p.EndPs
@@ -98,32 +98,36 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// A Range is a property of a machine that is multiplied with factors from one to another.
-type Range struct {
-	What     string
-	From, To float64
-	Points   int
+// A PropertyRange is a property of a machine that is multiplied with factors from one to another.
+type PropertyRange struct {
+	Property   string
+	From, To   float64
+	PointCount int
 }
 
 // changes are what can be varied.
-var changes = map[string]func(factor float64) machine.Change{
-	"latency": func(f float64) machine.Change { return machine.Change{Latency: f, Bytes: 1, Overhead: 1, Compute: 1} },
-	"bandwidth": func(f float64) machine.Change {
-		return machine.Change{Latency: 1, Bytes: 1 / f, Overhead: 1, Compute: 1}
+var changes = map[string]func(factor float64) machine.MachineChange{
+	"latency": func(f float64) machine.MachineChange {
+		return machine.MachineChange{Latency: f, Bytes: 1, Overhead: 1, Compute: 1}
 	},
-	"overhead": func(f float64) machine.Change { return machine.Change{Latency: 1, Bytes: 1, Overhead: f, Compute: 1} },
-	"cpu": func(f float64) machine.Change {
-		return machine.Change{Latency: 1, Bytes: 1, Overhead: 1, Compute: 1 / f}
+	"bandwidth": func(f float64) machine.MachineChange {
+		return machine.MachineChange{Latency: 1, Bytes: 1 / f, Overhead: 1, Compute: 1}
+	},
+	"overhead": func(f float64) machine.MachineChange {
+		return machine.MachineChange{Latency: 1, Bytes: 1, Overhead: f, Compute: 1}
+	},
+	"cpu": func(f float64) machine.MachineChange {
+		return machine.MachineChange{Latency: 1, Bytes: 1, Overhead: 1, Compute: 1 / f}
 	},
 }
 
 // ParseRange reads WHAT=FROM:TO or WHAT=FROM:TO:POINTS.
-func ParseRange(text string) (x Range, err error) {
+func ParseRange(text string) (x PropertyRange, err error) {
 	what, rest, _ := strings.Cut(text, "=")
 	if changes[what] == nil {
 		return x, fmt.Errorf("no %q to vary: %s", what, strings.Join(slices.Sorted(maps.Keys(changes)), ", "))
 	}
-	x = Range{What: what, Points: 7}
+	x = PropertyRange{Property: what, PointCount: 7}
 	parts := strings.Split(rest, ":")
 	bad := fmt.Errorf("%q: how often as much, from 0.000001 to 1000000: bandwidth=1:100, or in how many steps: bandwidth=1:100:5", text)
 	if len(parts) != 2 && len(parts) != 3 {
@@ -135,7 +139,7 @@ func ParseRange(text string) (x Range, err error) {
 		}
 	}
 	if len(parts) == 3 {
-		if x.Points, err = strconv.Atoi(parts[2]); err != nil || x.Points < 2 || x.Points > 1000 {
+		if x.PointCount, err = strconv.Atoi(parts[2]); err != nil || x.PointCount < 2 || x.PointCount > 1000 {
 			return x, bad
 		}
 	}
@@ -143,11 +147,11 @@ func ParseRange(text string) (x Range, err error) {
 }
 
 // Factors are those of a range, at equal ratios.
-func (x Range) Factors() (list []float64) {
-	for i := range x.Points {
-		list = append(list, x.From*math.Pow(x.To/x.From, float64(i)/float64(x.Points-1)))
+func (x PropertyRange) Factors() (list []float64) {
+	for i := range x.PointCount {
+		list = append(list, x.From*math.Pow(x.To/x.From, float64(i)/float64(x.PointCount-1)))
 	}
-	list[x.Points-1] = x.To
+	list[x.PointCount-1] = x.To
 	return list
 }
 
@@ -158,21 +162,21 @@ type VariedPrediction struct {
 }
 
 // Sweep predicts a run for all factors of a range.
-func Sweep(r *trace.Reader, o Options, x Range) (list []VariedPrediction, err error) {
+func Sweep(r *trace.Reader, o Options, x PropertyRange) (list []VariedPrediction, err error) {
 	base := *o.Machine
-	if o.CPU > 0 {
-		base.CPU = o.CPU
+	if o.CPUSpeedup > 0 {
+		base.CPUSpeedup = o.CPUSpeedup
 	}
-	o.CPU = 0
+	o.CPUSpeedup = 0
 	factors := x.Factors()
 	var options []Options
 	for _, f := range factors {
-		o.Machine = base.With(changes[x.What](f))
+		o.Machine = base.WithChange(changes[x.Property](f))
 		options = append(options, o)
 	}
 	all, failed, err := PredictAll(r, options)
 	if err != nil {
-		return nil, fmt.Errorf("with %g times the %s: %w", factors[failed], x.What, err)
+		return nil, fmt.Errorf("with %g times the %s: %w", factors[failed], x.Property, err)
 	}
 	for i, p := range all {
 		list = append(list, VariedPrediction{factors[i], p})

@@ -7,7 +7,7 @@ import "github.com/spoor-hpc/spoor/trace"
 type sequence struct {
 	of    *trace.Leaves
 	k     *trace.Rank
-	main  trace.Round
+	main  trace.OuterLoop
 	begin uint64 // how many visits were skipped
 	first *chunk // until one has passed it
 	size  int
@@ -33,11 +33,11 @@ type visited struct {
 const shareAhead, aloneAhead = 1024, 16
 
 // sequenceOf returns that of a rank, whose places are those of others too if it is shared.
-func (s *Source) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequence {
+func (s *ProgramSource) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequence {
 	if x := s.sequences[of]; share && x != nil {
 		return x
 	}
-	x := &sequence{of: of, k: k, main: of.Cursor(k).Main(), size: aloneAhead}
+	x := &sequence{of: of, k: k, main: of.Cursor(k).MainLoop(), size: aloneAhead}
 	if share {
 		x.size = shareAhead
 		s.sequences[of] = x
@@ -71,7 +71,7 @@ func (x *sequence) fill(s *chunk) {
 	s.visits = make([]visited, 0, x.size)
 	for len(s.visits) < x.size {
 		v := visited{leaf: -1}
-		v.left, v.between = s.cursor.Left(x.main)
+		v.left, v.between = s.cursor.RoundsLeft(x.main)
 		leaf, loops, ok := s.cursor.Next()
 		if v.enters = loops > 0; ok {
 			v.leaf = int32(leaf)

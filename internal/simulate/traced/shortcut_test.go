@@ -31,33 +31,33 @@ func TestShortCuts(t *testing.T) {
 		rounds uint64
 		ranks  int
 	}{
-		{"unequal work", record(t, 8, timing.Stats, rounds), 10, 8},
-		{"around", record(t, 8, timing.Stats, around), 900, 1},
-		{"around, lossless", record(t, 8, timing.Lossless, around), 0, 8},
+		{"unequal work", record(t, 8, timing.ModeStats, rounds), 10, 8},
+		{"around", record(t, 8, timing.ModeStats, around), 900, 1},
+		{"around, lossless", record(t, 8, timing.ModeLossless, around), 0, 8},
 		{"stencil", mergetest.Run(t, 9, tracktest.Stencil(400)), 300, 9},
 		{"butterfly", mergetest.Run(t, 8, tracktest.Butterfly(400)), 300, 8},
 		{"transpose", mergetest.Run(t, 9, tracktest.Transpose(400)), 300, 9},
 	} {
-		m, err := machine.Load("infiniband")
+		m, err := machine.LoadMachine("infiniband")
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := Options{Machine: m, EachRank: true, EachRound: true}
 		want := predict(t, c.r, o)
-		if want.Short.Rounds > 0 || want.Short.Ranks != len(want.Ranks) {
-			t.Errorf("%s: short cuts that are switched off: %+v", c.name, want.Short)
+		if want.ShortCuts.SkippedRounds > 0 || want.ShortCuts.SimulatedRanks != len(want.Ranks) {
+			t.Errorf("%s: short cuts that are switched off: %+v", c.name, want.ShortCuts)
 		}
 		for _, o.EachRank = range []bool{false, true} {
 			for _, o.EachRound = range []bool{false, true} {
 				got := predict(t, c.r, o)
-				if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Prediction{}, "Short")); diff != "" {
-					t.Errorf("%s: %+v: %s", c.name, got.Short, diff)
+				if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Prediction{}, "ShortCuts")); diff != "" {
+					t.Errorf("%s: %+v: %s", c.name, got.ShortCuts, diff)
 				}
-				if !o.EachRound && got.Short.Rounds < c.rounds {
-					t.Errorf("%s: %d rounds passed over", c.name, got.Short.Rounds)
+				if !o.EachRound && got.ShortCuts.SkippedRounds < c.rounds {
+					t.Errorf("%s: %d rounds passed over", c.name, got.ShortCuts.SkippedRounds)
 				}
-				if !o.EachRank && got.Short.Ranks > c.ranks {
-					t.Errorf("%s: %d ranks simulated", c.name, got.Short.Ranks)
+				if !o.EachRank && got.ShortCuts.SimulatedRanks > c.ranks {
+					t.Errorf("%s: %d ranks simulated", c.name, got.ShortCuts.SimulatedRanks)
 				}
 			}
 		}
@@ -67,14 +67,14 @@ func TestShortCuts(t *testing.T) {
 // A large collective is a formula unless messages are asked for, and takes about as long either way.
 func TestMessages(t *testing.T) {
 	const ranks = 300
-	r := record(t, ranks, timing.Stats, func(r *recorder) {
+	r := record(t, ranks, timing.ModeStats, func(r *recorder) {
 		r.call("MPI_Bcast", 20, 1, 0, 1<<20, byteType, 0, tracktest.World)
 	})
-	m, err := machine.Load("infiniband")
+	m, err := machine.LoadMachine("infiniband")
 	if err != nil {
 		t.Fatal(err)
 	}
-	formula, messages := predict(t, r, Options{Machine: m}), predict(t, r, Options{Machine: m, Messages: true})
+	formula, messages := predict(t, r, Options{Machine: m}), predict(t, r, Options{Machine: m, CollectivesAsMessages: true})
 	if more := messages.Operations - formula.Operations; more < 2*(ranks-1)*ranks { // pieces go around
 		t.Errorf("%d operations, %d by formulas", messages.Operations, formula.Operations)
 	}

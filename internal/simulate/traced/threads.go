@@ -49,7 +49,7 @@ type turnMeeting struct {
 const threadContexts = -1 << 30
 
 // threadsOf returns what is known of a rank's threads; nil if it has one.
-func (s *Source) threadsOf(k *trace.Rank) (*threads, error) {
+func (s *ProgramSource) threadsOf(k *trace.Rank) (*threads, error) {
 	n := k.Streams()
 	if n == 1 {
 		return nil, nil
@@ -64,7 +64,7 @@ func (s *Source) threadsOf(k *trace.Rank) (*threads, error) {
 			continue
 		}
 		t.with = append(t.with, stream)
-		if t.first[stream] = walk.Timed().Start - s.calls.First; t.main < 0 || t.first[stream] < t.first[t.main] {
+		if t.first[stream] = walk.Timed().Start - s.calls.StartNs; t.main < 0 || t.first[stream] < t.first[t.main] {
 			t.main = stream
 		}
 	}
@@ -84,12 +84,12 @@ func (s *Source) threadsOf(k *trace.Rank) (*threads, error) {
 }
 
 // findTurns finds where threads wait for each other as one uses what another made.
-func (t *threads) findTurns(s *Source, k *trace.Rank) error {
+func (t *threads) findTurns(s *ProgramSource, k *trace.Rank) error {
 	t.turns, t.waits = make([][]turnMeeting, k.Streams()), make([][]turnMeeting, k.Streams())
 	if s.o.apart {
 		return nil // threads of a schedule wait for nothing else
 	}
-	lists, err := handles.Turns(k)
+	lists, err := handles.ThreadDependencies(k)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (t *threads) findTurns(s *Source, k *trace.Rank) error {
 		for _, x := range list {
 			context := threadContexts + s.strands
 			s.strands++
-			t.waits[stream] = append(t.waits[stream], turnMeeting{x.Index, context})
-			t.turns[x.Stream] = append(t.turns[x.Stream], turnMeeting{x.Call, context})
+			t.waits[stream] = append(t.waits[stream], turnMeeting{x.LaterCall, context})
+			t.turns[x.EarlierStream] = append(t.turns[x.EarlierStream], turnMeeting{x.EarlierCall, context})
 		}
 	}
 	for _, list := range t.turns {
@@ -111,7 +111,7 @@ func (t *threads) findTurns(s *Source, k *trace.Rank) error {
 func (t *threads) let(w *writer, call uint64) {
 	list := &t.turns[w.thread]
 	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Root: true, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, IsRoot: true, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -122,13 +122,13 @@ func (t *threads) wait(w *writer, call uint64) {
 		t.tell(w, math.MaxInt64) // those that it waits for have begun, whatever means say
 	}
 	for ; len(*list) > 0 && (*list)[0].call <= call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
 // meet is a meeting of threads of a rank.
 func (t *threads) meet(stream int, how dataflow.Meeting, root bool, members int) dataflow.Op {
-	return dataflow.Op{Kind: dataflow.Meet, Meeting: how, Root: root, Members: int32(members), Context: t.context + int32(stream), Nth: 1, Request: dataflow.NoRequest}
+	return dataflow.Op{Kind: dataflow.OpMeet, Meeting: how, IsRoot: root, Members: int32(members), Context: t.context + int32(stream), MatchIndex: 1, Request: dataflow.NoRequest}
 }
 
 // turn has the writer go on with the calls of a thread.
@@ -202,7 +202,7 @@ type threadSplitter struct {
 }
 
 type shared struct {
-	kind          dataflow.Kind
+	kind          dataflow.OpKind
 	peer, context int32
 	tag           int64
 }
@@ -231,24 +231,24 @@ func (p *threadProgram) Next() ([]dataflow.Op, error) {
 func (p *threadSplitter) split(o *dataflow.Op) {
 	op := *o
 	switch o.Kind {
-	case dataflow.Send, dataflow.Receive, dataflow.Meet:
-		if op.Nth == 0 {
+	case dataflow.OpSend, dataflow.OpReceive, dataflow.OpMeet:
+		if op.MatchIndex == 0 {
 			k := shared{o.Kind, o.Peer, o.Context, o.Tag}
 			p.counts[k]++
-			op.Nth = p.counts[k]
+			op.MatchIndex = p.counts[k]
 		}
 	}
 	p.queues[o.Thread] = append(p.queues[o.Thread], op)
 }
 
 // split returns the programs of a rank's threads, the main one first, and their streams.
-func (s *Source) split(k *trace.Rank, t *threads) (programs []dataflow.Program, streams []int) {
+func (s *ProgramSource) split(k *trace.Rank, t *threads) (programs []dataflow.Program, streams []int) {
 	x := &threadSplitter{queues: make([][]dataflow.Op, len(t.strands)), counts: make(map[shared]int32)}
 	var stop func()
 	x.next, stop = iter.Pull2(s.program(k.Number(), t))
 	s.stops = append(s.stops, stop)
 	add := func(stream int) {
-		programs = append(programs, &dataflow.Thread{Program: &threadProgram{x, stream}, Rank: k.Number()})
+		programs = append(programs, &dataflow.ThreadProgram{Program: &threadProgram{x, stream}, Rank: k.Number()})
 		streams = append(streams, stream)
 	}
 	add(t.main)
@@ -261,7 +261,7 @@ func (s *Source) split(k *trace.Rank, t *threads) (programs []dataflow.Program, 
 }
 
 // folded returns the times of ranks: of several threads, those of the one that ends last.
-func (s *Source) folded(times []dataflow.Time) []dataflow.Time {
+func (s *ProgramSource) folded(times []dataflow.RankTime) []dataflow.RankTime {
 	ranks := s.r.Ranks()
 	for i := ranks; i < len(times); i++ {
 		if x := &times[s.of[i].rank]; times[i].End > x.End {

@@ -50,11 +50,11 @@ func recordTeams(t *testing.T, program func(m *team)) *trace.Reader {
 		gaps[r.Rank] = m.gaps
 	})
 	for rank, tr := range tracks {
-		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return gaps[rank][0][i], took })
-		for len(tr.Log.Streams) < len(tr.Streams) {
-			tr.Log.Streams = append(tr.Log.Streams, iter.Seq2[[]timing.Entry, error](func(yield func([]timing.Entry, error) bool) {
+		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return gaps[rank][0][i], took })
+		for len(tr.TimeLog.Streams) < len(tr.Streams) {
+			tr.TimeLog.Streams = append(tr.TimeLog.Streams, iter.Seq2[[]timing.CallEntry, error](func(yield func([]timing.CallEntry, error) bool) {
 				for _, gap := range gaps[rank][1] {
-					if !yield([]timing.Entry{{Duration: took, Gap: gap}}, nil) {
+					if !yield([]timing.CallEntry{{Duration: took, Gap: gap}}, nil) {
 						return
 					}
 				}
@@ -129,7 +129,7 @@ var teams = []struct {
 // Threads of a rank go on side by side; the second begins a while after a call of the first, and the end waits for both.
 func TestTeams(t *testing.T) {
 	for _, c := range teams {
-		m, err := machine.Parse("plain", []byte(plain))
+		m, err := machine.ParseMachine("plain", []byte(plain))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,11 +147,11 @@ func TestTeams(t *testing.T) {
 			}
 		}
 		for _, u := range p.Unmodelled {
-			if u.What != "MPI_Init" {
+			if u.Description != "MPI_Init" {
 				t.Errorf("%s: not modelled: %+v", c.name, u)
 			}
 		}
-		path, err := CriticalPath(r, Options{Machine: m}, calltree.Options{})
+		path, err := FindCriticalPath(r, Options{Machine: m}, calltree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestTeams(t *testing.T) {
 func TestTeamsRetimed(t *testing.T) {
 	for _, c := range teams {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := machine.Parse("plain", []byte(plain))
+			m, err := machine.ParseMachine("plain", []byte(plain))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,9 +181,9 @@ func TestTeamsRetimed(t *testing.T) {
 			defer times.Close()
 			type call struct{ begin, end int64 }
 			told := make(map[[2]int][]call)
-			p := predict(t, r, Options{Machine: m, Calls: func(rank, stream int, begin, end uint64) {
+			p := predict(t, r, Options{Machine: m, EachCall: func(rank, stream int, begin, end uint64) {
 				told[[2]int{rank, stream}] = append(told[[2]int{rank, stream}], call{int64(begin), int64(end)})
-				times.Add(rank, stream, begin, end)
+				times.AddCallTimes(rank, stream, begin, end)
 			}})
 			there := traceOf(t, times)
 			for rank := range p.Ranks {

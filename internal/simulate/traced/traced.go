@@ -27,22 +27,22 @@ import (
 
 // Options say where and how a trace is simulated.
 type Options struct {
-	Machine  *machine.Machine
-	Mapping  machine.Mapping
-	CPU      float64 // how many times as fast as in the traced run everything is computed; 0: what the machine says
-	Nodes    []int   // by rank: which node it is on, in place of Mapping
-	Median   bool    // gaps are medians of places; the trace has to have them one by one
-	Mean     bool    // gaps are means of places, even where the trace has them one by one
-	Progress func(calls uint64)
+	Machine    *machine.Machine
+	Mapping    machine.Mapping
+	CPUSpeedup float64 // how many times as fast as in the traced run everything is computed; 0: what the machine says
+	NodeOfRank []int   // by rank: which node it is on, in place of Mapping
+	MedianGaps bool    // gaps are medians of places; the trace has to have them one by one
+	MeanGaps   bool    // gaps are means of places, even where the trace has them one by one
+	Progress   func(calls uint64)
 
-	Recorder            *machine.TracingCost // what tracing cost where the trace was made; nil: as much as Machine says
-	EachRank, EachRound bool                 // no short cuts, as in dataflow.Options
-	Messages            bool                 // collectives that wait for their end are messages, however many
-	Sites               bool                 // times of calls are asked for
+	TracingCost           *machine.TracingCost // what tracing cost where the trace was made; nil: as much as Machine says
+	EachRank, EachRound   bool                 // no short cuts, as in dataflow.Options
+	CollectivesAsMessages bool                 // collectives that wait for their end are messages, however many
+	WithSiteTimes         bool                 // times of calls are asked for
 
-	// Calls, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since the run
+	// EachCall, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since the run
 	// began.
-	Calls func(rank, stream int, begin, end uint64)
+	EachCall func(rank, stream int, begin, end uint64)
 
 	factors []float64 // by rank: what computing takes there, times this; nil: 1
 
@@ -51,8 +51,8 @@ type Options struct {
 	single bool // calls are looked at one by one
 }
 
-// A Source has the programs of a trace.
-type Source struct {
+// A ProgramSource has the programs of a trace.
+type ProgramSource struct {
 	Placement *machine.Placement
 
 	r     *trace.Reader
@@ -78,7 +78,7 @@ type Source struct {
 	placed     []placed // for ranks to come: side by side, as ranks take turns
 	known      map[string]*placedTimes
 	codes      *codes
-	levels     map[*handles.Comm]*machine.Level
+	levels     map[*handles.Comm]*machine.NetworkLevel
 	functions  []*function // by number
 
 	// What happens beside all else between a Meet with a request and the Wait for it, if
@@ -88,22 +88,22 @@ type Source struct {
 
 // An Unmodelled is what the simulation does not know how to predict.
 type Unmodelled struct {
-	What  string  `json:"what"` // a function, or a sentence
-	Calls uint64  `json:"calls"`
-	Ns    float64 `json:"ns"`    // recorded time of all ranks
-	Share float64 `json:"share"` // of the recorded time of all ranks
-	Kept  bool    `json:"kept"`  // it takes the same time in the simulation; else none
+	Description       string  `json:"what"` // a function, or a sentence
+	Calls             uint64  `json:"calls"`
+	Ns                float64 `json:"ns"`    // recorded time of all ranks
+	Share             float64 `json:"share"` // of the recorded time of all ranks
+	KeepsRecordedTime bool    `json:"kept"`  // it takes the same time in the simulation; else none
 }
 
-// New prepares a trace. It has to have times, and tracks of all ranks.
-func New(r *trace.Reader, o Options) (*Source, error) {
-	x := ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true, FineSync: true, IgnoreTimes: o.sizes, Progress: o.Progress}
-	calls, err := ops.New(r, x)
+// NewSource prepares a trace. It has to have times, and tracks of all ranks.
+func NewSource(r *trace.Reader, o Options) (*ProgramSource, error) {
+	x := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true, FineSync: true, IgnoreTimes: o.sizes, Progress: o.Progress}
+	calls, err := ops.NewSource(r, x)
 	if err == nil && o.sizes {
 		var one bool
 		if one, err = calls.OneThread(); err == nil && !one { // threads take turns by their times
 			x.IgnoreTimes = false
-			calls, err = ops.New(r, x)
+			calls, err = ops.NewSource(r, x)
 		}
 	}
 	if err != nil {
@@ -113,9 +113,9 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 }
 
 // from does so with the calls of a source that has all ranks from the beginning to the end.
-func from(calls *ops.Source, o Options) (*Source, error) {
+func from(calls *ops.Source, o Options) (*ProgramSource, error) {
 	r := calls.Reader
-	if err := r.NeedTimes(); err != nil {
+	if err := r.RequireTimes(); err != nil {
 		return nil, err
 	}
 	procs, err := r.Processes()
@@ -126,7 +126,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 		if r.ClassOf(rank) < 0 {
 			return nil, fmt.Errorf("rank %d left no track: what others wait for can't be known", rank)
 		}
-		if procs.At(rank).Lost > 0 {
+		if procs.At(rank).LostCalls > 0 {
 			return nil, fmt.Errorf("the trace lacks calls of rank %d: what others wait for can't be known", rank)
 		}
 		k, err := r.Rank(rank)
@@ -137,19 +137,19 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 			return nil, fmt.Errorf("rank %d calls MPI in %d threads: a rank of a schedule has at most %d CPUs", rank, n, mostCPUs)
 		}
 	}
-	s := &Source{
-		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
+	s := &ProgramSource{
+		Placement: o.Machine.PlaceRanks(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPUSpeedup, calls: calls,
 		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*reissue.ClassGaps), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
-		known: make(map[string]*placedTimes), codes: &codes{make(map[string][]dataflow.Op), make(map[string]*dataflow.Code), nil, make(map[string]uint64)}, levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
+		known: make(map[string]*placedTimes), codes: &codes{make(map[string][]dataflow.Op), make(map[string]*dataflow.CallCode), nil, make(map[string]uint64)}, levels: make(map[*handles.Comm]*machine.NetworkLevel), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
-	s.cpu = cmp.Or(s.cpu, o.Machine.CPU)
-	recorder := o.Recorder
+	s.cpu = cmp.Or(s.cpu, o.Machine.CPUSpeedup)
+	recorder := o.TracingCost
 	if recorder == nil {
 		recorder = &o.Machine.TracingCost
 	}
 	s.gap, s.call = float64(recorder.Gap)/1000, float64(recorder.Call)/1000
-	if o.Nodes != nil {
-		if s.Placement, err = o.Machine.PlaceOn(o.Nodes); err != nil {
+	if o.NodeOfRank != nil {
+		if s.Placement, err = o.Machine.PlaceOn(o.NodeOfRank); err != nil {
 			return nil, err
 		}
 	}
@@ -157,16 +157,16 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 }
 
 // Calls returns how many calls there are to simulate.
-func (s *Source) Calls() (uint64, error) { return s.calls.Calls() }
+func (s *ProgramSource) Calls() (uint64, error) { return s.calls.Calls() }
 
-// Traced is how long the traced run took, in ns.
-func (s *Source) Traced() int64 { return s.calls.Last }
+// TracedRunNs is how long the traced run took, in ns.
+func (s *ProgramSource) TracedRunNs() int64 { return s.calls.EndNs }
 
 // A threadOf is the rank and thread of a program.
 type threadOf struct{ rank, stream int }
 
 // Programs returns those of all ranks, then those of further threads. One goroutine has to use them all.
-func (s *Source) Programs() ([]dataflow.Program, error) {
+func (s *ProgramSource) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	s.of = make([]threadOf, len(programs))
 	if err := s.findLocks(); err != nil {
@@ -183,7 +183,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.Forget()
+		k.DropDistinct()
 		s.of[rank] = threadOf{rank, 0}
 		t, err := s.threadsOf(k)
 		if err != nil {
@@ -210,7 +210,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 }
 
 // Close ends unfinished programs.
-func (s *Source) Close() {
+func (s *ProgramSource) Close() {
 	for _, stop := range s.stops {
 		stop()
 	}
@@ -219,7 +219,7 @@ func (s *Source) Close() {
 
 // A written program is that of a rank whose calls are looked at one by one.
 type written struct {
-	s       *Source
+	s       *ProgramSource
 	rank    int
 	threads *threads // whose calls are taken together; nil: there is one
 	next    func() ([]dataflow.Op, error, bool)
@@ -236,35 +236,35 @@ func (p *written) Next() ([]dataflow.Op, error) {
 }
 
 // program yields operations of a rank, a number at a time.
-func (s *Source) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, error] {
+func (s *ProgramSource) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, error] {
 	return func(yield func([]dataflow.Op, error) bool) {
 		w := &writer{s: s, threads: t, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*handles.Comm]*commView), numbers: make(map[int32]int64)}
-		if err := s.calls.Rank(rank, w); err != nil && err != errStopped {
+		if err := s.calls.RunRank(rank, w); err != nil && err != errStopped {
 			yield(nil, err)
 		}
 	}
 }
 
 // Unmodelled returns what was not modelled, by decreasing time. It is known when all programs have ended.
-func (s *Source) Unmodelled() []Unmodelled {
+func (s *ProgramSource) Unmodelled() []Unmodelled {
 	var list []Unmodelled
 	for _, what := range slices.Sorted(maps.Keys(s.left)) {
 		u := *s.left[what]
-		u.What = what
+		u.Description = what
 		if s.ns > 0 {
 			u.Share = u.Ns / s.ns
 		}
 		list = append(list, u)
 	}
 	for _, l := range s.calls.Losses.List() {
-		list = append(list, Unmodelled{What: l.What, Calls: l.Count})
+		list = append(list, Unmodelled{Description: l.What, Calls: l.Count})
 	}
 	slices.SortStableFunc(list, func(a, b Unmodelled) int { return cmp.Compare(b.Ns, a.Ns) })
 	return list
 }
 
 // placesOf returns the places of a rank's program, and their times, which it adds to what the ranks took.
-func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []reissue.LeafGaps, error) {
+func (s *ProgramSource) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []reissue.LeafGaps, error) {
 	l := s.leaves[[2]int{k.Class(), stream}]
 	if l == nil {
 		l = k.Leaves(stream)
@@ -272,11 +272,11 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []reissue.L
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
-	list, own, err := once.Get(s.classes, k.Class(), func() *reissue.ClassGaps { return reissue.NewClassGaps(s.r) }).Of(k, l)
+	list, own, err := once.GetOrMake(s.classes, k.Class(), func() *reissue.ClassGaps { return reissue.NewClassGaps(s.r) }).LeafGapsOf(k, l)
 	for i := range list {
-		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
+		s.ns += list[i].TotalGap() + float64(list[i].Calls)*list[i].Duration
 	}
-	if err == nil && s.o.Median {
+	if err == nil && s.o.MedianGaps {
 		if !own {
 			return nil, nil, fmt.Errorf("the times of single calls of rank %d are not known: no medians", k.Number())
 		}
@@ -286,7 +286,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []reissue.L
 }
 
 // level is the level over which members of a communicator communicate; nil if some members are unknown.
-func (s *Source) level(c *handles.Comm) *machine.Level {
+func (s *ProgramSource) level(c *handles.Comm) *machine.NetworkLevel {
 	if l, ok := s.levels[c]; ok {
 		return l
 	}
@@ -294,7 +294,7 @@ func (s *Source) level(c *handles.Comm) *machine.Level {
 	if c.Remote != nil {
 		members = append(members, c.Remote.Members()...)
 	}
-	l := s.Placement.Widest(members)
+	l := s.Placement.WidestLevel(members)
 	if slices.Contains(members, -1) {
 		l = nil
 	}
@@ -304,14 +304,14 @@ func (s *Source) level(c *handles.Comm) *machine.Level {
 	return l
 }
 
-func (s *Source) leave(what string, calls uint64, ns float64, kept bool) {
-	u := once.Get(s.left, what, func() *Unmodelled { return &Unmodelled{Kept: kept} })
+func (s *ProgramSource) leave(what string, calls uint64, ns float64, kept bool) {
+	u := once.GetOrMake(s.left, what, func() *Unmodelled { return &Unmodelled{KeepsRecordedTime: kept} })
 	u.Calls += calls
 	u.Ns += ns
 }
 
 // factor is what computing takes on a rank, of what it would take.
-func (s *Source) factor(rank int) float64 {
+func (s *ProgramSource) factor(rank int) float64 {
 	if s.o.factors == nil {
 		return 1
 	}
@@ -319,7 +319,7 @@ func (s *Source) factor(rank int) float64 {
 }
 
 // computed turns recorded ns into ps of the simulated machine.
-func (s *Source) computed(ns float64) int64 {
+func (s *ProgramSource) computed(ns float64) int64 {
 	return int64(math.Round(min(max(ns, 0)*1000/s.cpu, 1e18)))
 }
 

@@ -102,7 +102,7 @@ rendezvous = [[0, 3200], [1000, 4200]]
 func predict(t *testing.T, r *trace.Reader, o Options) *Prediction {
 	t.Helper()
 	if o.Machine == nil {
-		m, err := machine.Parse("plain", []byte(plain))
+		m, err := machine.ParseMachine("plain", []byte(plain))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestByHand(t *testing.T) {
 			func(r *recorder) { r.compute(400); r.sendrecv(100, 0) },
 			[2][5]int64{{50 + 1700 + end, 0, 200, 300, 1200 + end}, {50 + 1700 + end, 400, 200, 400, 700 + end}}},
 	} {
-		r := record(t, 2, timing.Lossless, beside(c.first, c.second))
+		r := record(t, 2, timing.ModeLossless, beside(c.first, c.second))
 		p := predict(t, r, Options{})
 		var got [2][5]int64
 		for i, x := range p.Ranks {
@@ -205,12 +205,12 @@ func rounds(r *recorder) {
 // Where each call's own gap is known and where there is a mean of places alone, ranks that
 // compute the same each time take the same.
 func TestMeans(t *testing.T) {
-	series := record(t, 4, timing.Lossless, rounds)
-	own, mean := predict(t, series, Options{}), predict(t, series, Options{Mean: true})
-	if own.Gaps != "each call's own" || mean.Gaps != "means of places" {
-		t.Errorf("gaps are %s, and %s", own.Gaps, mean.Gaps)
+	series := record(t, 4, timing.ModeLossless, rounds)
+	own, mean := predict(t, series, Options{}), predict(t, series, Options{MeanGaps: true})
+	if own.GapsKind != "each call's own" || mean.GapsKind != "means of places" {
+		t.Errorf("gaps are %s, and %s", own.GapsKind, mean.GapsKind)
 	}
-	stats := predict(t, record(t, 4, timing.Stats, rounds), Options{})
+	stats := predict(t, record(t, 4, timing.ModeStats, rounds), Options{})
 	for i := range own.Ranks {
 		for _, other := range []*Prediction{mean, stats} {
 			a, b := float64(own.Ranks[i].Compute), float64(other.Ranks[i].Compute)
@@ -222,7 +222,7 @@ func TestMeans(t *testing.T) {
 	if a, b := float64(own.EndPs), float64(stats.EndPs); math.Abs(a-b) > 0.02*a {
 		t.Errorf("%.0f ps by single gaps, %.0f by means", a, b)
 	}
-	if half := predict(t, series, Options{CPU: 2}); 2*half.Ranks[3].Compute != own.Ranks[3].Compute {
+	if half := predict(t, series, Options{CPUSpeedup: 2}); 2*half.Ranks[3].Compute != own.Ranks[3].Compute {
 		t.Errorf("twice as fast: %d ps of %d", half.Ranks[3].Compute, own.Ranks[3].Compute)
 	}
 }
@@ -231,7 +231,7 @@ func TestMeans(t *testing.T) {
 // an even number of times and an odd one. What is not modelled has its share of what was traced.
 func TestMedians(t *testing.T) {
 	first, second := []uint64{5000, 100, 900, 100, 200}, []uint64{10, 10, 70, 20, 30}
-	r := record(t, 2, timing.Lossless, func(r *recorder) {
+	r := record(t, 2, timing.ModeLossless, func(r *recorder) {
 		for i := range first {
 			r.compute(first[i] * uint64(1+r.Rank))
 			r.call("MPI_Comm_rank", 20, 0x101, int64(r.Rank))
@@ -240,20 +240,20 @@ func TestMedians(t *testing.T) {
 		}
 	})
 	for _, one := range []bool{false, true} {
-		p := predict(t, r, Options{Median: true, single: one})
+		p := predict(t, r, Options{MedianGaps: true, single: one})
 		for rank, x := range p.Ranks {
 			if want := int64(1000 * ((5000+4*150)*(1+rank) + 5*20)); x.Compute != want {
 				t.Errorf("rank %d computes for %d ps, want %d", rank, x.Compute, want)
 			}
 		}
-		mean := predict(t, r, Options{Mean: true, single: one})
+		mean := predict(t, r, Options{MeanGaps: true, single: one})
 		for rank, x := range mean.Ranks {
 			if want := int64(1000 * ((5000+1300)*(1+rank) + 140)); x.Compute != want {
 				t.Errorf("rank %d computes for %d ps by means, want %d", rank, x.Compute, want)
 			}
 		}
-		if diff := cmp.Diff(mean.Unmodelled, p.Unmodelled); p.Gaps != "medians of places" || len(p.Unmodelled) == 0 || diff != "" {
-			t.Error(p.Gaps, p.Unmodelled, diff)
+		if diff := cmp.Diff(mean.Unmodelled, p.Unmodelled); p.GapsKind != "medians of places" || len(p.Unmodelled) == 0 || diff != "" {
+			t.Error(p.GapsKind, p.Unmodelled, diff)
 		}
 	}
 }
@@ -261,11 +261,11 @@ func TestMedians(t *testing.T) {
 // On a machine where messages take no time the end is that of the longest path of gaps: here in
 // each round that of the slowest rank.
 func TestIdeal(t *testing.T) {
-	m, err := machine.Load("ideal")
+	m, err := machine.LoadMachine("ideal")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := predict(t, record(t, 4, timing.Lossless, rounds), Options{Machine: m})
+	p := predict(t, record(t, 4, timing.ModeLossless, rounds), Options{Machine: m})
 	if want := int64(1000 * (50 + 50_000 + 30*(4*1000+300))); p.EndPs != want {
 		t.Errorf("%d ps, the longest path takes %d", p.EndPs, want)
 	}
@@ -278,7 +278,7 @@ func TestIdeal(t *testing.T) {
 
 // A loop that looks for a message computes nothing, but before it and behind it.
 func TestPolling(t *testing.T) {
-	r := record(t, 2, timing.Lossless, beside(
+	r := record(t, 2, timing.ModeLossless, beside(
 		func(r *recorder) { r.compute(100_000); r.send(0, 1, 5) },
 		func(r *recorder) {
 			r.irecv(0, 5)
@@ -295,7 +295,7 @@ func TestPolling(t *testing.T) {
 	if got := p.Ranks[1].Compute; got != 1000*(700+21_000+30) {
 		t.Errorf("computes for %d ps", got)
 	}
-	want := Unmodelled{What: foundNothing, Calls: 90, Ns: 90*took + 89*1000}
+	want := Unmodelled{Description: foundNothing, Calls: 90, Ns: 90*took + 89*1000}
 	got := p.Unmodelled[0]
 	got.Share = 0
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -305,15 +305,15 @@ func TestPolling(t *testing.T) {
 
 // What has no model keeps its time and is named.
 func TestUnmodelled(t *testing.T) {
-	p := predict(t, record(t, 2, timing.Lossless, func(r *recorder) {
+	p := predict(t, record(t, 2, timing.ModeLossless, func(r *recorder) {
 		for range 3 {
 			r.call("MPI_Win_fence", 30, 0, 1<<20)
 		}
 	}), Options{})
 	var names []string
 	for _, u := range p.Unmodelled {
-		if u.Kept {
-			names = append(names, fmt.Sprint(u.What, " ", u.Calls, " ", u.Ns))
+		if u.KeepsRecordedTime {
+			names = append(names, fmt.Sprint(u.Description, " ", u.Calls, " ", u.Ns))
 		}
 	}
 	if diff := cmp.Diff([]string{"MPI_Win_fence 6 300", "MPI_Init 2 100"}, names); diff != "" {
@@ -330,7 +330,7 @@ func TestUnmodelled(t *testing.T) {
 // Non-blocking collectives overlap with what is computed; in a schedule they take place where
 // they are waited for, in any order.
 func TestNonblocking(t *testing.T) {
-	r := record(t, 3, timing.Lossless, func(r *recorder) {
+	r := record(t, 3, timing.ModeLossless, func(r *recorder) {
 		r.call("MPI_Ibarrier", 40, tracktest.World, 2)
 		r.call("MPI_Ibarrier", 41, tracktest.World, 2)
 		r.compute(uint64(1000 * (1 + r.Rank)))
@@ -348,11 +348,11 @@ func TestNonblocking(t *testing.T) {
 
 // What a ping-pong and the end of the run, three messages one after the other, depend on.
 func TestVary(t *testing.T) {
-	m, err := machine.Parse("plain", []byte(plain))
+	m, err := machine.ParseMachine("plain", []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := record(t, 2, timing.Lossless, beside(
+	r := record(t, 2, timing.ModeLossless, beside(
 		func(r *recorder) { r.compute(1100); r.send(0, 1, 5); r.recv(1, 6, 1) },
 		func(r *recorder) { r.recv(0, 5, 0); r.compute(2200); r.send(0, 0, 6) }))
 	o := Options{Machine: m}
@@ -390,10 +390,10 @@ func TestVary(t *testing.T) {
 
 // The same run with several factors of each property.
 func TestSweep(t *testing.T) {
-	r := record(t, 2, timing.Lossless, beside(
+	r := record(t, 2, timing.ModeLossless, beside(
 		func(r *recorder) { r.compute(1100); r.send(500, 1, 5); r.recv(1, 6, 1) },
 		func(r *recorder) { r.recv(0, 5, 0); r.compute(2200); r.send(500, 0, 6) }))
-	m, err := machine.Parse("plain", []byte(plain))
+	m, err := machine.ParseMachine("plain", []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ func TestSweep(t *testing.T) {
 		if err != nil || len(rows) != len(want) {
 			t.Fatal(rows, err)
 		}
-		rest := int64(50 + latency + bandwidth + overhead + computed - map[string]int64{"latency": latency, "bandwidth": bandwidth, "overhead": overhead, "cpu": computed}[x.What])
+		rest := int64(50 + latency + bandwidth + overhead + computed - map[string]int64{"latency": latency, "bandwidth": bandwidth, "overhead": overhead, "cpu": computed}[x.Property])
 		for i, v := range rows {
 			if v.EndPs != 1000*(rest+want[i]) {
 				t.Errorf("%s, × %v: %d ps, want %d", what, v.Factor, v.EndPs, 1000*(rest+want[i]))
@@ -425,7 +425,7 @@ func TestSweep(t *testing.T) {
 // Receives from any rank don't keep all that comes behind them in memory.
 func TestHeld(t *testing.T) {
 	const messages = 3 * most
-	r := record(t, 2, timing.Stats, beside(
+	r := record(t, 2, timing.ModeStats, beside(
 		func(r *recorder) {
 			for range messages {
 				r.send(8, 1, 5)
@@ -452,11 +452,11 @@ func TestErrors(t *testing.T) {
 	}{
 		{func(r *recorder) { r.recv(int64(1-r.Rank), 5, int64(1-r.Rank)) }, "deadlock: 2 ranks don't end; rank 0 waits in a receive from rank 1 with tag 5"},
 	} {
-		m, err := machine.Parse("plain", []byte(plain))
+		m, err := machine.ParseMachine("plain", []byte(plain))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Predict(record(t, 2, timing.Stats, c.program), Options{Machine: m})
+		_, err = Predict(record(t, 2, timing.ModeStats, c.program), Options{Machine: m})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}

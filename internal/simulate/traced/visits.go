@@ -12,12 +12,12 @@ import (
 )
 
 // visits returns the calls that a rank makes, with their times.
-func (s *Source) visits(k *trace.Rank, calls []compiledCall) (dataflow.Visits, error) {
+func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.CallVisits, error) {
 	own, err := k.TimesKept()
 	if err != nil {
 		return nil, err
 	}
-	if own && !s.o.Mean && !s.o.Median {
+	if own && !s.o.MeanGaps && !s.o.MedianGaps {
 		return s.single(k, calls), nil
 	}
 	of, leaves, err := s.placesOf(k, 0)
@@ -44,7 +44,7 @@ func (s *Source) visits(k *trace.Rank, calls []compiledCall) (dataflow.Visits, e
 		return v, err
 	}
 	p := &iterated{placed: v, s: s, factor: s.factor(k.Number())}
-	p.gap, p.stop = iter.Pull2(k.Timings(0))
+	p.gap, p.stop = iter.Pull2(k.TimedTerminals(0))
 	s.stops = append(s.stops, p.stop)
 	return p, nil
 }
@@ -53,16 +53,16 @@ func (s *Source) visits(k *trace.Rank, calls []compiledCall) (dataflow.Visits, e
 const mostByIteration = 1 << 20
 
 // byIteration reports whether gaps are those of iterations, as far as the trace has what ranks computed in each.
-func (s *Source) byIteration() (bool, error) {
+func (s *ProgramSource) byIteration() (bool, error) {
 	if s.iterated != nil {
 		return *s.iterated, nil
 	}
 	by := false
 	w, err := s.r.When()
-	if err == nil && w != nil && w.Loop != nil && !s.o.Mean && !s.o.Median {
+	if err == nil && w != nil && w.Loop != nil && !s.o.MeanGaps && !s.o.MedianGaps {
 		calls := uint64(0)
 		by = true
-		for k, err := range s.r.Tracks() {
+		for k, err := range s.r.RanksWithTrack() {
 			if err != nil {
 				return false, err
 			}
@@ -79,7 +79,7 @@ func (s *Source) byIteration() (bool, error) {
 // at their places: what the trace has of single ones includes waiting.
 type iterated struct {
 	*placed
-	s      *Source
+	s      *ProgramSource
 	factor float64
 	gap    func() (trace.TimedTerminal, error, bool)
 	stop   func()
@@ -95,23 +95,23 @@ func (p *iterated) Next() (call int, gap, took int64, ok bool, err error) {
 	if !ok || err != nil {
 		return call, gap, took, ok, err
 	}
-	before := max(0, t.Start-p.end-int64(t.Timing.Off+t.Timing.Spoor))
+	before := max(0, t.Start-p.end-int64(t.Timing.TracingOffNs+t.Timing.RecorderNs))
 	if p.end = max(p.end, t.End()); !p.began {
 		p.began, before = true, int64(t.Timing.Gap.Ns)
 	}
 	return call, p.s.computed((float64(before) - p.s.gap) * p.factor), took, ok, err
 }
 
-func (p *iterated) Same() any            { return nil }
-func (p *iterated) Rounds() uint64       { return 0 }
-func (p *iterated) Left() (uint64, bool) { return 0, false }
-func (p *iterated) Skip(uint64)          {}
+func (p *iterated) EqualityKey() any           { return nil }
+func (p *iterated) MainLoopRounds() uint64     { return 0 }
+func (p *iterated) RoundsLeft() (uint64, bool) { return 0, false }
+func (p *iterated) SkipRounds(uint64)          {}
 
 // medians puts medians in place of mean gaps.
 func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream int) error {
 	samples, entries := make([][]uint64, len(list)), make([][]uint64, len(list))
 	cursor := of.Cursor(k)
-	for t, err := range k.Timings(stream) {
+	for t, err := range k.TimedTerminals(stream) {
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream in
 		*to = append(*to, t.Timing.Gap.Ns)
 	}
 	for i := range list {
-		list[i].Gap, list[i].Entry = stats.Median(samples[i]), stats.Median(entries[i])
+		list[i].Gap, list[i].EntryGap = stats.Median(samples[i]), stats.Median(entries[i])
 	}
 	return nil
 }
@@ -143,15 +143,15 @@ type placedTimes struct {
 }
 
 // times returns what the engine needs of places. Ranks share it if all of it is the same.
-func (s *Source) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls []compiledCall, alike bool, factor float64) *placedTimes {
+func (s *ProgramSource) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls []compiledCall, alike bool, factor float64) *placedTimes {
 	list := make([]placedTime, len(leaves))
-	number, _ := once.Number(s.structures, of) // of those that ranks share
+	number, _ := once.NumberOf(s.structures, of) // of those that ranks share
 	text := binary.AppendUvarint(nil, uint64(number))
 	for i := range leaves {
 		x, c := &leaves[i], &calls[of.Terminal(i)]
 		list[i].gap = s.computed((x.Gap - s.gap) * factor)
 		if list[i].entry = list[i].gap; x.Entries > 0 {
-			list[i].entry = s.computed((x.Entry - s.gap) * factor)
+			list[i].entry = s.computed((x.EntryGap - s.gap) * factor)
 		}
 		switch {
 		case c.timed && c.role == local:
@@ -203,28 +203,28 @@ func (p *placed) Next() (call int, gap, took int64, ok bool, err error) {
 	return int(p.terminal[v.leaf]), gap, x.took, true, nil
 }
 
-func (p *placed) Same() any {
+func (p *placed) EqualityKey() any {
 	if p.alike {
 		return p.placedTimes
 	}
 	return nil
 }
 
-func (p *placed) Rounds() uint64 { return p.main.Count }
+func (p *placed) MainLoopRounds() uint64 { return p.main.Iterations }
 
-func (p *placed) Left() (rounds uint64, between bool) {
+func (p *placed) RoundsLeft() (rounds uint64, between bool) {
 	v := p.here()
 	return v.left, v.between
 }
 
-func (p *placed) Skip(rounds uint64) {
-	p.sequence = p.from(p.at.from + uint64(p.next) + rounds*p.main.Length)
+func (p *placed) SkipRounds(rounds uint64) {
+	p.sequence = p.from(p.at.from + uint64(p.next) + rounds*p.main.CallsPerIteration)
 	p.at, p.next = p.start(), 0
 }
 
 // single are the calls of a rank with a time for each.
 type single struct {
-	s      *Source
+	s      *ProgramSource
 	factor float64
 	calls  []compiledCall
 	list   []timed
@@ -237,11 +237,11 @@ type timed struct {
 	gap, duration uint64
 }
 
-func (s *Source) single(k *trace.Rank, calls []compiledCall) *single {
+func (s *ProgramSource) single(k *trace.Rank, calls []compiledCall) *single {
 	p := &single{s: s, calls: calls, factor: s.factor(k.Number())}
 	p.more, p.stop = iter.Pull2(func(yield func([]timed, error) bool) {
 		list := make([]timed, 0, batch)
-		for t, err := range k.Timings(0) {
+		for t, err := range k.TimedTerminals(0) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -283,7 +283,7 @@ func (p *single) Next() (call int, gap, took int64, ok bool, err error) {
 	return t.terminal, p.s.computed((before - p.s.gap) * p.factor), took, true, nil
 }
 
-func (p *single) Same() any            { return nil }
-func (p *single) Rounds() uint64       { return 0 }
-func (p *single) Left() (uint64, bool) { return 0, false }
-func (p *single) Skip(uint64)          {}
+func (p *single) EqualityKey() any           { return nil }
+func (p *single) MainLoopRounds() uint64     { return 0 }
+func (p *single) RoundsLeft() (uint64, bool) { return 0, false }
+func (p *single) SkipRounds(uint64)          {}

@@ -13,8 +13,8 @@ import (
 
 // A writer takes the calls of a rank and hands on what they do.
 type writer struct {
-	ops.NoSink
-	s     *Source
+	ops.NopSink
+	s     *ProgramSource
 	k     *trace.Rank
 	yield func([]dataflow.Op, error) bool
 
@@ -64,7 +64,7 @@ func (w *writer) Begin(k *trace.Rank) error {
 		return nil
 	}
 	own, err := k.TimesKept()
-	if err != nil || own && !w.s.o.Mean && !w.s.o.Median {
+	if err != nil || own && !w.s.o.MeanGaps && !w.s.o.MedianGaps {
 		return err
 	}
 	for stream := range k.Streams() {
@@ -91,7 +91,7 @@ func (w *writer) times(c *ops.Call) (gap, duration float64) {
 // times returns the gap before a call at a place, in ns, and its duration.
 func times(x *reissue.LeafGaps, enters bool) (gap, duration float64) {
 	if enters && x.Entries > 0 {
-		return x.Entry, x.Duration
+		return x.EntryGap, x.Duration
 	}
 	return x.Gap, x.Duration
 }
@@ -102,9 +102,9 @@ func (w *writer) add(o dataflow.Op) {
 }
 
 // local adds time that follows from nothing else.
-func (w *writer) local(kind dataflow.Kind, ps int64) {
+func (w *writer) local(kind dataflow.OpKind, ps int64) {
 	if ps > 0 {
-		w.add(dataflow.Op{Kind: kind, Time: ps})
+		w.add(dataflow.Op{Kind: kind, TimePs: ps})
 	}
 }
 
@@ -175,19 +175,19 @@ func (w *writer) end(id uint64) bool {
 	}
 	delete(w.requests, id)
 	w.spare = append(w.spare, n)
-	w.add(dataflow.Op{Kind: dataflow.Wait, Request: n})
+	w.add(dataflow.Op{Kind: dataflow.OpWait, Request: n})
 	return true
 }
 
 // receive is the operation that gets a message which is known.
 func (w *writer) receive(x *ops.Operation) dataflow.Op {
-	return dataflow.Op{Kind: dataflow.Receive, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
+	return dataflow.Op{Kind: dataflow.OpReceive, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
 }
 
 func (w *writer) send(x *ops.Operation) dataflow.Op {
-	o := dataflow.Op{Kind: dataflow.Send, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.Sent, 1<<50)), Request: dataflow.NoRequest}
-	f := w.s.function(x.Function)
-	o.Synchronous, o.Buffered = f.Call.Has(mpi.Synchronous), f.Call.Has(mpi.Buffered)
+	o := dataflow.Op{Kind: dataflow.OpSend, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.SentBytes, 1<<50)), Request: dataflow.NoRequest}
+	f := w.s.function(x.StartedBy)
+	o.IsSynchronous, o.IsBuffered = f.Call.Has(mpi.AttrSynchronous), f.Call.Has(mpi.AttrBuffered)
 	return o
 }
 
@@ -203,7 +203,7 @@ func (w *writer) post(x *ops.Operation) bool {
 	}
 	w.held[x.ID] = w.gone + uint64(len(w.ops))
 	w.order = append(w.order, x.ID)
-	w.begin(x.ID, dataflow.Op{Kind: dataflow.Receive})
+	w.begin(x.ID, dataflow.Op{Kind: dataflow.OpReceive})
 	return true
 }
 

@@ -12,9 +12,9 @@ import (
 // A Structure is how much of the calls the program's own functions and loops explain. A function or loop that is reached from
 // several places counts once for each.
 type Structure struct {
-	Functions   int   `json:"functions"`
-	Loops       int   `json:"loops"`
-	PlacedCalls int64 `json:"placed_calls"`
+	Functions      int   `json:"functions"`
+	Loops          int   `json:"loops"`
+	ExplainedCalls int64 `json:"placed_calls"`
 }
 
 // structure counts them, if the trace has the section code.
@@ -39,8 +39,8 @@ func (s *Summary) structure(r *trace.Reader, table *Table) error {
 			return err
 		}
 		for terminal, count := range c.Counts {
-			if k.Vertex(code, terminal) >= 0 {
-				s.Structure.PlacedCalls += int64(count)
+			if k.VertexOf(code, terminal) >= 0 {
+				s.Structure.ExplainedCalls += int64(count)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func CountedRounds(r *trace.Reader) ([]CountedLoop, error) {
 	}
 	sums := make(map[string]int64)
 	for class := range r.Classes() {
-		values, err := r.Values(class)
+		values, err := r.AttachedStats(class)
 		if err != nil {
 			return nil, err
 		}

@@ -17,40 +17,40 @@ import (
 
 // A Summary is an overview of one trace.
 type Summary struct {
-	File      string            `json:"file"`
-	FileBytes int64             `json:"bytes"`
-	Command   string            `json:"command"`
-	MPI       string            `json:"mpi"`
-	Library   string            `json:"mpi_library"`
-	Producer  string            `json:"producer"`
-	Options   string            `json:"options,omitempty"`
-	Layers    []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
-	Tags      map[string]string `json:"tags,omitempty"`     // what the user said of the run
-	Timeless  bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
-	StartNs   int64             `json:"start_ns"`           // since 1970, 0 unknown
-	Problems  []string          `json:"problems"`
-	Imported  string            `json:"imported,omitempty"` // the format of another tool that the trace was made of
-	Notes     []string          `json:"notes,omitempty"`    // what that did not say
+	File        string            `json:"file"`
+	FileBytes   int64             `json:"bytes"`
+	Command     string            `json:"command"`
+	MPI         string            `json:"mpi"`
+	Library     string            `json:"mpi_library"`
+	Producer    string            `json:"producer"`
+	Options     string            `json:"options,omitempty"`
+	Layers      []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
+	Tags        map[string]string `json:"tags,omitempty"`     // what the user said of the run
+	Timeless    bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
+	StartNs     int64             `json:"start_ns"`           // since 1970, 0 unknown
+	Problems    []string          `json:"problems"`
+	Imported    string            `json:"imported,omitempty"` // the format of another tool that the trace was made of
+	ImportNotes []string          `json:"notes,omitempty"`    // what that did not say
 
-	Ranks        int            `json:"ranks"`
-	Ends         map[string]int `json:"ends"` // how many ranks ended how: see End
-	Hosts        []Host         `json:"hosts"`
-	Clocks       *Clocks        `json:"clocks,omitempty"` // nil: one host, or not compared
-	Threads      int            `json:"threads"`          // of the rank with most
-	LostRecords  uint64         `json:"lost_calls"`
-	FirstNs      int64          `json:"first_ns"`           // when the first call of any rank began, since rank 0's: 0 or less
-	EndNs        int64          `json:"end_ns"`             // when the last rank's run ended, since rank 0's first call
-	SpanNs       int64          `json:"span_ns"`            // of the rank that took longest, but for SpoorNs and OffNs
-	SpoorNs      int64          `json:"spoor_ns"`           // the recorder's and plugins' own, all ranks
-	SpoorStartNs int64          `json:"spoor_start_ns"`     // part of SpoorNs, after MPI_Init
-	OffNs        int64          `json:"untraced_ns"`        // while tracing was switched off, all ranks
-	FinishNs     int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, after the program's last call: rank 0, as far as known
-	TotalNs      int64          `json:"total_ns"`           // of all ranks
-	MPINs        int64          `json:"mpi_ns"`             // inside MPI, all ranks
-	FilesNs      int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
-	ThreadNs     int64          `json:"thread_ns"`          // of all threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
-	LeastMPINs   int64          `json:"least_mpi_ns"`       // of a rank, all its threads together
-	MostMPINs    int64          `json:"most_mpi_ns"`
+	Ranks           int            `json:"ranks"`
+	RanksByEnd      map[string]int `json:"ends"` // how many ranks ended how: see End
+	Hosts           []Host         `json:"hosts"`
+	Clocks          *Clocks        `json:"clocks,omitempty"` // nil: one host, or not compared
+	MaxThreads      int            `json:"threads"`          // of the rank with most
+	LostRecords     uint64         `json:"lost_calls"`
+	FirstNs         int64          `json:"first_ns"`           // when the first call of any rank began, since rank 0's: 0 or less
+	EndNs           int64          `json:"end_ns"`             // when the last rank's run ended, since rank 0's first call
+	SpanNs          int64          `json:"span_ns"`            // of the rank that took longest, but for SpoorNs and OffNs
+	RecorderNs      int64          `json:"spoor_ns"`           // the recorder's and plugins' own, all ranks
+	RecorderStartNs int64          `json:"spoor_start_ns"`     // part of SpoorNs, after MPI_Init
+	TracingOffNs    int64          `json:"untraced_ns"`        // while tracing was switched off, all ranks
+	MergeNs         int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, after the program's last call: rank 0, as far as known
+	TotalNs         int64          `json:"total_ns"`           // of all ranks
+	MPINs           int64          `json:"mpi_ns"`             // inside MPI, all ranks
+	FilesNs         int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
+	ThreadNs        int64          `json:"thread_ns"`          // of all threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
+	MinRankMPINs    int64          `json:"least_mpi_ns"`       // of a rank, all its threads together
+	MaxRankMPINs    int64          `json:"most_mpi_ns"`
 
 	Calls        int64             `json:"calls"`
 	Functions    []FunctionSummary `json:"functions"` // by time
@@ -60,7 +60,7 @@ type Summary struct {
 	Signatures   int               `json:"signatures"`
 	Classes      []ClassSummary    `json:"classes"`
 	Sections     []SectionSize     `json:"sections"`
-	Costs        []Cost            `json:"costs"` // of the sections on calls, largest first
+	Costs        []StorageCost     `json:"costs"` // of the sections on calls, largest first
 }
 
 // A Host is a node and how many ranks ran there.
@@ -95,8 +95,8 @@ type FunctionSummary struct {
 // and to how often loops are run.
 type ClassSummary struct {
 	Ranks         []int  `json:"ranks"`
-	LeastCalls    uint64 `json:"least_calls"` // of a rank
-	MostCalls     uint64 `json:"most_calls"`
+	MinRankCalls  uint64 `json:"least_calls"` // of a rank
+	MaxRankCalls  uint64 `json:"most_calls"`
 	DistinctCalls int    `json:"distinct_calls"`
 	Threads       int    `json:"threads"`
 }
@@ -108,15 +108,15 @@ type SectionSize struct {
 	RawBytes int64  `json:"raw_bytes"`
 }
 
-// A Cost is what the bytes of a section are spent on.
-type Cost struct {
-	Section  string  `json:"section"`
-	Call     string  `json:"call,omitempty"`
-	Value    string  `json:"value"`
-	Form     string  `json:"form,omitempty"`
-	Count    int     `json:"count"`
-	RawBytes int64   `json:"raw_bytes"`
-	Bytes    float64 `json:"bytes"` // share of the compressed section
+// A StorageCost is what the bytes of a section are spent on.
+type StorageCost struct {
+	Section         string  `json:"section"`
+	Function        string  `json:"call,omitempty"`
+	Parameter       string  `json:"value"`
+	Form            string  `json:"form,omitempty"`
+	Occurrences     int     `json:"count"`
+	RawBytes        int64   `json:"raw_bytes"`
+	CompressedShare float64 `json:"bytes"` // share of the compressed section
 }
 
 // How a rank ended.
@@ -156,7 +156,7 @@ func head(r *trace.Reader) *Summary {
 	s := &Summary{
 		Timeless: !r.HasTimes(), File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
 		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Imported: meta[trace.MetaImported], Options: meta[trace.MetaOptions],
-		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []FunctionSummary{}, Classes: []ClassSummary{}, Costs: []Cost{},
+		Problems: []string{}, RanksByEnd: make(map[string]int), Hosts: []Host{}, Functions: []FunctionSummary{}, Classes: []ClassSummary{}, Costs: []StorageCost{},
 	}
 	if st, err := os.Stat(r.Name()); err == nil {
 		s.FileBytes = st.Size()
@@ -164,14 +164,14 @@ func head(r *trace.Reader) *Summary {
 	if layers := meta[trace.MetaLayers]; layers != "" {
 		s.Layers = strings.Split(layers, "\n")
 	}
-	s.Tags = trace.Tags(meta)
+	s.Tags = trace.TagsOf(meta)
 	s.StartNs, _ = strconv.ParseInt(meta[trace.MetaStart], 10, 64)
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		if strings.HasPrefix(key, trace.MetaProblem) {
 			s.Problems = append(s.Problems, meta[key])
 		}
 		if strings.HasPrefix(key, trace.MetaNote) {
-			s.Notes = append(s.Notes, meta[key])
+			s.ImportNotes = append(s.ImportNotes, meta[key])
 		}
 	}
 	return s
@@ -181,9 +181,9 @@ func head(r *trace.Reader) *Summary {
 func Summarise(r *trace.Reader) (*Summary, error) {
 	s := head(r)
 	for _, x := range r.Sections() {
-		s.Sections = append(s.Sections, SectionSize{x.Name, x.Stored, x.Raw})
+		s.Sections = append(s.Sections, SectionSize{x.Name, x.StoredBytes, x.RawBytes})
 	}
-	table, err := Sum(r, Options{Calls: true})
+	table, err := SumCalls(r, Options{WithRankCalls: true})
 	if err != nil {
 		return nil, err
 	}
@@ -196,10 +196,10 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 	if err := s.classes(r, table); err != nil {
 		return nil, err
 	}
-	if s.FirstNs, s.EndNs, err = r.Extent(); err != nil {
+	if s.FirstNs, s.EndNs, err = r.TimeExtent(); err != nil {
 		return nil, err
 	}
-	if s.FinishNs, err = r.FinishNs(); err != nil {
+	if s.MergeNs, err = r.MergeNs(); err != nil {
 		return nil, err
 	}
 	if s.CountedLoops, err = CountedRounds(r); err != nil {
@@ -210,18 +210,18 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 		return nil, err
 	}
 	s.Sites = len(all)
-	if s.Signatures, err = r.Signatures(); err != nil {
+	if s.Signatures, err = r.SignatureCount(); err != nil {
 		return nil, err
 	}
-	costs, err := r.Costs()
+	costs, err := r.StorageCosts()
 	for _, c := range costs {
-		s.Costs = append(s.Costs, Cost{c.Section, c.Call, c.Value, c.Form, c.Count, c.Raw, math.Round(c.Stored*10) / 10})
+		s.Costs = append(s.Costs, StorageCost{c.Section, c.Function, c.Parameter, c.Form, c.Occurrences, c.RawBytes, math.Round(c.StoredBytes*10) / 10})
 	}
 	return s, err
 }
 
 // processes takes in what is known of each. ranks is what they spent; nil: not looked at.
-func (s *Summary) processes(r *trace.Reader, ranks []Rank) error {
+func (s *Summary) processes(r *trace.Reader, ranks []RankSums) error {
 	procs, err := r.Processes()
 	if err != nil {
 		return err
@@ -230,28 +230,28 @@ func (s *Summary) processes(r *trace.Reader, ranks []Rank) error {
 	first := true
 	for rank, p := range procs.All() {
 		end := DescribeEnd(p)
-		if s.Ends[end]++; end == Missing {
+		if s.RanksByEnd[end]++; end == Missing {
 			continue
 		}
-		i, fresh := once.Number(index, p.Host)
+		i, fresh := once.NumberOf(index, p.Host)
 		if fresh {
 			s.Hosts = append(s.Hosts, Host{Name: p.Host})
 		}
 		s.Hosts[i].Ranks++
-		s.Threads = max(s.Threads, p.Threads)
-		s.LostRecords += p.Lost
+		s.MaxThreads = max(s.MaxThreads, p.Threads)
+		s.LostRecords += p.LostCalls
 		s.SpanNs = max(s.SpanNs, p.SpanNs)
 		s.TotalNs += p.SpanNs
-		s.SpoorNs += p.SpoorNs()
-		s.OffNs += p.OffNs()
-		s.SpoorStartNs += p.StartedNs()
+		s.RecorderNs += p.RecorderNs()
+		s.TracingOffNs += p.TracingOffNs()
+		s.RecorderStartNs += p.RecorderStartNs()
 		mpi := p.MPINs
 		if ranks != nil {
 			mpi = ranks[rank].MPINs // without calls that work on files
 		}
-		s.MostMPINs = max(s.MostMPINs, mpi)
-		if first || mpi < s.LeastMPINs {
-			s.LeastMPINs, first = mpi, false
+		s.MaxRankMPINs = max(s.MaxRankMPINs, mpi)
+		if first || mpi < s.MinRankMPINs {
+			s.MinRankMPINs, first = mpi, false
 		}
 	}
 	return nil
@@ -267,10 +267,10 @@ func (s *Summary) clocks(r *trace.Reader) error {
 		least, most := int64(0), int64(0)
 		for _, l := range list {
 			least, most = min(least, l.OffsetNs[at]), max(most, l.OffsetNs[at])
-			if d := l.OffsetNs[1] - l.OffsetNs[0]; max(d, -d) > 2*l.BoundNs {
+			if d := l.OffsetNs[1] - l.OffsetNs[0]; max(d, -d) > 2*l.ErrorNs {
 				c.DriftPPM = max(c.DriftPPM, 1e6*math.Abs(l.Drift()))
 			}
-			c.ErrorNs = max(c.ErrorNs, l.BoundNs)
+			c.ErrorNs = max(c.ErrorNs, l.ErrorNs)
 		}
 		c.MaxDifferenceNs = max(c.MaxDifferenceNs, most-least)
 	}
@@ -284,18 +284,18 @@ func (s *Summary) classes(r *trace.Reader, table *Table) error {
 	onFiles := make(map[string]bool)
 	for i := range table.Rows {
 		x := &table.Rows[i]
-		name := x.At.Function
-		if x.Def.Has(trace.Posix) {
-			s.FilesNs += int64(x.Time.Sum)
+		name := x.FunctionSite.Function
+		if x.Function.Has(trace.AttrPosix) {
+			s.FilesNs += int64(x.Duration.Sum)
 			onFiles[name] = true
 		} else {
-			s.MPINs += int64(x.Time.Sum)
+			s.MPINs += int64(x.Duration.Sum)
 		}
 		s.Calls += int64(x.Calls)
-		s.ThreadNs += int64(x.Time.Sum + x.Before.Sum)
+		s.ThreadNs += int64(x.Duration.Sum + x.Gap.Sum)
 		calls[name] += int64(x.Calls)
 		stat := times[name]
-		stat.Merge(x.Time)
+		stat.Merge(x.Duration)
 		times[name] = stat
 	}
 	for name, n := range calls {
@@ -310,7 +310,7 @@ func (s *Summary) classes(r *trace.Reader, table *Table) error {
 	})
 	for i := range table.Classes {
 		c := &table.Classes[i]
-		s.Classes = append(s.Classes, ClassSummary{Ranks: c.Members, LeastCalls: c.Least, MostCalls: c.Most, DistinctCalls: len(c.Counts), Threads: c.Threads})
+		s.Classes = append(s.Classes, ClassSummary{Ranks: c.Members, MinRankCalls: c.MinRankCalls, MaxRankCalls: c.MaxRankCalls, DistinctCalls: len(c.Counts), Threads: c.Threads})
 	}
 	return s.structure(r, table)
 }

@@ -23,37 +23,37 @@ import (
 // A Table has the calls of a trace by class and call site.
 type Table struct {
 	Reader  *trace.Reader
-	Rows    []Row // by class, within it by the first call of each
-	Classes []Class
-	Ranks   []Rank // of all ranks of the run, also of those without a track
+	Rows    []ClassRow // by class, within it by the first call of each
+	Classes []ClassSums
+	Ranks   []RankSums // of all ranks of the run, also of those without a track
 }
 
-// A Row is the calls of one class from one call site.
-type Row struct {
-	Class int
-	At    trace.FunctionSite // with the frames around it that were recorded
-	Def   *trace.Function
-	Sums
-	TimePerRank   []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
-	BeforePerRank []trace.Spread // of Before
+// A ClassRow is the calls of one class from one call site.
+type ClassRow struct {
+	Class        int
+	FunctionSite trace.FunctionSite // with the frames around it that were recorded
+	Function     *trace.Function
+	CallSums
+	TimePerRank []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
+	GapPerRank  []trace.Spread // of Before
 }
 
-// Sums are what calls have in all. Times are in ns.
-type Sums struct {
-	Calls  uint64                     `json:"-"`
-	Time   trace.Stat                 `json:"-"` // of single calls
-	Before trace.Stat                 `json:"-"` // outside of calls, before each of these
-	Bytes  ops.Amount                 `json:"-"`
-	Sizes  map[uint64]uint64          `json:"-"` // calls by the bytes that each sends, or receives if it sends none; without those that move nothing
-	Values map[string]trace.ValueStat `json:"-"` // attached to the calls
+// CallSums are what calls have in all. Times are in ns.
+type CallSums struct {
+	Calls    uint64                     `json:"-"`
+	Duration trace.Stat                 `json:"-"` // of single calls
+	Gap      trace.Stat                 `json:"-"` // outside of calls, before each of these
+	Bytes    ops.Amount                 `json:"-"`
+	Sizes    map[uint64]uint64          `json:"-"` // calls by the bytes that each sends, or receives if it sends none; without those that move nothing
+	Values   map[string]trace.ValueStat `json:"-"` // attached to the calls
 }
 
 // Merge adds those of other calls.
-func (s *Sums) Merge(o *Sums) {
+func (s *CallSums) Merge(o *CallSums) {
 	s.Calls += o.Calls
-	s.Time.Merge(o.Time)
-	s.Before.Merge(o.Before)
-	s.Bytes.Add(o.Bytes, 1)
+	s.Duration.Merge(o.Duration)
+	s.Gap.Merge(o.Gap)
+	s.Bytes.AddTimes(o.Bytes, 1)
 	for size, calls := range o.Sizes {
 		s.size(size, calls)
 	}
@@ -62,7 +62,7 @@ func (s *Sums) Merge(o *Sums) {
 	}
 }
 
-func (s *Sums) size(bytes, calls uint64) {
+func (s *CallSums) size(bytes, calls uint64) {
 	if bytes == 0 || calls == 0 {
 		return
 	}
@@ -73,7 +73,7 @@ func (s *Sums) size(bytes, calls uint64) {
 }
 
 // MedianSize is the size that half of the calls that move anything don't exceed; 0 if no call does.
-func (s *Sums) MedianSize() uint64 {
+func (s *CallSums) MedianSize() uint64 {
 	var all, below uint64
 	for _, calls := range s.Sizes {
 		all += calls
@@ -86,7 +86,7 @@ func (s *Sums) MedianSize() uint64 {
 	return 0
 }
 
-func (s *Sums) attach(name string, v trace.ValueStat) {
+func (s *CallSums) attach(name string, v trace.ValueStat) {
 	if s.Values == nil {
 		s.Values = make(map[string]trace.ValueStat)
 	}
@@ -95,49 +95,49 @@ func (s *Sums) attach(name string, v trace.ValueStat) {
 	s.Values[name] = sum
 }
 
-// A Class is what the ranks of a class have in common.
-type Class struct {
-	Members     []int
-	Threads     int
-	RowOf       []int    // the row of each distinct call
-	Counts      []uint64 // of each distinct call, all ranks together
-	Least, Most uint64   // calls of a rank
+// A ClassSums is what the ranks of a class have in common.
+type ClassSums struct {
+	Members                    []int
+	Threads                    int
+	RowOf                      []int    // the row of each distinct call
+	Counts                     []uint64 // of each distinct call, all ranks together
+	MinRankCalls, MaxRankCalls uint64   // calls of a rank
 }
 
-// A Rank is what one rank did.
-type Rank struct {
-	Rank     int    `json:"rank"`
-	Class    int    `json:"-"` // -1: it left no track
-	Host     string `json:"host"`
-	SpanNs   int64  `json:"span_ns"`
-	TimeNs   int64  `json:"time_ns"` // of several threads, each from its first call to its last; else SpanNs
-	MPINs    int64  `json:"mpi_ns"`
-	FilesNs  int64  `json:"files_ns,omitempty"` // in calls that work on files
-	Calls    uint64 `json:"calls"`
-	BytesOut uint64 `json:"bytes_out"`
-	BytesIn  uint64 `json:"bytes_in"`
+// A RankSums is what one rank did.
+type RankSums struct {
+	Rank         int    `json:"rank"`
+	Class        int    `json:"-"` // -1: it left no track
+	Host         string `json:"host"`
+	SpanNs       int64  `json:"span_ns"`
+	ThreadTimeNs int64  `json:"time_ns"` // of several threads, each from its first call to its last; else SpanNs
+	MPINs        int64  `json:"mpi_ns"`
+	FilesNs      int64  `json:"files_ns,omitempty"` // in calls that work on files
+	Calls        uint64 `json:"calls"`
+	BytesOut     uint64 `json:"bytes_out"`
+	BytesIn      uint64 `json:"bytes_in"`
 }
 
 // Options say what to add up.
 type Options struct {
-	Calls bool                                        // how many there are, too, rank by rank
-	Bytes bool                                        // and what they move, which takes longest
-	Ranks []int                                       // only the calls of these, ascending; nil: of all
-	One   func(trace.FunctionSite) trace.FunctionSite // the call site that one is the same as; nil: itself
-	Step  func()                                      // called after each rank; may be nil
-	// Each is given each class once its rows are there, with the times of its distinct calls, which a table doesn't keep; may be nil.
-	Each func(t *Table, class int, times []trace.Times) error
+	WithRankCalls  bool                                        // how many there are, too, rank by rank
+	WithBytes      bool                                        // and what they move, which takes longest
+	Ranks          []int                                       // only the calls of these, ascending; nil: of all
+	Representative func(trace.FunctionSite) trace.FunctionSite // the call site that one is the same as; nil: itself
+	RankDone       func()                                      // called after each rank; may be nil
+	// EachClass is given each class once its rows are there, with the times of its distinct calls, which a table doesn't keep; may be nil.
+	EachClass func(t *Table, class int, times []trace.Times) error
 }
 
-// Sum adds up the calls of a trace.
-func Sum(r *trace.Reader, o Options) (*Table, error) {
-	t := &Table{Reader: r, Ranks: make([]Rank, r.Ranks())}
+// SumCalls adds up the calls of a trace.
+func SumCalls(r *trace.Reader, o Options) (*Table, error) {
+	t := &Table{Reader: r, Ranks: make([]RankSums, r.Ranks())}
 	procs, err := r.Processes()
 	if err != nil {
 		return nil, err
 	}
 	for rank, p := range procs.All() {
-		t.Ranks[rank] = Rank{Rank: rank, Class: r.ClassOf(rank), Host: p.Host, SpanNs: p.SpanNs, TimeNs: p.SpanNs, MPINs: p.MPINs}
+		t.Ranks[rank] = RankSums{Rank: rank, Class: r.ClassOf(rank), Host: p.Host, SpanNs: p.SpanNs, ThreadTimeNs: p.SpanNs, MPINs: p.MPINs}
 	}
 	for class := range r.Classes() {
 		if err := t.class(class, &o); err != nil {
@@ -149,7 +149,7 @@ func Sum(r *trace.Reader, o Options) (*Table, error) {
 
 func (t *Table) class(class int, o *Options) error {
 	r := t.Reader
-	c := Class{Members: r.Members(class)}
+	c := ClassSums{Members: r.Members(class)}
 	own := c.Members
 	if o.Ranks != nil {
 		own = slices.DeleteFunc(slices.Clone(own), func(rank int) bool { return !o.chosen(rank) })
@@ -173,24 +173,24 @@ func (t *Table) class(class int, o *Options) error {
 	first := len(t.Rows)
 	numbers := make(map[trace.FunctionSite]int)
 	for n := range times {
-		call := k.Called(n)
+		call := k.CallWithoutParams(n)
 		at := call.FunctionSite()
-		if o.One != nil {
-			at = o.One(at)
+		if o.Representative != nil {
+			at = o.Representative(at)
 		}
-		i, fresh := once.Number(numbers, at)
+		i, fresh := once.NumberOf(numbers, at)
 		if fresh {
-			t.Rows = append(t.Rows, Row{Class: class, At: at, Def: call.Func})
+			t.Rows = append(t.Rows, ClassRow{Class: class, FunctionSite: at, Function: call.Func})
 		}
 		c.RowOf[n] = first + i
 		x := &t.Rows[first+i]
-		x.Time.Merge(times[n].Duration)
-		x.Before.Merge(times[n].Gap)
+		x.Duration.Merge(times[n].Duration)
+		x.Gap.Merge(times[n].Gap)
 		if s := times[n].DurationTotals; s.Ranks > 0 {
 			x.TimePerRank = append(x.TimePerRank, s)
 		}
 		if s := times[n].GapTotals; s.Ranks > 0 {
-			x.BeforePerRank = append(x.BeforePerRank, s)
+			x.GapPerRank = append(x.GapPerRank, s)
 		}
 	}
 	if err := t.values(class, c.RowOf); err != nil {
@@ -200,17 +200,17 @@ func (t *Table) class(class int, o *Options) error {
 		return err
 	}
 	switch {
-	case o.Bytes:
+	case o.WithBytes:
 		err = t.bytes(class, &c, o)
-	case o.Calls:
+	case o.WithRankCalls:
 		err = t.count(&c, o)
 	}
 	if err == nil && len(own) < len(c.Members) {
 		err = t.part(class, &c, first, own)
 	}
 	t.Classes = append(t.Classes, c)
-	if err == nil && o.Each != nil {
-		err = o.Each(t, class, times)
+	if err == nil && o.EachClass != nil {
+		err = o.EachClass(t, class, times)
 	}
 	return err
 }
@@ -226,7 +226,7 @@ func (o *Options) chosen(rank int) bool {
 
 // part makes the times of a class's rows, from a first one on, those of some of its ranks. What single calls took is known of the class
 // alone: the shortest, the longest and the deviation stay those of all its ranks.
-func (t *Table) part(class int, c *Class, first int, own []int) error {
+func (t *Table) part(class int, c *ClassSums, first int, own []int) error {
 	rows := t.Rows[first:]
 	times, before := make([]trace.Spread, len(rows)), make([]trace.Spread, len(rows))
 	all, err := t.Reader.Totals(class)
@@ -236,8 +236,8 @@ func (t *Table) part(class int, c *Class, first int, own []int) error {
 	for _, rank := range own {
 		at, _ := slices.BinarySearch(c.Members, rank)
 		spent, idle := make([]float64, len(rows)), make([]float64, len(rows))
-		for _, s := range all.Of(at).Sites {
-			n := c.RowOf[s.Terminal] - first
+		for _, s := range all.ForMember(at).Sites {
+			n := c.RowOf[s.FirstTerminal] - first
 			spent[n], idle[n] = spent[n]+s.Duration.Ns, idle[n]+s.Gap.Ns
 		}
 		for n := range rows {
@@ -247,15 +247,15 @@ func (t *Table) part(class int, c *Class, first int, own []int) error {
 	}
 	for n := range rows {
 		x := &rows[n]
-		for stat, spread := range map[*trace.Stat]trace.Spread{&x.Time: times[n], &x.Before: before[n]} {
+		for stat, spread := range map[*trace.Stat]trace.Spread{&x.Duration: times[n], &x.Gap: before[n]} {
 			if stat.Count > 0 {
 				deviation := stat.Deviation()
 				stat.Count, stat.Sum = x.Calls, spread.Sum
 				stat.SetDeviation(deviation)
 			}
 		}
-		if x.TimePerRank, x.BeforePerRank = []trace.Spread{{Ranks: len(own)}}, nil; t.Reader.HasTimes() {
-			x.TimePerRank, x.BeforePerRank = times[n:n+1], before[n:n+1]
+		if x.TimePerRank, x.GapPerRank = []trace.Spread{{Ranks: len(own)}}, nil; t.Reader.HasTimes() {
+			x.TimePerRank, x.GapPerRank = times[n:n+1], before[n:n+1]
 		}
 	}
 	return nil
@@ -263,7 +263,7 @@ func (t *Table) part(class int, c *Class, first int, own []int) error {
 
 // values takes in what was attached. The first distinct call of a site has that of all of them.
 func (t *Table) values(class int, rows []int) error {
-	all, err := t.Reader.Values(class)
+	all, err := t.Reader.AttachedStats(class)
 	for name, list := range all {
 		for n, v := range list {
 			if v.Count == 0 {
@@ -284,12 +284,12 @@ func (t *Table) threads(class int, k *trace.Rank) error {
 			return err
 		}
 		for i, rank := range members {
-			spent := all.Of(i)
+			spent := all.ForMember(i)
 			x := &t.Ranks[rank]
-			x.TimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns)) // each is known to a percent
+			x.ThreadTimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns)) // each is known to a percent
 		}
 	}
-	files, err := t.Reader.FilesNs(class)
+	files, err := t.Reader.FileCallNs(class)
 	for i, ns := range files {
 		x := &t.Ranks[members[i]]
 		x.FilesNs = min(int64(ns), x.MPINs)
@@ -299,35 +299,35 @@ func (t *Table) threads(class int, k *trace.Rank) error {
 }
 
 // bytes counts calls and what they move.
-func (t *Table) bytes(class int, c *Class, o *Options) error {
-	amounts, err := ops.ClassOf(t.Reader, class)
+func (t *Table) bytes(class int, c *ClassSums, o *Options) error {
+	amounts, err := ops.NewClassAmounts(t.Reader, class)
 	if err != nil {
 		return err
 	}
 	first := true
-	return amounts.Each(func(member int, counts []uint64, totals []ops.Amount) error {
+	return amounts.EachRank(func(member int, counts []uint64, totals []ops.Amount) error {
 		rank := &t.Ranks[c.Members[member]]
 		if !o.chosen(rank.Rank) {
 			return nil
 		}
 		for n, count := range counts {
 			row := &t.Rows[c.RowOf[n]]
-			row.Bytes.Add(totals[n], 1)
-			for _, m := range amounts.CallAmounts(n) {
-				row.size(cmp.Or(m.Each.Out, m.Each.In), m.Calls)
+			row.Bytes.AddTimes(totals[n], 1)
+			for _, m := range amounts.SingleCallAmounts(n) {
+				row.size(cmp.Or(m.PerCall.Out, m.PerCall.In), m.Calls)
 			}
 			rank.BytesOut += totals[n].Out
 			rank.BytesIn += totals[n].In
 			t.counted(c, rank, n, count)
 		}
-		c.rank(first, rank.Calls, o.Step)
+		c.rank(first, rank.Calls, o.RankDone)
 		first = false
 		return nil
 	})
 }
 
 // count counts calls alone.
-func (t *Table) count(c *Class, o *Options) error {
+func (t *Table) count(c *ClassSums, o *Options) error {
 	first := true
 	for _, number := range c.Members {
 		if !o.chosen(number) {
@@ -343,24 +343,24 @@ func (t *Table) count(c *Class, o *Options) error {
 				t.counted(c, rank, n, count)
 			}
 		}
-		c.rank(first, rank.Calls, o.Step)
+		c.rank(first, rank.Calls, o.RankDone)
 		first = false
 	}
 	return nil
 }
 
-func (t *Table) counted(c *Class, rank *Rank, n int, count uint64) {
+func (t *Table) counted(c *ClassSums, rank *RankSums, n int, count uint64) {
 	t.Rows[c.RowOf[n]].Calls += count
 	c.Counts[n] += count
 	rank.Calls += count
 }
 
 // rank takes in how many calls a member made.
-func (c *Class) rank(first bool, calls uint64, step func()) {
+func (c *ClassSums) rank(first bool, calls uint64, step func()) {
 	if first {
-		c.Least = calls
+		c.MinRankCalls = calls
 	}
-	c.Least, c.Most = min(c.Least, calls), max(c.Most, calls)
+	c.MinRankCalls, c.MaxRankCalls = min(c.MinRankCalls, calls), max(c.MaxRankCalls, calls)
 	if step != nil {
 		step()
 	}

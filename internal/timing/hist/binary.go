@@ -53,8 +53,8 @@ func (h *Hist) AppendBinary(dst []byte) []byte {
 func Decode(r *wire.Reader) *Hist {
 	room := r.Int(MaxBins)
 	n := r.Int(room)
-	if n > r.Rest() {
-		r.Fail("%d bins can't fit in %d bytes", n, r.Rest())
+	if n > r.RemainingLen() {
+		r.Fail("%d bins can't fit in %d bytes", n, r.RemainingLen())
 		n = 0
 	}
 	h := New(max(room, n, 2), NoRank)

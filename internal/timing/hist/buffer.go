@@ -2,14 +2,14 @@ package hist
 
 import "math"
 
-// A Buffer counts the samples of a pair of histograms until bins are to change, or there are
+// A CountBuffer counts the samples of a pair of histograms until bins are to change, or there are
 // lastInterval of them. Until then bounds stay, so whole numbers in a few lines of memory will do: a tally for
 // each bin. Nothing is lost by that; sums of samples and of their squares are exact.
 //
 // The first samples of a pair go to the bins, which change with each of them; then the buffer
 // is opened. The zero value is the buffer of any new pair. It has no pointers and can be one
 // of many in a slice. It is for histograms of up to DefaultBins bins; it counts no sample of others.
-type Buffer struct {
+type CountBuffer struct {
 	left    int32                   // pairs of samples that may be counted before a histogram is balanced
 	due     int32                   // the same, when the histograms were last updated
 	full    bool                    // all bins of both are in use
@@ -45,11 +45,11 @@ const (
 	laneBits = laneOver | laneOver<<32
 )
 
-// Two returns a sample of each histogram as AddAll takes them, if both are of 32 bits.
-func Two(a, b uint64) (both uint64, ok bool) { return a | b<<32, (a|b)>>32 == 0 }
+// PackSamples returns a sample of each histogram as AddAll takes them, if both are of 32 bits.
+func PackSamples(a, b uint64) (both uint64, ok bool) { return a | b<<32, (a|b)>>32 == 0 }
 
 // count counts samples, up to the first that belongs to no tally, and returns how many.
-func (f *Buffer) count(list []uint64) int {
+func (f *CountBuffer) count(list []uint64) int {
 	const tooLarge = math.MaxUint32 &^ (1<<sampleBits - 1)
 	done := min(len(list), int(f.left))
 	for i, both := range list[:done] {
@@ -73,18 +73,18 @@ func (f *Buffer) count(list []uint64) int {
 }
 
 // tally returns where two samples belong, as Two makes them.
-func (f *Buffer) tally(both uint64) (a, b *binTally) {
+func (f *CountBuffer) tally(both uint64) (a, b *binTally) {
 	// Where a time falls can't be foretold; counting bounds below it needs no branch.
 	above := (f.bounds[0]+both)&laneBits + (f.bounds[1]+both)&laneBits + (f.bounds[2]+both)&laneBits + (f.bounds[3]+both)&laneBits
 	return &f.tallies[0][uint32(above)>>laneBit], &f.tallies[1][above>>(laneBit+32)]
 }
 
 // opened reports whether samples go through the buffer.
-func (f *Buffer) opened() bool { return f.early == firstInterval }
+func (f *CountBuffer) opened() bool { return f.early == firstInterval }
 
 // shares sets the sums of a histogram's bins and tallies, if the buffer has enough for that, and returns how many
 // samples are in tallies.
-func (f *Buffer) shares(i int, shares []binWeight) (held uint64, ok bool) {
+func (f *CountBuffer) shares(i int, shares []binWeight) (held uint64, ok bool) {
 	for k := range shares {
 		t, count := &f.tallies[i][k], f.counts[i][k]
 		n := t.counted / countOne
@@ -98,14 +98,14 @@ func (f *Buffer) shares(i int, shares []binWeight) (held uint64, ok bool) {
 }
 
 // know notes how many samples a histogram's bins have.
-func (f *Buffer) know(i int, h *Hist) {
+func (f *CountBuffer) know(i int, h *Hist) {
 	for k := range h.bins {
 		f.counts[i][k] = uint32(min(h.bins[k].Count, countless))
 	}
 }
 
 // load gives the buffer the bounds and ranges of a histogram's bins.
-func (f *Buffer) load(i int, h *Hist) {
+func (f *CountBuffer) load(i int, h *Hist) {
 	half := 32 * i
 	for k := range f.bounds {
 		bound := uint64(laneOver - 1)

@@ -2,9 +2,9 @@ package hist
 
 import "math/bits"
 
-// Draws yields the times of calls from a distribution, in an order that looks random, with each part as frequent as it
+// Sampler yields the times of calls from a distribution, in an order that looks random, with each part as frequent as it
 // should be, both soon and in all.
-type Draws struct {
+type Sampler struct {
 	quantile func(q float64) float64
 	scale    float64
 	calls    uint64
@@ -17,11 +17,11 @@ type Draws struct {
 // exactly is up to how many calls their sum is made right.
 const exactly = 1024
 
-// NewDraws draws for a number of calls with the right mean: that of up to 1024 calls is the given one, that of more is
+// NewSampler draws for a number of calls with the right mean: that of up to 1024 calls is the given one, that of more is
 // about the distribution's.
-func NewDraws(quantile func(q float64) float64, calls uint64, mean float64, seed uint64) *Draws {
+func NewSampler(quantile func(q float64) float64, calls uint64, mean float64, seed uint64) *Sampler {
 	calls = min(max(calls, 1), 1<<31)
-	d := &Draws{quantile: quantile, scale: 1, at: 0.5, calls: calls, seed: uint32(seed), mask: uint32(1)<<bits.Len64(calls-1) - 1}
+	d := &Sampler{quantile: quantile, scale: 1, at: 0.5, calls: calls, seed: uint32(seed), mask: uint32(1)<<bits.Len64(calls-1) - 1}
 	if calls > exactly {
 		return d
 	}
@@ -41,7 +41,7 @@ func NewDraws(quantile func(q float64) float64, calls uint64, mean float64, seed
 	return d
 }
 
-func (d *Draws) sum() (sum float64) {
+func (d *Sampler) sum() (sum float64) {
 	for i := range d.calls {
 		sum += d.value(i, d.calls)
 	}
@@ -49,12 +49,12 @@ func (d *Draws) sum() (sum float64) {
 }
 
 // value is that of part i of equal parts.
-func (d *Draws) value(i, parts uint64) float64 {
+func (d *Sampler) value(i, parts uint64) float64 {
 	return d.scale * d.quantile((float64(i)+d.at)/float64(parts))
 }
 
 // Next returns the time of the next call.
-func (d *Draws) Next() float64 {
+func (d *Sampler) Next() float64 {
 	if d.calls > exactly {
 		i := scrambled(d.n&d.mask, d.seed, d.mask)
 		d.n++
@@ -64,7 +64,7 @@ func (d *Draws) Next() float64 {
 }
 
 // part is which part of the distribution is next.
-func (d *Draws) part() uint64 {
+func (d *Sampler) part() uint64 {
 	for {
 		i := uint64(scrambled(d.n&d.mask, d.seed, d.mask))
 		if d.n++; i < d.calls {
@@ -74,7 +74,7 @@ func (d *Draws) part() uint64 {
 }
 
 // Skip passes over the next n calls.
-func (d *Draws) Skip(n uint64) {
+func (d *Sampler) Skip(n uint64) {
 	if d.calls > exactly {
 		d.n += uint32(n)
 		return

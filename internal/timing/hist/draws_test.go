@@ -18,7 +18,7 @@ func TestDraws(t *testing.T) {
 	for _, calls := range []uint64{500, 1024, 1500, 100_000} {
 		for seed := range uint64(20) {
 			seed = seed*0x9e3779b97f4a7c15 + 7
-			d := NewDraws(h.Tilt(mean).Quantile, calls, mean, seed)
+			d := NewSampler(h.Tilt(mean).Quantile, calls, mean, seed)
 			list, sum := make([]float64, calls), 0.0
 			for n := range list {
 				list[n] = d.Next()
@@ -31,14 +31,14 @@ func TestDraws(t *testing.T) {
 				t.Fatalf("%d calls, seed %d: the mean is %.2f, want %.2f", calls, seed, sum/float64(calls), mean)
 			}
 			for _, from := range []uint64{0, 1, 77, calls - 1} {
-				d := NewDraws(h.Tilt(mean).Quantile, calls, mean, seed)
+				d := NewSampler(h.Tilt(mean).Quantile, calls, mean, seed)
 				if d.Skip(from); d.Next() != list[from] {
 					t.Fatalf("%d calls: draw %d is another if one begins there", calls, from)
 				}
 			}
 		}
 	}
-	one := NewDraws(h.Tilt(mean).Quantile, 1, 777, 3)
+	one := NewSampler(h.Tilt(mean).Quantile, 1, 777, 3)
 	if a, b := one.Next(), one.Next(); a != 777 || b != 777 {
 		t.Errorf("one call has %v, then %v", a, b)
 	}

@@ -232,7 +232,7 @@ func TestProperties(t *testing.T) {
 			b := h.AppendBinary(nil)
 			r := wire.NewReader(b, "test")
 			g := Decode(r)
-			if err := r.Done(); err != nil {
+			if err := r.Finish(); err != nil {
 				t.Fatal(err)
 			}
 			valid(t, g)
@@ -273,7 +273,7 @@ func TestBeyondFloats(t *testing.T) {
 	}
 	r := wire.NewReader(h.AppendBinary(nil), "test")
 	Decode(r)
-	if err := r.Done(); err != nil {
+	if err := r.Finish(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -23,9 +23,9 @@ func NewPair(bins int, rank int32) *Pair {
 	return p
 }
 
-// AddAll puts in samples of each histogram, as Two makes them. Many at a time are quicker
+// AddPacked puts in samples of each histogram, as Two makes them. Many at a time are quicker
 // than one by one, for which all this would come from farther memory.
-func (p *Pair) AddAll(f *Buffer, samples []uint64) {
+func (p *Pair) AddPacked(f *CountBuffer, samples []uint64) {
 	for {
 		n := f.count(samples)
 		if n == len(samples) {
@@ -37,7 +37,7 @@ func (p *Pair) AddAll(f *Buffer, samples []uint64) {
 }
 
 // Add puts in a sample of each histogram, and makes the buffer fit for what is like it.
-func (p *Pair) Add(f *Buffer, a, b uint64) {
+func (p *Pair) Add(f *CountBuffer, a, b uint64) {
 	if !f.opened() {
 		if p.put(a, b); p.buffered() {
 			p.advance(f)
@@ -48,7 +48,7 @@ func (p *Pair) Add(f *Buffer, a, b uint64) {
 		p.catchUp(f)
 	}
 	if (a|b)>>sampleBits == 0 {
-		both, _ := Two(a, b)
+		both, _ := PackSamples(a, b)
 		if f.full {
 			x, y := f.tally(both)
 			x.widen(uint32(a))
@@ -71,10 +71,10 @@ func (p *Pair) put(a, b uint64) {
 	}
 }
 
-// Settle brings the histograms up to date. It returns summaries of the samples of each since
+// Flush brings the histograms up to date. It returns summaries of the samples of each since
 // it was called last. Merged, all it returned is exact; a single one may have extremes that
 // were there before.
-func (p *Pair) Settle(f *Buffer) (a, b model.Stat) {
+func (p *Pair) Flush(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if p.fold(f); f.left <= 0 {
 			p.catchUp(f)
@@ -83,9 +83,9 @@ func (p *Pair) Settle(f *Buffer) (a, b model.Stat) {
 	return p.told()
 }
 
-// Pause is Settle for a checkpoint, after which more samples follow soon: those that the buffer has counted of late may
+// FlushForCheckpoint is Settle for a checkpoint, after which more samples follow soon: those that the buffer has counted of late may
 // stay there, and are returned later. Save writes them as they are.
-func (p *Pair) Pause(f *Buffer) (a, b model.Stat) {
+func (p *Pair) FlushForCheckpoint(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {
 			p.fold(f) // no more came since it was asked last
@@ -111,14 +111,14 @@ func (p *Pair) buffered() bool { return cap(p.Hists[0].bins) <= DefaultBins }
 func (h *Hist) full() bool { return len(h.bins) == cap(h.bins) }
 
 // advance opens a buffer when the bins have had the first samples.
-func (p *Pair) advance(f *Buffer) {
+func (p *Pair) advance(f *CountBuffer) {
 	if f.early++; f.opened() {
 		p.open(f)
 	}
 }
 
 // open lets a buffer that has nothing take samples, from what the bins are.
-func (p *Pair) open(f *Buffer) {
+func (p *Pair) open(f *CountBuffer) {
 	f.early = firstInterval
 	f.load(0, &p.Hists[0])
 	f.load(1, &p.Hists[1])
@@ -126,7 +126,7 @@ func (p *Pair) open(f *Buffer) {
 }
 
 // catchUp balances the histograms for which it is time.
-func (p *Pair) catchUp(f *Buffer) {
+func (p *Pair) catchUp(f *CountBuffer) {
 	p.tell(f)
 	for i := range p.Hists {
 		if p.Hists[i].left <= 0 {
@@ -138,7 +138,7 @@ func (p *Pair) catchUp(f *Buffer) {
 
 // look balances a histogram. Nearly always all is well, and what the buffer has says so: it
 // is at hand where the bins are far.
-func (p *Pair) look(f *Buffer, i int) {
+func (p *Pair) look(f *CountBuffer, i int) {
 	h := &p.Hists[i]
 	var room [DefaultBins]binWeight
 	shares := room[:len(h.bins)]
@@ -162,20 +162,20 @@ func (p *Pair) look(f *Buffer, i int) {
 }
 
 // fold moves what the buffer has to the histograms.
-func (p *Pair) fold(f *Buffer) {
+func (p *Pair) fold(f *CountBuffer) {
 	p.tell(f)
 	p.take(f, 0)
 	p.take(f, 1)
 }
 
 // take moves what the buffer has of a histogram to that.
-func (p *Pair) take(f *Buffer, i int) {
+func (p *Pair) take(f *CountBuffer, i int) {
 	p.Hists[i].take(&f.tallies[i], &p.sums[i])
 	f.know(i, &p.Hists[i])
 }
 
 // tell informs the histograms how many samples the buffer counted of late.
-func (p *Pair) tell(f *Buffer) {
+func (p *Pair) tell(f *CountBuffer) {
 	taken := f.due - f.left
 	p.Hists[0].left -= taken
 	p.Hists[1].left -= taken
@@ -183,7 +183,7 @@ func (p *Pair) tell(f *Buffer) {
 }
 
 // begin lets the buffer take samples until a histogram is to be balanced.
-func (p *Pair) begin(f *Buffer) {
+func (p *Pair) begin(f *CountBuffer) {
 	f.left = min(p.Hists[0].left, p.Hists[1].left)
 	f.due = f.left
 	f.full = p.Hists[0].full() && p.Hists[1].full()
@@ -202,7 +202,7 @@ func (h *Hist) take(tallies *[DefaultBins]binTally, sum *model.Stat) {
 		h.bins[k].take(n, total, t.squares, least, most)
 		all.Count += n
 		all.Sum += total
-		all.Squares = all.Squares.Plus(model.Wide{Lo: t.squares})
+		all.Squares = all.Squares.Plus(model.Uint128{Lo: t.squares})
 		all.Min, all.Max = min(all.Min, least), max(all.Max, most)
 		t.counted, t.squares = 0, 0
 	}

@@ -23,16 +23,16 @@ var drawTime = rapid.OneOf(
 func TestPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bins := rapid.IntRange(2, 7).Draw(t, "bins")
-		p, f := NewPair(bins, 4), new(Buffer)
+		p, f := NewPair(bins, 4), new(CountBuffer)
 		var sums, want [2]model.Stat
 		var waiting []uint64
 		room := rapid.IntRange(1, 40).Draw(t, "room")
 		flush := func() {
-			p.AddAll(f, waiting)
+			p.AddPacked(f, waiting)
 			waiting = waiting[:0]
 		}
 		settle := func() {
-			a, b := p.Settle(f)
+			a, b := p.Flush(f)
 			sums[0].Merge(a)
 			sums[1].Merge(b)
 			for i := range sums {
@@ -57,7 +57,7 @@ func TestPair(t *testing.T) {
 					v[i] += min(r.Uint64N(jitter), math.MaxUint64-v[i])
 					want[i].Add(v[i])
 				}
-				if both, ok := Two(v[0], v[1]); !ok {
+				if both, ok := PackSamples(v[0], v[1]); !ok {
 					flush()
 					p.Add(f, v[0], v[1])
 				} else if waiting = append(waiting, both); len(waiting) == room {
@@ -69,18 +69,18 @@ func TestPair(t *testing.T) {
 			case 1:
 				settle()
 			case 2:
-				a, b := p.Pause(f)
+				a, b := p.FlushForCheckpoint(f)
 				sums[0].Merge(a)
 				sums[1].Merge(b)
 				var w, again wire.Coder
 				p.Save(&w, f)
-				r := wire.NewReader(w.B, "histogram")
-				f = new(Buffer)
-				if p = LoadPair(r, f); r.Done() != nil {
+				r := wire.NewReader(w.Buf, "histogram")
+				f = new(CountBuffer)
+				if p = LoadPair(r, f); r.Finish() != nil {
 					t.Fatal(r.Err())
 				}
-				if p.Save(&again, f); !bytes.Equal(w.B, again.B) {
-					t.Fatalf("%x, loaded %x", w.B, again.B)
+				if p.Save(&again, f); !bytes.Equal(w.Buf, again.Buf) {
+					t.Fatalf("%x, loaded %x", w.Buf, again.Buf)
 				}
 			}
 		}
@@ -93,7 +93,7 @@ func TestPair(t *testing.T) {
 func TestBuffer(t *testing.T) {
 	for k, d := range distributions {
 		lists := [2][]uint64{draw(d.next), draw(distributions[(k+1)%len(distributions)].next)}
-		p, f := NewPair(DefaultBins, 4), new(Buffer)
+		p, f := NewPair(DefaultBins, 4), new(CountBuffer)
 		one := [2]*Hist{New(DefaultBins, 4), New(DefaultBins, 4)}
 		for at := range lists[0] {
 			a, b := lists[0][at], lists[1][at]
@@ -101,7 +101,7 @@ func TestBuffer(t *testing.T) {
 			one[0].Add(a)
 			one[1].Add(b)
 		}
-		p.Settle(f)
+		p.Flush(f)
 		for i, w := range one {
 			alike(t, d.name, &p.Hists[i], w)
 		}
@@ -126,14 +126,14 @@ func alike(t *testing.T, name string, got, want *Hist) {
 }
 
 func TestPairDoesNotAllocate(t *testing.T) {
-	p, f := NewPair(DefaultBins, 0), new(Buffer)
+	p, f := NewPair(DefaultBins, 0), new(CountBuffer)
 	r, list := rand.New(rand.NewPCG(1, 1)), make([]uint64, 32)
 	if n := testing.AllocsPerRun(5000, func() {
 		for i := range list {
 			v := r.Uint64N(1e6)
-			list[i], _ = Two(v, v/2)
+			list[i], _ = PackSamples(v, v/2)
 		}
-		p.AddAll(f, list)
+		p.AddPacked(f, list)
 		p.Add(f, r.Uint64(), r.Uint64())
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
@@ -172,7 +172,7 @@ func BenchmarkPair(b *testing.B) {
 			const pairs = 8
 			n := 0
 			for b.Loop() {
-				var buffers [pairs]Buffer
+				var buffers [pairs]CountBuffer
 				var own [pairs]*Pair
 				for i := range own {
 					own[i] = NewPair(DefaultBins, 0)
@@ -180,9 +180,9 @@ func BenchmarkPair(b *testing.B) {
 				var waiting [pairs][]uint64
 				for i := range calls {
 					k := i % pairs
-					both, _ := Two(list[i*7%samples], list[i*13%samples])
+					both, _ := PackSamples(list[i*7%samples], list[i*13%samples])
 					if waiting[k] = append(waiting[k], both); len(waiting[k]) == 32 || i >= calls-pairs {
-						own[k].AddAll(&buffers[k], waiting[k])
+						own[k].AddPacked(&buffers[k], waiting[k])
 						waiting[k] = waiting[k][:0]
 					}
 				}

@@ -2,8 +2,10 @@ package hist
 
 import "math"
 
-// Of returns the histogram that package trace shows without the type's name.
-func Of(shown interface{ Count() uint64 }) *Hist { return shown.(interface{ itself() *Hist }).itself() }
+// Unwrap returns the histogram that package trace shows without the type's name.
+func Unwrap(shown interface{ Count() uint64 }) *Hist {
+	return shown.(interface{ itself() *Hist }).itself()
+}
 
 func (h *Hist) itself() *Hist { return h }
 
@@ -62,8 +64,8 @@ func (h *Hist) Quantile(q float64) float64 {
 	return float64(h.bins[n-1].Max)
 }
 
-// Below returns an estimate of the share of samples that are at most v.
-func (h *Hist) Below(v float64) float64 {
+// ShareBelow returns an estimate of the share of samples that are at most v.
+func (h *Hist) ShareBelow(v float64) float64 {
 	sum := 0.0
 	h.settle()
 	for i := range h.bins {

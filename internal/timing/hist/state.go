@@ -19,9 +19,9 @@ const (
 	tallyState  = 25
 )
 
-// PairState is how many bytes Pair.Save writes at most of histograms of up to DefaultBins
+// MaxPairBytes is how many bytes Pair.Save writes at most of histograms of up to DefaultBins
 // bins, nearly always.
-const PairState = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
+const MaxPairBytes = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
 
 // What Save says of a histogram.
 const (
@@ -55,9 +55,9 @@ func (h *Hist) Save(w *wire.Coder) {
 	if flags&isOwn == 0 {
 		size += rankState
 	}
-	at := len(w.B)
-	w.B = slices.Grow(w.B, headState+size*len(h.bins))[:at+headState+size*len(h.bins)]
-	to := w.B[at:]
+	at := len(w.Buf)
+	w.Buf = slices.Grow(w.Buf, headState+size*len(h.bins))[:at+headState+size*len(h.bins)]
+	to := w.Buf[at:]
 	le.PutUint16(to[0:], uint16(cap(h.bins)))
 	le.PutUint16(to[2:], uint16(len(h.bins)))
 	le.PutUint16(to[4:], uint16(h.left))
@@ -141,21 +141,21 @@ func Load(r *wire.Reader) *Hist {
 //
 //	pair  = two histograms, how many tallies follow u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
-func (p *Pair) Save(w *wire.Coder, f *Buffer) {
+func (p *Pair) Save(w *wire.Coder, f *CountBuffer) {
 	p.Hists[0].Save(w)
 	p.Hists[1].Save(w)
-	at := len(w.B)
-	w.B = append(w.B, 0)
+	at := len(w.Buf)
+	w.Buf = append(w.Buf, 0)
 	for i := range f.tallies {
 		for k := range f.tallies[i] {
 			t := &f.tallies[i][k]
 			if t.counted == 0 {
 				continue
 			}
-			w.B[at]++
-			n := len(w.B)
-			w.B = slices.Grow(w.B, tallyState)[:n+tallyState]
-			to := (*[tallyState]byte)(w.B[n:])
+			w.Buf[at]++
+			n := len(w.Buf)
+			w.Buf = slices.Grow(w.Buf, tallyState)[:n+tallyState]
+			to := (*[tallyState]byte)(w.Buf[n:])
 			to[0] = byte(i<<4 | k)
 			le.PutUint64(to[1:], t.counted)
 			le.PutUint64(to[9:], t.squares)
@@ -166,7 +166,7 @@ func (p *Pair) Save(w *wire.Coder, f *Buffer) {
 }
 
 // LoadPair reads what Save wrote into a buffer that has nothing.
-func LoadPair(r *wire.Reader, f *Buffer) *Pair {
+func LoadPair(r *wire.Reader, f *CountBuffer) *Pair {
 	p := &Pair{Hists: [2]Hist{*Load(r), *Load(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {
 		r.Fail("a pair of histograms of %d and %d bins", a, b)

@@ -24,9 +24,9 @@ func TestSave(t *testing.T) {
 			if i == at {
 				var w wire.Coder
 				h.Save(&w)
-				r := wire.NewReader(w.B, "histogram")
+				r := wire.NewReader(w.Buf, "histogram")
 				loaded = Load(r)
-				if err := r.Done(); err != nil {
+				if err := r.Finish(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -51,11 +51,11 @@ func FuzzLoad(f *testing.F) {
 	}
 	var w wire.Coder
 	h.Save(&w)
-	f.Add(w.B)
+	f.Add(w.Buf)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "histogram")
 		h := Load(r)
-		if r.Done() == nil {
+		if r.Finish() == nil {
 			h.Add(7)
 			h.Quantile(0.5)
 		}
@@ -64,25 +64,25 @@ func FuzzLoad(f *testing.F) {
 
 // What a buffer has counted is taken only where it can be what 1 to some samples come to.
 func FuzzLoadPair(f *testing.F) {
-	p, buffer := NewPair(DefaultBins, 1), new(Buffer)
+	p, buffer := NewPair(DefaultBins, 1), new(CountBuffer)
 	for i := range uint64(200) {
 		p.Add(buffer, i*i%97, 1000+i%7)
 	}
-	p.Pause(buffer)
+	p.FlushForCheckpoint(buffer)
 	var w wire.Coder
 	p.Save(&w, buffer)
-	f.Add(w.B)
+	f.Add(w.Buf)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "histogram")
-		buffer := new(Buffer)
+		buffer := new(CountBuffer)
 		p := LoadPair(r, buffer)
-		if r.Done() != nil {
+		if r.Finish() != nil {
 			return
 		}
 		for i := range uint64(600) {
 			p.Add(buffer, i, i*i)
 		}
-		p.Settle(buffer)
+		p.Flush(buffer)
 		p.Hists[0].Quantile(0.5)
 	})
 }

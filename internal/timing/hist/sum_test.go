@@ -23,7 +23,7 @@ func TestMeanStays(t *testing.T) {
 			}
 			w := wire.NewReader(h.AppendBinary(nil), "hist")
 			all.Merge(Decode(w))
-			if err := w.Done(); err != nil {
+			if err := w.Finish(); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -113,16 +113,16 @@ func (t *Tilt) Quantile(q float64) float64 {
 	return 0
 }
 
-// A Part is a bin of a tilted distribution.
-type Part struct{ Share, Mean float64 }
+// A TiltedBin is a bin of a tilted distribution.
+type TiltedBin struct{ Share, Mean float64 }
 
-// Parts returns the bins that samples are in.
-func (t *Tilt) Parts() []Part {
-	var list []Part
+// Bins returns the bins that samples are in.
+func (t *Tilt) Bins() []TiltedBin {
+	var list []TiltedBin
 	below := 0.0
 	for i, upto := range t.upto {
 		if upto-below > 1e-6 {
-			list = append(list, Part{upto - below, t.scale * t.h.bins[i].Mean})
+			list = append(list, TiltedBin{upto - below, t.scale * t.h.bins[i].Mean})
 		}
 		below = upto
 	}

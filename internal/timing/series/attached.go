@@ -24,17 +24,17 @@ import (
 // MaxNames is how many names there may be.
 const MaxNames = 64
 
-// Numbers are what was attached to the calls of a block under a name; empty if nothing was.
-type Numbers struct {
+// AttachedNumbers are what was attached to the calls of a block under a name; empty if nothing was.
+type AttachedNumbers struct {
 	Counts []uint64 // by call
 	Sums   []int64  // by call: one that is out of range wraps around
 }
 
 // exact is the codec for numbers.
-var exact = Lossless{}
+var exact = LosslessCodec{}
 
-// Names says under which names something was attached.
-func (w *Writer) Names(names []string) error {
+// WriteNames says under which names something was attached.
+func (w *Writer) WriteNames(names []string) error {
 	if len(names) > MaxNames {
 		return fmt.Errorf("%d names of values, at most %d can be stored", len(names), MaxNames)
 	}
@@ -42,11 +42,11 @@ func (w *Writer) Names(names []string) error {
 	return nil
 }
 
-// Attached writes what was attached to the calls of a stream, whose times and the names are written. numbers come in order of calls;
+// WriteAttached writes what was attached to the calls of a stream, whose times and the names are written. numbers come in order of calls;
 // next is as for Stream.
-func (w *Writer) Attached(stream int, numbers iter.Seq2[[]timing.Attached, error], next func(n int) Kinds) error {
+func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNumber, error], next func(n int) CallKinds) error {
 	list := w.blocks[stream]
-	var pending []timing.Attached
+	var pending []timing.AttachedNumber
 	i, first := 0, uint64(0)
 	write := func() {
 		w.numbers(&list[i], first, pending, next(int(list[i].calls)))
@@ -75,7 +75,7 @@ func (w *Writer) Attached(stream int, numbers iter.Seq2[[]timing.Attached, error
 }
 
 // numbers writes those of the calls of a block of times.
-func (w *Writer) numbers(b *block, first uint64, list []timing.Attached, kinds Kinds) {
+func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, kinds CallKinds) {
 	var data []byte
 	batch := Batch{Gaps: make([]uint64, b.calls), Durations: make([]uint64, b.calls)}
 	for name := range w.names {
@@ -100,7 +100,7 @@ func (w *Writer) numbers(b *block, first uint64, list []timing.Attached, kinds K
 		}
 		data = append(wire.AppendUvarint(data, uint64(len(coded))), coded...)
 	}
-	b.numbers = part{size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli)}
+	b.numbers = byteRange{size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli)}
 	w.write(data)
 }
 
@@ -121,7 +121,7 @@ func (s *suggestion) of(order int) uint64 {
 }
 
 // encodeNumbers codes counts and sums in the order that takes least.
-func encodeNumbers(b Batch, kinds *Kinds) (least []byte, err error) {
+func encodeNumbers(b Batch, kinds *CallKinds) (least []byte, err error) {
 	distances := make([]uint64, len(b.Durations))
 	for order := range orders {
 		before := make(map[uint32]*suggestion)
@@ -145,21 +145,21 @@ func encodeNumbers(b Batch, kinds *Kinds) (least []byte, err error) {
 }
 
 // before returns the sums before of calls of the kind of a call.
-func (k *Kinds) before(m map[uint32]*suggestion, call int) *suggestion {
-	return once.Get(m, k.Of[call], func() *suggestion { return new(suggestion) })
+func (k *CallKinds) before(m map[uint32]*suggestion, call int) *suggestion {
+	return once.GetOrMake(m, k.ByCall[call], func() *suggestion { return new(suggestion) })
 }
 
 // exactly describes calls to the exact codec.
-func (k *Kinds) exactly() *Calls { return &Calls{Keys: k.Of, Groups: k.Groups} }
+func (k *CallKinds) exactly() *CallInfo { return &CallInfo{Keys: k.ByCall, KeyGroups: k.Groups} }
 
 // Names returns under which names something was attached.
 func (r *Reader) Names() []string { return r.names }
 
-// Attached decodes what was attached to the calls of a block, by name. kinds are as for Block.
-func (r *Reader) Attached(stream, i int, kinds Kinds) ([]Numbers, error) {
+// AttachedNumbers decodes what was attached to the calls of a block, by name. kinds are as for Block.
+func (r *Reader) AttachedNumbers(stream, i int, kinds CallKinds) ([]AttachedNumbers, error) {
 	b := &r.blocks[stream][i]
-	if len(kinds.Of) != int(b.calls) {
-		return nil, fmt.Errorf("values of %d calls, kinds of %d: %w", b.calls, len(kinds.Of), errPiece)
+	if len(kinds.ByCall) != int(b.calls) {
+		return nil, fmt.Errorf("values of %d calls, kinds of %d: %w", b.calls, len(kinds.ByCall), errPiece)
 	}
 	data, err := r.read(&b.numbers)
 	if err != nil {
@@ -172,9 +172,9 @@ func (r *Reader) Attached(stream, i int, kinds Kinds) ([]Numbers, error) {
 	return list, nil
 }
 
-func decodeNumbers(data []byte, names, calls int, kinds *Kinds) ([]Numbers, error) {
+func decodeNumbers(data []byte, names, calls int, kinds *CallKinds) ([]AttachedNumbers, error) {
 	r := wire.NewReader(data, "attached values")
-	list := make([]Numbers, names)
+	list := make([]AttachedNumbers, names)
 	for name := range list {
 		coded := r.Bytes(r.Count(1))
 		if err := r.Err(); err != nil {
@@ -187,14 +187,14 @@ func decodeNumbers(data []byte, names, calls int, kinds *Kinds) ([]Numbers, erro
 		if order >= orders {
 			return nil, fmt.Errorf("order %d of numbers", order)
 		}
-		batch, err := exact.Decode(coded[1:], Both, kinds.exactly())
+		batch, err := exact.Decode(coded[1:], ListBoth, kinds.exactly())
 		if err != nil {
 			return nil, err
 		}
 		if len(batch.Gaps) != calls || len(batch.Durations) != calls {
 			return nil, fmt.Errorf("%d numbers and %d sums of %d calls", len(batch.Gaps), len(batch.Durations), calls)
 		}
-		x := Numbers{Counts: batch.Gaps, Sums: make([]int64, calls)}
+		x := AttachedNumbers{Counts: batch.Gaps, Sums: make([]int64, calls)}
 		before := make(map[uint32]*suggestion)
 		for i, v := range batch.Durations {
 			if batch.Gaps[i] > 0 {
@@ -206,5 +206,5 @@ func decodeNumbers(data []byte, names, calls int, kinds *Kinds) ([]Numbers, erro
 		}
 		list[name] = x
 	}
-	return list, r.Done()
+	return list, r.Finish()
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-func attachedChunks(list []timing.Attached) iter.Seq2[[]timing.Attached, error] {
-	return func(yield func([]timing.Attached, error) bool) {
+func attachedChunks(list []timing.AttachedNumber) iter.Seq2[[]timing.AttachedNumber, error] {
+	return func(yield func([]timing.AttachedNumber, error) bool) {
 		for part := range slices.Chunk(list, 1000) {
 			if !yield(part, nil) {
 				return
@@ -24,18 +24,18 @@ func attachedChunks(list []timing.Attached) iter.Seq2[[]timing.Attached, error] 
 }
 
 // attachedPiece is a piece with two streams and what was attached to their calls.
-func attachedPiece(t testing.TB, mode timing.Mode, calls [2]int, names []string) ([]byte, [2][]timing.Attached) {
+func attachedPiece(t testing.TB, mode timing.Mode, calls [2]int, names []string) ([]byte, [2][]timing.AttachedNumber) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	var file bytes.Buffer
-	w, err := NewWriter(&file, Rank{Mode: mode, TicksPerNs: 1})
+	w, err := NewWriter(&file, RankInfo{Mode: mode, TicksPerNs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := func(n int) Kinds { return kindsOf(n) }
-	var want [2][]timing.Attached
+	next := func(n int) CallKinds { return kindsOf(n) }
+	var want [2][]timing.AttachedNumber
 	for s, n := range calls {
-		if err := w.Stream(chunks(randomEntries(n, uint64(s))), next); err != nil {
+		if err := w.WriteStream(chunks(randomEntries(n, uint64(s))), next); err != nil {
 			t.Fatal(err)
 		}
 		for call := range n {
@@ -45,17 +45,17 @@ func attachedPiece(t testing.TB, mode timing.Mode, calls [2]int, names []string)
 					if k > 0 || name == 0 {
 						v = int64(call % 7)
 					}
-					want[s] = append(want[s], timing.Attached{Call: uint64(call), Name: name, Value: v})
+					want[s] = append(want[s], timing.AttachedNumber{Call: uint64(call), Name: name, Value: v})
 				}
 			}
 		}
 	}
-	want[0] = append(want[0], timing.Attached{Call: uint64(calls[0] - 1), Name: 0, Value: math.MinInt64})
-	if err := w.Names(names); err != nil {
+	want[0] = append(want[0], timing.AttachedNumber{Call: uint64(calls[0] - 1), Name: 0, Value: math.MinInt64})
+	if err := w.WriteNames(names); err != nil {
 		t.Fatal(err)
 	}
 	for s := range calls {
-		if err := w.Attached(s, attachedChunks(want[s]), next); err != nil {
+		if err := w.WriteAttached(s, attachedChunks(want[s]), next); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,10 +67,10 @@ func attachedPiece(t testing.TB, mode timing.Mode, calls [2]int, names []string)
 
 // Numbers come back exactly in every mode, as many as there were and their sum, and times beside them.
 func TestAttached(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Lossless, timing.SZ} {
+	for _, mode := range []timing.Mode{timing.ModeLossless, timing.ModeSZ} {
 		names, calls := []string{"b", "never", "a"}, [2]int{BlockCalls + 100, 50}
 		file, want := attachedPiece(t, mode, calls, names[:1:1])
-		if mode == timing.Lossless {
+		if mode == timing.ModeLossless {
 			file, want = attachedPiece(t, mode, calls, names)
 		}
 		r, err := NewReader(bytes.NewReader(file), int64(len(file)))
@@ -94,8 +94,8 @@ func TestAttached(t *testing.T) {
 		}
 		for s := range want {
 			for i := range r.Blocks(s) {
-				first, n := r.First(s, i)
-				list, err := r.Attached(s, i, kindsOf(n))
+				first, n := r.BlockCalls(s, i)
+				list, err := r.AttachedNumbers(s, i, kindsOf(n))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,7 +106,7 @@ func TestAttached(t *testing.T) {
 						}
 					}
 				}
-				if mode == timing.Lossless {
+				if mode == timing.ModeLossless {
 					if _, err := r.Block(s, i, kindsOf(n)); err != nil {
 						t.Fatal(err)
 					}
@@ -121,26 +121,26 @@ func TestAttached(t *testing.T) {
 
 // Numbers of no call, or out of order, are refused, not lost.
 func TestAttachedElsewhere(t *testing.T) {
-	for _, bad := range [][]timing.Attached{{{Call: 50}}, {{Call: 1, Name: 1}}} {
-		w, err := NewWriter(new(bytes.Buffer), Rank{Mode: timing.Lossless, TicksPerNs: 1})
+	for _, bad := range [][]timing.AttachedNumber{{{Call: 50}}, {{Call: 1, Name: 1}}} {
+		w, err := NewWriter(new(bytes.Buffer), RankInfo{Mode: timing.ModeLossless, TicksPerNs: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := func(n int) Kinds { return kindsOf(n) }
-		if err := w.Stream(chunks(randomEntries(50, 1)), next); err != nil {
+		next := func(n int) CallKinds { return kindsOf(n) }
+		if err := w.WriteStream(chunks(randomEntries(50, 1)), next); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Names([]string{"a"}); err != nil {
+		if err := w.WriteNames([]string{"a"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Attached(0, attachedChunks(bad), next); err == nil {
+		if err := w.WriteAttached(0, attachedChunks(bad), next); err == nil {
 			t.Errorf("no error from %v", bad)
 		}
 	}
 }
 
 func FuzzNumbers(f *testing.F) {
-	file, _ := attachedPiece(f, timing.Lossless, [2]int{60, 50}, []string{"a", "b"})
+	file, _ := attachedPiece(f, timing.ModeLossless, [2]int{60, 50}, []string{"a", "b"})
 	r, err := NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		f.Fatal(err)

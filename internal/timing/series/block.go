@@ -11,27 +11,27 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// Supports reports whether the times of every call can be stored in a mode.
-func Supports(m timing.Mode) bool {
+// SupportsMode reports whether the times of every call can be stored in a mode.
+func SupportsMode(m timing.Mode) bool {
 	_, err := codecOf(m)
 	return err == nil
 }
 
 // codecOf finds the codec of a mode.
 func codecOf(m timing.Mode) (Codec, error) {
-	if !m.Log() {
+	if !m.NeedsLog() {
 		return nil, fmt.Errorf("mode %q does not store the times of every call", m)
 	}
 	return CodecNamed(string(m))
 }
 
 // calls describes calls to the codec, for times in units of unit ticks.
-func (k *Kinds) calls(unit uint64) *Calls {
-	c := &Calls{Keys: k.Of, Groups: k.Groups, Bounds: k.Bounds, Bins: k.Bins, Sample: k.Sample}
+func (k *CallKinds) calls(unit uint64) *CallInfo {
+	c := &CallInfo{Keys: k.ByCall, KeyGroups: k.Groups, KeyBounds: k.Bounds, Bins: k.Bins, SampleCalls: k.SampleCalls}
 	if unit > 1 {
-		c.Bounds = slices.Clone(k.Bounds)
-		for i := range c.Bounds {
-			c.Bounds[i].Absolute /= unit
+		c.KeyBounds = slices.Clone(k.Bounds)
+		for i := range c.KeyBounds {
+			c.KeyBounds[i].Absolute /= unit
 		}
 	}
 	return c
@@ -43,7 +43,7 @@ func (k *Kinds) calls(unit uint64) *Calls {
 //	        before) uvarint, jump varint, batch of gaps and durations
 //
 // Durations and gaps are in units: ticks, or as many of them as divide all.
-func encodeBlock(c Codec, entries []timing.Entry, kinds Kinds) ([]byte, error) {
+func encodeBlock(c Codec, entries []timing.CallEntry, kinds CallKinds) ([]byte, error) {
 	batch := Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
 	unit := uint64(0)
 	var jumps []byte
@@ -67,10 +67,10 @@ func encodeBlock(c Codec, entries []timing.Entry, kinds Kinds) ([]byte, error) {
 	return c.Append(b, batch, kinds.calls(unit))
 }
 
-func decodeBlock(c Codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, error) {
+func decodeBlock(c Codec, data []byte, calls int, kinds CallKinds) ([]timing.CallEntry, error) {
 	r := wire.NewReader(data, "times")
 	unit := r.Uvarint()
-	entries := make([]timing.Entry, calls)
+	entries := make([]timing.CallEntry, calls)
 	at := 0
 	for range r.Count(2) {
 		at += r.Int(calls - 1 - at)
@@ -79,7 +79,7 @@ func decodeBlock(c Codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, 
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	batch, err := c.Decode(r.Remaining(), Both, kinds.calls(unit))
+	batch, err := c.Decode(r.Remaining(), ListBoth, kinds.calls(unit))
 	if err != nil {
 		return nil, err
 	}

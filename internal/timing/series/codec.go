@@ -36,21 +36,21 @@ type Batch struct {
 	Gaps, Durations []uint64
 }
 
-// Calls says of calls what both sides know.
-type Calls struct {
+// CallInfo says of calls what both sides know.
+type CallInfo struct {
 	// Keys are the calls' keys, terminals for example, in program order. They
 	// should be small, as they index.
 	Keys []uint32
-	// Groups has for each key what kind of call it is, the function for
+	// KeyGroups has for each key what kind of call it is, the function for
 	// example; nil: all are of the same kind. It helps where keys are many.
-	Groups []uint32
+	KeyGroups []uint32
 	// Bound is the error that values may have.
 	Bound Bound
-	// Bounds, if not nil, has the bound for each key instead.
-	Bounds []Bound
+	// KeyBounds, if not nil, has the bound for each key instead.
+	KeyBounds []Bound
 	// Bins is the number of bins of histSig's table for a key, Sample the number of calls whose most
 	// frequent values it takes. 0: DefaultBins and DefaultSample.
-	Bins, Sample int
+	Bins, SampleCalls int
 }
 
 // A Bound is how far a value may be from the truth. The zero Bound allows no difference.
@@ -59,11 +59,11 @@ type Bound struct {
 	Absolute uint64  // instead, if not 0: in the unit of the values
 }
 
-// Relative is a bound in proportion to the value.
-func Relative(share float64) Bound { return Bound{Relative: share} }
+// RelativeBound is a bound in proportion to the value.
+func RelativeBound(share float64) Bound { return Bound{Relative: share} }
 
-// Allows is the greatest distance from a value x.
-func (b Bound) Allows(x uint64) uint64 {
+// MaxError is the greatest distance from a value x.
+func (b Bound) MaxError(x uint64) uint64 {
 	if b.Absolute > 0 {
 		return b.Absolute
 	}
@@ -75,23 +75,23 @@ func (b Bound) compare(o Bound) int {
 }
 
 // bound returns the bound of the calls with a key.
-func (c *Calls) bound(key uint32) Bound {
-	if c.Bounds != nil {
-		return c.Bounds[key]
+func (c *CallInfo) bound(key uint32) Bound {
+	if c.KeyBounds != nil {
+		return c.KeyBounds[key]
 	}
 	return c.Bound
 }
 
 // check returns an error if c is inconsistent.
-func (c *Calls) check() error {
+func (c *CallInfo) check() error {
 	if len(c.Keys) == 0 {
 		return nil
 	}
 	top := int(slices.Max(c.Keys))
-	if c.Groups != nil && top >= len(c.Groups) || c.Bounds != nil && top >= len(c.Bounds) {
-		return fmt.Errorf("key %d, but %d groups and %d bounds", top, len(c.Groups), len(c.Bounds))
+	if c.KeyGroups != nil && top >= len(c.KeyGroups) || c.KeyBounds != nil && top >= len(c.KeyBounds) {
+		return fmt.Errorf("key %d, but %d groups and %d bounds", top, len(c.KeyGroups), len(c.KeyBounds))
 	}
-	for _, b := range append(slices.Clone(c.Bounds), c.Bound) {
+	for _, b := range append(slices.Clone(c.KeyBounds), c.Bound) {
 		if !(b.Relative >= 0 && b.Relative <= 1) {
 			return fmt.Errorf("bound %g: want 0 to 1", b.Relative)
 		}
@@ -105,24 +105,24 @@ type Codec interface {
 	// Name is what options and files call it.
 	Name() string
 	// Append appends a batch. Its lists are as long as c.Keys, or nil.
-	Append(dst []byte, b Batch, c *Calls) ([]byte, error)
+	Append(dst []byte, b Batch, c *CallInfo) ([]byte, error)
 	// Decode reads what Append wrote from all of src. want says which lists
 	// there are.
-	Decode(src []byte, want Lists, c *Calls) (Batch, error)
+	Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error)
 }
 
-// Lists says which lists a batch has.
-type Lists uint8
+// TimeLists says which lists a batch has.
+type TimeLists uint8
 
 // The lists.
 const (
-	Gaps Lists = 1 << iota
-	Durations
-	Both = Gaps | Durations
+	ListGaps TimeLists = 1 << iota
+	ListDurations
+	ListBoth = ListGaps | ListDurations
 )
 
 // lists returns which lists b has, or an error if they do not fit the calls.
-func (b *Batch) lists(c *Calls) (l Lists, err error) {
+func (b *Batch) lists(c *CallInfo) (l TimeLists, err error) {
 	for i, list := range [][]uint64{b.Gaps, b.Durations} {
 		if list != nil {
 			l |= 1 << i
@@ -135,11 +135,11 @@ func (b *Batch) lists(c *Calls) (l Lists, err error) {
 }
 
 // make returns a batch with room for the lists.
-func (l Lists) make(n int) (b Batch) {
-	if l&Gaps != 0 {
+func (l TimeLists) make(n int) (b Batch) {
+	if l&ListGaps != 0 {
 		b.Gaps = make([]uint64, n)
 	}
-	if l&Durations != 0 {
+	if l&ListDurations != 0 {
 		b.Durations = make([]uint64, n)
 	}
 	return b
@@ -149,7 +149,7 @@ func (l Lists) make(n int) (b Batch) {
 func Codecs() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
-	Raw{}, Zstd{}, Lossless{}, cfg, histSig, sz, szSig, ZFP{}, ZFP{Clustered: true}, Place{},
+	RawCodec{}, ZstdCodec{}, LosslessCodec{}, cfg, histSig, sz, szSig, ZFPCodec{}, ZFPCodec{BySignature: true}, PlaceCodec{},
 }
 
 // CodecNamed finds a codec.
@@ -195,20 +195,20 @@ func dense(keys []uint32) (numbers, first []uint32) {
 	return numbers, first
 }
 
-// A Signature distinguishes a rank's calls: calls with equal signatures are of one kind.
-type Signature struct {
+// A CallIdentity distinguishes a rank's calls: calls with equal signatures are of one kind.
+type CallIdentity struct {
 	Call, Site uint64 // of the same rank: equal numbers mean the same
 	Vals       []int64
 }
 
-// KindsOf returns the kind of each terminal of a rank, and what a block needs to know of kinds; the caller fills in Of.
+// CallKindsOf returns the kind of each terminal of a rank, and what a block needs to know of kinds; the caller fills in Of.
 // The rank's clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are one kind. Kinds are
 // numbered by first occurrence: so writers and readers have the same numbers, even if one of them has more distinct
 // terminals.
-func KindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Signature) (of []uint32, k Kinds) {
+func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []CallIdentity) (of []uint32, k CallKinds) {
 	known := make(map[string]uint32)
 	functions := make(map[uint64]uint32)
-	k.Groups, k.Bins, k.Sample = []uint32{}, o.Bins, o.Sample
+	k.Groups, k.Bins, k.SampleCalls = []uint32{}, o.Bins, o.SampleCalls
 	var key []byte
 	for t, s := range sigs {
 		key = strconv.AppendUint(key[:0], s.Call, 36)
@@ -220,10 +220,10 @@ func KindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Signat
 		if !ok {
 			n = uint32(len(known))
 			known[string(key)] = n
-			f, _ := once.Number(functions, s.Call)
+			f, _ := once.NumberOf(functions, s.Call)
 			k.Groups = append(k.Groups, f)
 			if o.Mode.Lossy() {
-				k.Bounds = append(k.Bounds, Ticks(o.Bound(names[t]), ticksPerNs))
+				k.Bounds = append(k.Bounds, TicksBound(o.Bound(names[t]), ticksPerNs))
 			}
 		}
 		of = append(of, n)
@@ -231,10 +231,10 @@ func KindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Signat
 	return of, k
 }
 
-// Ticks is a bound for times in ticks. One of less than a tick leaves no error.
-func Ticks(b timing.Bound, ticksPerNs float64) Bound {
+// TicksBound is a bound for times in ticks. One of less than a tick leaves no error.
+func TicksBound(b timing.Bound, ticksPerNs float64) Bound {
 	if b.Absolute == 0 {
-		return Relative(b.Relative)
+		return RelativeBound(b.Relative)
 	}
 	ticks := math.Floor(float64(float64(b.Absolute) * ticksPerNs))
 	if ticks >= 1<<63 {

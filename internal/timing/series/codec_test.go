@@ -51,7 +51,7 @@ func codedTimes(n int) *rapid.Generator[[]uint64] {
 }
 
 var bounds = []Bound{
-	{}, {}, Relative(1e-9), Relative(1e-6), Relative(1e-4), Relative(0.001), Relative(0.01), Relative(0.1), Relative(0.5), Relative(0.99), Relative(1),
+	{}, {}, RelativeBound(1e-9), RelativeBound(1e-6), RelativeBound(1e-4), RelativeBound(0.001), RelativeBound(0.01), RelativeBound(0.1), RelativeBound(0.5), RelativeBound(0.99), RelativeBound(1),
 	{Absolute: 1}, {Absolute: 2}, {Absolute: 25_000}, {Absolute: 1 << 40}, {Absolute: 1<<63 - 1}, {Absolute: 1 << 63}, {Absolute: math.MaxUint64},
 }
 
@@ -62,25 +62,25 @@ func TestBounds(t *testing.T) {
 		t.Run(codec.Name(), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				n := rapid.IntRange(0, 300).Draw(t, "n")
-				c := &Calls{Keys: make([]uint32, n), Bound: rapid.SampledFrom(bounds).Draw(t, "bound")}
+				c := &CallInfo{Keys: make([]uint32, n), Bound: rapid.SampledFrom(bounds).Draw(t, "bound")}
 				kinds := rapid.IntRange(1, 20).Draw(t, "keys")
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "keys' seed"), 2))
 				for i := range c.Keys {
 					c.Keys[i] = uint32(r.IntN(kinds))
 				}
 				if rapid.Bool().Draw(t, "bounds by key") {
-					c.Bins, c.Sample = r.IntN(12), r.IntN(200)
+					c.Bins, c.SampleCalls = r.IntN(12), r.IntN(200)
 					for range kinds {
-						c.Bounds = append(c.Bounds, bounds[r.IntN(len(bounds))])
-						c.Groups = append(c.Groups, uint32(r.IntN(3)))
+						c.KeyBounds = append(c.KeyBounds, bounds[r.IntN(len(bounds))])
+						c.KeyGroups = append(c.KeyGroups, uint32(r.IntN(3)))
 					}
 				}
 				b := Batch{}
-				lists := Lists(rapid.IntRange(0, 3).Draw(t, "lists"))
-				if lists&Gaps != 0 {
+				lists := TimeLists(rapid.IntRange(0, 3).Draw(t, "lists"))
+				if lists&ListGaps != 0 {
 					b.Gaps = codedTimes(n).Draw(t, "gaps")
 				}
-				if lists&Durations != 0 {
+				if lists&ListDurations != 0 {
 					b.Durations = codedTimes(n).Draw(t, "durations")
 				}
 				gaps, durations := slices.Clone(b.Gaps), slices.Clone(b.Durations)
@@ -97,11 +97,11 @@ func TestBounds(t *testing.T) {
 				for i := range d.Keys {
 					d.Keys[i] = uint32(kinds-1) - d.Keys[i]
 				}
-				d.Bounds, d.Groups = slices.Clone(c.Bounds), slices.Clone(c.Groups)
-				slices.Reverse(d.Bounds)
-				slices.Reverse(d.Groups)
-				for i := range d.Groups {
-					d.Groups[i] = 7 - d.Groups[i]
+				d.KeyBounds, d.KeyGroups = slices.Clone(c.KeyBounds), slices.Clone(c.KeyGroups)
+				slices.Reverse(d.KeyBounds)
+				slices.Reverse(d.KeyGroups)
+				for i := range d.KeyGroups {
+					d.KeyGroups[i] = 7 - d.KeyGroups[i]
 				}
 				got, err := codec.Decode(data[1:], lists, &d)
 				if err != nil {
@@ -132,8 +132,8 @@ func FuzzDecode(f *testing.F) {
 		list[i] = uint64(1000 * math.Exp(r.NormFloat64()))
 	}
 	for i, codec := range Codecs() {
-		for j, bound := range []Bound{{}, Relative(0.01), Relative(0.1), {Absolute: 100}} {
-			data, err := codec.Append(nil, Batch{list, list}, &Calls{Keys: keys, Bound: bound})
+		for j, bound := range []Bound{{}, RelativeBound(0.01), RelativeBound(0.1), {Absolute: 100}} {
+			data, err := codec.Append(nil, Batch{list, list}, &CallInfo{Keys: keys, Bound: bound})
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -142,8 +142,8 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which, bound uint8, data []byte) {
 		codecs := Codecs()
-		c := &Calls{Keys: keys, Bound: bounds[int(bound)%len(bounds)]}
-		b, err := codecs[int(which)%len(codecs)].Decode(data, Both, c)
+		c := &CallInfo{Keys: keys, Bound: bounds[int(bound)%len(bounds)]}
+		b, err := codecs[int(which)%len(codecs)].Decode(data, ListBoth, c)
 		if err == nil && (len(b.Gaps) != len(keys) || len(b.Durations) != len(keys)) {
 			t.Fatalf("%d and %d times", len(b.Gaps), len(b.Durations))
 		}
@@ -153,7 +153,7 @@ func FuzzDecode(f *testing.F) {
 // Cells cover all numbers without gaps and keep to their bounds.
 func TestLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bound := Relative(rapid.SampledFrom([]float64{1e-7, 1e-5, 0.001, 0.00097, 0.01, 0.1, 1.0 / 3, 0.5, 0.9, 0.999, 1}).Draw(t, "bound"))
+		bound := RelativeBound(rapid.SampledFrom([]float64{1e-7, 1e-5, 0.001, 0.00097, 0.01, 0.1, 1.0 / 3, 0.5, 0.9, 0.999, 1}).Draw(t, "bound"))
 		l := levelsOf(bound)
 		x := rapid.Uint64().Draw(t, "x") >> rapid.IntRange(0, 63).Draw(t, "shift")
 		i := l.of(x)
@@ -172,7 +172,7 @@ func TestLevels(t *testing.T) {
 func BenchmarkCodecs(b *testing.B) {
 	const n = 1 << 16
 	r := rand.New(rand.NewPCG(3, 4))
-	c := &Calls{Keys: make([]uint32, n), Bound: Relative(0.1)}
+	c := &CallInfo{Keys: make([]uint32, n), Bound: RelativeBound(0.1)}
 	batch := Batch{make([]uint64, n), make([]uint64, n)}
 	for i := range n {
 		k := i % 7
@@ -191,7 +191,7 @@ func BenchmarkCodecs(b *testing.B) {
 		})
 		b.Run(codec.Name()+"/decode", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := codec.Decode(data, Both, c); err != nil {
+				if _, err := codec.Decode(data, ListBoth, c); err != nil {
 					b.Fatal(err)
 				}
 			}

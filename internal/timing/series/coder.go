@@ -27,7 +27,7 @@ func newWriter() *coder { return &coder{high: ^uint32(0)} }
 
 func newReader(src []byte) (*coder, error) {
 	r := wire.NewReader(src, "times")
-	c := &coder{reading: true, high: ^uint32(0), in: r.Blob(), get: wire.BitReader{In: r.Remaining()}}
+	c := &coder{reading: true, high: ^uint32(0), in: r.Blob(), get: wire.BitReader{Input: r.Remaining()}}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
@@ -161,14 +161,14 @@ func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, 
 		}
 		s := &slots[(h&^(line-1)|node&(line-1))&uint32(len(slots)-1)]
 		cur[i] = s
-		in[i] = wire.Stretch(s.p) * confidence[s.n&63] >> 4
+		in[i] = wire.Logit(s.p) * confidence[s.n&63] >> 4
 		dot += int64(w[i]) * int64(in[i])
 	}
 	s := &m.nodes[node%uint32(len(m.nodes))]
 	cur[contexts] = s
-	in[contexts] = wire.Stretch(s.p) * confidence[s.n&63] >> 4
+	in[contexts] = wire.Logit(s.p) * confidence[s.n&63] >> 4
 	dot += int64(w[contexts]) * int64(in[contexts])
-	p := min(max(wire.Squash(int32(max(min(dot>>16, wire.LogitLimit), -wire.LogitLimit))), 24), 65536-24)
+	p := min(max(wire.Logistic(int32(max(min(dot>>16, wire.LogitLimit), -wire.LogitLimit))), 24), 65536-24)
 	bit = c.code(bit, p)
 	target := int32(bit<<16) - int32(bit)
 	e := (target - p) * learning >> 10

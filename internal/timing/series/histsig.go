@@ -93,7 +93,7 @@ func decodeHistSig(src []byte, p *planned) ([]int32, error) {
 	}
 	tables := make([][]int32, len(p.levels))
 	for key := range tables {
-		tables[key] = make([]int32, body.Int(min(body.Rest(), mostBins)))
+		tables[key] = make([]int32, body.Int(min(body.RemainingLen(), mostBins)))
 		for i := range tables[key] {
 			tables[key][i] = int32(body.Int(int(p.levels[key].count()) - 1))
 		}
@@ -101,7 +101,7 @@ func decodeHistSig(src []byte, p *planned) ([]int32, error) {
 	if err := body.Err(); err != nil {
 		return nil, err
 	}
-	list, in := make([]int32, len(p.keys)), wire.BitReader{In: body.Remaining()}
+	list, in := make([]int32, len(p.keys)), wire.BitReader{Input: body.Remaining()}
 	for i, key := range p.keys {
 		if bins := tables[key]; in.Get(1) == 0 {
 			list[i] = int32(in.Get(bitsFor(int(p.levels[key].count()))))
@@ -111,7 +111,7 @@ func decodeHistSig(src []byte, p *planned) ([]int32, error) {
 			return nil, errShort
 		}
 	}
-	if in.Over() {
+	if in.ReadPastEnd() {
 		return nil, errShort
 	}
 	return list, nil

@@ -148,7 +148,7 @@ func readHuffman(r *wire.Reader) (*huffman, error) {
 		}
 		h.symbols[i] = uint32(last)
 	}
-	in := wire.BitReader{In: r.Bytes((5*n + 7) / 8)}
+	in := wire.BitReader{Input: r.Bytes((5*n + 7) / 8)}
 	room := uint64(0) // in units of the longest code
 	for i := range h.lengths {
 		l := uint8(in.Get(5))

@@ -213,7 +213,7 @@ func cellsOf(values []uint64, keys []uint32, byKey []*levels) *cells {
 
 // timesOf does the reverse: rest is what cells have in rest.
 func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint64, error) {
-	r := wire.BitReader{In: rest}
+	r := wire.BitReader{Input: rest}
 	values := make([]uint64, len(list))
 	for i, n := range list {
 		l := byKey[keys[i]]
@@ -222,7 +222,7 @@ func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint6
 		}
 		values[i] = l.join(n, r.Get(l.open(n)))
 	}
-	if r.Over() {
+	if r.ReadPastEnd() {
 		return nil, errShort
 	}
 	return values, nil
@@ -243,7 +243,7 @@ func (f cellCodec) Name() string { return f.name }
 // Append implements Codec.
 //
 //	per list: blob of cells, blob of what they don't say
-func (f cellCodec) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+func (f cellCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (f cellCodec) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
 }
 
 // Decode implements Codec.
-func (f cellCodec) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
+func (f cellCodec) Decode(src []byte, want TimeLists, c *CallInfo) (b Batch, err error) {
 	if err := c.check(); err != nil {
 		return Batch{}, err
 	}
@@ -297,9 +297,9 @@ type planned struct {
 	bins, sample int // see Calls
 }
 
-func plan(c *Calls, clustered bool) *planned {
+func plan(c *CallInfo, clustered bool) *planned {
 	keys, first := dense(c.Keys)
-	p := &planned{keys: keys, bins: c.Bins, sample: c.Sample}
+	p := &planned{keys: keys, bins: c.Bins, sample: c.SampleCalls}
 	p.groups, p.levels = groupsOf(c, first)
 	if !clustered {
 		return p

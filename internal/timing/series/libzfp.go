@@ -33,7 +33,7 @@ func zfpAccuracy(tolerance float64) int {
 // appendDoubles appends the stream of values, each of which decodeDoubles will return within
 // 2^minExp. Values must be finite.
 func appendDoubles(dst []byte, values []float64, minExp int) []byte {
-	w := &writer{wire.BitWriter{Out: dst}}
+	w := &writer{wire.BitWriter{Output: dst}}
 	var block [blockSize]float64
 	for len(values) > 0 {
 		n := copy(block[:], values)
@@ -117,16 +117,16 @@ func (w *writer) block(values *[blockSize]float64, minExp int) {
 // decodeDoubles reads as many values as dst has places from src, and returns how many
 // bytes they took.
 func decodeDoubles(dst []float64, src []byte, minExp int) (int, error) {
-	r := &reader{wire.BitReader{In: src}}
+	r := &reader{wire.BitReader{Input: src}}
 	var block [blockSize]float64
 	for len(dst) > 0 {
 		r.block(&block, minExp)
 		dst = dst[copy(dst, block[:]):]
-		if r.Over() {
+		if r.ReadPastEnd() {
 			return 0, errShort
 		}
 	}
-	return r.Used(), nil
+	return r.BytesRead(), nil
 }
 
 func (r *reader) block(values *[blockSize]float64, minExp int) {

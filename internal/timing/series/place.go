@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// Place codes each time as its distance from what is usual at its place: the
+// PlaceCodec codes each time as its distance from what is usual at its place: the
 // call's key, and the one of the call before, so that a loop's entry and its
 // iterations are places of their own. Distances are counted in cells of the
 // width that the bound allows (levels). Each is a few binary decisions, which a
@@ -17,15 +17,15 @@ import (
 // were: what delays one call delays the next.
 //
 // Where the bound is 0, bits below the cell follow unchanged.
-type Place struct{}
+type PlaceCodec struct{}
 
 // Name implements Codec.
-func (Place) Name() string { return "place" }
+func (PlaceCodec) Name() string { return "place" }
 
 var errShort = errors.New("timing data cut short")
 
 // Append implements Codec.
-func (Place) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+func (PlaceCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	want, err := b.lists(c)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (Place) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
 }
 
 // Decode implements Codec.
-func (Place) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
+func (PlaceCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) {
 	if err := c.check(); err != nil {
 		return Batch{}, err
 	}
@@ -46,7 +46,7 @@ func (Place) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
 	}
 	b := want.make(len(c.Keys))
 	placed(r, b, want, c)
-	if r.get.Over() {
+	if r.get.ReadPastEnd() {
 		return Batch{}, errShort
 	}
 	return b, nil
@@ -71,7 +71,7 @@ type placer struct {
 }
 
 // placed codes a batch: it reads b or fills it, as c decides.
-func placed(c *coder, b Batch, want Lists, calls *Calls) {
+func placed(c *coder, b Batch, want TimeLists, calls *CallInfo) {
 	keys, first := dense(calls.Keys)
 	groups, levels := groupsOf(calls, first)
 	p := &placer{mix: newMixer(len(keys) * bits.OnesCount8(uint8(want)))}
@@ -119,7 +119,7 @@ func placed(c *coder, b Batch, want Lists, calls *Calls) {
 
 // groupsOf numbers what calls have in common, kind and bound, by first use, and
 // returns that and the levels by key number.
-func groupsOf(c *Calls, first []uint32) (groups []uint32, list []*levels) {
+func groupsOf(c *CallInfo, first []uint32) (groups []uint32, list []*levels) {
 	type kind struct {
 		group uint32
 		bound Bound
@@ -128,11 +128,11 @@ func groupsOf(c *Calls, first []uint32) (groups []uint32, list []*levels) {
 	byBound := map[Bound]*levels{}
 	for _, k := range first {
 		id := kind{bound: c.bound(k)}
-		if c.Groups != nil {
-			id.group = c.Groups[k]
+		if c.KeyGroups != nil {
+			id.group = c.KeyGroups[k]
 		}
-		n, _ := once.Number(numbers, id)
-		groups, list = append(groups, n), append(list, once.Get(byBound, id.bound, func() *levels { return levelsOf(id.bound) }))
+		n, _ := once.NumberOf(numbers, id)
+		groups, list = append(groups, n), append(list, once.GetOrMake(byBound, id.bound, func() *levels { return levelsOf(id.bound) }))
 	}
 	return groups, list
 }
@@ -256,18 +256,18 @@ func (u *usual) update(level int32) {
 	}
 }
 
-// Lossless is Place without error, whatever bounds are given.
-type Lossless struct{}
+// LosslessCodec is Place without error, whatever bounds are given.
+type LosslessCodec struct{}
 
 // Name implements Codec.
-func (Lossless) Name() string { return "lossless" }
+func (LosslessCodec) Name() string { return "lossless" }
 
 // Append implements Codec.
-func (Lossless) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
-	return Place{}.Append(dst, b, &Calls{Keys: c.Keys, Groups: c.Groups})
+func (LosslessCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
+	return PlaceCodec{}.Append(dst, b, &CallInfo{Keys: c.Keys, KeyGroups: c.KeyGroups})
 }
 
 // Decode implements Codec.
-func (Lossless) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
-	return Place{}.Decode(src, want, &Calls{Keys: c.Keys, Groups: c.Groups})
+func (LosslessCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) {
+	return PlaceCodec{}.Decode(src, want, &CallInfo{Keys: c.Keys, KeyGroups: c.KeyGroups})
 }

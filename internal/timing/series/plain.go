@@ -8,14 +8,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Raw is eight bytes for each time: the reference for other codecs.
-type Raw struct{}
+// RawCodec is eight bytes for each time: the reference for other codecs.
+type RawCodec struct{}
 
 // Name implements Codec.
-func (Raw) Name() string { return "raw" }
+func (RawCodec) Name() string { return "raw" }
 
 // Append implements Codec.
-func (Raw) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+func (RawCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (Raw) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
 }
 
 // Decode implements Codec.
-func (Raw) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
+func (RawCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) {
 	b := want.make(len(c.Keys))
 	n := 8 * (len(b.Gaps) + len(b.Durations))
 	if len(src) != n {
@@ -42,15 +42,15 @@ func (Raw) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
 	return b, nil
 }
 
-// Zstd is exact: the first bytes of all times, then the second ones, and so on,
+// ZstdCodec is exact: the first bytes of all times, then the second ones, and so on,
 // in a zstd frame.
-type Zstd struct{}
+type ZstdCodec struct{}
 
 // Name implements Codec.
-func (Zstd) Name() string { return "zstd" }
+func (ZstdCodec) Name() string { return "zstd" }
 
 // Append implements Codec.
-func (Zstd) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+func (ZstdCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (Zstd) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
 }
 
 // Decode implements Codec.
-func (Zstd) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
+func (ZstdCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) {
 	n := len(c.Keys)
 	b := want.make(n)
 	planes, err := expandZstd(src, 8*(len(b.Gaps)+len(b.Durations)))
@@ -98,7 +98,7 @@ func expandZstd(src []byte, size int) ([]byte, error) {
 		return nil, errShort
 	}
 	if src[0] == 1 {
-		return wire.Expand(src[1:], uint64(size))
+		return wire.Decompress(src[1:], uint64(size))
 	}
 	if src = src[1:]; len(src) != size {
 		return nil, fmt.Errorf("%d bytes of times, want %d", len(src), size)

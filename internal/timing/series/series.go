@@ -43,27 +43,27 @@ const tailBytes = 8
 
 var castagnoli = wire.Castagnoli
 
-// A Rank is what is known of a rank besides the times of its calls.
-type Rank struct {
+// A RankInfo is what is known of a rank besides the times of its calls.
+type RankInfo struct {
 	Mode       timing.Mode
 	TicksPerNs float64
 	StartNs    int64 // wall clock at tick 0, ns since 1970
 }
 
-// Kinds says which calls of a block are alike. Of has a small number for each call, which calls with similar times
+// CallKinds says which calls of a block are alike. Of has a small number for each call, which calls with similar times
 // share. For each of these numbers, Groups has the function and Bounds the error that the times may have, in ticks.
 // Bounds is nil in lossless modes.
-type Kinds struct {
-	Of           []uint32
-	Groups       []uint32
-	Bounds       []Bound
-	Bins, Sample int // what the options say of a writer's bins
+type CallKinds struct {
+	ByCall            []uint32
+	Groups            []uint32
+	Bounds            []Bound
+	Bins, SampleCalls int // what the options say of a writer's bins
 }
 
 // A Writer writes the piece of one rank.
 type Writer struct {
 	w      io.Writer
-	rank   Rank
+	rank   RankInfo
 	codec  Codec
 	blocks [][]block
 	ends   []int64  // of streams, in ticks
@@ -73,22 +73,22 @@ type Writer struct {
 }
 
 type block struct {
-	part
+	byteRange
 	calls   uint64
-	at      int64  // ticks
-	first   uint64 // number of its first call
-	numbers part   // attached to its calls
+	at      int64     // ticks
+	first   uint64    // number of its first call
+	numbers byteRange // attached to its calls
 }
 
-// A part is some bytes of the piece.
-type part struct {
+// A byteRange is some bytes of the piece.
+type byteRange struct {
 	size   uint64
 	crc    uint32
 	offset int64
 }
 
 // NewWriter returns a writer of a piece to w.
-func NewWriter(w io.Writer, rank Rank) (*Writer, error) {
+func NewWriter(w io.Writer, rank RankInfo) (*Writer, error) {
 	c, err := codecOf(rank.Mode)
 	if err != nil {
 		return nil, err
@@ -96,12 +96,12 @@ func NewWriter(w io.Writer, rank Rank) (*Writer, error) {
 	return &Writer{w: w, rank: rank, codec: c}, nil
 }
 
-// Stream writes the next stream of the rank. next returns the kinds of the next n
+// WriteStream writes the next stream of the rank. next returns the kinds of the next n
 // calls, as the reader will.
-func (w *Writer) Stream(calls iter.Seq2[[]timing.Entry, error], next func(n int) Kinds) error {
+func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next func(n int) CallKinds) error {
 	w.blocks = append(w.blocks, nil)
 	at := int64(0)
-	var pending []timing.Entry
+	var pending []timing.CallEntry
 	for entries, err := range calls {
 		if err != nil {
 			return fmt.Errorf("times of calls: %w", err)
@@ -123,7 +123,7 @@ func (w *Writer) Stream(calls iter.Seq2[[]timing.Entry, error], next func(n int)
 	return w.err
 }
 
-func (w *Writer) block(entries []timing.Entry, kinds Kinds, at int64) int64 {
+func (w *Writer) block(entries []timing.CallEntry, kinds CallKinds, at int64) int64 {
 	data, err := encodeBlock(w.codec, entries, kinds)
 	if err != nil {
 		w.err = cmp.Or(w.err, err)
@@ -131,7 +131,7 @@ func (w *Writer) block(entries []timing.Entry, kinds Kinds, at int64) int64 {
 	}
 	last := len(w.blocks) - 1
 	w.blocks[last] = append(w.blocks[last], block{
-		part: part{size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli)}, calls: uint64(len(entries)), at: at,
+		byteRange: byteRange{size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli)}, calls: uint64(len(entries)), at: at,
 	})
 	w.write(data)
 	for _, e := range entries {
@@ -163,7 +163,7 @@ func (w *Writer) Close() (int64, error) {
 		}
 	}
 	if len(w.names) > 0 || w.rank.Mode.Lossy() {
-		b = wire.Append(b, func(c *wire.Coder) { c.Strings(&w.names) })
+		b = wire.AppendCoded(b, func(c *wire.Coder) { c.Strings(&w.names) })
 		for _, list := range w.blocks {
 			for _, x := range list {
 				if len(w.names) > 0 {
@@ -186,7 +186,7 @@ func (w *Writer) Close() (int64, error) {
 // A Reader reads the piece of one rank. It is safe for use by several goroutines
 // at once if its source is.
 type Reader struct {
-	Rank
+	RankInfo
 	src    io.ReaderAt
 	codec  Codec
 	blocks [][]block
@@ -239,11 +239,11 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		}
 	}
 	offset := int64(0)
-	next := func() part {
-		p := part{size: h.Uvarint(), crc: h.Uint32(), offset: offset}
+	next := func() byteRange {
+		p := byteRange{size: h.Uvarint(), crc: h.Uint32(), offset: offset}
 		if p.size > uint64(size-offset) {
 			h.Fail("block of %d bytes", p.size)
-			return part{}
+			return byteRange{}
 		}
 		offset += int64(p.size)
 		return p
@@ -252,7 +252,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		var list []block
 		first := uint64(0)
 		for range h.Count(7) {
-			b := block{calls: h.Uvarint(), part: next(), at: h.Varint(), first: first}
+			b := block{calls: h.Uvarint(), byteRange: next(), at: h.Varint(), first: first}
 			if h.Err() != nil || b.calls == 0 || b.calls > BlockCalls {
 				h.Fail("block of %d calls in %d bytes", b.calls, b.size)
 				break
@@ -262,7 +262,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		}
 		r.blocks = append(r.blocks, list)
 	}
-	if h.Err() == nil && h.Rest() > 0 {
+	if h.Err() == nil && h.RemainingLen() > 0 {
 		(&wire.Coder{Reader: h}).Strings(&r.names)
 		if len(r.names) > MaxNames {
 			h.Fail("%d names of values", len(r.names))
@@ -275,7 +275,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 			}
 		}
 	}
-	if h.Err() == nil && h.Rest() > 0 {
+	if h.Err() == nil && h.RemainingLen() > 0 {
 		for range r.blocks {
 			r.ends = append(r.ends, h.Varint())
 		}
@@ -283,7 +283,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 	if h.Err() == nil && offset != size {
 		h.Fail("%d bytes of blocks, %d expected", size, offset)
 	}
-	return h.Done()
+	return h.Finish()
 }
 
 func readAt(src io.ReaderAt, p []byte, at int64) error {
@@ -309,18 +309,18 @@ func (r *Reader) Len(stream int) uint64 {
 	return b.first + b.calls
 }
 
-// First returns the number of a block's first call and how many it has.
-func (r *Reader) First(stream, i int) (first uint64, calls int) {
+// BlockCalls returns the number of a block's first call and how many it has.
+func (r *Reader) BlockCalls(stream, i int) (first uint64, calls int) {
 	b := &r.blocks[stream][i]
 	return b.first, int(b.calls)
 }
 
-// Begin returns when the call before a block ended, in ticks.
-func (r *Reader) Begin(stream, i int) int64 { return r.blocks[stream][i].at }
+// BlockBegin returns when the call before a block ended, in ticks.
+func (r *Reader) BlockBegin(stream, i int) int64 { return r.blocks[stream][i].at }
 
-// Ended returns when the last call of a block ended, in ticks. ok is false if the file does not say so: older files in
+// BlockEnd returns when the last call of a block ended, in ticks. ok is false if the file does not say so: older files in
 // lossy modes begin and end a block where the kept times before it add up to.
-func (r *Reader) Ended(stream, i int) (ticks int64, ok bool) {
+func (r *Reader) BlockEnd(stream, i int) (ticks int64, ok bool) {
 	if r.ends == nil {
 		return 0, false
 	}
@@ -330,25 +330,25 @@ func (r *Reader) Ended(stream, i int) (ticks int64, ok bool) {
 	return r.ends[stream], true
 }
 
-// Find returns the block of a call, which must be below Len.
-func (r *Reader) Find(stream int, call uint64) int {
+// BlockOfCall returns the block of a call, which must be below Len.
+func (r *Reader) BlockOfCall(stream int, call uint64) int {
 	list := r.blocks[stream]
 	return sort.Search(len(list), func(i int) bool { return list[i].first > call }) - 1
 }
 
-// At returns the last block that begins at or before a tick, 0 if none does.
-func (r *Reader) At(stream int, ticks int64) int {
+// BlockAtTick returns the last block that begins at or before a tick, 0 if none does.
+func (r *Reader) BlockAtTick(stream int, ticks int64) int {
 	list := r.blocks[stream]
 	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > ticks })-1)
 }
 
 // Block decodes a block. kinds are those that the writer was given.
-func (r *Reader) Block(stream, i int, kinds Kinds) ([]timing.Entry, error) {
+func (r *Reader) Block(stream, i int, kinds CallKinds) ([]timing.CallEntry, error) {
 	b := &r.blocks[stream][i]
-	if len(kinds.Of) != int(b.calls) {
-		return nil, fmt.Errorf("times of %d calls, kinds of %d: %w", b.calls, len(kinds.Of), errPiece)
+	if len(kinds.ByCall) != int(b.calls) {
+		return nil, fmt.Errorf("times of %d calls, kinds of %d: %w", b.calls, len(kinds.ByCall), errPiece)
 	}
-	data, err := r.read(&b.part)
+	data, err := r.read(&b.byteRange)
 	if err != nil {
 		return nil, fmt.Errorf("block %d: %w", i, err)
 	}
@@ -360,7 +360,7 @@ func (r *Reader) Block(stream, i int, kinds Kinds) ([]timing.Entry, error) {
 }
 
 // read reads a part of the piece.
-func (r *Reader) read(p *part) ([]byte, error) {
+func (r *Reader) read(p *byteRange) ([]byte, error) {
 	data := make([]byte, p.size)
 	if err := readAt(r.src, data, p.offset); err != nil {
 		return nil, err
@@ -372,4 +372,4 @@ func (r *Reader) read(p *part) ([]byte, error) {
 }
 
 // Ns converts ticks.
-func (r *Rank) Ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / r.TicksPerNs)) }
+func (r *RankInfo) Ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / r.TicksPerNs)) }

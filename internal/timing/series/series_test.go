@@ -17,16 +17,16 @@ import (
 )
 
 // drawEntries makes times with extremes among them.
-func drawEntries(t *rapid.T) []timing.Entry {
+func drawEntries(t *rapid.T) []timing.CallEntry {
 	n := rapid.SampledFrom([]int{0, 1, 2, 50, 400}).Draw(t, "calls")
 	return randomEntries(n, rapid.Uint64().Draw(t, "seed"))
 }
 
-func randomEntries(n int, seed uint64) []timing.Entry {
+func randomEntries(n int, seed uint64) []timing.CallEntry {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	list := make([]timing.Entry, n)
+	list := make([]timing.CallEntry, n)
 	for i := range list {
-		list[i] = timing.Entry{Duration: rng.Uint64() >> rng.IntN(65), Gap: rng.Uint64() >> rng.IntN(65)}
+		list[i] = timing.CallEntry{Duration: rng.Uint64() >> rng.IntN(65), Gap: rng.Uint64() >> rng.IntN(65)}
 		if rng.IntN(50) == 0 {
 			list[i].Jump = int64(rng.Uint64())
 		}
@@ -34,16 +34,16 @@ func randomEntries(n int, seed uint64) []timing.Entry {
 	return list
 }
 
-func kindsOf(n int) Kinds {
-	k := Kinds{Of: make([]uint32, n)}
-	for i := range k.Of {
-		k.Of[i] = uint32(i*i) % 700
+func kindsOf(n int) CallKinds {
+	k := CallKinds{ByCall: make([]uint32, n)}
+	for i := range k.ByCall {
+		k.ByCall[i] = uint32(i*i) % 700
 	}
 	return k
 }
 
-func chunks(list []timing.Entry) iter.Seq2[[]timing.Entry, error] {
-	return func(yield func([]timing.Entry, error) bool) {
+func chunks(list []timing.CallEntry) iter.Seq2[[]timing.CallEntry, error] {
+	return func(yield func([]timing.CallEntry, error) bool) {
 		for len(list) > 0 {
 			n := min(len(list), 1000)
 			if !yield(list[:n], nil) {
@@ -56,22 +56,22 @@ func chunks(list []timing.Entry) iter.Seq2[[]timing.Entry, error] {
 
 // What is written is read, block by block, and blocks are found by call and time.
 func TestLossless(t *testing.T) {
-	roundTrip(t, [][]timing.Entry{randomEntries(BlockCalls, 1), randomEntries(BlockCalls+3, 2)})
-	rapid.Check(t, func(t *rapid.T) { roundTrip(t, [][]timing.Entry{drawEntries(t), drawEntries(t)}) })
+	roundTrip(t, [][]timing.CallEntry{randomEntries(BlockCalls, 1), randomEntries(BlockCalls+3, 2)})
+	rapid.Check(t, func(t *rapid.T) { roundTrip(t, [][]timing.CallEntry{drawEntries(t), drawEntries(t)}) })
 }
 
-func roundTrip(t rapid.TB, streams [][]timing.Entry) {
+func roundTrip(t rapid.TB, streams [][]timing.CallEntry) {
 	{
 		var file bytes.Buffer
-		w, err := NewWriter(&file, Rank{Mode: timing.Lossless, TicksPerNs: 2.5, StartNs: 77})
+		w, err := NewWriter(&file, RankInfo{Mode: timing.ModeLossless, TicksPerNs: 2.5, StartNs: 77})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range streams {
 			all, done := kindsOf(len(s)), 0
-			err := w.Stream(chunks(s), func(n int) Kinds {
+			err := w.WriteStream(chunks(s), func(n int) CallKinds {
 				done += n
-				return Kinds{Of: all.Of[done-n : done]}
+				return CallKinds{ByCall: all.ByCall[done-n : done]}
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -95,11 +95,11 @@ func roundTrip(t rapid.TB, streams [][]timing.Entry) {
 			all := kindsOf(len(want))
 			at := int64(0)
 			for i := range r.Blocks(s) {
-				first, n := r.First(s, i)
-				if r.Find(s, first) != i || r.Find(s, first+uint64(n)-1) != i || r.Begin(s, i) != at {
-					t.Fatalf("block %d begins at %d, want %d", i, r.Begin(s, i), at)
+				first, n := r.BlockCalls(s, i)
+				if r.BlockOfCall(s, first) != i || r.BlockOfCall(s, first+uint64(n)-1) != i || r.BlockBegin(s, i) != at {
+					t.Fatalf("block %d begins at %d, want %d", i, r.BlockBegin(s, i), at)
 				}
-				got, err := r.Block(s, i, Kinds{Of: all.Of[first : first+uint64(n)]})
+				got, err := r.Block(s, i, CallKinds{ByCall: all.ByCall[first : first+uint64(n)]})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -116,17 +116,17 @@ func roundTrip(t rapid.TB, streams [][]timing.Entry) {
 
 // realistic makes times as programs have them: each kind has its own, some with two
 // modes and now and then an outlier.
-func realistic(n int) ([]timing.Entry, Kinds) {
+func realistic(n int) ([]timing.CallEntry, CallKinds) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	list, kinds := make([]timing.Entry, n), Kinds{Of: make([]uint32, n)}
+	list, kinds := make([]timing.CallEntry, n), CallKinds{ByCall: make([]uint32, n)}
 	for i := range list {
 		k := uint32(i % 7)
-		kinds.Of[i] = k
+		kinds.ByCall[i] = k
 		base := float64(uint64(300) << k)
 		if rng.IntN(200) == 0 {
 			base *= 30
 		}
-		list[i] = timing.Entry{Duration: uint64(base * (1 + 0.1*rng.ExpFloat64())), Gap: uint64(400 + 20*rng.NormFloat64())}
+		list[i] = timing.CallEntry{Duration: uint64(base * (1 + 0.1*rng.ExpFloat64())), Gap: uint64(400 + 20*rng.NormFloat64())}
 	}
 	return list, kinds
 }
@@ -147,9 +147,9 @@ func TestBetterThanZstd(t *testing.T) {
 	}
 }
 
-func encoded(t testing.TB, list []timing.Entry, kinds Kinds) []byte {
+func encoded(t testing.TB, list []timing.CallEntry, kinds CallKinds) []byte {
 	t.Helper()
-	b, err := encodeBlock(Lossless{}, list, kinds)
+	b, err := encodeBlock(LosslessCodec{}, list, kinds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,22 +160,22 @@ func encoded(t testing.TB, list []timing.Entry, kinds Kinds) []byte {
 // the time line is that of what is read.
 func TestLossy(t *testing.T) {
 	for _, mode := range timing.Modes {
-		if !mode.Lossy() || !Supports(mode) {
+		if !mode.Lossy() || !SupportsMode(mode) {
 			continue
 		}
 		t.Run(string(mode), func(t *testing.T) {
-			list := append(randomEntries(3000, 5), timing.Entry{}, timing.Entry{Duration: math.MaxUint64, Gap: 1 << 63})
+			list := append(randomEntries(3000, 5), timing.CallEntry{}, timing.CallEntry{Duration: math.MaxUint64, Gap: 1 << 63})
 			kinds := kindsOf(len(list))
 			kinds.Groups, kinds.Bounds = make([]uint32, 700), make([]Bound, 700)
 			for i := range kinds.Bounds {
-				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []Bound{Relative(0.1), Relative(0.01), Relative(1e-6), {Absolute: 50}}[i%4]
+				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []Bound{RelativeBound(0.1), RelativeBound(0.01), RelativeBound(1e-6), {Absolute: 50}}[i%4]
 			}
 			var file bytes.Buffer
-			w, err := NewWriter(&file, Rank{Mode: mode, TicksPerNs: 2})
+			w, err := NewWriter(&file, RankInfo{Mode: mode, TicksPerNs: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.Stream(chunks(list), func(int) Kinds { return kinds }); err != nil {
+			if err := w.WriteStream(chunks(list), func(int) CallKinds { return kinds }); err != nil {
 				t.Fatal(err)
 			}
 			size, err := w.Close()
@@ -200,7 +200,7 @@ func TestLossy(t *testing.T) {
 				return d.Cmp(most) <= 0
 			}
 			for i, e := range got {
-				b := kinds.Bounds[kinds.Of[i]]
+				b := kinds.Bounds[kinds.ByCall[i]]
 				if !within(e.Duration, list[i].Duration, b) || !within(e.Gap, list[i].Gap, b) || e.Jump != list[i].Jump {
 					t.Fatalf("call %d: %+v, want %+v within %v", i, e, list[i], b)
 				}
@@ -212,18 +212,18 @@ func TestLossy(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	list, kinds := realistic(200)
 	var file bytes.Buffer
-	w, err := NewWriter(&file, Rank{Mode: timing.Lossless, TicksPerNs: 1})
+	w, err := NewWriter(&file, RankInfo{Mode: timing.ModeLossless, TicksPerNs: 1})
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := w.Stream(chunks(list), func(int) Kinds { return kinds }); err != nil {
+	if err := w.WriteStream(chunks(list), func(int) CallKinds { return kinds }); err != nil {
 		f.Fatal(err)
 	}
 	if _, err := w.Close(); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(file.Bytes())
-	numbered, _ := attachedPiece(f, timing.Lossless, [2]int{60, 50}, []string{"a", "b"})
+	numbered, _ := attachedPiece(f, timing.ModeLossless, [2]int{60, 50}, []string{"a", "b"})
 	f.Add(numbered)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
@@ -232,9 +232,9 @@ func FuzzReader(f *testing.F) {
 		}
 		for s := range r.Streams() {
 			for i := range min(r.Blocks(s), 3) {
-				_, n := r.First(s, i)
+				_, n := r.BlockCalls(s, i)
 				r.Block(s, i, kindsOf(n))
-				r.Attached(s, i, kindsOf(n))
+				r.AttachedNumbers(s, i, kindsOf(n))
 			}
 		}
 	})
@@ -246,7 +246,7 @@ func FuzzBlock(f *testing.F) {
 	f.Add(encoded(f, list, kinds), 200)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		if n > 0 && n <= BlockCalls {
-			decodeBlock(Lossless{}, b, n, kindsOf(n))
+			decodeBlock(LosslessCodec{}, b, n, kindsOf(n))
 		}
 	})
 }
@@ -263,7 +263,7 @@ func BenchmarkDecode(b *testing.B) {
 	list, kinds := realistic(BlockCalls)
 	data := encoded(b, list, kinds)
 	for b.Loop() {
-		if _, err := decodeBlock(Lossless{}, data, len(list), kinds); err != nil {
+		if _, err := decodeBlock(LosslessCodec{}, data, len(list), kinds); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -105,7 +105,7 @@ func decodeSZ(src []byte, p *planned) ([]int32, error) {
 	if err := body.Err(); err != nil {
 		return nil, err
 	}
-	reader, in, far := h.reader(), wire.BitReader{In: codes}, wire.BitReader{In: body.Remaining()}
+	reader, in, far := h.reader(), wire.BitReader{Input: codes}, wire.BitReader{Input: body.Remaining()}
 	var a, b int32
 	for i := range list {
 		v := int32(0)
@@ -117,7 +117,7 @@ func decodeSZ(src []byte, p *planned) ([]int32, error) {
 		list[i] = v + predicted(a, b, i, order)
 		a, b = list[i], a
 	}
-	if in.Over() || far.Over() {
+	if in.ReadPastEnd() || far.ReadPastEnd() {
 		return nil, errShort
 	}
 	return list, nil

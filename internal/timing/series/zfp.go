@@ -8,18 +8,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream of libzfp. zfp has an absolute bound;
+// ZFPCodec keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream of libzfp. zfp has an absolute bound;
 // that of the logarithm is the relative one. Where the bound is absolute, it keeps the times themselves. zfp rounds its
 // bound to a power of two, and its errors are smaller still: so twice that bound is tried, too. With Clustered, times
 // of calls with the same key are adjacent.
 //
 // Times whose bound is below the precision of a double are kept as they are, and so are the few that rounding to an
 // integer moves out of their bounds.
-type ZFP struct{ Clustered bool }
+type ZFPCodec struct{ BySignature bool }
 
 // Name implements Codec.
-func (z ZFP) Name() string {
-	if z.Clustered {
+func (z ZFPCodec) Name() string {
+	if z.BySignature {
 		return "zfp-sig"
 	}
 	return "zfp"
@@ -30,7 +30,7 @@ const leastZFP = 1e-10
 
 // byBound lists the bounds that occur, and the positions that have each, in
 // the order of coding.
-func (p *planned) byBound(c *Calls) (bounds []Bound, at map[Bound][]int32) {
+func (p *planned) byBound(c *CallInfo) (bounds []Bound, at map[Bound][]int32) {
 	_, first := dense(c.Keys)
 	at = map[Bound][]int32{}
 	for i, k := range p.keys {
@@ -60,11 +60,11 @@ func (b Bound) exact() bool { return b.Absolute == 0 && b.Relative < leastZFP }
 //	per list, per bound: blob: uint64s if the bound is too small, else
 //	                           blob of zfp's stream, corrections
 //	corrections = count uvarint, (distance uvarint, time uvarint)…
-func (z ZFP) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+func (z ZFPCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
 	}
-	p := plan(c, z.Clustered)
+	p := plan(c, z.BySignature)
 	bounds, positions := p.byBound(c)
 	for _, list := range [][]uint64{b.Gaps, b.Durations} {
 		if list == nil {
@@ -114,7 +114,7 @@ func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	for i, v := range values {
 		got := bound.fromZFP(logs[i])
 		// A little below a relative bound, so that rounding can't pass it.
-		if d := max(got, v) - min(got, v); d > (Bound{bound.Relative * (1 - 1.0/(1<<30)), bound.Absolute}).Allows(v) {
+		if d := max(got, v) - min(got, v); d > (Bound{bound.Relative * (1 - 1.0/(1<<30)), bound.Absolute}).MaxError(v) {
 			fixes = binary.AppendUvarint(fixes, uint64(i-last))
 			fixes = binary.AppendUvarint(fixes, v)
 			last = i
@@ -151,11 +151,11 @@ func (b Bound) fromZFP(x float64) uint64 {
 }
 
 // Decode implements Codec.
-func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
+func (z ZFPCodec) Decode(src []byte, want TimeLists, c *CallInfo) (b Batch, err error) {
 	if err := c.check(); err != nil {
 		return Batch{}, err
 	}
-	p, r := plan(c, z.Clustered), wire.NewReader(src, "times")
+	p, r := plan(c, z.BySignature), wire.NewReader(src, "times")
 	bounds, positions := p.byBound(c)
 	for i, to := range []*[]uint64{&b.Gaps, &b.Durations} {
 		if want>>i&1 == 0 {
@@ -170,7 +170,7 @@ func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
 				for i := range values {
 					values[i] = part.Uint64()
 				}
-				r.Check(part.Done())
+				r.Check(part.Finish())
 			} else {
 				r.Check(decodeZFP(values, part, bound))
 			}

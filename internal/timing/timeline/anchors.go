@@ -21,17 +21,17 @@ const (
 // A Span is calls between two known moments: when the first of them came, and how much of the time until the next span was spent computing and in
 // files.
 type Span struct {
-	Step    uint64      // twice the position of that call; one more if the gap before it is not of the span
-	Ns      float64     // when the span begins, since the rank did
-	Columns []SpanTimes // of equal times
-	Exact   *ExactTimes // where the times of its calls are known one by one
+	HalfStep   uint64         // twice the position of that call; one more if the gap before it is not of the span
+	BeginNs    float64        // when the span begins, since the rank did
+	Columns    []ComputeTimes // of equal times
+	ExactTimes *ExactTimes    // where the times of its calls are known one by one
 }
 
 // ExactTimes are the times of some calls that follow each other, in ns: each begins one of Gaps after the one before has ended.
 type ExactTimes struct{ Gaps, Durations []int64 }
 
-// Ns is how long they take.
-func (e *ExactTimes) Ns() (gaps, durations int64) {
+// TotalNs is how long they take.
+func (e *ExactTimes) TotalNs() (gaps, durations int64) {
 	for i, ns := range e.Gaps {
 		gaps += ns
 		durations += e.Durations[i]
@@ -39,8 +39,8 @@ func (e *ExactTimes) Ns() (gaps, durations int64) {
 	return gaps, durations
 }
 
-// A SpanTimes is times in ns.
-type SpanTimes struct{ Computing, Files float64 }
+// A ComputeTimes is times in ns.
+type ComputeTimes struct{ Computing, Files float64 }
 
 // An anchor is where on the line a stretch of calls begins, and by what their times are multiplied.
 type anchor struct {
@@ -50,7 +50,7 @@ type anchor struct {
 	factor   [sorts]float64
 	calls    float64 // ns in calls before it
 	within   uint64  // how far starts in it may be off; 0: that is not known
-	columns  SpanTimes
+	columns  ComputeTimes
 	exact    *exact // nil: calls are where sums have them
 }
 
@@ -101,11 +101,11 @@ func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	return ns
 }
 
-// Anchor moves calls to where spans have them. files selects the terminals of calls that work on files, short those of
+// AnchorAt moves calls to where spans have them. files selects the terminals of calls that work on files, short those of
 // far shorter calls than others: these get their average time if there are others. slack is the largest error of spans,
 // -1 if unknown; columns' sums from the first on are exact to a level; own reports whether the means are the rank's
 // own.
-func (m *Means) Anchor(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
+func (m *MeanTimes) AnchorAt(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
 	for leaf := range m.sorts {
 		switch m.sorts[leaf] = ofCalls; {
@@ -132,15 +132,15 @@ func (m *Means) Anchor(spans []Span, files, short func(terminal int) bool, slack
 
 // stretches divides the calls of spans about where their columns are. Times between are in proportion to what they would be without
 // anchors.
-func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
+func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 	last := 2 * m.Sums.Len()
 	whole := float64(m.Sums.Total()) * m.Scale // without asides
 	end := whole + float64(m.passed(len(m.asides)))
-	early := SpanTimes{} // of columns before all calls
+	early := ComputeTimes{} // of columns before all calls
 	for i, s := range spans {
-		from, until, to := min(s.Step, last), last, end
+		from, until, to := min(s.HalfStep, last), last, end
 		if i+1 < len(spans) {
-			until, to = min(spans[i+1].Step, last), spans[i+1].Ns
+			until, to = min(spans[i+1].HalfStep, last), spans[i+1].BeginNs
 		}
 		if from >= until && len(list) > 0 {
 			list[len(list)-1].columns.Add(s.until(1))
@@ -150,7 +150,7 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 			early.Add(s.until(1))
 			continue
 		}
-		first, done := len(list), SpanTimes{}
+		first, done := len(list), ComputeTimes{}
 		begin, length := m.unanchored(from), m.unanchored(until)-m.unanchored(from)
 		if first == 0 {
 			from = 0
@@ -158,24 +158,24 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 		for c := 1; from < until; c++ {
 			next, part := until, 1.0
 			for ; c < len(s.Columns); c++ {
-				step := m.stepAt(m.sum(m.Start + int64(begin+length*float64(c)/float64(len(s.Columns)))))
+				step := m.stepAt(m.sum(m.StartNs + int64(begin+length*float64(c)/float64(len(s.Columns)))))
 				if step > from && step < until {
 					next, part = step, (m.unanchored(step)-begin)/max(1, length)
 					break
 				}
 			}
-			a := anchor{step: from, at: s.Ns + (to-s.Ns)*max(0, m.unanchored(from)-begin)/max(1, length), sums: m.sumsAt(from)}
+			a := anchor{step: from, at: s.BeginNs + (to-s.BeginNs)*max(0, m.unanchored(from)-begin)/max(1, length), sums: m.sumsAt(from)}
 			a.at -= float64(m.passed(m.asidesBefore(from)))
 			if from == 0 {
 				a.at = 0
 			}
 			until := s.until(part)
-			a.columns = SpanTimes{early.Computing + until.Computing - done.Computing, early.Files + until.Files - done.Files}
-			if early, done = (SpanTimes{}), until; slack >= 0 {
-				a.within = ceil(max(1, to-s.Ns))
+			a.columns = ComputeTimes{early.Computing + until.Computing - done.Computing, early.Files + until.Files - done.Files}
+			if early, done = (ComputeTimes{}), until; slack >= 0 {
+				a.within = ceil(max(1, to-s.BeginNs))
 			}
-			if s.Exact != nil {
-				a.exact = &exact{ExactTimes: *s.Exact, first: from / 2}
+			if s.ExactTimes != nil {
+				a.exact = &exact{ExactTimes: *s.ExactTimes, first: from / 2}
 			}
 			list, from = append(list, a), next
 		}
@@ -207,14 +207,14 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 }
 
 // until is what columns have up to a part of their time.
-func (s *Span) until(part float64) (sum SpanTimes) {
+func (s *Span) until(part float64) (sum ComputeTimes) {
 	left := part * float64(len(s.Columns))
 	for _, c := range s.Columns {
 		x := min(1, left)
 		if left -= x; x <= 0 {
 			break
 		}
-		sum.Add(SpanTimes{x * c.Computing, x * c.Files})
+		sum.Add(ComputeTimes{x * c.Computing, x * c.Files})
 	}
 	return sum
 }
@@ -238,19 +238,19 @@ func join(list []anchor, first int, end [sorts]int64) []anchor {
 }
 
 // Add adds the times of another column.
-func (c *SpanTimes) Add(o SpanTimes) {
+func (c *ComputeTimes) Add(o ComputeTimes) {
 	c.Computing += o.Computing
 	c.Files += o.Files
 }
 
 // fill divides the time of each stretch among gaps and calls. It is what means say as far as columns' sums allow. What doesn't fit in one
 // is carried on to the next, and in the end back. Where means are the rank's own they say how much it is in all.
-func (m *Means) fill(list []anchor, level float64, own bool) {
-	all := SpanTimes{}
+func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
+	all := ComputeTimes{}
 	for i := range list {
 		all.Add(list[i].columns)
 	}
-	factor := SpanTimes{1, 1}
+	factor := ComputeTimes{1, 1}
 	if own && all.Computing > 0 {
 		factor.Computing = float64(m.gaps.Total()) * m.Scale / all.Computing
 	}
@@ -258,7 +258,7 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 		factor.Files = float64(m.filed.Total()) * m.Scale / all.Files
 	}
 	parts := make([]segmentSums, len(list))
-	carried := SpanTimes{}
+	carried := ComputeTimes{}
 	for i := range list {
 		a, p := &list[i], &parts[i]
 		end := m.sumsAt(2 * m.Sums.Len())
@@ -270,12 +270,12 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 		}
 		whole := a.next - a.at
 		if a.exact != nil {
-			gaps, durations := a.exact.Ns()
+			gaps, durations := a.exact.TotalNs()
 			p.know(float64(gaps), float64(durations))
-			carried.Add(SpanTimes{factor.Computing*a.columns.Computing - p.ns[ofGaps], factor.Files*a.columns.Files - p.ns[ofFiles]})
+			carried.Add(ComputeTimes{factor.Computing*a.columns.Computing - p.ns[ofGaps], factor.Files*a.columns.Files - p.ns[ofFiles]})
 			continue
 		}
-		wanted := SpanTimes{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
+		wanted := ComputeTimes{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
 		if p.sums[ofGaps] > 0 {
 			p.ns[ofGaps] = min(max(0, near(p.sums[ofGaps]*m.Scale, wanted.Computing, level*factor.Computing)), whole)
 		}
@@ -296,7 +296,7 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 		case p.sums[ofGaps] > 0:
 			p.ns[ofGaps] += rest
 		}
-		carried = SpanTimes{wanted.Computing - p.ns[ofGaps], wanted.Files - p.ns[ofFiles]}
+		carried = ComputeTimes{wanted.Computing - p.ns[ofGaps], wanted.Files - p.ns[ofFiles]}
 	}
 	for i := len(parts) - 1; i >= 0 && carried.Computing != 0; i-- {
 		p := &parts[i]
@@ -337,31 +337,31 @@ func (p *segmentSums) know(gaps, durations float64) {
 	}
 }
 
-// Anchored reports whether the line is known at more than its ends.
-func (m *Means) Anchored() bool { return m.anchors != nil }
+// IsAnchored reports whether the line is known at more than its ends.
+func (m *MeanTimes) IsAnchored() bool { return m.anchors != nil }
 
-// Exact reports whether a step is on the line where it was.
-func (m *Means) Exact(step uint64) bool {
+// IsExactStep reports whether a step is on the line where it was.
+func (m *MeanTimes) IsExactStep(step uint64) bool {
 	return m.anchors != nil && m.anchors[m.anchorOf(step)].exact != nil
 }
 
 // total is the sum of times before a step.
-func (m *Means) total(step uint64) int64 {
+func (m *MeanTimes) total(step uint64) int64 {
 	sum := m.Sums.Before(step / 2)
 	if step%2 == 1 && step/2 < m.Sums.Len() {
-		leaf, _ := m.Sums.At(step / 2)
+		leaf, _ := m.Sums.TerminalAt(step / 2)
 		sum += int64(m.Timings[leaf].Gap.Ns)
 	}
 	return sum
 }
 
 // unanchored is when a step would be if it were not known when others are: ns since the rank began.
-func (m *Means) unanchored(step uint64) float64 {
+func (m *MeanTimes) unanchored(step uint64) float64 {
 	return float64(m.total(step))*m.Scale + float64(m.passed(m.asidesBefore(step)))
 }
 
 // stepAt is the first step that begins with such a sum before it, or more.
-func (m *Means) stepAt(sum int64) uint64 {
+func (m *MeanTimes) stepAt(sum int64) uint64 {
 	if sum >= m.Sums.Total() {
 		return 2 * m.Sums.Len()
 	}
@@ -376,7 +376,7 @@ func (m *Means) stepAt(sum int64) uint64 {
 }
 
 // sumsAt are the sums of times before a step, by sort.
-func (m *Means) sumsAt(step uint64) (s [sorts]int64) {
+func (m *MeanTimes) sumsAt(step uint64) (s [sorts]int64) {
 	i := step / 2
 	s[ofGaps], s[ofFiles], s[ofShort] = m.gaps.Before(i), m.filed.Before(i), m.short.Before(i)
 	s[ofCalls] = m.Sums.Before(i) - s[ofGaps] - s[ofFiles] - s[ofShort]
@@ -385,30 +385,30 @@ func (m *Means) sumsAt(step uint64) (s [sorts]int64) {
 }
 
 // anchorOf is the number of the anchor that a step is after.
-func (m *Means) anchorOf(step uint64) int {
+func (m *MeanTimes) anchorOf(step uint64) int {
 	return max(1, sort.Search(len(m.anchors), func(i int) bool { return m.anchors[i].step > step })) - 1
 }
 
 // asidesBefore counts the asides before a step.
-func (m *Means) asidesBefore(step uint64) int {
+func (m *MeanTimes) asidesBefore(step uint64) int {
 	return sort.Search(len(m.asides), func(i int) bool { return m.asides[i].step > step })
 }
 
 // time is where on the run's time line a step would be if there were no asides.
-func (m *Means) time(step uint64) int64 {
+func (m *MeanTimes) time(step uint64) int64 {
 	if m.anchors == nil {
 		return m.place(m.total(step))
 	}
 	a := &m.anchors[m.anchorOf(step)]
 	if a.exact != nil {
-		return m.Start + a.exact.at(step) - m.passed(m.asidesBefore(step))
+		return m.StartNs + a.exact.at(step) - m.passed(m.asidesBefore(step))
 	}
 	s := m.sumsAt(step)
-	return m.Start + int64(a.ns(&s))
+	return m.StartNs + int64(a.ns(&s))
 }
 
-// Last is the last call whose gap began by a time, 0 if none did.
-func (m *Means) Last(ns int64) uint64 {
+// LastBegunBy is the last call whose gap began by a time, 0 if none did.
+func (m *MeanTimes) LastBegunBy(ns int64) uint64 {
 	if m.anchors == nil {
 		switch at := m.sum(ns); {
 		case at < 0:
@@ -432,12 +432,12 @@ func (m *Means) Last(ns int64) uint64 {
 
 // along is a place between two anchors.
 type along struct {
-	*Means
+	*MeanTimes
 	sums   [sorts]int64 // of what is before
 	anchor int
 }
 
-func (m *Means) along(step uint64) along {
+func (m *MeanTimes) along(step uint64) along {
 	return along{m, m.sumsAt(step), m.anchorOf(step)}
 }
 
@@ -453,16 +453,16 @@ func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to floa
 }
 
 // anchored places a call between two times since the rank began, if it isn't known exactly.
-func (m *Means) anchored(a *anchor, index uint64, begin, end float64, aside int64, s duration) When {
-	w := When{m.Start + int64(begin) + aside, m.Start + int64(end) + aside, math.MaxUint64}
+func (m *MeanTimes) anchored(a *anchor, index uint64, begin, end float64, aside int64, s duration) CallTime {
+	w := CallTime{m.StartNs + int64(begin) + aside, m.StartNs + int64(end) + aside, math.MaxUint64}
 	if e := a.exact; e != nil {
-		w.Start, w.End = m.Start+e.at(2*index+1), m.Start+e.at(2*index+2)
+		w.Start, w.End = m.StartNs+e.at(2*index+1), m.StartNs+e.at(2*index+2)
 	}
 	switch {
 	case a.within > 0:
-		w.Within = a.within
+		w.StartErrorBound = a.within
 	case m.limits != nil:
-		w.Within = m.limits.within(begin/m.Drift, s)
+		w.StartErrorBound = m.limits.within(begin/m.ClockDrift, s)
 	}
 	return w
 }
@@ -473,7 +473,7 @@ type anchoredLine struct {
 	along along
 }
 
-func (l *anchoredLine) Next(terminal int) (model.Timing, When, error) {
+func (l *anchoredLine) Next(terminal int) (model.Timing, CallTime, error) {
 	step := 2 * l.index
 	t := l.sample(terminal)
 	l.along.pass(step, ofGaps, t.Gap.Ns)
@@ -484,8 +484,8 @@ func (l *anchoredLine) Next(terminal int) (model.Timing, When, error) {
 // A pieceLine is a blockLine with anchors: each piece, of calls of one block between two anchors, begins and ends where means have it, and
 // what it computes and spends in calls is what means have.
 type pieceLine struct {
-	*Means
-	now, ahead Sampler         // the latter a piece ahead
+	*MeanTimes
+	now, ahead TimeSampler     // the latter a piece ahead
 	terminals  *grammar.Cursor // of ahead
 	byTerminal []int8          // sorts
 	span       bracket
@@ -498,10 +498,10 @@ type pieceLine struct {
 	keptSort   int8
 }
 
-func newPieceLine(m *Means, open func(index uint64) Sampler, stream *grammar.Grammar, index uint64) Line {
+func newPieceLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) TimeLine {
 	first := min(index, m.Sums.Len())
 	first -= first % series.BlockCalls
-	l := &pieceLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first, until: 2 * first}
+	l := &pieceLine{MeanTimes: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first, until: 2 * first}
 	l.terminals.Seek(first)
 	terminals := 0
 	for leaf := range m.sorts {
@@ -516,9 +516,9 @@ func newPieceLine(m *Means, open func(index uint64) Sampler, stream *grammar.Gra
 }
 
 // terminal is that of a leaf.
-func (m *Means) terminal(leaf int) int {
-	if m.Of != nil {
-		return int(m.Of[leaf])
+func (m *MeanTimes) terminal(leaf int) int {
+	if m.LeafTerminals != nil {
+		return int(m.LeafTerminals[leaf])
 	}
 	return leaf
 }
@@ -564,7 +564,7 @@ func (l *pieceLine) pass(step uint64, sort int8, ns uint64) (from, to float64) {
 	return from, l.at
 }
 
-func (l *pieceLine) Next(terminal int) (model.Timing, When, error) {
+func (l *pieceLine) Next(terminal int) (model.Timing, CallTime, error) {
 	t := l.now.sample(terminal)
 	l.pass(2*l.index, ofGaps, t.Gap.Ns)
 	begin, end := l.pass(2*l.index+1, l.byTerminal[terminal], t.Duration.Ns)

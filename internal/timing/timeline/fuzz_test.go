@@ -16,15 +16,15 @@ func FuzzHistograms(f *testing.F) {
 	for i := range uint64(300) {
 		h.Add(i * i % 1000)
 	}
-	f.Add(sections.AppendHistograms(nil, []sections.Histogram{{Terminal: 0, From: model.FromStart, Duration: h, Gap: h}, {Terminal: 0, From: 3, Duration: h, Gap: hist.New(2, 0)}, {Terminal: 6, From: 0, Duration: h, Gap: h}}))
+	f.Add(sections.AppendHistograms(nil, []sections.Histogram{{Terminal: 0, PreviousPlace: model.NoPreviousPlace, Duration: h, Gap: h}, {Terminal: 0, PreviousPlace: 3, Duration: h, Gap: hist.New(2, 0)}, {Terminal: 6, PreviousPlace: 0, Duration: h, Gap: h}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "histograms")
 		list := sections.DecodeHistograms(w, 8, 5)
-		if w.Done() != nil {
+		if w.Finish() != nil {
 			return
 		}
 		for _, x := range list {
-			if x.Terminal < 0 || x.Terminal > 7 || x.From < model.FromStart || x.From > 4 {
+			if x.Terminal < 0 || x.Terminal > 7 || x.PreviousPlace < model.NoPreviousPlace || x.PreviousPlace > 4 {
 				t.Fatalf("%+v", x)
 			}
 			for _, u := range []uint64{0, 1 << 63, 1<<64 - 1} {
@@ -34,7 +34,7 @@ func FuzzHistograms(f *testing.F) {
 		b := sections.AppendHistograms(nil, list)
 		w = wire.NewReader(b, "histograms")
 		again := sections.DecodeHistograms(w, 8, 5)
-		if err := w.Done(); err != nil {
+		if err := w.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(sections.AppendHistograms(nil, again), b) {

@@ -35,7 +35,7 @@ type drawKey struct{ leaf, from int }
 // that come from one place, have their own if these are known apart.
 type drawing struct {
 	h             *sections.Histogram
-	duration, gap *hist.Draws // nil: there are none
+	duration, gap *hist.Sampler // nil: there are none
 }
 
 type drawingOf struct {
@@ -45,32 +45,32 @@ type drawingOf struct {
 	mixed  bool // or not, which cannot be decided by the site before: calls through other functions come from the same sites
 }
 
-// Histograms are those of a stream's calls, with the ways in which it reaches them.
-type Histograms struct {
-	List   []sections.Histogram
-	Groups []*sections.Group   // by terminal
-	Ways   [][]grammar.Arrival // by leaf
-	Stream *grammar.Grammar
-	Seed   uint64
+// HistogramTimes are those of a stream's calls, with the ways in which it reaches them.
+type HistogramTimes struct {
+	Histograms []sections.Histogram
+	Groups     []*sections.SignatureGroup // by terminal
+	Arrivals   [][]grammar.Arrival        // by leaf
+	Stream     *grammar.Grammar
+	Seed       uint64
 }
 
 // NewHistLine opens such a line at a position.
-func NewHistLine(m *Means, h *Histograms, index uint64) Sampler {
+func NewHistLine(m *MeanTimes, h *HistogramTimes, index uint64) TimeSampler {
 	l := &histLine{
-		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.List)), ways: h.Ways, index: index, from: model.FromStart,
+		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.Histograms)), ways: h.Arrivals, index: index, from: model.NoPreviousPlace,
 		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing), seed: h.Seed ^ 0x9e3779b97f4a7c15,
 	}
 	l.places, _ = sections.NumberPlaces(h.Groups)
-	first := make(map[*sections.Group]int)
+	first := make(map[*sections.SignatureGroup]int)
 	for t, g := range h.Groups {
 		if _, ok := first[g]; !ok {
 			first[g] = t
 		}
 		l.first = append(l.first, first[g])
 	}
-	for i := range h.List {
-		x := &h.List[i]
-		l.find[histKey{x.Terminal, x.From}] = x
+	for i := range h.Histograms {
+		x := &h.Histograms[i]
+		l.find[histKey{x.Terminal, x.PreviousPlace}] = x
 	}
 	if index > 0 && index <= m.Sums.Len() {
 		l.from = l.places[TerminalAt(h.Stream, index-1)]
@@ -89,7 +89,7 @@ func TerminalAt(g *grammar.Grammar, index uint64) int {
 func (l *histLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	key := drawKey{l.leaf, l.from}
-	d := once.Get(l.draws, key, func() *drawing { return l.drawing(terminal) })
+	d := once.GetOrMake(l.draws, key, func() *drawing { return l.drawing(terminal) })
 	l.index++
 	l.from = l.places[terminal]
 	if d.h != nil {
@@ -111,11 +111,11 @@ func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 // arrival says where a way to a leaf comes from, and whether gaps before its calls are known
 // apart as those before loops.
 func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool) {
-	from = model.FromStart
-	if w.From >= 0 {
-		from = l.places[w.From]
+	from = model.NoPreviousPlace
+	if w.PreviousTerminal >= 0 {
+		from = l.places[w.PreviousTerminal]
 	}
-	return from, w.Enters && l.Places[leaf].Entries > 0
+	return from, w.EntersLoop && l.LeafTimes[leaf].Entries > 0
 }
 
 // drawing prepares what the times of the next call, and of others like it, are drawn from.
@@ -170,7 +170,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 			gap[e].add(n, x.Gap)
 		}
 	}
-	place := &l.Places[l.leaf]
+	place := &l.LeafTimes[l.leaf]
 	var mean mixed
 	for e := range gap {
 		if gap[e].n > 0 || !of.mixed && of.enters == (e == 1) {
@@ -183,7 +183,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if calls == 0 { // several places share the leaf
 		calls, before = place.Calls, l.index
 	}
-	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.From-model.FromStart+1)<<40
+	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.PreviousPlace-model.NoPreviousPlace+1)<<40
 	if of.enters {
 		seed = ^seed
 	}
@@ -200,11 +200,11 @@ func (l *histLine) drawing(terminal int) *drawing {
 func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
-		return place.EntriesGap, place.Entries
+		return place.EntryGaps, place.Entries
 	case place.Entries == 0:
 		return place.Gap, place.Calls
 	}
-	ns, calls = max(0, place.Gap-place.EntriesGap), place.Calls-place.Entries
+	ns, calls = max(0, place.Gap-place.EntryGaps), place.Calls-place.Entries
 	if ns < place.Gap/roundedOff && all.n > 0 { // the histogram knows it better
 		ns = all.sum / all.n * float64(calls)
 	}
@@ -233,18 +233,18 @@ func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 }
 
 // drawsOf draws for calls from a histogram, after before earlier calls.
-func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Draws {
+func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Sampler {
 	tilt := h.Tilt(mean)
 	if tilt == nil {
 		return nil
 	}
-	d := hist.NewDraws(tilt.Quantile, calls, mean, seed)
+	d := hist.NewSampler(tilt.Quantile, calls, mean, seed)
 	d.Skip(before)
 	return d
 }
 
 // draw returns the next time from a histogram.
-func draw(d *hist.Draws, h *hist.Hist) model.Sample {
+func draw(d *hist.Sampler, h *hist.Hist) model.Sample {
 	if d == nil {
 		return model.Sample{}
 	}
@@ -253,7 +253,7 @@ func draw(d *hist.Draws, h *hist.Hist) model.Sample {
 		v = float64(all.Max)
 	}
 	ns := uint64(v + 0.5)
-	return model.Sample{Ns: ns, Kind: model.HistogramSample, Bound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
+	return model.Sample{Ns: ns, Kind: model.HistogramSample, ErrorBound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
 }
 
 // mix makes a number that looks random of one that doesn't.

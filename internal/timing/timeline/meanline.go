@@ -10,20 +10,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Means are the times of a rank's single calls by its class's statistics. They are those of the calls at one leaf of
+// MeanTimes are the times of a rank's single calls by its class's statistics. They are those of the calls at one leaf of
 // the first thread's structure, if the trace has leaves.
-type Means struct {
-	Timings []model.Timing      // by leaf, or terminal
-	Leaves  *grammar.Grammar    // the stream as leaves; nil: as terminals
-	Of      []int32             // terminal of each leaf
-	Places  []model.LeafTimes   // of leaves
-	Sums    *grammar.WeightSums // of durations and gaps
-	Start   int64
-	Scale   float64 // of sums, so that the stream ends when it did
-	Drift   float64 // the part of it that is the clock's
-	limits  *limits // nil: it is not known how far starts are off
-	asides  []lineAside
-	early   uint64 // call before which the recorder started, directly after the previous one
+type MeanTimes struct {
+	Timings       []model.Timing      // by leaf, or terminal
+	Leaves        *grammar.Grammar    // the stream as leaves; nil: as terminals
+	LeafTerminals []int32             // terminal of each leaf
+	LeafTimes     []model.LeafTimes   // of leaves
+	Sums          *grammar.WeightSums // of durations and gaps
+	StartNs       int64
+	Scale         float64 // of sums, so that the stream ends when it did
+	ClockDrift    float64 // the part of it that is the clock's
+	limits        *limits // nil: it is not known how far starts are off
+	asides        []lineAside
+	early         uint64 // call before which the recorder started, directly after the previous one
 
 	anchors []anchor // nil: only where the stream begins and ends is known
 	sorts   []int8   // by leaf: of the call
@@ -40,8 +40,8 @@ type lineAside struct {
 	before int64  // ns of those before it
 }
 
-// A Sampler gives the times of calls, one after the other.
-type Sampler interface {
+// A TimeSampler gives the times of calls, one after the other.
+type TimeSampler interface {
 	// sample returns those of the next call, whose terminal this is.
 	sample(terminal int) model.Timing
 	// asideNs is the time of the asides that lie before it.
@@ -50,7 +50,7 @@ type Sampler interface {
 
 // A meanLine is a place in a stream with times that are means.
 type meanLine struct {
-	*Means
+	*MeanTimes
 	done   int64 // sum of what is before
 	span   bracket
 	index  uint64
@@ -60,7 +60,7 @@ type meanLine struct {
 }
 
 // NewMeanLine opens a line whose times are the means themselves, at a position.
-func NewMeanLine(m *Means, index uint64) Line {
+func NewMeanLine(m *MeanTimes, index uint64) TimeLine {
 	l := newMeanLine(m, index)
 	if m.anchors != nil {
 		return &anchoredLine{l, m.along(2 * index)}
@@ -68,15 +68,15 @@ func NewMeanLine(m *Means, index uint64) Line {
 	return l
 }
 
-func newMeanLine(m *Means, index uint64) *meanLine {
-	l := &meanLine{Means: m, index: index, span: m.bracket(index)}
+func newMeanLine(m *MeanTimes, index uint64) *meanLine {
+	l := &meanLine{MeanTimes: m, index: index, span: m.bracket(index)}
 	if m.Leaves != nil {
 		l.cursor = m.Leaves.Cursor()
 		l.cursor.Seek(index)
 	}
 	if index > 0 {
 		l.done = m.Sums.Before(index)
-		l.aside = sort.Search(len(m.asides), func(i int) bool { return m.asides[i].Call >= index })
+		l.aside = sort.Search(len(m.asides), func(i int) bool { return m.asides[i].BeforeCall >= index })
 	}
 	return l
 }
@@ -88,21 +88,21 @@ func (l *meanLine) sample(terminal int) (t model.Timing) {
 		l.leaf = int(n)
 	}
 	t = l.Timings[l.leaf]
-	for ; l.aside < len(l.asides) && l.asides[l.aside].Call <= l.index; l.aside++ {
-		if a := &l.asides[l.aside]; a.Off {
-			t.Off += uint64(a.Ns)
+	for ; l.aside < len(l.asides) && l.asides[l.aside].BeforeCall <= l.index; l.aside++ {
+		if a := &l.asides[l.aside]; a.TracingOff {
+			t.TracingOffNs += uint64(a.Ns)
 		} else {
-			t.Spoor += uint64(a.Ns)
+			t.RecorderNs += uint64(a.Ns)
 		}
 	}
-	t.Early = l.index == l.early && t.Spoor > 0
+	t.AsidesBeforeGap = l.index == l.early && t.RecorderNs > 0
 	l.index++
 	return t
 }
 
 func (l *meanLine) asideNs() int64 { return l.passed(l.aside) }
 
-func (l *meanLine) Next(terminal int) (model.Timing, When, error) {
+func (l *meanLine) Next(terminal int) (model.Timing, CallTime, error) {
 	t := l.sample(terminal)
 	begin := l.done + int64(t.Gap.Ns)
 	l.done = begin + int64(t.Duration.Ns)
@@ -110,10 +110,10 @@ func (l *meanLine) Next(terminal int) (model.Timing, When, error) {
 }
 
 // when places a call between two sums of times, after the given time of asides.
-func (m *Means) when(begin, end, aside int64, s duration) When {
-	w := When{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
+func (m *MeanTimes) when(begin, end, aside int64, s duration) CallTime {
+	w := CallTime{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
 	if m.limits != nil {
-		w.Within = m.limits.within(float64(begin)*m.Scale/m.Drift, s)
+		w.StartErrorBound = m.limits.within(float64(begin)*m.Scale/m.ClockDrift, s)
 	}
 	return w
 }
@@ -125,31 +125,31 @@ type entryLine struct {
 }
 
 // NewEntryLine opens such a line at a position, where visits are too.
-func NewEntryLine(m *Means, index uint64, visits *grammar.UnfoldedCursor) Sampler {
+func NewEntryLine(m *MeanTimes, index uint64, visits *grammar.UnfoldedCursor) TimeSampler {
 	return &entryLine{newMeanLine(m, index), visits}
 }
 
 func (l *entryLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	v, _ := l.visits.Next()
-	x := &l.Places[l.leaf]
+	x := &l.LeafTimes[l.leaf]
 	if x.Entries > 0 && (v.EntersLoop || x.Calls > x.Entries) {
-		move(&t.Gap, x.GapBefore(v.Loops))
+		move(&t.Gap, x.GapBefore(v.LoopsEntered))
 	}
 	return t
 }
 
-// Stretches are the asides on the line.
-func (m *Means) Stretches() []model.Stretch {
-	out := make([]model.Stretch, len(m.asides))
+// PlacedAsides are the asides on the line.
+func (m *MeanTimes) PlacedAsides() []model.PlacedAside {
+	out := make([]model.PlacedAside, len(m.asides))
 	for i, a := range m.asides {
-		out[i] = model.Stretch{Start: m.time(a.step) + a.before, Aside: a.Aside}
+		out[i] = model.PlacedAside{Start: m.time(a.step) + a.before, Aside: a.Aside}
 	}
 	return out
 }
 
-// Asides are those, by call.
-func (m *Means) Asides() []model.Aside {
+// PlacedAsidesByCall are those, by call.
+func (m *MeanTimes) PlacedAsidesByCall() []model.Aside {
 	out := make([]model.Aside, len(m.asides))
 	for i := range out {
 		out[i] = m.asides[i].Aside
@@ -158,32 +158,32 @@ func (m *Means) Asides() []model.Aside {
 }
 
 // place is where on the run's time line a sum of times would be if there were no asides.
-func (m *Means) place(sum int64) int64 { return m.Start + int64(float64(sum)*m.Scale) }
+func (m *MeanTimes) place(sum int64) int64 { return m.StartNs + int64(float64(sum)*m.Scale) }
 
 // passed is the time of the first n asides.
-func (m *Means) passed(n int) int64 {
+func (m *MeanTimes) passed(n int) int64 {
 	if n == 0 {
 		return 0
 	}
 	return m.asides[n-1].before + m.asides[n-1].Ns
 }
 
-// OnFiles reports whether calls of a leaf work on files, where the times of these are known apart.
-func (m *Means) OnFiles(leaf int) bool { return m.sorts != nil && m.sorts[leaf] == ofFiles }
+// IsFileLeaf reports whether calls of a leaf work on files, where the times of these are known apart.
+func (m *MeanTimes) IsFileLeaf(leaf int) bool { return m.sorts != nil && m.sorts[leaf] == ofFiles }
 
-// Parts are places along a line that come one after the other.
-type Parts struct {
-	*Means
+// PartCursor are places along a line that come one after the other.
+type PartCursor struct {
+	*MeanTimes
 	sums   [sorts]int64 // of what is before
 	anchor int
 }
 
-// Parts goes along the line from its beginning.
-func (m *Means) Parts() *Parts { return &Parts{Means: m} }
+// PartCursor goes along the line from its beginning.
+func (m *MeanTimes) PartCursor() *PartCursor { return &PartCursor{MeanTimes: m} }
 
 // Next moves on over sums of times: a gap before the part, and the gaps, calls and calls on files in it. It returns where the part begins and
 // ends, and by what times of its calls are multiplied on the line.
-func (l *Parts) Next(before, gaps, calls, files int64) (start, end int64, scale float64) {
+func (l *PartCursor) Next(before, gaps, calls, files int64) (start, end int64, scale float64) {
 	l.sums[ofGaps] += before
 	start = l.begins()
 	inCalls := l.inCalls()
@@ -197,21 +197,21 @@ func (l *Parts) Next(before, gaps, calls, files int64) (start, end int64, scale 
 	return start, end, scale
 }
 
-func (l *Parts) sum() int64 { return l.sums[ofGaps] + l.sums[ofCalls] + l.sums[ofFiles] }
+func (l *PartCursor) sum() int64 { return l.sums[ofGaps] + l.sums[ofCalls] + l.sums[ofFiles] }
 
 // ns is where on the line it would be without asides.
-func (l *Parts) ns() int64 {
+func (l *PartCursor) ns() int64 {
 	if l.anchors == nil {
 		return l.place(l.sum())
 	}
 	for l.anchor+1 < len(l.anchors) && l.anchors[l.anchor+1].sum() <= l.sum() {
 		l.anchor++
 	}
-	return l.Start + int64(l.anchors[l.anchor].ns(&l.sums))
+	return l.StartNs + int64(l.anchors[l.anchor].ns(&l.sums))
 }
 
 // inCalls is how much of the line before it is spent in calls.
-func (l *Parts) inCalls() (ns float64) {
+func (l *PartCursor) inCalls() (ns float64) {
 	if l.anchors == nil {
 		return 0
 	}
@@ -220,29 +220,29 @@ func (l *Parts) inCalls() (ns float64) {
 	return a.calls + a.inCalls(&l.sums)
 }
 
-func (l *Parts) begins() int64 {
+func (l *PartCursor) begins() int64 {
 	sum := l.sum()
 	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at > sum }))
 }
 
-func (l *Parts) ends() int64 {
+func (l *PartCursor) ends() int64 {
 	sum := l.sum()
 	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at >= sum }))
 }
 
 // sum is the sum of times at a place on the time line.
-func (m *Means) sum(ns int64) int64 {
+func (m *MeanTimes) sum(ns int64) int64 {
 	for i := len(m.asides) - 1; i >= 0; i-- {
 		a := &m.asides[i]
 		if from := m.place(a.at) + a.before; ns >= from {
-			return max(a.at, int64(float64(ns-m.Start-m.passed(i+1))/m.Scale))
+			return max(a.at, int64(float64(ns-m.StartNs-m.passed(i+1))/m.Scale))
 		}
 	}
-	return int64(float64(ns-m.Start) / m.Scale)
+	return int64(float64(ns-m.StartNs) / m.Scale)
 }
 
-// Place has the times of leaves in place of those of terminals, unless they add up to more than a time line holds.
-func (m *Means) Place(leaves *grammar.Grammar, terminal []int32, times []model.LeafTimes) {
+// UseLeafTimes has the times of leaves in place of those of terminals, unless they add up to more than a time line holds.
+func (m *MeanTimes) UseLeafTimes(leaves *grammar.Grammar, terminal []int32, times []model.LeafTimes) {
 	own := make([]model.Timing, len(times))
 	sum := 0.0
 	for leaf := range own {
@@ -257,21 +257,21 @@ func (m *Means) Place(leaves *grammar.Grammar, terminal []int32, times []model.L
 	if sum >= math.MaxInt64/2 {
 		return
 	}
-	m.Timings, m.Leaves, m.Of, m.Places = own, leaves, terminal, times
+	m.Timings, m.Leaves, m.LeafTerminals, m.LeafTimes = own, leaves, terminal, times
 }
 
-// First lets the first calls at leaves that took far longer than the rest be leaves of their own. index is where each leaf comes first.
-func (m *Means) First(index []uint64) {
+// SplitFirstCalls lets the first calls at leaves that took far longer than the rest be leaves of their own. index is where each leaf comes first.
+func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 	if m.Leaves == nil {
 		return
 	}
-	for leaf := range m.Places {
-		x := &m.Places[leaf]
-		if x.Firsts != 1 || x.Calls < 2 || index[leaf] >= m.Leaves.Len() {
+	for leaf := range m.LeafTimes {
+		x := &m.LeafTimes[leaf]
+		if x.RanksWithFirst != 1 || x.Calls < 2 || index[leaf] >= m.Leaves.Len() {
 			continue
 		}
 		own := model.LeafTimes{Calls: 1, Gap: x.FirstGap, Duration: x.FirstDuration}
-		x.WithoutFirst()
+		x.RemoveFirst()
 		for i, ns := range [][2]float64{{x.Gap / float64(x.Calls), x.Duration / float64(x.Calls)}, {own.Gap, own.Duration}} {
 			t := &m.Timings[leaf]
 			if i > 0 {
@@ -281,19 +281,19 @@ func (m *Means) First(index []uint64) {
 			move(&t.Gap, ns[0])
 			move(&t.Duration, ns[1])
 		}
-		m.Leaves = m.Leaves.SplitTerminal(index[leaf], int32(len(m.Of)))
-		m.Of, m.Places = append(m.Of, m.Of[leaf]), append(m.Places, own)
+		m.Leaves = m.Leaves.SplitTerminal(index[leaf], int32(len(m.LeafTerminals)))
+		m.LeafTerminals, m.LeafTimes = append(m.LeafTerminals, m.LeafTerminals[leaf]), append(m.LeafTimes, own)
 	}
 }
 
-// Own multiplies the times by factors of their terminals.
-func (m *Means) Own(of func(terminal int) (gap, duration float64)) {
-	times, places := slices.Clone(m.Timings), slices.Clone(m.Places)
+// ScaleByTerminal multiplies the times by factors of their terminals.
+func (m *MeanTimes) ScaleByTerminal(of func(terminal int) (gap, duration float64)) {
+	times, places := slices.Clone(m.Timings), slices.Clone(m.LeafTimes)
 	sum := 0.0
 	for i := range times {
 		t := i
-		if m.Of != nil {
-			t = int(m.Of[i])
+		if m.LeafTerminals != nil {
+			t = int(m.LeafTerminals[i])
 		}
 		x := &times[i]
 		gap, duration := of(t)
@@ -302,17 +302,17 @@ func (m *Means) Own(of func(terminal int) (gap, duration float64)) {
 		calls := 1.0
 		if i < len(places) {
 			p := &places[i]
-			p.Gap, p.EntriesGap, p.Duration = p.Gap*gap, p.EntriesGap*gap, p.Duration*duration
-			p.Outer = slices.Clone(p.Outer)
-			for k := range p.Outer {
-				p.Outer[k].Gap *= gap
+			p.Gap, p.EntryGaps, p.Duration = p.Gap*gap, p.EntryGaps*gap, p.Duration*duration
+			p.OuterEntries = slices.Clone(p.OuterEntries)
+			for k := range p.OuterEntries {
+				p.OuterEntries[k].Gap *= gap
 			}
 			calls = float64(p.Calls)
 		}
 		sum += calls * (float64(x.Gap.Ns) + float64(x.Duration.Ns))
 	}
 	if sum < math.MaxInt64/2 {
-		m.Timings, m.Places = times, places
+		m.Timings, m.LeafTimes = times, places
 	}
 }
 
@@ -322,17 +322,17 @@ func move(s *model.Sample, ns float64) {
 		return
 	}
 	to := uint64(ns + 0.5)
-	s.Bound += max(s.Ns, to) - min(s.Ns, to)
+	s.ErrorBound += max(s.Ns, to) - min(s.Ns, to)
 	s.Ns = to
 }
 
 // PlaceAsides finds where on the line asides are.
-func (m *Means) PlaceAsides(list []model.Aside) {
+func (m *MeanTimes) PlaceAsides(list []model.Aside) {
 	before, last := int64(0), uint64(0)
 	m.early = behind(list)
 	for _, a := range list {
-		x := lineAside{Aside: a, step: 2 * min(a.Call, m.Sums.Len()), before: before}
-		if a.Call < m.Sums.Len() && a.Call != m.early {
+		x := lineAside{Aside: a, step: 2 * min(a.BeforeCall, m.Sums.Len()), before: before}
+		if a.BeforeCall < m.Sums.Len() && a.BeforeCall != m.early {
 			x.step++
 		}
 		x.step = max(x.step, last)
@@ -346,8 +346,8 @@ func (m *Means) PlaceAsides(list []model.Aside) {
 // if unknown.
 func behind(list []model.Aside) uint64 {
 	for _, a := range list {
-		if !a.Off && a.Call != model.Scattered {
-			return a.Call
+		if !a.TracingOff && a.BeforeCall != model.AsidesAnywhere {
+			return a.BeforeCall
 		}
 	}
 	return 0
@@ -412,8 +412,8 @@ func span(kept uint64, b series.Bound) (less, more float64) {
 // begins and ends where the means have it, so that a position is found without those before it; the calls in between
 // are stretched to fit.
 type blockLine struct {
-	*Means
-	now, ahead Sampler         // the latter a block ahead
+	*MeanTimes
+	now, ahead TimeSampler     // the latter a block ahead
 	terminals  *grammar.Cursor // of ahead
 	span       bracket
 	index      uint64
@@ -423,20 +423,20 @@ type blockLine struct {
 }
 
 // NewBlockLine opens such a line of a stream at a position. open opens what gives its times.
-func NewBlockLine(m *Means, open func(index uint64) Sampler, stream *grammar.Grammar, index uint64) Line {
+func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) TimeLine {
 	if m.anchors != nil {
 		return newPieceLine(m, open, stream, index)
 	}
 	first := min(index, m.Sums.Len())
 	first -= first % series.BlockCalls
-	l := &blockLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}
+	l := &blockLine{MeanTimes: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}
 	l.terminals.Seek(first)
 	catchUp(l, stream, first, index)
 	return l
 }
 
 // catchUp moves a line on from one position of a stream to another.
-func catchUp(l Line, stream *grammar.Grammar, from, to uint64) {
+func catchUp(l TimeLine, stream *grammar.Grammar, from, to uint64) {
 	c := stream.Cursor()
 	for c.Seek(from); from < to; from++ {
 		n, ok := c.Next()
@@ -465,7 +465,7 @@ func (l *blockLine) begin() {
 	}
 }
 
-func (l *blockLine) Next(terminal int) (model.Timing, When, error) {
+func (l *blockLine) Next(terminal int) (model.Timing, CallTime, error) {
 	if l.index%series.BlockCalls == 0 {
 		l.begin()
 	}

@@ -14,49 +14,49 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Series is the times of a rank's calls, each its own.
-type Series struct {
+// A SeriesTimes is the times of a rank's calls, each its own.
+type SeriesTimes struct {
 	*series.Reader
-	Of      []uint32 // kind of each terminal
-	Kinds   series.Kinds
-	Streams []*grammar.Grammar
-	Failed  func(error) error // says where
+	TerminalKinds []uint32 // kind of each terminal
+	Kinds         series.CallKinds
+	Streams       []*grammar.Grammar
+	WrapError     func(error) error // says where
 }
 
 // KindsOf returns what a block of a stream has to know of its calls.
-func (s *Series) KindsOf(stream, i int) series.Kinds {
-	first, n := s.First(stream, i)
+func (s *SeriesTimes) KindsOf(stream, i int) series.CallKinds {
+	first, n := s.BlockCalls(stream, i)
 	c := s.Streams[stream].Cursor()
 	c.Seek(first)
 	kinds := s.Kinds
-	kinds.Of = make([]uint32, n)
-	for j := range kinds.Of {
+	kinds.ByCall = make([]uint32, n)
+	for j := range kinds.ByCall {
 		t, _ := c.Next()
-		kinds.Of[j] = s.Of[t]
+		kinds.ByCall[j] = s.TerminalKinds[t]
 	}
 	return kinds
 }
 
 // A Block is a block of a stream.
 type Block struct {
-	Entries []timing.Entry
+	Entries []timing.CallEntry
 	Kinds   []uint32 // of its calls
 	drift   *drift   // nil: times are exact
 }
 
-// Decoded decodes a block of a stream.
-func (s *Series) Decoded(stream, i int) (Block, error) {
+// DecodeBlock decodes a block of a stream.
+func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 	kinds := s.KindsOf(stream, i)
-	b := Block{Kinds: kinds.Of}
+	b := Block{Kinds: kinds.ByCall}
 	var err error
 	if b.Entries, err = s.Block(stream, i, kinds); err != nil {
-		return b, s.Failed(fmt.Errorf("stream %d: %w", stream, err))
+		return b, s.WrapError(fmt.Errorf("stream %d: %w", stream, err))
 	}
 	if kinds.Bounds == nil {
 		return b, nil
 	}
 	b.drift = &drift{}
-	at, sum := s.Begin(stream, i), 0.0
+	at, sum := s.BlockBegin(stream, i), 0.0
 	for n, e := range b.Entries {
 		bound := kinds.Bounds[b.Kinds[n]]
 		sum += float64(e.Gap) + float64(e.Duration)
@@ -64,7 +64,7 @@ func (s *Series) Decoded(stream, i int) (Block, error) {
 		b.drift.add(e.Duration, bound)
 		_, at = e.Advance(at)
 	}
-	end, known := s.Ended(stream, i)
+	end, known := s.BlockEnd(stream, i)
 	b.drift.off = end - at
 	b.drift.known = known && sum < longest && max(b.drift.off, -b.drift.off) < longest
 	return b, nil
@@ -72,7 +72,7 @@ func (s *Series) Decoded(stream, i int) (Block, error) {
 
 // advance moves a tick, as the kept times have it, over a call, and says where it begins and ends in truth, and how far
 // the begin may be off.
-func (s *Series) advance(d *drift, e timing.Entry, kind uint32, at int64) (begin, end, next int64, within float64) {
+func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int64) (begin, end, next int64, within float64) {
 	begin, next = e.Advance(at)
 	if d == nil {
 		return begin, next, next, 0
@@ -87,18 +87,18 @@ func (s *Series) advance(d *drift, e timing.Entry, kind uint32, at int64) (begin
 
 // A SeriesLine is a position in a stream with the times of each call.
 type SeriesLine struct {
-	s       *Series
+	s       *SeriesTimes
 	stream  int
 	block   int // block
-	entries []timing.Entry
-	drift   *drift         // of the block; nil: none
-	ahead   []packedBlock  // the blocks that follow
-	room    []timing.Entry // for one of these
-	at      int64          // ticks, as the kept times have it
-	reached int64          // the latest end of a call so far
-	index   uint64         // of the next call
-	offs    []model.Aside  // of the stream, with Off
-	early   uint64         // as of Means
+	entries []timing.CallEntry
+	drift   *drift             // of the block; nil: none
+	ahead   []packedBlock      // the blocks that follow
+	room    []timing.CallEntry // for one of these
+	at      int64              // ticks, as the kept times have it
+	reached int64              // the latest end of a call so far
+	index   uint64             // of the next call
+	offs    []model.Aside      // of the stream, with Off
+	early   uint64             // as of Means
 	line    Clock
 }
 
@@ -108,11 +108,11 @@ type packedBlock struct {
 	drift   *drift
 }
 
-// Line opens a line of a stream at a position. The stream has asides; at is where its rank's clock is.
-func (s *Series) Line(stream int, index uint64, asides []model.Aside, at Clock) (Line, error) {
+// OpenLine opens a line of a stream at a position. The stream has asides; at is where its rank's clock is.
+func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, at Clock) (TimeLine, error) {
 	l := &SeriesLine{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
 	for _, a := range asides {
-		if a.Off {
+		if a.TracingOff {
 			l.offs = append(l.offs, a)
 		}
 	}
@@ -120,8 +120,8 @@ func (s *Series) Line(stream int, index uint64, asides []model.Aside, at Clock) 
 		l.block = s.Blocks(stream)
 		return l, nil
 	}
-	l.block = s.Find(stream, index)
-	first, _ := s.First(stream, l.block)
+	l.block = s.BlockOfCall(stream, index)
+	first, _ := s.BlockCalls(stream, l.block)
 	kinds, err := l.load()
 	if err != nil {
 		return nil, err
@@ -141,13 +141,13 @@ func (l *SeriesLine) load() (kinds []uint32, err error) {
 		l.room = readEntries(l.room[:0], b.entries)
 		l.entries, l.drift, l.ahead[0], l.ahead = l.room, b.drift, packedBlock{}, l.ahead[1:]
 	} else {
-		b, err := l.s.Decoded(l.stream, l.block)
+		b, err := l.s.DecodeBlock(l.stream, l.block)
 		if err != nil {
 			return nil, err
 		}
 		l.entries, l.drift, kinds = b.Entries, b.drift, b.Kinds
 	}
-	begin := l.s.Begin(l.stream, l.block)
+	begin := l.s.BlockBegin(l.stream, l.block)
 	if l.reached != math.MinInt64 {
 		l.reached += begin - l.at // what the kept times were off in the block before
 	}
@@ -163,7 +163,7 @@ func (l *SeriesLine) load() (kinds []uint32, err error) {
 func (l *SeriesLine) ReadAhead(limit int) error {
 	var b []byte
 	for i := l.block + len(l.ahead); i < l.s.Blocks(l.stream); i++ {
-		x, err := l.s.Decoded(l.stream, i)
+		x, err := l.s.DecodeBlock(l.stream, i)
 		if err != nil {
 			return err
 		}
@@ -176,12 +176,12 @@ func (l *SeriesLine) ReadAhead(limit int) error {
 	return nil
 }
 
-// Ahead is how many blocks are decoded ahead.
-func (l *SeriesLine) Ahead() int { return len(l.ahead) }
+// BlocksAhead is how many blocks are decoded ahead.
+func (l *SeriesLine) BlocksAhead() int { return len(l.ahead) }
 
 // appendEntries appends times in a form that takes a fraction of their memory and is
 // read in a fraction of the time that decoding a block takes.
-func appendEntries(b []byte, entries []timing.Entry) []byte {
+func appendEntries(b []byte, entries []timing.CallEntry) []byte {
 	for _, e := range entries {
 		b = wire.AppendUvarint(b, e.Duration)
 		b = wire.AppendUvarint(b, e.Gap)
@@ -191,18 +191,18 @@ func appendEntries(b []byte, entries []timing.Entry) []byte {
 }
 
 // readEntries appends what appendEntries wrote.
-func readEntries(entries []timing.Entry, b []byte) []timing.Entry {
+func readEntries(entries []timing.CallEntry, b []byte) []timing.CallEntry {
 	r := wire.NewReader(b, "times")
-	for r.Rest() > 0 {
-		entries = append(entries, timing.Entry{Duration: r.Uvarint(), Gap: r.Uvarint(), Jump: r.Varint()})
+	for r.RemainingLen() > 0 {
+		entries = append(entries, timing.CallEntry{Duration: r.Uvarint(), Gap: r.Uvarint(), Jump: r.Varint()})
 	}
 	return entries
 }
 
-func (l *SeriesLine) Next(terminal int) (t model.Timing, w When, err error) {
+func (l *SeriesLine) Next(terminal int) (t model.Timing, w CallTime, err error) {
 	if len(l.entries) == 0 {
 		if l.block >= l.s.Blocks(l.stream) {
-			return t, w, l.s.Failed(fmt.Errorf("stream %d: no times left", l.stream))
+			return t, w, l.s.WrapError(fmt.Errorf("stream %d: no times left", l.stream))
 		}
 		if _, err := l.load(); err != nil {
 			return t, w, err
@@ -211,14 +211,14 @@ func (l *SeriesLine) Next(terminal int) (t model.Timing, w When, err error) {
 	e := l.entries[0]
 	l.entries = l.entries[1:]
 	kept, _ := e.Advance(l.at)
-	start, end, next, within := l.s.advance(l.drift, e, l.s.Of[terminal], l.at)
+	start, end, next, within := l.s.advance(l.drift, e, l.s.TerminalKinds[terminal], l.at)
 	l.at = next
 	t = model.Timing{Duration: l.s.sample(e.Duration, terminal), Gap: l.s.sample(e.Gap, terminal)}
 	l.between(&t, kept-int64(e.Gap))
 	l.index++
-	w = When{l.s.on(l.line, start), l.s.on(l.line, end), 0}
+	w = CallTime{l.s.on(l.line, start), l.s.on(l.line, end), 0}
 	if l.drift != nil {
-		w.Within = ceil(within/l.s.TicksPerNs + 1)
+		w.StartErrorBound = ceil(within/l.s.TicksPerNs + 1)
 	}
 	return t, w, nil
 }
@@ -227,21 +227,21 @@ func (l *SeriesLine) Next(terminal int) (t model.Timing, w When, err error) {
 // a tick. Calls of callbacks lie within others.
 func (l *SeriesLine) between(t *model.Timing, tick int64) {
 	if l.index > 0 && tick > l.reached {
-		t.Spoor = uint64(l.s.Ns(tick - l.reached))
-		for i, _ := slices.BinarySearchFunc(l.offs, l.index, func(a model.Aside, call uint64) int { return cmp.Compare(a.Call, call) }); i < len(l.offs) && l.offs[i].Call == l.index; i++ {
-			t.Off += uint64(l.offs[i].Ns)
+		t.RecorderNs = uint64(l.s.Ns(tick - l.reached))
+		for i, _ := slices.BinarySearchFunc(l.offs, l.index, func(a model.Aside, call uint64) int { return cmp.Compare(a.BeforeCall, call) }); i < len(l.offs) && l.offs[i].BeforeCall == l.index; i++ {
+			t.TracingOffNs += uint64(l.offs[i].Ns)
 		}
-		if t.Off = min(t.Off, t.Spoor); t.Off > 0 && t.Spoor-t.Off < t.Off>>sections.AsideBits {
-			t.Off = t.Spoor // which is rounded
+		if t.TracingOffNs = min(t.TracingOffNs, t.RecorderNs); t.TracingOffNs > 0 && t.RecorderNs-t.TracingOffNs < t.TracingOffNs>>sections.AsideBits {
+			t.TracingOffNs = t.RecorderNs // which is rounded
 		}
-		t.Spoor -= t.Off
-		t.Early = l.index == l.early && t.Spoor > 0
+		t.RecorderNs -= t.TracingOffNs
+		t.AsidesBeforeGap = l.index == l.early && t.RecorderNs > 0
 	}
 	l.reached = max(l.reached, l.at)
 }
 
 // sample is a time in ticks as one of a call of a terminal.
-func (s *Series) sample(ticks uint64, terminal int) model.Sample {
+func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 	ns := uint64(math.MaxUint64)
 	if f := math.Round(float64(ticks) / s.TicksPerNs); f < 1<<64 {
 		ns = uint64(f)
@@ -249,7 +249,7 @@ func (s *Series) sample(ticks uint64, terminal int) model.Sample {
 	if s.Kinds.Bounds == nil {
 		return model.Sample{Ns: ns, Kind: model.ExactSample}
 	}
-	b := s.Kinds.Bounds[s.Of[terminal]]
+	b := s.Kinds.Bounds[s.TerminalKinds[terminal]]
 	if b == (series.Bound{}) {
 		return model.Sample{Ns: ns, Kind: model.ExactSample}
 	}
@@ -264,24 +264,24 @@ func (s *Series) sample(ticks uint64, terminal int) model.Sample {
 			bound = uint64(f)
 		}
 	}
-	return model.Sample{Ns: ns, Kind: model.BoundedSample, Bound: bound}
+	return model.Sample{Ns: ns, Kind: model.BoundedSample, ErrorBound: bound}
 }
 
 // on is where on a time line a tick of the rank is.
-func (s *Series) on(l Clock, tick int64) int64 { return l.Common(s.StartNs + s.Ns(tick)) }
+func (s *SeriesTimes) on(l Clock, tick int64) int64 { return l.ToRunTime(s.StartNs + s.Ns(tick)) }
 
 // LastBegun returns the number of the last call of a stream that began by a time of the time line, 0 if none did.
-func (s *Series) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
+func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
 	if s.Blocks(stream) == 0 {
 		return 0, nil
 	}
-	block := s.At(stream, int64(float64(at.Own(ns)-s.StartNs)*s.TicksPerNs+0.5))
-	b, err := s.Decoded(stream, block)
+	block := s.BlockAtTick(stream, int64(float64(at.FromRunTime(ns)-s.StartNs)*s.TicksPerNs+0.5))
+	b, err := s.DecodeBlock(stream, block)
 	if err != nil {
 		return 0, err
 	}
-	first, _ := s.First(stream, block)
-	tick, last, begun := s.Begin(stream, block), first, false
+	first, _ := s.BlockCalls(stream, block)
+	tick, last, begun := s.BlockBegin(stream, block), first, false
 	for i, e := range b.Entries {
 		var begin int64
 		if begin, _, tick, _ = s.advance(b.drift, e, b.Kinds[i], tick); s.on(at, begin) <= ns {
@@ -294,40 +294,40 @@ func (s *Series) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
 	return last, nil
 }
 
-// Began is when the first call began, on the rank's own clock; false if there was no call.
-func (s *Series) Began() (int64, bool, error) {
+// FirstBegan is when the first call began, on the rank's own clock; false if there was no call.
+func (s *SeriesTimes) FirstBegan() (int64, bool, error) {
 	if s.Blocks(0) == 0 {
 		return 0, false, nil
 	}
-	b, err := s.Decoded(0, 0)
+	b, err := s.DecodeBlock(0, 0)
 	if err != nil || len(b.Entries) == 0 {
 		return 0, false, err
 	}
-	at, _, _, _ := s.advance(b.drift, b.Entries[0], b.Kinds[0], s.Begin(0, 0))
+	at, _, _, _ := s.advance(b.drift, b.Entries[0], b.Kinds[0], s.BlockBegin(0, 0))
 	return s.StartNs + s.Ns(at), true, nil
 }
 
 // Check decodes all times, and compares blocks with their neighbours.
-func (s *Series) Check() error {
+func (s *SeriesTimes) Check() error {
 	for stream := range s.Streams {
 		at := int64(0)
 		for i := range s.Blocks(stream) {
-			x, err := s.Decoded(stream, i)
+			x, err := s.DecodeBlock(stream, i)
 			if err != nil {
 				return err
 			}
-			if b := s.Begin(stream, i); b != at {
-				return s.Failed(fmt.Errorf("stream %d: block %d begins at %d, the one before ends at %d", stream, i, b, at))
+			if b := s.BlockBegin(stream, i); b != at {
+				return s.WrapError(fmt.Errorf("stream %d: block %d begins at %d, the one before ends at %d", stream, i, b, at))
 			}
 			for _, e := range x.Entries {
 				_, at = e.Advance(at)
 			}
 			if d := x.drift; d != nil && d.known && d.more < longest {
 				if off := float64(d.off); off < -d.less-1 || off > d.more+1 {
-					return s.Failed(fmt.Errorf("stream %d: block %d ends %d ticks from where its times come to, which may be %.0f less or %.0f more", stream, i, d.off, d.less, d.more))
+					return s.WrapError(fmt.Errorf("stream %d: block %d ends %d ticks from where its times come to, which may be %.0f less or %.0f more", stream, i, d.off, d.less, d.more))
 				}
 			}
-			if end, ok := s.Ended(stream, i); ok {
+			if end, ok := s.BlockEnd(stream, i); ok {
 				at = end
 			}
 		}

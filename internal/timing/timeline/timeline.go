@@ -19,29 +19,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Line gives the times of one stream's calls, in order.
-type Line interface {
+// A TimeLine gives the times of one stream's calls, in order.
+type TimeLine interface {
 	// Next returns the times of the next call, and where it is. terminal is that of the call.
-	Next(terminal int) (model.Timing, When, error)
+	Next(terminal int) (model.Timing, CallTime, error)
 }
 
-// When says where on the run's time line a call is; see trace.TimedCall.
-type When struct {
-	Start, End int64
-	Within     uint64
+// CallTime says where on the run's time line a call is; see trace.TimedCall.
+type CallTime struct {
+	Start, End      int64
+	StartErrorBound uint64
 }
 
 // A Clock is where a rank's clock is on the run's time line.
 type Clock struct {
 	model.Clock
-	Origin int64
+	OriginNs int64
 }
 
-// Common is the time line at a time of the clock.
-func (c Clock) Common(ns int64) int64 { return c.Clock.Common(ns) - c.Origin }
+// ToRunTime is the time line at a time of the clock.
+func (c Clock) ToRunTime(ns int64) int64 { return c.Clock.ToRunTime(ns) - c.OriginNs }
 
-// Own is the time of the clock at one of the time line.
-func (c Clock) Own(ns int64) int64 { return c.Clock.Own(ns + c.Origin) }
+// FromRunTime is the time of the clock at one of the time line.
+func (c Clock) FromRunTime(ns int64) int64 { return c.Clock.FromRunTime(ns + c.OriginNs) }
 
 // limits bounds the errors of calls' starts that follow from means: equal calls may have taken their shortest and
 // longest times before and after them, with the stream's total unchanged. Times are in ns.
@@ -60,9 +60,9 @@ func (s *duration) add(o duration) {
 	s.most += o.most
 }
 
-// Limit finds how far the starts of calls of a rank's first stream may be off, if it is known how long that took.
+// BoundStartErrors finds how far the starts of calls of a rank's first stream may be off, if it is known how long that took.
 // There are n calls; weighed adds up along the stream.
-func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.WeightSums) {
+func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.WeightSums) {
 	if spanNs <= 0 {
 		return
 	}
@@ -97,7 +97,7 @@ type bracket struct {
 	before duration
 }
 
-func (m *Means) bracket(index uint64) bracket {
+func (m *MeanTimes) bracket(index uint64) bracket {
 	b := bracket{limits: m.limits}
 	if m.limits != nil && index > 0 {
 		b.before.least = float64(b.limits.least.Before(index))

@@ -18,19 +18,19 @@ func TestLanes(t *testing.T) {
 	send, _ := mpi.Lookup("MPI_Send")
 	recv, _ := mpi.Lookup("MPI_Recv")
 	for _, flat := range []bool{false, true} {
-		w := trackwriter.New(0, 0)
-		w.Flat = flat
+		w := trackwriter.NewWriter(0, 0)
+		w.NoLanes = flat
 		var told [2][]string
 		measured, now := uint64(0), [2]uint64{}
 		call := func(thread int, def *mpi.Call, vals ...int64) {
-			n, err := w.Call(thread, def.ID, 7, vals)
+			n, err := w.AddCall(thread, def.ID, 7, vals)
 			if err != nil {
 				t.Fatal(err)
 			}
 			told[thread] = append(told[thread], fmt.Sprint(def.ID, vals))
 			now[thread] += 30
-			w.Time(thread, n, now[thread]-20, now[thread])
-			w.Attach(n, "load", 2)
+			w.SetTimes(thread, n, now[thread]-20, now[thread])
+			w.AttachValue(n, "load", 2)
 			measured++
 		}
 		for range 3 {
@@ -42,7 +42,7 @@ func TestLanes(t *testing.T) {
 				call(0, recv, 0, 1, 0, 4, 1, 0, i%3, 257, 1, 0, i%3, 16, 0)
 			}
 		}
-		tr, err := w.Finish(timing.Options{Mode: timing.Lossless})
+		tr, err := w.Finish(timing.Options{Mode: timing.ModeLossless})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +54,8 @@ func TestLanes(t *testing.T) {
 		if count != measured || attached != measured {
 			t.Errorf("times of %d calls, %d measured values, want %d of each", count, attached, measured)
 		}
-		if lanes := len(tr.Lanes) > 0; lanes == flat || !flat && len(tr.Sigs) > 600 {
-			t.Errorf("flat %v: %d distinct calls, %d lanes", flat, len(tr.Sigs), len(tr.Lanes))
+		if lanes := len(tr.Lanes) > 0; lanes == flat || !flat && len(tr.Signatures) > 600 {
+			t.Errorf("flat %v: %d distinct calls, %d lanes", flat, len(tr.Signatures), len(tr.Lanes))
 		}
 		tr.Process.Threads = len(tr.Streams)
 		r := mergetest.Open(t, []*track.Track{tr}, nil)
@@ -66,7 +66,7 @@ func TestLanes(t *testing.T) {
 		for thread := range told {
 			var got []string
 			for terminal, vals := range k.SignaturesFrom(thread, 0) {
-				got = append(got, fmt.Sprint(k.Called(terminal).Func.ID, vals))
+				got = append(got, fmt.Sprint(k.CallWithoutParams(terminal).Func.ID, vals))
 			}
 			if !slices.Equal(got, told[thread]) {
 				t.Errorf("flat %v, thread %d: other calls", flat, thread)

@@ -28,10 +28,10 @@ func TestLeft(t *testing.T) {
 	leftOut := 0
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		w := trackwriter.New(0, 0)
+		w := trackwriter.NewWriter(0, 0)
 		var told []string
 		call := func(function uint16, vals []int64) {
-			if _, err := w.Call(0, function, 7, vals); err != nil {
+			if _, err := w.AddCall(0, function, 7, vals); err != nil {
 				t.Fatal(err)
 			}
 			told = append(told, fmt.Sprint(function, vals))
@@ -39,7 +39,7 @@ func TestLeft(t *testing.T) {
 		made := int64(0)
 		post := func() int64 {
 			made++
-			call(irecv, []int64{0, 257, 0, 4, 0x247, made % 3, 5, mpi.CommWorld, 2})
+			call(irecv, []int64{0, 257, 0, 4, 0x247, made % 3, 5, mpi.HandleCommWorld, 2})
 			return made
 		}
 		status := func(request int64) []int64 {
@@ -59,7 +59,7 @@ func TestLeft(t *testing.T) {
 			vals := []int64{0, n, n}
 			var open []int
 			for k, request := range array {
-				if vals = append(vals, signature.NameOf(request, made)); request > 0 {
+				if vals = append(vals, signature.NameOfRequest(request, made)); request > 0 {
 					open = append(open, k)
 				}
 			}
@@ -86,7 +86,7 @@ func TestLeft(t *testing.T) {
 				call(testsome, append(append(append(append(vals, some, some), indices...), some), statuses...))
 			}
 		}
-		tr, err := w.Finish(timing.Options{Mode: timing.Stats})
+		tr, err := w.Finish(timing.Options{Mode: timing.ModeStats})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range calls {
-			if c.AsLeft() {
+			if c.RequestsFromEarlierCall() {
 				leftOut++
 			}
 		}
@@ -119,7 +119,7 @@ func TestLeft(t *testing.T) {
 		for _, from := range []int{0, r.IntN(len(told)), r.IntN(len(told)), len(told) - 1} {
 			at := from
 			for terminal, vals := range k.SignaturesFrom(0, uint64(from)) {
-				if got := fmt.Sprint(k.Called(terminal).Func.ID, vals); got != told[at] {
+				if got := fmt.Sprint(k.CallWithoutParams(terminal).Func.ID, vals); got != told[at] {
 					t.Fatalf("seed %d, call %d, from %d: %s, want %s", seed, at, from, got, told[at])
 				}
 				at++

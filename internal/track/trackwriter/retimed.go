@@ -32,13 +32,13 @@ const retimedRoom = 64 << 20
 
 // NewRetimed makes room for the times of a trace's calls.
 func NewRetimed(r *trace.Reader) (*Retimed, error) {
-	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.Lossless})
+	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.ModeLossless})
 	if err != nil {
 		return nil, err
 	}
 	t := &Retimed{r: r, ranks: make([][]retimed, r.Ranks()), all: all}
 	threads := 1
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
@@ -55,10 +55,10 @@ func (t *Retimed) Close() {
 	t.all.Close()
 }
 
-// Add takes down when the next call of a thread begins and ends, in ns since the run began.
-func (t *Retimed) Add(rank, stream int, begin, end uint64) {
+// AddCallTimes takes down when the next call of a thread begins and ends, in ns since the run began.
+func (t *Retimed) AddCallTimes(rank, stream int, begin, end uint64) {
 	s := &t.ranks[rank][stream]
-	e := timing.Entry{Gap: begin - s.end, Duration: end - begin}
+	e := timing.CallEntry{Gap: begin - s.end, Duration: end - begin}
 	if stream > 0 && s.calls == 0 {
 		e.Gap, e.Jump = 0, int64(begin) // before its first call a thread need not have been there
 	}
@@ -70,7 +70,7 @@ func (t *Retimed) Add(rank, stream int, begin, end uint64) {
 // put over what the other trace has.
 func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	start, _ := strconv.ParseInt(t.r.Meta()[model.MetaStart], 10, 64)
-	for k, err := range t.r.Tracks() {
+	for k, err := range t.r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
@@ -80,16 +80,16 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	}
 	all := t.r.Meta()
 	delete(all, model.MetaTimingError)
-	all[model.MetaOptions] = "timing=" + string(timing.Lossless)
+	all[model.MetaOptions] = "timing=" + string(timing.ModeLossless)
 	maps.Copy(all, meta)
 	c, err := t.all.Content(all)
 	if err != nil {
 		return nil, err
 	}
-	if c.Thinned, err = t.r.Thinned(); err != nil {
+	if c.MergedSizes, err = t.r.MergedSizes(); err != nil {
 		return nil, err
 	}
-	c.Partners, err = t.r.Partners()
+	c.SyntheticMessages, err = t.r.SyntheticMessages()
 	return c, err
 }
 
@@ -105,9 +105,9 @@ func (t *Retimed) add(k *trace.Rank, start int64) error {
 	if err != nil {
 		return err
 	}
-	tr := track.Handed(handed).Track()
-	paths := track.PathsOf(tr, true, false)
-	tr.Log = &track.Log{Options: t.all.timing, TicksPerNs: 1}
+	tr := track.Sealed(handed).Track()
+	paths := track.TimesByPreviousOf(tr, true, false)
+	tr.TimeLog = &track.TimeLog{Options: t.all.timing, TicksPerNs: 1}
 	p := tr.Process
 	p.StartNs = start
 	for stream := range threads {
@@ -126,8 +126,8 @@ func (t *Retimed) add(k *trace.Rank, start int64) error {
 			}
 		}
 		p.SpanNs = max(p.SpanNs, int64(of.end))
-		tr.Log.Streams = append(tr.Log.Streams, t.spool.entries(&of.spooled))
+		tr.TimeLog.Streams = append(tr.TimeLog.Streams, t.spool.entries(&of.spooled))
 	}
-	tr.Courses, _ = paths.Track(nil)
+	tr.Courses, _ = paths.CoursesAndHists(nil)
 	return t.all.add(tr, p)
 }

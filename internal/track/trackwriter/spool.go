@@ -36,7 +36,7 @@ type extent struct{ at, size int64 }
 // mostInMemory is how much of one thread's times is kept in memory.
 const mostInMemory = 1 << 16
 
-func (s *spool) add(to *spooled, e timing.Entry) {
+func (s *spool) add(to *spooled, e timing.CallEntry) {
 	to.rest = binary.AppendUvarint(binary.AppendUvarint(to.rest, e.Duration), e.Gap)
 	to.rest = binary.AppendVarint(to.rest, e.Jump)
 	to.calls++
@@ -63,8 +63,8 @@ func (s *spool) flush(from *spooled) (err error) {
 }
 
 // entries yields the times of a thread, many at a time.
-func (s *spool) entries(of *spooled) iter.Seq2[[]timing.Entry, error] {
-	return func(yield func([]timing.Entry, error) bool) {
+func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
+	return func(yield func([]timing.CallEntry, error) bool) {
 		if s.err != nil {
 			yield(nil, s.err)
 			return
@@ -74,7 +74,7 @@ func (s *spool) entries(of *spooled) iter.Seq2[[]timing.Entry, error] {
 			from = append(from, io.NewSectionReader(s.file, p.at, p.size))
 		}
 		r := bufio.NewReaderSize(io.MultiReader(append(from, bytes.NewReader(of.rest))...), 1<<16)
-		list := make([]timing.Entry, 0, 1024)
+		list := make([]timing.CallEntry, 0, 1024)
 		for left := of.calls; left > 0; left -= uint64(len(list)) {
 			list = list[:min(left, uint64(cap(list)))]
 			for i := range list {
@@ -85,7 +85,7 @@ func (s *spool) entries(of *spooled) iter.Seq2[[]timing.Entry, error] {
 					yield(nil, err)
 					return
 				}
-				list[i] = timing.Entry{Duration: duration, Gap: gap, Jump: jump}
+				list[i] = timing.CallEntry{Duration: duration, Gap: gap, Jump: jump}
 			}
 			if !yield(list, nil) {
 				return
@@ -130,19 +130,19 @@ func (c *Collector) Add(w *Writer, p track.Process) error {
 func (c *Collector) add(t *track.Track, p track.Process) error {
 	p.Threads = len(t.Streams)
 	t.Process = p
-	if t.Timeless = c.timing.Mode == timing.None; t.Timeless {
+	if t.Timeless = c.timing.Mode == timing.ModeNone; t.Timeless {
 		t.Courses = nil
 		t.Process.StartNs, t.Process.SpanNs = 0, 0
 		clear(t.Times)
 	}
-	if t.Log != nil {
-		t.Log.StartNs = t.Process.StartNs
-		n, err := merge.WriteSeries(t, c.times)
+	if t.TimeLog != nil {
+		t.TimeLog.StartNs = t.Process.StartNs
+		n, err := merge.WriteCallTimes(t, c.times)
 		if err != nil {
 			return err
 		}
 		c.series.Sizes[t.Rank] = n
-		t.Log = &track.Log{Options: t.Log.Options, TicksPerNs: 1, StartNs: t.Log.StartNs}
+		t.TimeLog = &track.TimeLog{Options: t.TimeLog.Options, TicksPerNs: 1, StartNs: t.TimeLog.StartNs}
 	}
 	c.tracks = append(c.tracks, t)
 	return nil
@@ -161,8 +161,8 @@ func (c *Collector) Content(meta map[string]string) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Timeless = c.timing.Mode == timing.None
-	if c.timing.Mode.Log() {
+	out.NoTimes = c.timing.Mode == timing.ModeNone
+	if c.timing.Mode.NeedsLog() {
 		out.Series = c.series
 	}
 	for _, v := range c.timing.Environment() {

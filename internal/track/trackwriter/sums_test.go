@@ -16,7 +16,7 @@ func TestLeaveOut(t *testing.T) {
 	//                 buffer  counts       displacements
 	vals := []int64{0, 257, 0, 3, 10, 20, 5, 3, 4, 14, 34, 15, 513, 0, 3, 1, 1, 1, 3, 0, 1, 9, 15, 257}
 	leaveOut := func(function uint16, vals []int64) []int64 {
-		w := New(0, 0)
+		w := NewWriter(0, 0)
 		return w.leaveOut(nil, w.stream(0), w.layout(function), vals)
 	}
 	before := slices.Clone(vals)

@@ -23,22 +23,22 @@ import (
 // a file without a name until they are asked for.
 type Writer struct {
 	*track.Builder
-	Flat    bool // no values go into lanes
-	Whole   bool // no arrays of requests are left out
-	sigs    signature.LaneTable
-	key     signature.Key
-	moves   signature.Movable
-	words   []int32
-	spans   []signature.Span
-	posting signature.PostedRequest // of the call at hand
+	NoLanes           bool // no values go into lanes
+	KeepRequestArrays bool // no arrays of requests are left out
+	sigs              signature.LaneTable
+	key               signature.Key
+	moves             signature.MovableValues
+	words             []int32
+	spans             []signature.Span
+	posting           signature.PostedRequest // of the call at hand
 
 	postings []signature.PostedRequest // by terminal
 	layouts  map[uint16]*functionLayout
 	streams  []*stream
 	spool    *spool
 	values   map[string][]model.ValueStat
-	paths    *track.Paths // of the first thread
-	from     int64        // ns: when the rank's first call began
+	paths    *track.TimesByPrevious // of the first thread
+	from     int64                  // ns: when the rank's first call began
 }
 
 type stream struct {
@@ -48,16 +48,16 @@ type stream struct {
 	end   uint64 // of the latest call
 	away  uint64 // since then, and not the program's
 	times spooled
-	posts signature.Envelopes
-	left  signature.LeftRequests
+	posts signature.PostedEnvelopes
+	left  signature.RequestArrayState
 	room  []int64
 }
 
-// New begins the track of a rank; from is the time of its first call, in ns after the zero of its calls' times.
-func New(rank int, from uint64) *Writer {
+// NewWriter begins the track of a rank; from is the time of its first call, in ns after the zero of its calls' times.
+func NewWriter(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
-		paths: track.NewPaths(rank, true, false), from: int64(from), layouts: make(map[uint16]*functionLayout),
+		paths: track.NewTimesByPrevious(rank, true, false), from: int64(from), layouts: make(map[uint16]*functionLayout),
 	}
 }
 
@@ -86,10 +86,10 @@ func (w *Writer) layout(function uint16) *functionLayout {
 	if l == nil {
 		l = &functionLayout{}
 		if def, ok := mpi.ByID(function); ok {
-			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.Binds()
-			l.leaves = l.Layout.Leaves()
+			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.BindsNames()
+			l.leaves = l.Layout.LeavesRequestArray()
 			for i := range def.Params {
-				l.adds = l.adds || def.Adds(i)
+				l.adds = l.adds || def.DisplsAreSums(i)
 
 				l.posts = l.posts || def.Params[i].Kind == mpi.KindRequest || def.Params[i].Kind.IsStatus()
 			}
@@ -102,14 +102,14 @@ func (w *Writer) layout(function uint16) *functionLayout {
 // mayLane returns the words of a key that may be in a lane.
 func (w *Writer) mayLane(k signature.Key) []int32 {
 	l := w.layout(k.Call())
-	if !l.lanes || w.Flat {
+	if !l.lanes || w.NoLanes {
 		return nil
 	}
 	spans, err := l.Spans(nil, k.Values())
 	if err != nil {
 		return nil
 	}
-	w.moves.Find(&l.Layout, spans, k.Values())
+	w.moves.FindIn(&l.Layout, spans, k.Values())
 	w.words = w.words[:0]
 	for _, at := range w.moves.Values {
 		w.words = append(w.words, at+signature.KeyHeader)
@@ -117,51 +117,51 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	return w.words
 }
 
-// Call takes down a thread's next call and returns the number of its terminal, by which Time and Attach know it.
-func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
+// AddCall takes down a thread's next call and returns the number of its terminal, by which Time and Attach know it.
+func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
 	}
 	s := w.stream(thread)
 	w.key = w.leaveOut(append(w.key[:0], 0, 0), s, w.layout(function), vals)
 	w.key.SetHeader(function, site)
-	n := w.sigs.Follow(s.last, thread, w.key, w.mayLane)
+	n := w.sigs.NumberInLane(s.last, thread, w.key, w.mayLane)
 	for len(w.Times) < w.sigs.Len() {
 		w.Times = append(w.Times, track.Times{})
-		w.paths.Place(function, site)
+		w.paths.SetPlace(function, site)
 	}
-	if w.posting.Makes != signature.NoRequest {
+	if w.posting.Kind != signature.RequestNone {
 		for len(w.postings) <= int(n) {
 			w.postings = append(w.postings, signature.PostedRequest{})
 		}
 		w.postings[n] = w.posting
-		s.posts.Post(w.posting)
+		s.posts.AddPosted(w.posting)
 	}
 	s.last = n
 	s.calls.Append(n)
 	return n, nil
 }
 
-// Again adds the same call as one before, by its number; false if its values have to be passed again, as calls of this
+// RepeatCall adds the same call as one before, by its number; false if its values have to be passed again, as calls of this
 // kind are in a lane now or it has statuses of requests.
-func (w *Writer) Again(thread int, n uint32) bool {
-	if !w.sigs.Plain(n) || w.layout(w.sigs.Peek(n).Call()).Completion.Completes {
+func (w *Writer) RepeatCall(thread int, n uint32) bool {
+	if !w.sigs.IsPlain(n) || w.layout(w.sigs.PeekKey(n).Call()).Completion.Completes {
 		return false
 	}
 	s := w.stream(thread)
 	if int(n) < len(w.postings) {
-		s.posts.Post(w.postings[n])
+		s.posts.AddPosted(w.postings[n])
 	}
 	s.last = n
 	s.calls.Append(n)
 	return true
 }
 
-// Away says that this many ns before the next call were not the program's.
-func (w *Writer) Away(thread int, ns uint64) { w.stream(thread).away = ns }
+// AddAside says that this many ns before the next call were not the program's.
+func (w *Writer) AddAside(thread int, ns uint64) { w.stream(thread).away = ns }
 
-// Time notes when the call began and ended that was just taken down, in ns.
-func (w *Writer) Time(thread int, n uint32, start, end uint64) {
+// SetTimes notes when the call began and ended that was just taken down, in ns.
+func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	s := w.streams[thread]
 	gap := uint64(0)
 	if start > s.end {
@@ -172,7 +172,7 @@ func (w *Writer) Time(thread int, n uint32, start, end uint64) {
 	if thread > 0 && s.calls.Len() == 1 {
 		gap = 0 // before its first call a thread need not have been there
 	}
-	e := timing.Entry{Duration: end - start, Gap: gap}
+	e := timing.CallEntry{Duration: end - start, Gap: gap}
 	e.Jump = int64(start) - s.at - int64(gap)
 	s.at = int64(end)
 	s.end = max(s.end, end)
@@ -183,8 +183,8 @@ func (w *Writer) Time(thread int, n uint32, start, end uint64) {
 	w.spool.add(&s.times, e)
 }
 
-// Attach keeps what was measured before a call.
-func (w *Writer) Attach(n uint32, name string, value float64) {
+// AttachValue keeps what was measured before a call.
+func (w *Writer) AttachValue(n uint32, name string, value float64) {
 	if math.IsNaN(value) || math.Abs(value) >= 1<<63 {
 		return
 	}
@@ -196,47 +196,47 @@ func (w *Writer) Attach(n uint32, name string, value float64) {
 	w.values[name] = list
 }
 
-// Text makes a string known and returns its value.
-func (w *Writer) Text(s string) int64 {
+// AddString makes a string known and returns its value.
+func (w *Writer) AddString(s string) int64 {
 	h := symbol.HashString([]byte(s))
 	w.Strings[h] = s
 	return int64(h)
 }
 
-// Site makes a call site known by its hash.
-func (w *Writer) Site(hash uint64, s track.Site) { w.Sites[hash] = s }
+// AddSite makes a call site known by its hash.
+func (w *Writer) AddSite(hash uint64, s track.Site) { w.Sites[hash] = s }
 
-// Tables takes the strings and call sites of another track, so that its calls mean here what they mean there.
-func (w *Writer) Tables(t *track.Track) {
+// AddTablesOf takes the strings and call sites of another track, so that its calls mean here what they mean there.
+func (w *Writer) AddTablesOf(t *track.Track) {
 	maps.Copy(w.Strings, t.Strings)
 	maps.Copy(w.Sites, t.Sites)
-	w.Outer, w.Inner = t.Outer, t.Inner
+	w.CallerSite, w.WithoutStack = t.CallerSite, t.WithoutStack
 }
 
 // Finish returns the track, with terminals in the order of their first occurrence. Times of single calls are
 // there, as o says, until Close.
 func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	w.stream(0)
-	w.Sigs = nil
+	w.Signatures = nil
 	for n := range uint32(w.sigs.Len()) {
-		k := w.sigs.Peek(n)
-		w.Sigs = append(w.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: slices.Clone(k.Values())})
+		k := w.sigs.PeekKey(n)
+		w.Signatures = append(w.Signatures, signature.Signature{Call: k.Call(), Site: k.Site(), Values: slices.Clone(k.Values())})
 	}
-	folding := w.sigs.Fold(w.Grammars())
+	folding := w.sigs.Promote(w.Grammars())
 	t, order, number := w.Builder.Finish(folding.Streams)
 	values := make(map[string][]model.ValueStat)
 	for i, n := range order {
 		if w.sigs.Lane(n) == nil {
 			continue
 		}
-		l, ok := folding.Lane(n, i, t.Sigs[i].Vals, nil)
+		l, ok := folding.LaneOf(n, i, t.Signatures[i].Values, nil)
 		if !ok {
 			return nil, fmt.Errorf("a lane without values")
 		}
 		t.Lanes = append(t.Lanes, l)
 	}
 	for i, n := range order {
-		for _, m := range folding.From(n) {
+		for _, m := range folding.PlainSignatures(n) {
 			number[m] = i
 			t.Times[i].Duration.Merge(w.Times[m].Duration)
 			t.Times[i].Gap.Merge(w.Times[m].Gap)
@@ -254,11 +254,11 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	if len(values) > 0 {
 		t.Values = values
 	}
-	t.Courses, _ = w.paths.Track(number)
-	if o.Mode.Log() {
-		t.Log = &track.Log{Options: o, TicksPerNs: 1}
+	t.Courses, _ = w.paths.CoursesAndHists(number)
+	if o.Mode.NeedsLog() {
+		t.TimeLog = &track.TimeLog{Options: o, TicksPerNs: 1}
 		for _, s := range w.streams {
-			t.Log.Streams = append(t.Log.Streams, w.spool.entries(&s.times))
+			t.TimeLog.Streams = append(t.TimeLog.Streams, w.spool.entries(&s.times))
 		}
 	}
 	return t, w.spool.err
@@ -281,7 +281,7 @@ func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64
 	w.spans = spans
 	if l.posts {
 		w.posting = l.PostedRequest(spans, vals)
-		if !l.leaves || w.Whole {
+		if !l.leaves || w.KeepRequestArrays {
 			return s.posts.LeaveOutStatuses(to, &l.Layout, spans, vals)
 		}
 		s.room = s.posts.LeaveOutStatuses(s.room[:0], &l.Layout, spans, vals)
@@ -289,13 +289,13 @@ func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64
 			return append(to, s.room...)
 		}
 		w.spans = spans
-		return s.left.LeaveOutArray(to, &l.Layout, spans, s.room, s.posts.Made)
+		return s.left.LeaveOutArray(to, &l.Layout, spans, s.room, s.posts.OneShotsMade)
 	}
 	from := len(to)
 	to = append(to, vals...)
 	vals = to[from:]
 	for i := 1; i < len(spans); i++ {
-		if p := spans[i].Param; p > 0 && p < len(l.def.Params) && l.def.Adds(p) && spans[i-1].Param == p-1 {
+		if p := spans[i].Param; p > 0 && p < len(l.def.Params) && l.def.DisplsAreSums(p) && spans[i-1].Param == p-1 {
 			signature.LeaveOutSums(vals[spans[i-1].First:spans[i-1].End], vals[spans[i].First:spans[i].End])
 		}
 	}

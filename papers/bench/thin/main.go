@@ -79,20 +79,20 @@ func run(ranks, precisions []int) error {
 func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error) {
 	d := partners.New(r, 1, func(int) {})
 	for _, p := range precisions {
-		o := reduce.Options{Precision: p}
+		o := reduce.Options{PrecisionPercent: p}
 		if k.draw {
-			o.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
+			o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
 				return rounds.New(r, rounds.Options{Precision: p, Seed: 1})
 			}
 		}
 		if k.partners {
-			o.Partners = d
+			o.PartnerDrawer = d
 		}
-		x, err := reduce.Thin(r, o, func(int) {})
+		x, err := reduce.ReduceTrace(r, o, func(int) {})
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, x.Bytes)
+		list = append(list, x.FileBytes)
 		x.Close()
 	}
 	return list, nil
@@ -112,11 +112,11 @@ func recorded(ranks int, program func(v *vmpi.Rank)) (*trace.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		return nil, err
 	}
-	return trace.NewBytes(file, "mesh")
+	return trace.ReadBytes(file, "mesh")
 }
 
 // mesh solves on a mesh that changes in each step: the solver iterates until it converges, and then about two messages of each rank move

@@ -67,7 +67,7 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 	for _, c := range all {
 		results = append(results, codecs.New(c))
 	}
-	for k, err := range r.Tracks() {
+	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}

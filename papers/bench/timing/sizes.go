@@ -26,7 +26,7 @@ type size struct {
 func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, error) {
 	var x size
 	links := merge.LocalTransports(ranks)
-	var root *merge.State
+	var root *merge.MergedBlock
 	for rank := ranks - 1; rank >= 0; rank-- {
 		v := vmpi.RunTimed(p.Name, rank, ranks, mode, func(v *vmpi.Rank) {
 			for range iterations {
@@ -41,28 +41,28 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 		links[rank], root = nil, s
 	}
 	if len(root.Problems) > 0 {
-		return x, fmt.Errorf("problem of rank %d: %s", root.Problems[0].Rank, root.Problems[0].What)
+		return x, fmt.Errorf("problem of rank %d: %s", root.Problems[0].FirstRank, root.Problems[0].Text)
 	}
 	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPI: "mpich"})
 	if err != nil {
 		return x, err
 	}
-	file, err := sections.Encode(c)
+	file, err := sections.EncodeFile(c)
 	if err != nil {
 		return x, err
 	}
-	r, err := trace.NewBytes(file, p.Name)
+	r, err := trace.ReadBytes(file, p.Name)
 	if err != nil {
 		return x, err
 	}
 	x.file, x.classes = len(file), r.Classes()
 	for _, s := range r.Sections() {
 		if s.Name == "times" {
-			x.times = int(s.Stored)
+			x.times = int(s.StoredBytes)
 		}
 	}
 	for n := range r.Classes() {
-		places, err := r.Places(n)
+		places, err := r.TerminalPlaces(n)
 		if err != nil {
 			return x, err
 		}
@@ -71,7 +71,7 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 	return x, nil
 }
 
-var sizeModes = []timing.Mode{timing.Stats, timing.Hist}
+var sizeModes = []timing.Mode{timing.ModeStats, timing.ModeHist}
 
 // sizePrograms are those whose bytes are counted unless told otherwise.
 var sizePrograms = []string{"st2d", "st3d", "cg", "lu", "mg"}
@@ -112,7 +112,7 @@ func printSizes(w io.Writer, ranks string, programs []string) error {
 						return fmt.Errorf("%s on %d ranks: %w", name, n, err)
 					}
 					row += fmt.Sprintf(" %d |", x.times)
-					if mode == timing.Stats {
+					if mode == timing.ModeStats {
 						sites = append(sites, strconv.Itoa(x.sites))
 					}
 				}

@@ -31,7 +31,7 @@ func TestSizeClass(t *testing.T) {
 				t.Errorf("%s, %s: %.1f bytes a distinct call on 16 ranks, %.1f on 256", tc.program, mode, a, b)
 			}
 			// Five bins of two histograms, by two places before on the average.
-			if most := map[timing.Mode]float64{timing.Stats: 30, timing.Hist: 150}[mode]; each(large) > most {
+			if most := map[timing.Mode]float64{timing.ModeStats: 30, timing.ModeHist: 150}[mode]; each(large) > most {
 				t.Errorf("%s, %s: %.1f bytes a distinct call", tc.program, mode, each(large))
 			}
 			if !tc.again {

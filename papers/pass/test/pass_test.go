@@ -168,7 +168,7 @@ func (b *build) counted() map[string]int64 {
 	defer r.Close()
 	sums := make(map[string]int64)
 	for class := range r.Classes() {
-		values, err := r.Values(class)
+		values, err := r.AttachedStats(class)
 		if err != nil {
 			b.t.Fatal(err)
 		}

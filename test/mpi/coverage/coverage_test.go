@@ -155,7 +155,7 @@ func TestCoverage(t *testing.T) {
 			for _, name := range exported {
 				call, known := mpi.Lookup(name)
 				switch {
-				case called[name], !m.Standard() && flavour.Macro(name), known && call.Class == mpi.Unwrapped:
+				case called[name], !m.Standard() && flavour.HasMacro(name), known && call.Class == mpi.ClassUnwrapped:
 				case excepted[m.Family+" "+name] || excepted[name]:
 					excused++
 				default:

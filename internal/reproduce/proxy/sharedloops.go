@@ -43,7 +43,7 @@ type steady struct {
 // steadyOf returns the steps of a variant, and a text that variants with the same steps have in common. It returns nil
 // if the steps can't be those of other variants too.
 func (g *generator) steadyOf(v *variant) (*steady, string) {
-	if len(v.stepwise) != 1 || v.stepwise[0] == nil || v.hists != nil || g.o.Partial {
+	if len(v.stepwise) != 1 || v.stepwise[0] == nil || v.hists != nil || g.o.AllowPartial {
 		return nil, ""
 	}
 	s := &steady{v: v, g: &grammar.Grammar{Rules: make([][]grammar.Symbol, len(v.stepwise[0].g.Rules))}}
@@ -55,20 +55,20 @@ func (g *generator) steadyOf(v *variant) (*steady, string) {
 	use = func(rule int) {
 		known[rule] = true
 		for _, x := range old[rule] {
-			switch _, ok := number[x.ID]; {
-			case x.ID < 0:
-				if !known[-x.ID] {
-					use(int(-x.ID))
+			switch _, ok := number[x.TerminalOrRule]; {
+			case x.TerminalOrRule < 0:
+				if !known[-x.TerminalOrRule] {
+					use(int(-x.TerminalOrRule))
 				}
 			case ok:
-			case int(x.ID) < len(v.calls):
-				number[x.ID] = int32(len(s.terminals))
-				s.terminals = append(s.terminals, int(x.ID))
-				c := v.calls[x.ID]
+			case int(x.TerminalOrRule) < len(v.calls):
+				number[x.TerminalOrRule] = int32(len(s.terminals))
+				s.terminals = append(s.terminals, int(x.TerminalOrRule))
+				c := v.calls[x.TerminalOrRule]
 				fmt.Fprintln(&key, c.f.Name, c.site, c.shape)
 			default:
-				n := int(x.ID) - len(v.calls)
-				number[x.ID] = -1 - int32(len(s.finishes)) // after all calls
+				n := int(x.TerminalOrRule) - len(v.calls)
+				number[x.TerminalOrRule] = -1 - int32(len(s.finishes)) // after all calls
 				s.finishes = append(s.finishes, n)
 				fmt.Fprintln(&key, "finish", v.finishes[n].what)
 			}
@@ -90,9 +90,9 @@ func (g *generator) steadyOf(v *variant) (*steady, string) {
 	for r, body := range old {
 		s.g.Rules[r] = slices.Clone(body)
 		for i := range s.g.Rules[r] {
-			if x := &s.g.Rules[r][i]; x.ID >= 0 {
-				if x.ID = number[x.ID]; x.ID < 0 {
-					x.ID = int32(calls+len(s.finishes)) - 1 - x.ID
+			if x := &s.g.Rules[r][i]; x.TerminalOrRule >= 0 {
+				if x.TerminalOrRule = number[x.TerminalOrRule]; x.TerminalOrRule < 0 {
+					x.TerminalOrRule = int32(calls+len(s.finishes)) - 1 - x.TerminalOrRule
 				}
 			}
 		}
@@ -135,7 +135,7 @@ func joined(group []*steady) *variant {
 		for m := range s.v.members {
 			out.sources = append(out.sources, source{s.v, m, s.terminals, s.finishes})
 		}
-		out.plan.Join(s.v.plan)
+		out.plan.Widen(s.v.plan)
 	}
 	slices.SortFunc(out.sources, func(a, b source) int { return cmp.Compare(a.v.members[a.member], b.v.members[b.member]) })
 	for _, t := range first.terminals {
@@ -194,7 +194,7 @@ func (v *variant) findNested() error {
 				if v.nested == nil {
 					v.nested = make(map[int]bool)
 				}
-				v.nested[x.Terminal] = true
+				v.nested[x.FreeTerminal] = true
 			}
 		}
 	}
@@ -203,14 +203,14 @@ func (v *variant) findNested() error {
 
 // freesLate has what is still to be freed go before its place is needed for another object, and at the end.
 func (w *writer) freesLate() {
-	if w.c.def.Has(mpi.Ends) {
+	if w.c.def.Has(mpi.AttrFinalises) {
 		w.first = append(w.first, "free_now(NULL);")
 	}
 	for i, p := range w.c.f.Params {
 		if p.Kind != mpi.KindComm && p.Kind != mpi.KindDatatype && p.Kind != mpi.KindWin || p.Dir == trace.DirIn || p.Dir == trace.DirInOut || p.Dir == trace.DirFree {
 			continue
 		}
-		if n := w.c.out[i]; n.typ == trace.Handle && w.c.vals[0][n.at] >= trace.FirstLocal {
+		if n := w.c.out[i]; n.typ == trace.TypeHandle && w.c.vals[0][n.at] >= trace.FirstLocal {
 			w.first = append(w.first, fmt.Sprintf("free_now(&%s[%s]);", handleArrays[p.Kind], w.slot(n.at)))
 		}
 	}
@@ -249,11 +249,11 @@ func (g *generator) threads(v *variant) {
 	each := func(c *call, nodes []node, f func(h handle, p *trace.ParamDef)) {
 		for i := range nodes {
 			list := []node{nodes[i]}
-			if nodes[i].typ == trace.Array {
+			if nodes[i].typ == trace.TypeArray {
 				list = nodes[i].elems
 			}
 			for _, n := range list {
-				if n.typ != trace.Handle && n.typ != trace.Object {
+				if n.typ != trace.TypeHandle && n.typ != trace.TypeObject {
 					continue
 				}
 				if num := c.vals[0][n.at]; num >= trace.FirstLocal {

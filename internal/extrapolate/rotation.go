@@ -37,7 +37,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 			at = append(at, at[0]+cycle.every)
 		}
 		for _, i := range at {
-			e := env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank), expr.Turn: int64(i)}
+			e := env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank), expr.EqualLoopIteration: int64(i)}
 			all, there = append(all, e), append(there, 0)
 			if r.what < 0 {
 				continue
@@ -96,13 +96,13 @@ type rotation struct{ number, own form }
 
 // turn is whose turn it is in an iteration: number begins with the first, or with the next.
 func (r *rotation) turn(more int64) *expr.Expr {
-	return expr.Remainder(scaled(1, expr.Of(expr.Turn), more), r.number.Expr)
+	return expr.Remainder(scaled(1, expr.VariableExpr(expr.EqualLoopIteration), more), r.number.Expr)
 }
 
 // remainders are the iteration, or the next, by numbers of ranks; of two grids that have the same sides in another order by those of one.
 func remainders() (out []form) {
 	for _, r := range rotations {
-		if g := r.number.grid; g >= 0 && expr.Grids()[g].Reordered {
+		if g := r.number.grid; g >= 0 && expr.Grids()[g].IsReordering {
 			continue
 		}
 		for more := range int64(2) {
