@@ -241,8 +241,8 @@ func clocksText(s *sums.Summary) string {
 func (w fields) printCalls(s *sums.Summary, iterations string) {
 	w.add("calls", "%s; %s", show.FormatGrouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
-		w.add("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
-			show.Percentage(float64(x.ExplainedCalls), float64(s.Calls)), show.FormatPlural(x.Loops, "loop"), show.FormatPlural(x.Functions, "function"))
+		w.add("structure", "%s of calls lie in %s and %s; see: spoor calltree",
+			show.Percentage(float64(x.ExplainedCalls), float64(s.Calls)), show.FormatPlural(x.Functions, "function"), show.FormatPlural(x.Loops, "loop"))
 	}
 	w.addIf("iterations", "%s; see: spoor waits --iteration", iterations)
 	if len(s.CountedLoops) > 0 {

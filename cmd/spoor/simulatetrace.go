@@ -62,7 +62,7 @@ func isTrace(path string) bool {
 // options are those of the simulation, but for the machine.
 func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Reader) (o traced.Options, err error) {
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
-		return o, fmt.Errorf("--cpu is %v: how many times as fast, more than 0", s.cpu)
+		return o, fmt.Errorf("--cpu is %v: the speed of a core relative to the traced machine's, more than 0", s.cpu)
 	}
 	o = traced.Options{CPUSpeedup: s.cpu, EachRank: s.whole, EachRound: s.whole, CollectivesAsMessages: s.messages}
 	if o.Mapping, err = machine.ParseMapping(s.mapping); err != nil {
@@ -478,6 +478,9 @@ func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
 	cores := "cores as fast as traced"
 	if p.CPUSpeedup != 1 {
 		cores = fmt.Sprintf("cores %.3g times as fast", p.CPUSpeedup)
+		if p.CPUSpeedup == 2 {
+			cores = "cores twice as fast"
+		}
 	}
 	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", show.FormatPlural(len(p.Ranks), "rank"), p.Mapping, p.GapsKind, cores)
 	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), show.FormatDuration(float64(p.TracedNs)))

@@ -121,14 +121,14 @@ func critical(p *waits.CriticalPath, runtime float64) Finding {
 			worst = s
 		}
 	}
-	what := "what rank %d computes before"
+	what := "computes %s before"
 	if worst.MPINs > worst.ComputeNs {
-		what = "rank %d in"
+		what = "spends %s in"
 	}
 	return Finding{
 		float64(worst.ImbalanceNs) / max(1, float64(p.LengthNs), runtime), // the path may be that of the last part only
-		fmt.Sprintf("the run's end depends on "+what+" %s at %s: %s of the critical path, %s more than ranks spend there on average", worst.Rank, worst.Function, worst.Place,
-			show.FormatDuration(float64(worst.ComputeNs+worst.MPINs)), show.FormatDuration(float64(worst.ImbalanceNs))),
+		fmt.Sprintf("critical path: rank %d "+what+" %s at %s, %s more than the average rank", worst.Rank,
+			show.FormatDuration(float64(worst.ComputeNs+worst.MPINs)), worst.Function, worst.Place, show.FormatDuration(float64(worst.ImbalanceNs))),
 		worst.Function, worst.Place, worst.Rank, "path", 0, 0, "",
 	}
 }

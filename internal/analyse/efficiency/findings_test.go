@@ -89,7 +89,7 @@ func TestFindingsOfPath(t *testing.T) {
 		{Function: "MPI_Recv", Place: "a", ComputeNs: 500, MPINs: 10, MeanNs: 490, ImbalanceNs: 20, Rank: 0},
 		{Function: "MPI_Send", Place: "b f.c:9", ComputeNs: 300, MPINs: 20, MeanNs: 100, ImbalanceNs: 220, Rank: 2},
 	}}
-	want := "the run's end depends on what rank 2 computes before MPI_Send at b f.c:9: 320 ns of the critical path, 220 ns more than ranks spend there on average"
+	want := "critical path: rank 2 computes 320 ns before MPI_Send at b f.c:9, 220 ns more than the average rank"
 	got := Findings(report(), &waits.Report{Path: path})
 	if len(got) != 1 || got[0].Text != want || got[0].Rank != 2 || got[0].Share != 0.22 || got[0].Evidence != "path" {
 		t.Errorf("%+v, want %q", got, want)

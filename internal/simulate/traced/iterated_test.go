@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Where another rank has more work in each quarter of the run, all wait for it there: means of places don't show that, what ranks computed
+// Where another rank has more work in each quarter of the run, all wait for it there: means of call paths don't show that, what ranks computed
 // in each iteration does.
 func TestMovingImbalance(t *testing.T) {
 	const ranks, iterations, usual = 4, 80, 1_000_000
@@ -44,10 +44,10 @@ func TestMovingImbalance(t *testing.T) {
 	kept := mergetest.WithoutTimes(t, file, found)
 	want := float64(predict(t, all, Options{}).EndPs)
 	got, means := predict(t, kept, Options{}), predict(t, kept, Options{MeanGaps: true})
-	if share := float64(got.EndPs) / want; share < 0.95 || share > 1.05 || got.GapsKind != "means of places by iteration" {
+	if share := float64(got.EndPs) / want; share < 0.95 || share > 1.05 || got.GapsKind != "means of call paths by iteration" {
 		t.Errorf("by iteration (%s) it takes %.2f times as long as with the times of all calls", got.GapsKind, share)
 	}
-	if share := float64(means.EndPs) / want; share > 0.6 || means.GapsKind != "means of places" {
+	if share := float64(means.EndPs) / want; share > 0.6 || means.GapsKind != "means of call paths" {
 		t.Errorf("by place (%s) it takes %.2f times as long as with the times of all calls", means.GapsKind, share)
 	}
 }

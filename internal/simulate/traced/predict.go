@@ -97,13 +97,13 @@ func (s *ProgramSource) gaps() (string, error) {
 		return "medians of places", nil
 	}
 	if s.o.MeanGaps {
-		return "means of places", nil
+		return "means of call paths", nil
 	}
 	if own, err := s.timesKept(); err != nil || !own {
 		if by, err := s.byIteration(); err != nil || by {
-			return "means of places by iteration", err
+			return "means of call paths by iteration", err
 		}
-		return "means of places", err
+		return "means of call paths", err
 	}
 	return "each call's own", nil
 }

@@ -207,7 +207,7 @@ func rounds(r *recorder) {
 func TestMeans(t *testing.T) {
 	series := record(t, 4, timing.ModeLossless, rounds)
 	own, mean := predict(t, series, Options{}), predict(t, series, Options{MeanGaps: true})
-	if own.GapsKind != "each call's own" || mean.GapsKind != "means of places" {
+	if own.GapsKind != "each call's own" || mean.GapsKind != "means of call paths" {
 		t.Errorf("gaps are %s, and %s", own.GapsKind, mean.GapsKind)
 	}
 	stats := predict(t, record(t, 4, timing.ModeStats, rounds), Options{})
