@@ -331,7 +331,7 @@ func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
 // inPairs are the columns of runs as users know them.
 var inPairs = map[string]string{
 	"ranks": "ranks", "calls": "calls", "bytes_out": "bytes out", "bytes_in": "bytes in", "span_ns": "slowest rank", "mpi_ns": "in MPI, all ranks",
-	"total_ns": "all ranks", "parallel": "parallel efficiency", "load_balance": "load balance", "communication": "communication efficiency",
+	"total_ns": "time, all ranks", "parallel": "parallel efficiency", "load_balance": "load balance", "communication": "communication efficiency",
 	"file_bytes": "trace", "waited_ns": "waiting, all ranks", "iteration_ns": "an iteration, median", "slow_iteration_ns": "99th percentile",
 }
 
