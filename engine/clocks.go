@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// clocks is the comparison of the ranks' clocks between its two parts.
+// clocks is the state of comparing the ranks' clocks, between begin and end of the run.
 type clocks struct {
 	group *timing.SharedClocks
 	first []timing.ClockEstimate
@@ -29,9 +29,10 @@ func (r *recorder) sync() (err error) {
 	return err
 }
 
-// finish compares them again. The result counts on rank 0. One clock may be that of several hosts: see oneHost.
+// finish compares the clocks again. The result is valid on rank 0 only. It is nil if all ranks share one clock on
+// one host: see oneHost.
 func (c *clocks) finish(h host) (*sections.Clocks, error) {
-	if c.group == nil { // the ranks have found out that there is one clock
+	if c.group == nil { // at the start the ranks found only one clock
 		return &sections.Clocks{List: make([]model.Clock, 1), ClockOfRank: column.Constant(0, h.Size())}, nil
 	}
 	last, err := c.group.Estimate(fixed{h}, h.wall())
@@ -45,8 +46,8 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	return table, nil
 }
 
-// oneHost reports whether one clock goes without saying: all ranks are on one host. Hosts that have one kernel, as containers do, have
-// names of their own, and one clock all the same.
+// oneHost reports whether all ranks are on one host, so that the clock need not be recorded. Hosts with one kernel,
+// such as containers, have different names although they share a clock.
 func oneHost(table *sections.Clocks, of *sections.Processes) bool {
 	if table == nil || len(table.List) > 1 {
 		return false
@@ -59,8 +60,8 @@ func oneHost(table *sections.Clocks, of *sections.Processes) bool {
 	return true
 }
 
-// wall computes the wall clock from ticks, since reading both takes longer. After a wait it reads both again: the rate
-// is not well known yet.
+// wall returns a function that computes the wall clock from ticks, which is faster than reading both. After a pause
+// the function reads both again, as the rate is not accurate yet.
 func (h host) wall() func() int64 {
 	const fresh = 200_000
 	ticks, ns := h.clockPair()
@@ -75,7 +76,7 @@ func (h host) wall() func() int64 {
 	}
 }
 
-// clockID is equal for processes that read the same wall clock: those on one kernel.
+// clockID returns a number that is equal for processes with the same wall clock: those on one kernel.
 func clockID(rank int) uint64 {
 	h := fnv.New64a()
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -84,11 +85,11 @@ func clockID(rank int) uint64 {
 		boot = []byte(name)
 	}
 	h.Write(boot)
-	// Clocks that a test makes differ (shim/clock.c).
+	// Clock differences simulated by a test (shim/clock.c).
 	for _, s := range strings.Split(os.Getenv("SPOOR_CLOCK_SKEW"), ",") {
 		if whose, what, _ := strings.Cut(s, ":"); whose == strconv.Itoa(rank) {
 			if strings.Count(what, ":") < 2 {
-				what = s // it drifts from when the process looked first
+				what = s // drift counts from the process's first reading
 			}
 			h.Write([]byte(what))
 		}

@@ -12,12 +12,12 @@ import (
 	"unsafe"
 )
 
-// codeSeconds is how long the program waits at most for what its binaries say.
+// codeSeconds is how many seconds the program waits at most for the analysis of its binaries.
 const codeSeconds = 60
 
-// addCode makes the tool add the structure of the binaries' code to a trace with call stacks. It is for runs without a
-// waiting `spoor run`: started by a launcher, that process became the ranks. A process of its own does it, as reading
-// debug information would take the program's memory. On failure, the trace stays as it is.
+// addCode runs the tool to add the structure of the binaries' code to a trace with call stacks. It is for runs
+// whose `spoor run` process is not waiting, as the launcher replaced it by the ranks. A separate process does it,
+// as reading debug information would take the program's memory. On failure the trace stays unchanged.
 func addCode(name string) {
 	tool := os.Getenv("SPOOR_CODE")
 	if tool == "" {
@@ -26,7 +26,7 @@ func addCode(name string) {
 	work([]string{tool, "code", name}, codeSeconds)
 }
 
-// work has another program do something that takes so long at most, and reports whether it did.
+// work runs another program for at most some seconds, and reports whether it succeeded.
 func work(line []string, seconds int) bool {
 	var env []string
 	for _, v := range os.Environ() {
@@ -41,7 +41,7 @@ func work(line []string, seconds int) bool {
 	return C.child_run(*argv, argv, envp, C.int(seconds)) == 0
 }
 
-// cList makes a list as main gets it.
+// cList converts a list to the form of main's argv.
 func cList(list []string) (first **C.char, free func()) {
 	size := C.size_t(unsafe.Sizeof(first))
 	first = (**C.char)(C.calloc(C.size_t(len(list)+1), size))

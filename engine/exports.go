@@ -51,7 +51,7 @@ func spoor_engine_finish() C.int32_t {
 func spoor_engine_path(pcs *C.uint64_t, n C.int32_t, list unsafe.Pointer, room C.int32_t) (count C.int32_t) {
 	defer func() {
 		if recover() != nil {
-			count = 0 // nothing is known of that stack, and that is all
+			count = 0 // the stack is unknown; this is no failure of the engine
 		}
 	}()
 	if active == nil {
@@ -78,8 +78,7 @@ func spoor_engine_stop() {
 //export spoor_engine_error
 func spoor_engine_error() *C.char { return message }
 
-// guard runs f and keeps its error, or its panic, for spoor_engine_error. The
-// program must live on whatever happens here.
+// guard runs f and keeps its error, or its panic, for spoor_engine_error. A defect here must not end the program.
 func guard(f func() error) (rc C.int32_t) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -102,7 +101,7 @@ func fail(err error) C.int32_t {
 	return 1
 }
 
-// whence finds the line that panicked in a stack trace.
+// whence returns the line that panicked, from a stack trace.
 func whence(stack []byte) string {
 	_, below, ok := strings.Cut(string(stack), "panic(")
 	if !ok {

@@ -25,17 +25,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// finish ends the recording with all other ranks. A rank in trouble takes part
-// all the same: the others wait for it. whole says that what was recorded is in the trace.
+// finish ends the recording together with all other ranks. A rank with an error takes part, too, as the others wait
+// for it. whole reports whether everything recorded is in the trace.
 func (r *recorder) finish() (whole bool, err error) {
 	r.finished = true
 	began := time.Now()
 	if r.capture != nil {
-		r.capture.AllArrived(r.host.ticks()) // the shim's agreement came before this
+		r.capture.AllArrived(r.host.ticks()) // the shim has agreed with all ranks before
 	}
 	table, err := r.clocks.finish(r.host)
 	if err != nil {
-		// Everything else can still be kept, unless MPI is broken.
+		// The rest of the trace is kept nevertheless, unless MPI is broken.
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 	}
 	var own *track.Track
@@ -45,7 +45,7 @@ func (r *recorder) finish() (whole bool, err error) {
 	})
 	timed := own
 	if own != nil && own.TimeLog == nil {
-		timed = nil // the merge is through with it at once, and it may be large
+		timed = nil // lets the merge free it early, as it may be large
 	}
 	s, g, err := merge.MergeThenGather(r.host, own, trouble)
 	giveBack()
@@ -96,8 +96,8 @@ func (r *recorder) finish() (whole bool, err error) {
 	return d.Complete, trouble
 }
 
-// attempt calls f and returns its error, or its panic as one: the other ranks must not wait
-// for this one.
+// attempt calls f and returns its error; it converts a panic to an error, as the other ranks must not wait for this
+// one.
 func attempt(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -113,12 +113,12 @@ func (r *recorder) track() (*track.Track, error) {
 	}
 	r.capture.Calibrate(r.host.clockPair())
 	if r.timing.Mode.NeedsLog() {
-		return r.capture.Track(track.Finished) // who writes single times asks for calls again
+		return r.capture.Track(track.Finished) // writing single times needs the calls again
 	}
 	return r.capture.LeanTrack(track.Finished)
 }
 
-// content is what the trace is to hold.
+// content returns the content of the trace.
 func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 	meta := map[string]string{
 		trace.MetaCommand:  show.QuoteCommand(r.context.Args),
@@ -155,8 +155,8 @@ func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 	return c, nil
 }
 
-// summarise prints what the trace holds if no `spoor run` waits to do it: started by a launcher, that process became
-// the ranks.
+// summarise prints a summary of the trace, unless a `spoor run` process is waiting to do it. The launcher may have
+// replaced that process by the ranks.
 func summarise(name string) {
 	if os.Getenv("SPOOR_TELL") != "1" {
 		return
@@ -181,7 +181,7 @@ func summarise(name string) {
 		show.FormatPlural(s.Calls, "call"), show.FormatBytes(s.FileBytes), name)
 }
 
-// wanted is the name that the trace should have.
+// wanted returns the requested file name of the trace.
 func (r *recorder) wanted() string {
 	if name := os.Getenv("SPOOR_OUT"); name != "" {
 		return name
@@ -189,7 +189,7 @@ func (r *recorder) wanted() string {
 	return filepath.Base(r.context.Exe) + ".spoor"
 }
 
-// scratch is a folder of the run's own, which need not exist.
+// scratch returns the path of a folder for this run, which may not exist.
 func (r *recorder) scratch() string {
 	named := os.Getenv("SPOOR_SCRATCH")
 	if named != "" && filepath.IsAbs(named) {
@@ -202,8 +202,8 @@ func (r *recorder) scratch() string {
 	return filepath.Join(dir, fmt.Sprintf("spoor-%d", r.context.PID))
 }
 
-// places lists where the trace may go: SPOOR_OUT first, where a file that is there is kept
-// unless SPOOR_FORCE is 1, and which is left to the program that started this one, if there is such.
+// places lists possible locations of the trace. SPOOR_OUT is first; an existing file there is kept unless
+// SPOOR_FORCE is 1. If a process started this one to record, it moves the trace there.
 func (r *recorder) places() []deliver.Destination {
 	wanted := r.wanted()
 	if abs, err := filepath.Abs(wanted); err == nil {
@@ -217,8 +217,8 @@ func (r *recorder) places() []deliver.Destination {
 	return list
 }
 
-// probe has rank 0 say at the start if it won't be able to write the trace, unless who
-// started the program has looked on this host.
+// probe prints on rank 0 at the start if the trace cannot be written, unless the starting process has checked that
+// on this host.
 func (r *recorder) probe() {
 	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbedVariable) == host {
 		return
@@ -229,7 +229,7 @@ func (r *recorder) probe() {
 	}
 }
 
-// tell prints what users have to know about the trace's location.
+// tell prints what users must know about the trace's location.
 func (r *recorder) tell(d deliver.Delivery, places []deliver.Destination) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
 	wanted := places[0].Name
@@ -264,7 +264,7 @@ func (r *recorder) tell(d deliver.Delivery, places []deliver.Destination) {
 	}
 }
 
-// spoorOptions lists the settings that decide what is recorded.
+// spoorOptions lists the settings that affect what is recorded.
 func spoorOptions(env []string) string {
 	var list []string
 	for _, v := range env {

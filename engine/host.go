@@ -25,10 +25,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/event"
 )
 
-// kept is what finish returns if records have to stay.
+// kept is the result of finish if the records must stay.
 const kept = C.SPOOR_KEPT
 
-// A host is the shim as the engine sees it.
+// A host is the engine's interface to the shim.
 type host struct{ c *C.struct_spoor_host }
 
 func (h host) ticks() uint64 { return uint64(C.host_ticks(h.c)) }
@@ -49,7 +49,7 @@ func (h host) dir() string {
 
 func (h host) has(flag uint32) bool { return uint32(h.c.flags)&flag != 0 }
 
-// clock names what times are read from.
+// clock returns the name of the time source.
 func (h host) clock() string {
 	if h.has(C.SPOOR_TSC) {
 		return "tsc"
@@ -59,7 +59,7 @@ func (h host) clock() string {
 
 func (h host) threads() int { return int(C.host_nthreads(h.c)) }
 
-// ring views the memory of a thread's ring.
+// ring returns the memory of a thread's ring.
 func (h host) ring(thread int) (unsafe.Pointer, *event.Ring, error) {
 	p := C.host_ring(h.c, C.int32_t(thread))
 	if p == nil {
@@ -73,7 +73,7 @@ func (h host) ring(thread int) (unsafe.Pointer, *event.Ring, error) {
 	return p, r, nil
 }
 
-// symbol finds an object of the MPI library.
+// symbol returns the address of an object of the MPI library.
 func symbol(name string) (uint64, bool) {
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
@@ -81,16 +81,15 @@ func symbol(name string) (uint64, bool) {
 	return uint64(uintptr(p)), p != nil
 }
 
-// Rank, Size, Send and Recv are the merge's transport. A message is preceded
-// by its length, since both sides of the shim's calls have to know it. One that may not fit
-// into the MPI's own buffers is sent only when who is to receive it says so: so nobody
-// waits in MPI_Send for a rank that has died.
+// Rank, Size, Send and Recv are the merge's transport. A message is preceded by its length, as both sides of the
+// shim's functions must know it. A message that may exceed the MPI's own buffers is sent only after the receiver
+// asked for it, so that no rank blocks in MPI_Send to a dead one.
 
 func (h host) Rank() int { return int(h.c.rank) }
 
 func (h host) Size() int { return int(h.c.ranks) }
 
-// eager is up to which length a message is sent at once.
+// eager is the length in bytes up to which a message is sent without being asked for.
 const eager = 1 << 10
 
 var ready = []byte{1}
@@ -137,12 +136,12 @@ func (h host) Recv(source int) ([]byte, error) {
 	return data, h.recv(source, data)
 }
 
-// await waits until a message of a rank is there.
+// await waits until a message from a rank is available.
 func (h host) await(source int) error {
 	return failure(C.host_await(h.c, C.int32_t(source)), "wait for", source)
 }
 
-// failure is what the shim's answer means.
+// failure converts a return code of the shim to an error.
 func failure(rc C.int32_t, doing string, rank int) error {
 	switch rc {
 	case 0:

@@ -6,7 +6,8 @@
 // worth testing lives in those packages; here is only what needs cgo.
 package main
 
-// The program owns the machine. One thread at a time is in here, and the heap is small: parallel collection would not pay.
+// The machine belongs to the program. Only one thread at a time is in the engine, and the heap is small: parallel
+// garbage collection would not pay.
 import _ "github.com/spoor-hpc/spoor/engine/oneproc"
 
 func main() {}

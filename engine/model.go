@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// thinSeconds is how long the program waits at most for a smaller trace.
+// thinSeconds is how many seconds the program waits at most for a smaller trace.
 const thinSeconds = 600
 
-// thinned makes the tool write the requested smaller trace from a complete one if no `spoor run` waits to do it, and
-// prints the result. On failure, the trace stays as it is.
+// thinned runs the tool to write the requested smaller trace from a complete one, unless a `spoor run` process is
+// waiting to do it. It prints the result. On failure the trace stays unchanged.
 func thinned(name string) bool {
 	line := strings.Split(os.Getenv("SPOOR_MODEL"), "\n")
 	if len(line) < 2 {
 		return false
 	}
-	said, err := os.CreateTemp("", "spoor-said-") // who does the work has no stderr
+	said, err := os.CreateTemp("", "spoor-said-") // the started process has no stderr
 	if err == nil {
 		defer os.Remove(said.Name())
 		defer said.Close()

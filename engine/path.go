@@ -12,10 +12,10 @@ import (
 	symbols "github.com/spoor-hpc/spoor/internal/record/symbol"
 )
 
-// paths makes the paths of call stacks, from the binaries as they are on disk.
+// paths computes the paths of call stacks, from the binaries on disk.
 type paths struct {
 	modules symbols.Modules
-	images  map[string]*code.Image // nil: it can't be read
+	images  map[string]*code.Image // nil: it cannot be read
 	planner code.PathPlanner
 }
 
@@ -25,7 +25,7 @@ func newPaths() *paths {
 	return p
 }
 
-// onDisk is a file that is opened for each reading: numbers of open files are the program's.
+// onDisk is a file that is opened for each read, so that it takes no file descriptor of the program.
 type onDisk string
 
 func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
@@ -37,7 +37,7 @@ func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
 	return file.ReadAt(b, at)
 }
 
-// of is the path of a stack of return addresses, innermost first; nil if none.
+// of returns the path of a stack of return addresses, innermost first; nil if it is unknown.
 func (p *paths) of(pcs []uint64) []code.PathPlace {
 	p.modules.AllowReload()
 	frames := make([]code.Frame, len(pcs))
@@ -72,7 +72,7 @@ func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
 	return len(path)
 }
 
-// placeOf is one as the shim has it.
+// placeOf converts a place to the shim's form.
 func placeOf(x *code.PathPlace) C.struct_spoor_place {
 	out := C.struct_spoor_place{id: C.uint32_t(x.PrefixID), frame: C.uint8_t(x.Frame), order: C.uint64_t(x.CodeOrder)}
 	if x.Loop {
@@ -93,7 +93,7 @@ func placeOf(x *code.PathPlace) C.struct_spoor_place {
 	return out
 }
 
-// registers are the numbers that DWARF has for those that calls keep.
+// registers is the DWARF numbers of callee-saved registers.
 var registers = func() map[string]int {
 	list := map[string]int{"rbx": 3, "rbp": 6, "r12": 12, "r13": 13, "r14": 14, "r15": 15}
 	for r := 19; r <= 29; r++ {

@@ -16,17 +16,17 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A recorder is the engine between start and stop.
+// A recorder is the state of the engine between start and stop.
 type recorder struct {
 	host     host
 	context  capture.Context
 	timing   timing.Options
 	capture  *capture.Capture
-	rings    []ringMemory // of the threads, as they were attached last
-	held     int          // bytes, when memory was given back last
-	large    bool         // more than small was held once
+	rings    []ringMemory // of the threads, as last attached
+	held     int          // bytes held when memory was last returned to the system
+	large    bool         // held exceeded small at some time
 	clocks   clocks
-	paths    *paths // nil: not asked for yet
+	paths    *paths // nil before the first use
 	finished bool   // finish was called
 }
 
@@ -36,15 +36,15 @@ type ringMemory struct {
 	capacity uint64
 }
 
-// By how many percent the heap may grow before it is collected. Where it is small the
-// least that the runtime collects counts, 4 MB at 100 %: most recorders stay below, and
-// the lists that the collector would make at its first rounds are larger than what it would find.
+// Percentage by which the heap may grow before it is collected. For small heaps the runtime's minimum counts, 4 MB
+// at 100 %: most recorders stay below, and the lists that the collector would allocate are larger than what it
+// would free.
 const (
 	collectSmallAt = 100
 	collectAt      = 20
 )
 
-// small is how many bytes a recorder may hold that is left to collectSmallAt.
+// small is the number of bytes up to which a recorder uses collectSmallAt.
 const small = 512 << 10
 
 func start(p unsafe.Pointer) (*recorder, error) {
@@ -84,7 +84,7 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	return r, err
 }
 
-// maps reads where things are in memory, nil if it can't.
+// maps returns /proc/self/maps; nil if it cannot be read.
 func maps() []byte {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -92,14 +92,14 @@ func maps() []byte {
 	}
 	defer f.Close()
 	var b bytes.Buffer
-	b.Grow(64 << 10) // its size is unknown, and growing from nothing leaves several times as much garbage
+	b.Grow(64 << 10) // its size is unknown, and growing from nothing leaves much garbage
 	if _, err := b.ReadFrom(f); err != nil {
 		return nil
 	}
 	return b.Bytes()
 }
 
-// readContext takes from the context file what the host struct lacks.
+// readContext reads from the context file what the host struct lacks.
 func (r *recorder) readContext() error {
 	h := r.host.c
 	if dir := r.host.dir(); dir != "" {
@@ -120,7 +120,7 @@ func (r *recorder) readContext() error {
 	return nil
 }
 
-// attach gives the capture rings that are new or have moved.
+// attach passes rings that are new or have moved to the capture.
 func (r *recorder) attach() error {
 	for i := range r.host.threads() {
 		p, ring, err := r.host.ring(i)
@@ -154,12 +154,12 @@ func (r *recorder) drain() error {
 	}
 	held := r.capture.HeldBytes()
 	if held > small && !r.large {
-		// Hardly any of it has pointers, so that frequent collection takes little time.
+		// Little of the memory has pointers, so that frequent collection takes little time.
 		r.large = true
 		debug.SetGCPercent(collectAt)
 	}
-	// Growing tables leave smaller ones as garbage, and a packed grammar all it was; the collector would keep them for
-	// long.
+	// Growing tables leave smaller ones as garbage, and packing a grammar leaves all of it; the collector would
+	// keep them for long.
 	if held > r.held+r.held/4+muchGrowth || held+muchGrowth < r.held {
 		r.held = held
 		debug.FreeOSMemory()
@@ -167,13 +167,13 @@ func (r *recorder) drain() error {
 	return nil
 }
 
-// muchGrowth is how many bytes more, or fewer, are worth giving others back.
+// muchGrowth is the change in bytes at which memory is returned to the system.
 const muchGrowth = 4 << 20
 
-// stop saves what nobody has asked for. After finish everything is in the trace, or in the
-// rings, the log and the last checkpoint: that needn't be saved again.
+// stop saves the state. After finish that is not needed: everything is in the trace, or in the rings, the log and
+// the last checkpoint.
 func (r *recorder) stop() error {
-	defer func() { // the program may go on for long
+	defer func() { // the program may continue for long
 		r.capture = nil
 		giveBack()
 	}()
@@ -189,8 +189,8 @@ func (r *recorder) stop() error {
 	return nil
 }
 
-// giveBack gives memory back to the system if there is much of it. To ask how much there
-// is takes the runtime pages of its own, so nothing is asked before the first collection.
+// giveBack returns memory to the system if there is much of it. Asking for the amount takes the runtime memory
+// itself, so it does nothing before the first collection.
 func giveBack() {
 	var collected debug.GCStats
 	if debug.ReadGCStats(&collected); collected.NumGC == 0 {
@@ -202,5 +202,5 @@ func giveBack() {
 	}
 }
 
-// muchHeap is how many bytes are worth the time that it takes.
+// muchHeap is how many bytes are worth the time for returning them.
 const muchHeap = 16 << 20

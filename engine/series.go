@@ -14,9 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// piece packs the times of the rank's own calls into a file that has no name any more, to
-// be closed by the caller. Where there is no room for one they are packed anew when they are
-// written: they are in no case all in memory.
+// piece packs the times of the rank's calls into an unnamed file, which the caller closes. Without room for a file
+// they are packed again while being written. They are never all in memory.
 func (r *recorder) piece(own *track.Track) (*deliver.SeriesPiece, io.Closer, error) {
 	for _, dir := range []string{r.host.dir(), os.TempDir(), "/tmp"} {
 		if dir == "" {
@@ -46,14 +45,14 @@ func (r *recorder) piece(own *track.Track) (*deliver.SeriesPiece, io.Closer, err
 	return p, io.NopCloser(nil), nil
 }
 
-// pack packs times, and keeps only their size and checksum.
+// pack encodes times, and returns only their size and checksum.
 func pack(own *track.Track, to io.Writer) (*deliver.SeriesPiece, error) {
 	sum := crc32.New(wire.Castagnoli)
 	n, err := merge.WriteCallTimes(own, io.MultiWriter(to, sum))
 	return &deliver.SeriesPiece{Size: n, Checksum: sum.Sum32()}, err
 }
 
-// unnamed makes a file that is gone when it is closed.
+// unnamed creates a file that disappears when it is closed.
 func unnamed(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".spoor-times-")
 	if err != nil {

@@ -28,12 +28,13 @@ const (
 	mostDistinct   = 20_000
 )
 
-// findWaits has the ranks find out who waited for whom, and when. The trace is there already: whatever goes wrong, it stays as it is.
+// findWaits lets the ranks compute wait states and section when. The trace exists already, and stays unchanged on
+// any error.
 func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	if r.timing.Waits == timing.WaitsNever && r.timing.WhenBytes <= 0 || r.timing.Mode == timing.ModeNone || os.Getenv("SPOOR_MODEL") != "" {
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // it makes garbage with each call
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // the analysis makes garbage with each call
 	C.host_apart(r.host.c)
 	file, left := []byte(nil), trace.WaitsKnown
 	if r.host.Rank() == 0 {
@@ -65,7 +66,7 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	}
 }
 
-// tellable reports whether a trace's content may be sent to all ranks: if not, it need not be kept.
+// tellable reports whether a trace's content may be sent to all ranks. If not, it need not be kept.
 func (r *recorder) tellable(c *sections.Content) bool {
 	distinct := 0
 	for i := range c.Classes {
@@ -74,7 +75,8 @@ func (r *recorder) tellable(c *sections.Content) bool {
 	return r.timing.Waits == timing.WaitsAlways || distinct <= mostDistinct
 }
 
-// toTell is the trace without the times of single calls, or why the ranks don't need it. c is nil if it isn't tellable.
+// toTell returns the trace without the times of single calls, or the reason why it is not sent. c is nil if it is
+// not tellable.
 func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte, left trace.WaitsStatus) {
 	if c == nil {
 		return nil, trace.WaitsTooManyDistinct

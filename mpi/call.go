@@ -15,11 +15,11 @@ type Call struct {
 	Reason             string // why an Unwrapped call is not wrapped
 	Large              bool   // large-count form: count and disp kinds are 64 bits wide
 	SmallForm          *Call  // of a large form: the call it widens
-	LargeForm          *Call  // of a small form: its widened twin, if there is one
+	LargeForm          *Call  // of a small form: its large form, nil without one
 	Attrs              Attr
 	Params             []Param
 	ReturnKind         Kind        // KindError for nearly all
-	DeclaredCFunctions []CFunction // of a function of io.txt: what is recorded as this call
+	DeclaredCFunctions []CFunction // of a function of io.txt: the C library's functions that are recorded as this call
 }
 
 // Has reports whether the call has all attributes of a. A nil call, of an unknown function, has none.
@@ -28,7 +28,7 @@ func (c *Call) Has(a Attr) bool { return c != nil && c.Attrs&a == a }
 // ReturnsValue reports whether the function returns something else than an error code.
 func (c *Call) ReturnsValue() bool { return c.ReturnKind != KindError && c.ReturnKind != KindNone }
 
-// UsesOpenFile reports whether the call is about an open file.
+// UsesOpenFile reports whether the call works on an open MPI file.
 func (c *Call) UsesOpenFile() bool { return c != nil && c.Index("fh") >= 0 }
 
 // Index returns the position of the named parameter, or -1.
@@ -53,7 +53,7 @@ func (c *Call) Width(p *Param) Width { return p.Kind.Width(c.Large) }
 // A Class says who writes the wrapper.
 type Class uint8
 
-// The classes.
+// A Class determines who writes the wrapper.
 const (
 	ClassRegular   Class = iota // generated from this table alone
 	ClassIrregular              // the body is written by hand
@@ -69,37 +69,37 @@ type Attr uint64
 
 // The attributes.
 const (
-	AttrNonblocking    Attr = 1 << iota // a new one-shot request comes out
-	AttrPersistent                      // a new persistent request comes out
-	AttrCompletes                       // may finish requests
+	AttrNonblocking    Attr = 1 << iota // creates a one-shot request
+	AttrPersistent                      // creates a persistent request
+	AttrCompletes                       // may complete requests
 	AttrStarts                          // starts persistent requests
-	AttrCreatesComm                     // a new communicator comes out
-	AttrCreatesType                     // a new datatype comes out
-	AttrCreatesWin                      // a new window comes out
-	AttrCollective                      // all members of the communicator, window or file must call
+	AttrCreatesComm                     // creates a communicator
+	AttrCreatesType                     // creates a datatype
+	AttrCreatesWin                      // creates a window
+	AttrCollective                      // all members of the communicator, window or file must call it
 	AttrLocal                           // completes without other processes
-	AttrDeprecated                      // by the standard
-	AttrRemoved                         // from the standard; old libraries have it
-	AttrTool                            // of the tools interface, MPI_T
-	AttrF90Only                         // exists for Fortran's sake
-	AttrNeighborhood                    // goes along the edges of the communicator's topology
-	AttrChained                         // partial results go on from rank to rank
-	AttrGivesMemory                     // memory of the MPI's comes out
-	AttrFixed                           // memory is known by its address from here, or until here
-	AttrPolls                           // says whether something has come about by now
-	AttrInitialises                     // MPI_COMM_WORLD is there from here on
-	AttrFinalises                       // and until here
-	AttrDuplicates                      // a communicator comes out with the topology of one that goes in
+	AttrDeprecated                      // deprecated by the standard
+	AttrRemoved                         // removed from the standard; old libraries have it
+	AttrTool                            // part of the tools interface, MPI_T
+	AttrF90Only                         // exists for Fortran only
+	AttrNeighborhood                    // a neighbourhood collective: data moves along the edges of the communicator's topology
+	AttrChained                         // partial results are passed from rank to rank
+	AttrGivesMemory                     // returns memory that the MPI allocated
+	AttrFixed                           // from this call on, or up to it, memory is identified by its address
+	AttrPolls                           // reports whether an operation has completed, without waiting
+	AttrInitialises                     // MPI_COMM_WORLD exists from this call on
+	AttrFinalises                       // MPI_COMM_WORLD exists up to this call
+	AttrDuplicates                      // creates a communicator with the topology of the old one
 	AttrPosix                           // a function of POSIX or C, from io.txt: the return code is errno
-	AttrOpens                           // of these: a descriptor, stream, directory or mapping comes out
-	AttrCloses                          // one is given back
-	AttrMayReturnNamed                  // what comes out may have a name already
-	AttrReads                           // the result says how much was read
-	AttrWrites                          // or written
-	AttrSynchronous                     // the message is complete only once its receive was posted
-	AttrBuffered                        // nobody waits for its receive
-	AttrBarrier                         // moves nothing, and ends for all when the last has come
-	AttrMayHitEOF                       // what looks like failure may be the end of the file
+	AttrOpens                           // of these: returns a descriptor, stream, directory or mapping
+	AttrCloses                          // of these: closes one
+	AttrMayReturnNamed                  // of these: the returned one may be open already
+	AttrReads                           // of these: the result is how much was read
+	AttrWrites                          // of these: the result is how much was written
+	AttrSynchronous                     // completes only after its receive was posted
+	AttrBuffered                        // completes without its receive
+	AttrBarrier                         // moves no data, and ends for all members after the last one arrived
+	AttrMayHitEOF                       // an apparent failure may be the end of the file
 	attrEnd
 )
 
@@ -136,27 +136,27 @@ type Param struct {
 	Dir                 Dir
 	Kind                Kind
 	Array               bool
-	Len                 Expr   // of an array: number of elements; of one out string: its room
+	Len                 Expr   // of an array: number of elements; of an output string: its capacity
 	InnerLen            Expr   // of an array of arrays: length of each, always Null
-	WrittenLen          Expr   // of an array that comes out, with Len for its room: what the MPI writes; nil: all of it
+	WrittenLen          Expr   // of an output array with capacity Len: number of elements that the MPI writes; nil: all of them
 	OnlyRoot            bool   // significant only at the root
 	LargeOnly           bool   // exists only in the large form
-	ValidIf             string // the output is valid only if this parameter comes out non-zero
+	ValidIf             string // the output is valid only if the output of this parameter is non-zero
 	UnlessInPlace       string // not significant if this buffer is MPI_IN_PLACE
 	Content             Content
-	VariesByDeclaration bool // may differ from call to call like a tag; see MayVary
+	VariesByDeclaration bool // may differ from call to call, like a tag; see MayVary
 
-	content Expr // of a choice buffer, before the other parameters are known
+	content Expr // of a choice buffer, unparsed until the other parameters are known
 }
 
-// HasIn reports whether the record of entering the call has a part for p. A
-// choice buffer's address is known then, whatever becomes of the memory.
+// HasIn reports whether the ENTER record has a part for p. It has the address of a choice buffer, even if the call
+// writes to the buffer.
 func (p *Param) HasIn() bool {
 	return p.Kind.Form() != FormNone && (p.Dir != DirOut || p.Kind == KindBuffer)
 }
 
-// HasOut reports whether the record of leaving the call has a part for p. An
-// inout request has none: what becomes of it follows from the call.
+// HasOut reports whether the LEAVE record has a part for p. An inout request has none: its new state follows from
+// the call.
 func (p *Param) HasOut() bool {
 	switch {
 	case p.Kind.Form() == FormNone, p.Dir == DirIn, p.Dir == DirFree, p.Kind == KindBuffer:
@@ -200,10 +200,10 @@ func (d Dir) String() string { return dirNames[d] }
 // what is recorded.
 func (d Dir) HasIn() bool { return d != DirOut }
 
-// HasOut reports whether the callee gives a value back. The null handle that a Free call returns does not count.
+// HasOut reports whether the callee returns a value. The null handle that a Free parameter gets does not count.
 func (d Dir) HasOut() bool { return d == DirOut || d == DirInOut }
 
-// BaseForm returns the call's form without large counts, which represents both.
+// BaseForm returns the small form of the call, which represents both forms.
 func (c *Call) BaseForm() *Call {
 	if c.SmallForm != nil {
 		return c.SmallForm

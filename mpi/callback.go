@@ -2,7 +2,7 @@ package mpi
 
 import "strings"
 
-// Predefined callbacks, as the standard ABI has them. In other MPIs some are functions of the library.
+// Values of predefined callbacks in the standard ABI. In other MPIs some are functions of the library.
 const (
 	CallbackNull = 0 // MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN and the like
 	CallbackDup  = 1 // MPI_COMM_DUP_FN and the like
@@ -25,8 +25,8 @@ func CallbackName(param string, v int64) string {
 	return callbacks[param][v]
 }
 
-// CallbackNamed returns the predefined callback that a function of an MPI library is, in C or in Fortran; false if it
-// is not one.
+// CallbackNamed returns the value of the predefined callback with this symbol in an MPI library, in C or in
+// Fortran; false for any other symbol.
 func CallbackNamed(symbol string) (v uint64, ok bool) {
 	name := strings.ToUpper(strings.TrimRight(symbol, "_"))
 	if name == "MPIR_DUP_FN" { // MPICH's, for all kinds of objects
@@ -43,7 +43,8 @@ func CallbackNamed(symbol string) (v uint64, ok bool) {
 	return 0, false
 }
 
-// CallbackSymbol returns what an MPI library calls a predefined callback that it has as a function, or "" if it has the value itself.
+// CallbackSymbol returns the symbol of a predefined callback in an MPI library; "" if it is a value instead of a
+// function.
 func CallbackSymbol(f Flavour, param string, v int64) string {
 	name := CallbackName(param, v)
 	switch {

@@ -19,7 +19,7 @@ type Constant struct {
 	bytes   typeSize
 }
 
-// raw is what a constant is in one flavour.
+// A raw is a constant in one flavour.
 type raw struct {
 	known  bool
 	value  int64
@@ -36,12 +36,11 @@ func (c *Constant) ValueIn(f Flavour) (int64, bool) {
 // SymbolIn returns the name of the exported object whose address is the constant's value in a flavour; "" if none.
 func (c *Constant) SymbolIn(f Flavour) string { return c.raws[f].symbol }
 
-// KnownIn reports whether a flavour has the constant.
+// KnownIn reports whether a flavour defines the constant.
 func (c *Constant) KnownIn(f Flavour) bool { return c.raws[f].known }
 
-// FortranRaw returns the value in a flavour's Fortran interface, which is that
-// of C for nearly all constants. Handles are not meant: Fortran's are INTEGERs
-// that the MPI converts.
+// FortranRaw returns the value in a flavour's Fortran interface, which equals that of C for nearly all constants.
+// It is not for handles: Fortran's are INTEGERs that the MPI converts.
 func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
 	if c.fortran != nil && c.fortran[f].known {
 		return c.fortran[f].value, true
@@ -79,7 +78,7 @@ func AllConstants() []Constant { return constantTable().list }
 // ConstantNamed finds a constant by name.
 func ConstantNamed(name string) (*Constant, bool) {
 	list := constantTable().list
-	for i := range list { // a map would take longer to make than recorders look names up
+	for i := range list { // linear search, as recorders look up too few names to make a map worthwhile
 		if list[i].Name == name {
 			return &list[i], true
 		}
@@ -232,7 +231,7 @@ func parseRaw(word string, kind Kind) (raw, error) {
 	return raw{known: true, value: n}, nil
 }
 
-// Numbers of the standard ABI that readers know by themselves, as constants.txt has them.
+// Numbers of the standard ABI that readers use without the table.
 const (
 	AnySource = -1     // MPI_ANY_SOURCE
 	AnyTag    = -2     // MPI_ANY_TAG
@@ -261,6 +260,6 @@ const (
 
 	AtFDCWD = 2 // AT_FDCWD
 
-	ErrInStatus = 19 // MPI_ERR_IN_STATUS: outputs are there, and each status has its error
+	ErrInStatus = 19 // MPI_ERR_IN_STATUS: outputs are valid, and each status has its own error
 	ErrPending  = 18 // MPI_ERR_PENDING
 )

@@ -5,19 +5,19 @@ import "fmt"
 // A Content describes a choice buffer by names of parameters of the same call: Parts × Times × Count elements of Type.
 // A name is empty if the call has no such parameter.
 type Content struct {
-	Transferred  bool     // the call hands it to others or fills it with theirs; else it only touches the memory
-	Count        string   // one element if empty; bytes if Type is; may be an array, one number for each block
-	Type         string   // a datatype, or an array with one for each block
+	Transferred  bool     // the call sends the data or receives it; false: the call only accesses the memory
+	Count        string   // number of elements; "": one element, or the size in bytes if Type is ""; may be an array, one number for each block
+	Type         string   // a datatype, or an array with one for each block; "": bytes
 	Partitions   string   // the number of partitions; Count is of each
-	Displs       string   // where the blocks begin: in extents of Type, or bytes if types are an array
-	Multiplicity Property // how often: Size, InDegree or OutDegree of parameter Of
-	Comm         string   // the communicator; once if empty
-	OwnElement   bool     // of an array of counts, the element of the own rank
-	InPlace      bool     // void if the buffer is MPI_IN_PLACE
+	Displs       string   // begins of the blocks: in extents of Type, or in bytes if Type is an array
+	Multiplicity Property // number of repetitions: Size, InDegree or OutDegree of parameter Of
+	Comm         string   // a communicator; "": no repetition
+	OwnElement   bool     // of an array of counts, only the element of the own rank
+	InPlace      bool     // there is no data if the buffer is MPI_IN_PLACE
 }
 
-// newContent reads the product in a modifier data() or memory(). What its factors are
-// depends on the parameters that they name.
+// newContent parses the product in a modifier data() or memory(). The factors' meanings depend on the parameters
+// that they name.
 func newContent(c *Call, q *Param) error {
 	e := q.content
 	if e == nil {
@@ -79,9 +79,8 @@ func (x *Content) multiply(c *Call, factor Expr) error {
 	return nil
 }
 
-// MayVary reports whether a parameter of one value may differ from call to call where the
-// call is the same else and doesn't bind names: a tag, an address, an offset into a window,
-// a file or packed data.
+// MayVary reports whether a parameter of one value may differ between otherwise equal calls, as it binds no names:
+// a tag, an address, or an offset into a window, a file or packed data.
 func (p *Param) MayVary() bool {
 	switch {
 	case p.Array:
@@ -92,11 +91,10 @@ func (p *Param) MayVary() bool {
 	return p.VariesByDeclaration || p.Kind == KindTag || p.Kind == KindOffset
 }
 
-// ResultMayVary reports the same of a call's result: where a file is read next.
+// ResultMayVary is MayVary for a call's result: the next position in a file.
 func (c *Call) ResultMayVary() bool { return c.ReturnKind == KindOffT }
 
-// BindsNames reports whether the call makes or frees what has a name, memory included; one-shot
-// requests have none.
+// BindsNames reports whether the call creates or frees a named object, or memory. One-shot requests have no names.
 func (c *Call) BindsNames() bool {
 	if c.Attrs&(AttrPersistent|AttrCreatesComm|AttrCreatesType|AttrCreatesWin|AttrTool|AttrGivesMemory|AttrFixed) != 0 {
 		return true

@@ -17,9 +17,9 @@ type (
 	// NumExpr is a literal.
 	NumExpr int64
 
-	// ParamExpr is the value of the parameter with that name: of an output the
-	// value on exit; of one that is read and written the smaller of both,
-	// since it was the room and is the need. A negative value counts as 0.
+	// ParamExpr is the value of the parameter with that name: of an output the value on exit. For an inout parameter it
+	// is the smaller of both, as the input is the capacity and the output the required size. A negative value
+	// counts as 0.
 	ParamExpr string
 
 	// LimitExpr is the MPI's value of a named constant such as
@@ -33,7 +33,7 @@ type (
 	PropertyExpr struct {
 		Property Property
 		Param    string
-		Rank     string // parameter that says which rank's, of Neighbors alone
+		Rank     string // for Neighbors only: parameter with the rank whose neighbours are meant
 	}
 
 	// SumExpr adds its terms.
@@ -74,12 +74,12 @@ func joinExprs(list []Expr, sep string) string {
 	return strings.Join(parts, sep)
 }
 
-// A Property is what Of asks of a parameter.
+// A Property is a number derived from a parameter.
 type Property uint8
 
 // The properties.
 const (
-	PropertySize        Property = iota // of a communicator: group size, of the remote group if there is one
+	PropertySize        Property = iota // of a communicator: group size; of an intercommunicator the size of the remote group
 	PropertyLocalSize                   // of a communicator: size of the local group
 	PropertyInDegree                    // of a communicator: number of neighbours it receives from
 	PropertyOutDegree                   // of a communicator: number of neighbours it sends to
@@ -99,7 +99,7 @@ const (
 	PropertyCategories                  // of a category: categories
 	PropertySumOf                       // of an array: sum of its elements
 	PropertyLastOf                      // of an array: its last element, 0 if it has none
-	PropertyOwnOf                       // of an array: the element of the own rank; only in contents
+	PropertyOwnOf                       // of an array: the element of the own rank; only in data() and memory()
 )
 
 var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "nodes", "edges", "neighbors", "inweights", "outweights",

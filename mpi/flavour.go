@@ -11,7 +11,7 @@ type Flavour uint8
 // The flavours.
 const (
 	FlavourABI     Flavour = iota // the standard ABI of MPI 5.0
-	FlavourMPICH                  // MPICH and what keeps to its ABI: Intel, Cray, MVAPICH
+	FlavourMPICH                  // MPICH and libraries with its ABI: Intel, Cray, MVAPICH
 	FlavourOpenMPI                // Open MPI and its relatives
 	flavourEnd
 )
@@ -43,8 +43,8 @@ func FlavourNamed(name string) (Flavour, bool) {
 	return 0, false
 }
 
-// HasMacro reports whether a function is a macro in the flavour's mpi.h, so that the library
-// need not have it: programs in C can call it all the same.
+// HasMacro reports whether a function is a macro in the flavour's mpi.h, so that the library may lack it although C
+// programs can use it.
 func (f Flavour) HasMacro(name string) bool {
 	switch f {
 	case FlavourOpenMPI:

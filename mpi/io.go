@@ -13,15 +13,15 @@ type CFunction struct {
 	Name           string
 	Args           []CFunctionArg
 	Variadic       bool   // variable arguments follow
-	VaListFunction string // the function that takes these as a va_list; empty: the last parameter is among them
-	HasExtraArgs   bool   // it has what the call does not
+	VaListFunction string // the function that takes the variable arguments as a va_list; "": the last parameter is one of them
+	HasExtraArgs   bool   // it has parameters that the call lacks
 }
 
-// A CFunctionArg is one argument: a parameter of the call, or something else with its type in C. One with
-// a value, an expression in C, is not passed but known.
+// A CFunctionArg is one argument: a parameter of the call, or another argument with its C type. An argument with a
+// Value, a C expression, is not passed but implied.
 type CFunctionArg struct{ Name, CType, CValue string }
 
-// Passes reports whether the symbol is passed the parameter, or it is known.
+// Passes reports whether the symbol takes the parameter or implies its value.
 func (s *CFunction) Passes(param string) bool {
 	return slices.ContainsFunc(s.Args, func(a CFunctionArg) bool { return a.CType == "" && a.Name == param })
 }
@@ -75,20 +75,19 @@ func FileName(name string) string {
 	return name
 }
 
-// A Failure says which results of a call of io.txt mean that it failed.
+// A Failure is how results show that a call of io.txt failed.
 type Failure int
 
 // The failures.
 const (
-	FailsNever      Failure = iota // it has no result, or the result is the error
+	FailsNever      Failure = iota // the call has no result, or the result is the error code
 	FailsNegative                  // less than 0
 	FailsNull                      // a null pointer
 	FailsMapFailed                 // MAP_FAILED
 	FailsBelowCount                // less than the parameter n
 )
 
-// Failure returns what it means that the call failed. One that may end has failed only if
-// errno changed, too.
+// Failure returns how the call shows failure. A call with attribute MayEnd has failed only if errno changed, too.
 func (c *Call) Failure() Failure {
 	switch c.ReturnKind {
 	case KindNone, KindErrno:

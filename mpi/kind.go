@@ -2,11 +2,11 @@ package mpi
 
 import "fmt"
 
-// A Kind says what a parameter means. It fixes how wide the value is in C, how
-// the recorder stores it and whether named constants can occur in it.
+// A Kind is the meaning of a parameter. It determines the width in C, how the recorder stores the value, and which
+// named constants can occur.
 type Kind uint8
 
-// The kinds, in the groups in which the recorder treats them alike.
+// The kinds, grouped by how the recorder treats them.
 const (
 	KindNone Kind = iota
 
@@ -49,7 +49,7 @@ const (
 	// Integers of 64 bits in both forms.
 	KindAint      // MPI_Aint that is a distance
 	KindOffset    // MPI_Offset
-	KindFileDisp  // MPI_Offset where a file view starts, with DISPLACEMENT_CURRENT
+	KindFileDisp  // MPI_Offset where a file view begins, with DISPLACEMENT_CURRENT
 	KindCount64   // MPI_Count in the small form too
 	KindToolClock // clock of MPI_T events
 
@@ -68,7 +68,7 @@ const (
 	KindErrhandler
 	KindSession
 
-	// Objects of the tools interface: pointer sized, opaque.
+	// Objects of the tools interface: opaque, of pointer size.
 	KindCvar
 	KindPvar
 	KindPvarSession
@@ -90,17 +90,17 @@ const (
 	KindFStatus   // status as an INTEGER array
 	KindF08Status // TYPE(MPI_Status)
 
-	// Nothing is recorded of these.
+	// These are not recorded.
 	KindArgc
 	KindArgv
 	KindVarargs
 
-	// Of functions of POSIX and of C, see io.txt.
+	// For functions of POSIX and C, see io.txt.
 	KindFileDescriptor // of an open file, or AT_FDCWD
 	KindFileStream     // FILE *
 	KindDirStream      // DIR *
 	KindMapping        // address of a mapped file
-	KindFilePath       // name of a file, in which the rank's number is recognised
+	KindFilePath       // name of a file; the rank's number in it is replaced
 	KindOpenFlags      // of open, a bit set
 	KindPermissions    // permissions
 	KindMPIWhence      // SEEK_SET …
@@ -121,7 +121,7 @@ const (
 	KindWinFlavor     // value of the attribute WIN_CREATE_FLAVOR
 	KindWinModel      // value of the attribute WIN_MODEL
 
-	KindUnknown // what a newer release calls a kind in a trace
+	KindUnknown // kind of a newer version's trace that this version does not know
 
 	kindEnd
 )
@@ -145,7 +145,7 @@ const (
 // A Width is the size of a value in C.
 type Width uint8
 
-// The widths. The first two are numbers of bits.
+// The widths. Width32 and Width64 are numbers of bits.
 const (
 	WidthHandle  Width = 0  // as Layout.HandleSize says
 	WidthPointer Width = 1  // of the machine

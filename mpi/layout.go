@@ -2,8 +2,7 @@ package mpi
 
 import "sync"
 
-// A Layout says how a flavour lays out what crosses the C boundary on 64-bit
-// machines.
+// A Layout describes how a flavour passes values at the C boundary on 64-bit machines.
 type Layout struct {
 	Flavour       Flavour
 	Status        StatusLayout
@@ -58,7 +57,7 @@ type FortranStatusLayout struct {
 	Source, Tag, Error int
 }
 
-// Sentinels are the addresses that mean something else than memory.
+// Sentinels are addresses with a special meaning instead of memory.
 type Sentinels struct {
 	Bottom, InPlace, BufferAutomatic Sentinel
 	StatusIgnore, StatusesIgnore     Sentinel
@@ -75,7 +74,7 @@ type Sentinel struct {
 	Symbol string
 }
 
-// A SentinelForm says which of Sentinel's fields counts.
+// A SentinelForm determines which field of a Sentinel is used.
 type SentinelForm uint8
 
 // The sentinel forms.
@@ -114,7 +113,7 @@ var layouts = [flavourEnd]Layout{
 			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
 		},
 		Fortran: []Sentinels{
-			{ // mpif.h and mpi: common blocks, whose addresses the library notes at the first call
+			{ // mpif.h and mpi: common blocks, whose addresses the library learns at the first call
 				Bottom: contentsOf("MPIR_F_MPI_BOTTOM"), InPlace: contentsOf("MPIR_F_MPI_IN_PLACE"),
 				StatusIgnore: contentsOf("MPI_F_STATUS_IGNORE"), StatusesIgnore: contentsOf("MPI_F_STATUSES_IGNORE"),
 				Unweighted: contentsOf("MPIR_F_MPI_UNWEIGHTED"), WeightsEmpty: contentsOf("MPIR_F_MPI_WEIGHTS_EMPTY"),
@@ -156,9 +155,8 @@ var layouts = [flavourEnd]Layout{
 	},
 }
 
-// TypeSize returns how many bytes of data a predefined datatype has on a 64-bit machine, by
-// its number in the standard ABI. It is false for MPI_DATATYPE_NULL and for
-// numbers that mean nothing.
+// TypeSize returns the data size in bytes of a predefined datatype on a 64-bit machine, by its number in the
+// standard ABI. It returns false for MPI_DATATYPE_NULL and unknown numbers.
 func TypeSize(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
 	return t.size, ok && t.size >= 0
@@ -173,7 +171,7 @@ func TypeExtent(handle int64) (int64, bool) {
 	return t.extent, ok
 }
 
-// A typeSize is what constants.txt says of a datatype; -1 is nothing.
+// A typeSize is a datatype's sizes in constants.txt; -1: unknown.
 type typeSize struct{ size, extent int64 }
 
 var typeSizes = sync.OnceValue(func() map[int64]typeSize {

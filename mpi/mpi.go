@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-// The tables as strings: their words need no memory of their own.
+// The tables as strings, so that parsed words are slices without memory of their own.
 var (
 	//go:embed calls.txt
 	callsText string
@@ -28,7 +28,7 @@ var (
 	fileConstantsText string
 )
 
-// FirstFileCallID is where the ids of POSIX's and C's functions begin.
+// FirstFileCallID is the lowest id of functions of POSIX and C.
 const FirstFileCallID = 2048
 
 var (
@@ -57,8 +57,7 @@ func Lookup(name string) (*Call, bool) {
 	return t.call(id), true
 }
 
-// ByID finds a function by its id; ids come out of records and traces, so
-// unknown ones are to be expected.
+// ByID returns a function by its id. Ids come from records and traces, so callers must expect nil for unknown ones.
 func ByID(id uint16) (*Call, bool) {
 	t := callTable()
 	if id >= FirstFileCallID {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// calls is calls.txt, or a part of it, parsed.
+// A calls is calls.txt, or a part of it, parsed.
 type calls struct {
 	list   []*Call // by id
 	byName map[string]*Call
@@ -29,9 +29,9 @@ type callParser struct {
 	table *calls
 
 	section, title string
-	call           *Call       // whose parameters follow
-	at             map[int]int // line a call starts at, by id
-	system         bool        // io.txt: functions of POSIX and C
+	call           *Call       // the call whose parameters follow
+	at             map[int]int // by id: line where a call begins
+	system         bool        // parsing io.txt: functions of POSIX and C
 }
 
 func parseCalls(file, text string) (*calls, error) {
@@ -46,7 +46,7 @@ func newCallParser(file string, line int) *callParser {
 	return &callParser{file: file, line: line, table: &calls{byName: make(map[string]*Call)}, at: make(map[int]int)}
 }
 
-// parseText parses what is left of the table, which begins in the line after p.line.
+// parseText parses the rest of the table, which begins in the line after p.line.
 func (p *callParser) parseText(text string) error {
 	for line := range strings.SplitSeq(text, "\n") {
 		p.line++
@@ -305,7 +305,7 @@ func parseKind(q *Param, word string) error {
 			return err
 		}
 	}
-	// One string that comes out has a capacity, which makes it no array.
+	// A single output string has a capacity, which does not make it an array.
 	q.Array = !(kind == KindString && q.Dir != DirIn && !nested)
 	return nil
 }
@@ -362,7 +362,7 @@ func (p *callParser) finish() error {
 	return nil
 }
 
-// finishCall checks what can only be checked when all parameters are known.
+// finishCall checks conditions that involve several parameters.
 func (p *callParser) finishCall() error {
 	c := p.call
 	if c == nil || c.Large {

@@ -6,14 +6,13 @@ import (
 	"sync"
 )
 
-// stanzas is calls.txt, or io.txt, as it is used. A recorder, which starts with every process of a
-// program, needs a few calls of some hundreds, and so do most readers: a call is parsed
-// when somebody asks for it.
+// stanzas is calls.txt, or io.txt, parsed on demand. A recorder, which starts with every process of a program,
+// needs a few of some hundred calls, and so do most readers: a call is parsed at its first use.
 type stanzas struct {
 	file string
 	text string
-	base uint16   // the first id
-	byID []stanza // from there on
+	base uint16   // the lowest id
+	byID []stanza // by id - base
 
 	mu     sync.Mutex
 	parsed []*Call // by id
@@ -26,16 +25,16 @@ type stanzas struct {
 // zero.
 type stanza struct {
 	from, to int32
-	line     int32 // in which it starts, from 0
+	line     int32 // line where it begins, from 0
 	section  int32 // offset of its section's line
 	head     int32 // offset of the line with the id and the name
 }
 
-// findStanzas finds the definitions of calls. Errors in them are found when they are parsed.
+// findStanzas finds the definitions of calls without parsing them. Errors in a definition show when it is parsed.
 func findStanzas(file, text string, base uint16, room int) *stanzas {
 	s := &stanzas{file: file, text: text, base: base, byID: make([]stanza, 0, room)}
 	var now stanza
-	var of [2]uint16 // whose it is: a call's and its large form's
+	var of [2]uint16 // ids of the current call and its large form
 	end := func(at int) {
 		for _, id := range of {
 			if id > 0 {
@@ -94,7 +93,7 @@ func findStanzas(file, text string, base uint16, room int) *stanzas {
 	return s
 }
 
-// call is the call with an id; nil if none.
+// call returns the call with an id; nil if there is no such call.
 func (s *stanzas) call(id uint16) *Call {
 	i := int(id) - int(s.base)
 	if i < 0 || i >= len(s.byID) || s.byID[i].to == 0 {

@@ -18,8 +18,8 @@ var spellings = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// FunctionOfSymbol is the name of the MPI function that a linker's symbol belongs to, or "": the C name, with P in front for
-// the profiling interface, also for Fortran's symbols in their spellings.
+// FunctionOfSymbol returns the name of the MPI function that a linker symbol denotes, or "": the C name, with prefix P
+// for the profiling interface. It accepts all spellings of Fortran symbols.
 func FunctionOfSymbol(symbol string) string {
 	name, _, _ := strings.Cut(symbol, "@")
 	profiling := ""
@@ -41,7 +41,7 @@ func FunctionOfSymbol(symbol string) string {
 	return ""
 }
 
-// A PredefinedHandles table knows the predefined handles of one kind in one process.
+// A PredefinedHandles is the predefined handles of one kind in one process.
 type PredefinedHandles struct {
 	abi map[uint64]int64
 	raw map[int64]uint64

@@ -5,31 +5,29 @@ import (
 	"sync"
 )
 
-// FirstHandleID is where the numbers of handles that a program makes begin in
-// a trace. Smaller numbers are predefined handles.
+// FirstHandleID is the lowest number in a trace of handles that a program makes. Smaller numbers are predefined
+// handles.
 const FirstHandleID = 1024
 
-// A NumberTable translates the numbers of one kind between a flavour and the
-// standard ABI. The zero Table leaves numbers as they are.
+// A NumberTable translates the numbers of one kind between a flavour and the standard ABI. The zero Table leaves numbers
+// unchanged.
 //
-// Translation is one to one over all integers, so that a meaningless value,
-// such as a rank of -7 in an erroneous program, survives it: where a
-// constant's number in the ABI is an ordinary number in the flavour, that one
-// takes the place of a number that the flavour needed for a constant. There
-// are two exceptions, both many to one. MPICH puts a serial number into error
-// codes, which is dropped. Some keys have other numbers in Fortran than in C.
+// Translation is one to one over all integers, so that an invalid value, such as a rank of -7 in an erroneous
+// program, is preserved. If a constant's number in the ABI is an ordinary number in the flavour, the latter is
+// translated to a number that is free in the ABI. There are two exceptions, both many to one. MPICH puts a serial
+// number into error codes, which is dropped. Some keys have other numbers in Fortran than in C.
 type NumberTable struct {
-	low   int64   // flavour's number that dense starts at
-	dense []int64 // ABI numbers
-	far   []pair  // outside of dense, sorted by from
-	back  []pair  // the other way, sorted by from
-	bits  []pair  // of a set: each bit of the flavour and of the ABI
-	strip bool    // MPICH error codes
+	low   int64   // the flavour's number for dense[0]
+	dense []int64 // the ABI's numbers
+	far   []pair  // pairs outside of dense, sorted by from
+	back  []pair  // pairs for the reverse direction, sorted by from
+	bits  []pair  // for sets of bits: each bit of the flavour and of the ABI
+	strip bool    // translate MPICH error codes
 }
 
 type pair struct{ from, to int64 }
 
-// dense tables span this many numbers at most.
+// denseSpan is the largest range of numbers in dense.
 const denseSpan = 512
 
 // Translation returns the table of a kind in a flavour. Handles are not
@@ -40,13 +38,13 @@ func Translation(f Flavour, kind Kind) *NumberTable {
 	return t.table
 }
 
-// Each is made when somebody asks: a process has one flavour and few kinds.
+// Tables are made at the first use: a process has one flavour and few kinds.
 var translations [flavourEnd][kindEnd]struct {
 	once  sync.Once
 	table *NumberTable
 }
 
-// IsIdentity reports whether the table leaves all numbers as they are.
+// IsIdentity reports whether the table leaves all numbers unchanged.
 func (t *NumberTable) IsIdentity() bool {
 	return len(t.dense) == 0 && len(t.far) == 0 && len(t.bits) == 0 && !t.strip
 }
@@ -114,9 +112,8 @@ func mapBits(bits []pair, v int64, back bool) int64 {
 	return out | v
 }
 
-// An MPICH error code carries its class in the low bits and above it what
-// went wrong where, with a serial number that differs from run to run. Codes
-// that the program itself added are marked and have no such number.
+// An MPICH error code has its class in the low bits, and above it location and cause of the error, with a serial
+// number that differs between runs. Codes that the program itself added are marked and have no such number.
 const (
 	mpichClassMask  = 0x7f
 	mpichDynamicBit = 0x40000000
@@ -132,7 +129,7 @@ func stripErrorCode(v int64) int64 {
 func makeTable(f Flavour, kind Kind) *NumberTable {
 	t := &NumberTable{}
 	if f == FlavourABI || kind.IsHandle() || kind == KindLimitConstant || kind.IsFile() {
-		return t // a limit is an amount, not an identity
+		return t // limits are amounts and are not translated
 	}
 	var from, extra []pair
 	for _, c := range Constants(kind) {
@@ -164,8 +161,8 @@ func makeTable(f Flavour, kind Kind) *NumberTable {
 	return t
 }
 
-// closePairs completes a partial one-to-one map to one of all integers: the
-// numbers that are only a target become sources of those that are only a source.
+// closePairs extends a partial one-to-one map to all integers: numbers that are only a target become sources,
+// mapped to numbers that are only a source.
 func closePairs(list []pair) []pair {
 	sources, targets := make(map[int64]bool), make(map[int64]bool)
 	var unique []pair
@@ -192,7 +189,7 @@ func closePairs(list []pair) []pair {
 	return unique
 }
 
-// fill puts the pairs near zero into the dense part and the others beside it.
+// fill stores pairs near zero in dense and all others in far.
 func (t *NumberTable) fill(list []pair) {
 	near := func(p pair) bool { return p.from > -denseSpan/2 && p.from < denseSpan/2 }
 	low, high, any := int64(0), int64(0), false

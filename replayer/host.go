@@ -57,12 +57,12 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// host is the MPI of this process.
+// host is the MPI library of this process.
 type host struct {
 	flavour mpi.Flavour
 	library unsafe.Pointer
 	init    unsafe.Pointer // the MPI's own MPI_Init
-	start   time.Time      // when the clock of calls was at began
+	start   time.Time      // start of the clock of calls
 	began   int64
 }
 
@@ -86,7 +86,7 @@ func newHost(libraries []string) (*host, error) {
 	if h.library == nil {
 		return nil, fmt.Errorf("no MPI library could be loaded: %s", strings.Join(problems, "; "))
 	}
-	h.init = h.own("PMPI_Init") // a tracer may answer for MPI_Init
+	h.init = h.own("PMPI_Init") // a tracer may define MPI_Init, too
 	if h.init == nil {
 		return nil, fmt.Errorf("the library %s has no MPI_Init", libraries[0])
 	}
@@ -103,8 +103,7 @@ func newHost(libraries []string) (*host, error) {
 	return h, nil
 }
 
-// awake is how long before a call is due a rank stops sleeping: not at all if the ranks
-// of this node are more than its cores.
+// awake is how long before a call is due a rank stops sleeping: 0 if this node has more ranks than cores.
 func awake() time.Duration {
 	if launch.ReadJobPlace(os.Getenv).LocalRanks > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
 		return 0
@@ -131,14 +130,14 @@ func (h *host) initUnder() {
 	C.under_init(&m)
 }
 
-// own returns what the MPI library itself has under a name.
+// own returns the MPI library's own function of a name.
 func (h *host) own(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	return C.own_find(h.library, c)
 }
 
-// onFiles returns the function that makes calls on files again, or serves that.
+// onFiles returns the function that repeats an I/O call, or a helper for it.
 func onFiles(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
@@ -182,14 +181,14 @@ func (h *host) FunctionAddress(name string) uint64 {
 	return uint64(uintptr(f))
 }
 
-// found is what a program would get by a name.
+// found returns the function that a program would get by a name.
 func (h *host) found(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	return C.find(c)
 }
 
-// HasTool: whoever looks at calls looks at MPI_Init.
+// HasTool reports whether a tracer is in front of the MPI: any tracer defines MPI_Init.
 func (h *host) HasTool() bool {
 	f := h.found("MPI_Init")
 	return f != nil && C.same_object(f, h.init) == 0
@@ -204,7 +203,7 @@ func (h *host) StandInAddress(kind reissue.StandIn) uint64 {
 	return uint64(uintptr(C.under_stand_in(C.int(kind))))
 }
 
-// Both sides have the same structs: a constant below zero would not compile.
+// Go and C have the same structs: otherwise these constants are negative and do not compile.
 const (
 	_ = -(unsafe.Sizeof(replay.Call{}) ^ C.sizeof_struct_call)
 	_ = -(unsafe.Sizeof(replay.RepeatedCall{}) ^ C.sizeof_struct_repeats)
@@ -219,7 +218,7 @@ func (h *host) RepeatCall(c *replay.Call, r *replay.RepeatedCall) {
 // ClockNs is that of calls, which Go has in its times too.
 func (h *host) ClockNs() int64 { return h.began + int64(time.Since(h.start)) }
 
-// Alloc takes address space: a page is memory once it is written to.
+// Alloc reserves address space: a page takes memory once it is written to.
 func (h *host) Alloc(size int64) (uint64, error) {
 	p, _, errno := syscall.Syscall6(syscall.SYS_MMAP, 0, uintptr(size), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE, ^uintptr(0), 0)
@@ -229,7 +228,7 @@ func (h *host) Alloc(size int64) (uint64, error) {
 	return uint64(p), nil
 }
 
-// Free goes by the C library, where an MPI that keeps memory registered looks.
+// Free uses the C library, where an MPI with registered memory notices it.
 func (h *host) Free(addr uint64, size int64) {
 	C.munmap(*(*unsafe.Pointer)(unsafe.Pointer(&addr)), C.size_t(size))
 }
@@ -237,8 +236,7 @@ func (h *host) Free(addr uint64, size int64) {
 // mapFixedNoReplace is MAP_FIXED_NOREPLACE, which package syscall does not have.
 const mapFixedNoReplace = 0x100000
 
-// ReserveAddress takes address space at an address. Kernels before 4.17 take the address for
-// a wish.
+// ReserveAddress reserves address space at an address. Kernels before 4.17 may choose another address.
 func (h *host) ReserveAddress(addr uint64, size int64) error {
 	p, _, errno := syscall.Syscall6(syscall.SYS_MMAP, uintptr(addr), uintptr(size), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE|mapFixedNoReplace, ^uintptr(0), 0)

@@ -115,7 +115,7 @@ func run() error {
 	return p.WriteReport(cfg.Reports)
 }
 
-// probe says which functions the MPI lacks.
+// probe prints which of the functions the MPI lacks.
 func probe(h *host, names []string) error {
 	p := replay.ProbeResult{Flavour: h.flavour.String(), Missing: []string{}}
 	for _, name := range names {

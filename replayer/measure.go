@@ -20,14 +20,14 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// lab has the ranks of this job make experiments, as rank 0 says.
+// lab lets the ranks of this job run experiments that rank 0 chooses.
 type lab struct {
 	rank, size int
-	out        *C.int64_t // outside of Go's memory
+	out        *C.int64_t // memory outside of Go's heap
 	seats      []machine.ProcessorBinding
 }
 
-// Tags of messages that say what is to be done.
+// Tags of messages with instructions.
 const (
 	tagSeat = iota + 1
 	tagTask
@@ -36,9 +36,9 @@ const (
 
 const mostSamples = 1024
 
-// calibration is what a rank of `spoor machine measure` does.
+// calibration is the main function of a rank of `spoor machine measure`.
 func calibration(h *host, task *machine.MeasureTask) error {
-	debug.SetGCPercent(-1) // little is allocated, and nothing is to run beside the measurements
+	debug.SetGCPercent(-1) // little is allocated, and the collector must not disturb the measurements
 	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
 		return fmt.Errorf("MPI_Init returned %d", rc)
 	}
@@ -72,7 +72,7 @@ func (h *host) initialise() error {
 	return nil
 }
 
-// call calls a function of the MPI, or that of a tracer before it.
+// call calls a function of the MPI, or a tracer's wrapper of it.
 func (h *host) call(name string, words ...uint64) int {
 	at, _ := h.Alloc(int64(unsafe.Sizeof(replay.Call{})))
 	c := (*replay.Call)(*(*unsafe.Pointer)(unsafe.Pointer(&at)))
@@ -85,7 +85,7 @@ func (h *host) call(name string, words ...uint64) int {
 	return int(int32(c.Result))
 }
 
-// plain is what a program calls by a name, without the library below tracers.
+// plain returns the function that a program would call by a name, ignoring the library below tracers.
 func (h *host) plain(name string) unsafe.Pointer {
 	if h.HasTool() {
 		if f := h.found(name); f != nil {
@@ -170,7 +170,7 @@ func measured(rc C.int) error {
 	return failedWith("a measured call", rc)
 }
 
-// lead has experiments made and writes down what they say.
+// lead runs the experiments and writes the result.
 func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	if task.TracedCalls > 0 {
 		for _, x := range []machine.Experiment{{Kind: machine.MeasureLocalCalls, InnerRepetitions: task.TracedCalls, Samples: 1}, {Kind: machine.MeasureTalks, ToRank: 1, Bytes: 64, InnerRepetitions: task.TracedCalls}} {
@@ -205,7 +205,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	return result.Write(task.ResultFile)
 }
 
-// local is how long a call takes that does next to nothing, in ns.
+// local measures the duration of a call that does almost nothing, in ns.
 func (l *lab) local() (float64, error) {
 	const calls = 10_000
 	samples, err := l.Run(machine.Experiment{Kind: machine.MeasureLocalCalls, InnerRepetitions: calls, Samples: 5})
@@ -215,7 +215,7 @@ func (l *lab) local() (float64, error) {
 	return float64(slices.Min(samples)) / calls, nil
 }
 
-// library is what the MPI says of itself.
+// library returns MPI_Get_library_version.
 func (l *lab) library(h *host) string {
 	at, err := h.Alloc(1 << 16)
 	if err != nil || h.call("MPI_Get_library_version", at, at+(1<<15)) != 0 {
@@ -226,7 +226,7 @@ func (l *lab) library(h *host) string {
 
 func (l *lab) Seats() []machine.ProcessorBinding { return l.seats }
 
-// Run has all ranks do their part of an experiment.
+// Run lets all ranks do their part of an experiment, and returns the samples.
 func (l *lab) Run(x machine.Experiment) ([]int64, error) {
 	if x.Samples > mostSamples {
 		return nil, fmt.Errorf("%d samples are more than %d", x.Samples, mostSamples)
@@ -252,7 +252,7 @@ func (l *lab) Run(x machine.Experiment) ([]int64, error) {
 	return samples, nil
 }
 
-// experiment is one as C has it, outside of Go's memory.
+// experiment converts an experiment to C, outside of Go's heap.
 func (l *lab) experiment(x machine.Experiment) *C.struct_measure_experiment {
 	e := (*C.struct_measure_experiment)(unsafe.Add(unsafe.Pointer(l.out), -1024))
 	*e = C.struct_measure_experiment{
@@ -262,7 +262,7 @@ func (l *lab) experiment(x machine.Experiment) *C.struct_measure_experiment {
 	return e
 }
 
-// by is the rank that has the samples of an experiment.
+// by returns the rank that takes the samples of an experiment.
 func (l *lab) by(e *C.struct_measure_experiment) int {
 	if machine.ExperimentKind(e.kind) == machine.MeasureCollectives {
 		return 0
@@ -270,7 +270,7 @@ func (l *lab) by(e *C.struct_measure_experiment) int {
 	return int(e.from)
 }
 
-// serve does what rank 0 says, until that says it is over.
+// serve follows the instructions of rank 0 until the end.
 func (l *lab) serve() error {
 	for {
 		e := l.experiment(machine.Experiment{})

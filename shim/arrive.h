@@ -2,7 +2,7 @@
 #ifndef SPOOR_ARRIVE_H
 #define SPOOR_ARRIVE_H
 
-/* The process comes to a call, and leaves it. */
+/* The process enters or leaves a call that waits for all processes. */
 void sp_arrive(const char *call);
 void sp_arrive_end(void);
 

@@ -2,16 +2,16 @@
 #ifndef SPOOR_BIND_H
 #define SPOOR_BIND_H
 
-/* How many libraries that were loaded may have to be looked at. */
+/* How many loaded libraries may still have to be examined. */
 extern int sp_bind_waits;
 
-/* Look at the objects that the program was started with. */
+/* Examine the objects that were loaded at program start. */
 void sp_bind_start(void);
 /* The program is about to load a library. */
 void sp_bind_asked(int flags);
-/* Look at what was loaded since. */
+/* Examine objects loaded since the last call. */
 void sp_bind_look(void);
-/* The same in a call of MPI by a thread that loads libraries. */
+/* sp_bind_look, from an MPI call by a thread that is loading a library. */
 void sp_bind_called(void);
 
 /* dlsym.c: whether a name is one of MPI's. */

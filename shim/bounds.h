@@ -22,15 +22,15 @@
 /* Where main's caller found the stack; the loader's. */
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Above this limit something else may have been mapped where the stack could grow. */
+/* With a larger stack limit other mappings may lie in the range where the stack could grow. */
 #define SP_COMMON_STACK (64ull << 20)
 
-/* What pthread_getattr_np says of the calling thread, if that is the process's first; 0 if it isn't,
-   or if this kernel lays out stacks in another way. */
+/* The stack bounds of the calling thread as pthread_getattr_np returns them, if it is the process's first thread. 0 if
+   it isn't, or if this kernel has another stack layout. */
 static inline int sp_first_stack(uintptr_t *lo, uintptr_t *hi)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), here = (uintptr_t)__builtin_frame_address(0);
-	const char *name = (const char *)getauxval(AT_EXECFN); /* the last thing on the stack but for a word of zeros */
+	const char *name = (const char *)getauxval(AT_EXECFN); /* last on the stack, except for a word of zeros */
 	struct rlimit limit;
 	if (!name || !&__libc_stack_end || syscall(SYS_gettid) != getpid())
 		return 0;
@@ -39,7 +39,7 @@ static inline int sp_first_stack(uintptr_t *lo, uintptr_t *hi)
 		return 0;
 	*hi = ((uintptr_t)__libc_stack_end & -page) + page;
 	*lo = *hi - ((limit.rlim_cur - (top - *hi)) & -page);
-	return here > *lo && here < *hi && *hi <= top; /* after a fork another thread's stack may be the first's */
+	return here > *lo && here < *hi && *hi <= top; /* after a fork the first thread may run on another thread's stack */
 }
 
 /* Where glibc keeps the stack in what it knows of a thread, in words from pthread_self: its lowest
@@ -50,17 +50,17 @@ static inline size_t sp_stack_words(void)
 	const uintptr_t *known = (const uintptr_t *)pthread_self();
 	if (!&__libc_stack_end || syscall(SYS_gettid) != getpid())
 		return 0;
-	for (size_t i = 0; i < 220; i++) /* it knows no less of any version and machine */
+	for (size_t i = 0; i < 220; i++) /* all known versions have at least this many words */
 		if (known[i] == 0 && known[i + 1] == (uintptr_t)__libc_stack_end && known[i + 2] == 0)
 			return i;
 	return 0;
 }
 
-/* What pthread_getattr_np says of the calling thread, if that is not the process's first; 0 if it is, or
-   if it can't be told from the words that sp_stack_words gave. */
+/* The stack bounds of the calling thread as pthread_getattr_np returns them, if it is not the process's first thread.
+   0 if it is, or if the words that sp_stack_words found are unusable. */
 static inline int sp_made_stack(size_t words, uintptr_t *lo, uintptr_t *hi)
 {
-	uintptr_t self = (uintptr_t)pthread_self(); /* which is at the top of the stack that it was made with */
+	uintptr_t self = (uintptr_t)pthread_self(); /* the thread structure is at the top of the thread's stack */
 	const uintptr_t *known = (const uintptr_t *)self + words;
 	if (!words || !known[0] || known[2] >= known[1] || known[1] > UINTPTR_MAX - known[0])
 		return 0;

@@ -6,12 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Which of sp_saved a register of that number is; -1: none that calls keep. */
+/* Index in sp_saved of a register by its DWARF number; -1: not callee-saved. */
 int sp_cfi_kept(uint64_t reg);
-/* Fill in where a function has put its caller's registers, at the instruction before pc; 0 if that is no simple matter. */
+/* Set where a function saved its caller's registers, at the instruction before pc; 0 if the rules are too complex. */
 int sp_cfi_saved(uint64_t pc, const uint8_t *fde, uint64_t function, struct sp_saved *saved);
-/* Fill in the rule of the instruction before pc from the function's FDE; 0 if that is
-   no simple matter. */
+/* Set the rule of the instruction before pc from the function's FDE; 0 if it is too complex. */
 int sp_cfi_rule(uint64_t pc, const uint8_t *fde, uint64_t function, struct sp_rule *rule);
 
 #pragma GCC visibility pop

@@ -6,7 +6,7 @@
 
 /* Write `context` into the process directory. 0 if that failed. */
 int sp_context_write(void);
-/* Note the working folder, before the program may leave it. */
+/* Record the working folder, before the program can change it. */
 void sp_context_folder(void);
 /* How often libraries were loaded and unloaded. */
 uint64_t sp_context_loads(void);

@@ -4,16 +4,16 @@
 
 #include <stdint.h>
 
-/* Where rank 0 has the page that they share; all zero if it has no page. */
+/* Identifies the memory page that rank 0 shares with its host; all zero if there is no page. */
 struct sp_departure {
-	uint64_t token; /* what stands in it */
+	uint64_t token; /* content of the page, to recognise it */
 	int32_t pid, fd;
 };
 
-/* Rank 0 makes the page; others of its host join it. */
+/* Rank 0 makes the page; other ranks of its host map it. */
 void sp_depart_offer(struct sp_departure *d);
 void sp_depart_join(const struct sp_departure *d);
-/* Wait for those who joined, without a call of MPI. */
+/* Wait for all ranks that mapped the page, without calling MPI. */
 void sp_depart(void);
 
 #endif

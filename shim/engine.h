@@ -33,8 +33,7 @@
 enum spoor_flavour { SPOOR_ABI = 0, SPOOR_MPICH = 1, SPOOR_OPENMPI = 2 }; /* mpi.Flavour in Go */
 
 enum spoor_host_flag {
-	SPOOR_ALONE = 1,   /* no world communicator (sessions only): send and recv fail,
-	                      sync and finish are not called, stop saves all */
+	SPOOR_ALONE = 1,   /* no MPI_COMM_WORLD (sessions only): send and recv fail, sync and finish are not called, stop saves everything */
 	SPOOR_SPAWNED = 2, /* this world was started by MPI_Comm_spawn */
 	SPOOR_TSC = 4,     /* ticks are the processor's time stamp counter, not nanoseconds */
 };
@@ -42,8 +41,7 @@ enum spoor_host_flag {
 struct spoor_host {
 	uint32_t abi;  /* SPOOR_ENGINE_ABI */
 	uint32_t size; /* sizeof(struct spoor_host) */
-	const char *dir; /* process directory, absolute, valid until stop; NULL: there is
-	                    no place to save anything, records live in memory alone */
+	const char *dir; /* process directory, absolute, valid until stop; NULL: nothing can be saved, records are in memory only */
 	int32_t rank, ranks; /* in MPI_COMM_WORLD */
 	int32_t flavour; /* enum spoor_flavour */
 	uint32_t flags;  /* enum spoor_host_flag */
@@ -59,16 +57,15 @@ struct spoor_host {
 	   Both sides must give the same length. Messages of one sender don't overtake. */
 	int32_t (*send)(int32_t dest, const void *buf, uint64_t len);
 	int32_t (*recv)(int32_t source, void *buf, uint64_t len);
-	/* Wait, mostly asleep, until a message of source is there; SPOOR_LATE if that takes
-	   longer than anybody alive would need. */
+	/* Wait, mostly asleep, until a message from source is available. SPOOR_LATE after a time in which every live
+	   rank would have sent it. */
 	int32_t (*await)(int32_t source);
-	/* Messages from here on are never taken for those before. */
+	/* Separates messages: later ones are never matched with earlier receives. */
 	void (*apart)(void);
 };
 
 #define SPOOR_LATE (-2)
-/* What finish returns if it worked but there is no trace that has everything: records
-   have to stay. Why was told on rank 0. */
+/* Result of finish if it succeeded, but no complete trace exists: records must stay. Rank 0 has printed the reason. */
 #define SPOOR_KEPT 2
 
 /* The host struct stays valid until stop. */
@@ -81,21 +78,21 @@ int32_t spoor_engine_drain(void);
 /* Collective over the world: compare clocks again, drain, merge, write the trace, and add its wait states. 0 on
    all ranks or on none, save for those that died. */
 int32_t spoor_engine_finish(void);
-/* Save a last checkpoint if finish was not called, release all. */
+/* Save a last checkpoint if finish was not called; release all resources. */
 void spoor_engine_stop(void);
-/* One of the loops and calls that lead to a call, outermost first, and of a loop where its counter is. */
+/* A loop or call on the path to a call; for a loop with the location of its counter. */
 struct spoor_place {
-	uint32_t id; /* of it with all that is before it */
+	uint32_t id; /* identifies it with all places before it */
 	uint8_t loop;
 	uint8_t frame; /* of the stack, 0: innermost */
-	uint8_t in_register; /* of that number in DWARF; else in the frame, at `offset` from its address (CFA) */
+	uint8_t in_register; /* in the register of this DWARF number; else in the frame, at `offset` from its address (CFA) */
 	uint8_t reg;
 	uint64_t order; /* within the code of its function */
 	int32_t offset, step; /* step 0: there is no counter */
-	int32_t add, base; /* more than the round began with; which of the loop's counters it is */
+	int32_t add, base; /* difference to the value at the begin of the iteration; which of the loop's counters it is */
 };
 
-/* The path of a stack of return addresses, innermost first: how many places it has, 0: nothing is known. */
+/* Write the path of a stack of return addresses, innermost first. Returns its number of places; 0: unknown. */
 int32_t spoor_engine_path(const uint64_t *pcs, int32_t n, struct spoor_place *list, int32_t room);
 /* Text of the last failure, without newline; valid until the next call. */
 const char *spoor_engine_error(void);

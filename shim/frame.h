@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 #define RULES 1024   /* kept per thread */
-#define OWN_FRAMES 8 /* at most so many of this library's before the site */
+#define OWN_FRAMES 8 /* largest number of this library's frames before the site */
 #define WORDS (2 * (OWN_FRAMES + SP_MAX_FRAMES))
 #define TOGETHER 4   /* words are compared at a time: a divisor of WORDS */
 
@@ -19,12 +19,12 @@ struct word {
 	uint64_t value;
 };
 
-/* A stack as it was followed. */
+/* A stack walk, recorded so that an unchanged stack need not be followed again. */
 struct walk {
 	uint64_t pc, sp, fp; /* where it began */
 	uint64_t fp_counts;  /* all bits, or none */
 	const void *answer;
-	uint64_t n; /* words read, the last of them as often as to make groups whole */
+	uint64_t n; /* number of words read; the last one is repeated to complete a group */
 	struct word words[WORDS];
 };
 
@@ -39,7 +39,7 @@ struct frame {
 
 enum { FP_REGISTER = 0, FP_NOTED = 1 };
 
-/* Look whether goroutines may call MPI. */
+/* Determine whether goroutines may call MPI. */
 void sp_frame_start(void);
 /* The rule of the instruction before pc. */
 const struct sp_rule *sp_frame_rule(struct sp_rule *rules, uint64_t pc);

@@ -11,28 +11,27 @@
 int sp_talk_open(void);
 void sp_talk_close(void);
 
-/* Blocking; 0, SPOOR_LATE if that takes longer than anybody alive would need, or an MPI
-   error. Both sides give the same length. */
+/* Blocking. Returns 0, an MPI error, or SPOOR_LATE after a time in which every live rank would have answered. Both
+   sides must give the same length. */
 int32_t sp_talk_send(int32_t dest, const void *buf, uint64_t len);
 int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len);
-/* Wait until a message is there: 0, SPOOR_LATE if none came in a long time, or an MPI error. */
+/* Wait until a message from source is available: 0, SPOOR_LATE if none came in a long time, or an MPI error. */
 int32_t sp_talk_await(int32_t source);
-/* Messages from here on, but for votes, are never taken for those before. */
+/* Separates messages, except votes: later ones are never matched with earlier receives. */
 void sp_talk_apart(void);
 
-/* What a rank says when all have to agree. */
+/* A rank's vote in sp_talk_agree, and the result over all ranks. */
 struct sp_vote {
-	uint64_t clock;    /* whose wall clock it reads */
-	int32_t yes;       /* it can go on */
-	int32_t cramped;   /* the lowest rank that has no room to, -1: none */
-	int32_t one_clock; /* all read the same */
+	uint64_t clock;    /* identifies the wall clock that the rank reads */
+	int32_t yes;       /* the rank can continue */
+	int32_t cramped;   /* lowest rank without room to continue; -1: none */
+	int32_t one_clock; /* all ranks read the same wall clock */
 	int32_t unused;
 	struct sp_departure departure; /* of rank 0, at the end */
 };
 
-/* Whether all ranks say yes. Rank 0 then knows who is cramped, all whether there is one clock.
-   At the end of a run no wait is too long: others may still compute, and MPI_Finalize would
-   wait for them as well. */
+/* Whether all ranks vote yes. Rank 0 then knows `cramped`, and all ranks `one_clock`. At the end of a run the wait has
+   no limit: other ranks may still compute, and MPI_Finalize would wait for them as well. */
 int sp_talk_agree(struct sp_vote *vote, int ending);
 /* Wait until all ranks are here. */
 void sp_talk_together(void);

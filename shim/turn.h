@@ -1,4 +1,4 @@
-/* turn.h: which of the loops around a call went round since the call before. */
+/* turn.h: which of the loops around a call began another iteration since the previous call. */
 #ifndef SPOOR_TURN_H
 #define SPOOR_TURN_H
 
@@ -8,9 +8,9 @@
 #pragma GCC visibility push(hidden)
 
 #define SP_TURN_PLACES 256
-#define SP_TURN_LOOPS 32 /* around a call */
+#define SP_TURN_LOOPS 32 /* largest number of loops around a call */
 
-/* The loops and calls that lead to a call, outermost first: what the engine says of a stack. */
+/* The loops and calls that lead to a call, outermost first, as the engine determines them for a stack. */
 struct sp_path {
 	uint32_t n, loops;
 	uint8_t loop[SP_TURN_LOOPS]; /* which of the places are loops */
@@ -24,15 +24,15 @@ int sp_turn_wanted(void);
 struct sp_turns *sp_turn_make(void);
 /* The path of a stack, by its number in the ring; NULL if there is none, or none yet. */
 const struct sp_path *sp_turn_path(struct sp_thread *t, struct sp_turns *x, uint32_t number, const uint64_t *pcs, uint64_t n, int whole);
-/* What is to be told of a call: 0 if it goes on from the one before as the order of the code says, else the number of the
-   loop that went round, counted outwards from the innermost around both, or SP_TURN_UNKNOWN. values are what the loops'
-   counters have; NULL: they could not be read. */
+/* The turn of a call: 0 if the order of the code implies the way from the previous call. Otherwise the number of the
+   loop that began another iteration, counted outwards from 1, the innermost around both calls, or SP_TURN_UNKNOWN. values
+   are the loops' counters; NULL: they could not be read. */
 unsigned sp_turn(struct sp_turns *x, uint32_t number, const struct sp_path *path, const int32_t *values);
-/* Whether the engine was asked for a stack's path. */
+/* Whether the engine was already asked for a stack's path. */
 int sp_turn_asked(const struct sp_turns *x, uint32_t number);
-/* The number of the call before's stack, if there was no engine then that knows its path; 0 if there was. */
+/* Number of the previous call's stack, if its path could not be requested because no engine was loaded yet; else 0. */
 uint32_t sp_turn_awaited(const struct sp_turns *x);
-/* Whatever comes next can't be compared with what was. */
+/* The next call cannot be compared with the previous one. */
 void sp_turn_break(struct sp_turns *x);
 
 #pragma GCC visibility pop

@@ -22,10 +22,10 @@
 #pragma GCC visibility push(hidden)
 
 enum sp_cfa_from {
-	SP_CFA_NONE = 0, /* nothing is known, or it is the outermost frame */
+	SP_CFA_NONE = 0, /* unknown, or the outermost frame */
 	SP_CFA_SP,       /* stack pointer + cfa */
 	SP_CFA_FP,       /* frame pointer + cfa */
-	SP_CFA_AT_FP,    /* what is at frame pointer + cfa: the stack was aligned anew */
+	SP_CFA_AT_FP,    /* the word at frame pointer + cfa: the function realigned its stack */
 };
 
 enum sp_fp_from {
@@ -40,10 +40,10 @@ struct sp_rule {
 	uint64_t pc; /* return address */
 	int32_t cfa, fp, ra; /* the return address is at CFA + ra */
 	uint8_t cfa_from, fp_from;
-	uint8_t guess; /* there are no tables: as code with frame pointers has it */
+	uint8_t guess; /* no tables exist: assumes code with frame pointers */
 };
 
-/* Where a function, stopped at a call, has put its caller's registers. */
+/* Where a function, at a call, has saved its caller's registers. */
 struct sp_saved {
 	uint64_t pc;
 	uint8_t known;
@@ -51,7 +51,7 @@ struct sp_saved {
 	int32_t at[SP_KEPT];
 };
 
-/* Find libgcc's tables; 0 if there are none, and all rules are guesses. */
+/* Find libgcc's tables; 0 if there are none: then all rules are guesses. */
 int sp_unwind_open(void);
 /* The start of the function that a return address is in; 0: not known. */
 uint64_t sp_unwind_function(uint64_t pc);

@@ -12,11 +12,11 @@ import (
 // RankAllocs is the allocation events of a rank's segments.
 type RankAllocs struct {
 	List      []AllocEvent
-	Truncated bool               // later ones are not known, there were too many
-	streams   []*grammar.Grammar // of numbers of List
+	Truncated bool               // true: the recorder dropped later events, there were too many
+	streams   []*grammar.Grammar // by stream: its events in order, as indices of List
 }
 
-// Order yields the allocation events of a stream in order, as numbers of List.
+// Order yields the allocation events of a stream in order, as indices of List.
 func (l *RankAllocs) Order(stream int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if stream >= len(l.streams) {
@@ -30,8 +30,8 @@ func (l *RankAllocs) Order(stream int) iter.Seq[int] {
 	}
 }
 
-// All yields the allocation events of a stream in order, each with the number of calls that had
-// begun.
+// All yields the allocation events of a stream in order, each with the number of calls that the stream had begun
+// before it.
 func (l *RankAllocs) All(stream int) iter.Seq2[uint64, AllocEvent] {
 	return func(yield func(uint64, AllocEvent) bool) {
 		at := uint64(0)
@@ -48,7 +48,7 @@ func (r *Reader) readAllocs() (t *sections.AllocTable, err error) {
 	return r.allocTable(container.SectionAllocs)
 }
 
-// allocTable reads a section of allocation events, or one of its form.
+// allocTable reads a section that has the format of the allocation events.
 func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 	t = &sections.AllocTable{SetOfRank: make(map[int][2]int)}
 	err = r.optional(section, func(w *wire.Reader) {
@@ -72,8 +72,8 @@ func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 	return t, err
 }
 
-// Allocs returns where the segments of the rank's memory begin and end; nil if
-// that is not known, or if its calls used none.
+// Allocs returns where the segments of the rank's memory begin and end. It returns nil if that is unknown, or if no
+// call used a segment.
 func (k *Rank) Allocs() (*RankAllocs, error) {
 	t, err := k.r.allocs()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// anchor has the calls of the first thread where the section when says that the run's columns are. rounds are the rank's iterations, nil if
-// it has none; p is its process, and own whether means are the rank's own.
+// anchor shifts the calls of the first thread to where section when has the run's columns. rounds are the rank's
+// iterations, nil if it has none. p is the rank's process. own reports whether means are the rank's own instead of
+// its class's.
 func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own bool) error {
 	w, err := k.r.When()
 	if err != nil || w == nil || len(w.WidthNs) == 0 {
@@ -28,7 +29,7 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
 		case h.Rank == k.number:
 			c.Computing += float64(h.Ns)
-		case others > 0 && w.RowOf(h.Rank) == row: // that rank's index among them
+		case others > 0 && w.RowOf(h.Rank) == row: // the rank with the highest time is in the same row: its excess is subtracted from the row's other ranks
 			c.Computing -= float64(h.Ns) / float64(others)
 		}
 	}
@@ -45,7 +46,7 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 			at += float64(w.WidthNs[i])
 		}
 		begin := func(iteration uint64) uint64 {
-			if iteration == 0 { // what is computed before the loop is not the first iteration's
+			if iteration == 0 { // computation before the loop does not belong to the first iteration
 				return 2*rounds.Begin(0) + 1
 			}
 			return 2 * rounds.Begin(iteration)
@@ -60,7 +61,7 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 		}
 		spans = append(spans, timeline.Span{HalfStep: 2 * rounds.End, BeginNs: at, Columns: columns[len(columns)-w.ColumnsAfterLoop:]})
 		for i := range spans[1:] {
-			if e := spans[i].ExactTimes; e != nil { // what follows on this rank does so at once
+			if e := spans[i].ExactTimes; e != nil { // the next span on this rank begins right where the exact times end
 				gaps, durations := e.TotalNs()
 				spans[i+1].BeginNs = spans[i].BeginNs + float64(gaps+durations)
 			}
@@ -75,14 +76,15 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 	return nil
 }
 
-// What is far shorter than calls in which ranks wait, and how often a call is made whose time counts there.
+// Limits for short: how much shorter a call must be than calls with wait times, and how many of a rank's calls must
+// be considered.
 const (
 	farShorter = 20
 	leastLong  = 8
 )
 
 // short selects terminals whose calls on average take far less than those that account for most of the rank's time:
-// they do not include waiting.
+// such short calls include no waiting.
 func (k *Rank) short() (func(terminal int) bool, error) {
 	times, err := k.Times()
 	if err != nil {
@@ -98,9 +100,9 @@ func (k *Rank) short() (func(terminal int) bool, error) {
 	return func(t int) bool { return sum > 0 && times[t].Duration.Mean() < weighted/sum/farShorter }, nil
 }
 
-// anchored reports whether calls of a thread can be had where the section when says. They can't if the last one never returned, as that lasts
-// until the process died, which the line of means knows. Where iterations take less than half of the run, calls are rather where means of
-// places have them than in columns of equal times.
+// anchored reports whether calls of a thread can be placed by section when. They cannot if the thread's last call
+// never returned: it lasts until the process died, and only the line of means knows when that was. If iterations
+// take less than half of the run, the means of leaves place calls better than columns of equal times do.
 func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	n := k.Len(stream)
 	if stream > 0 || p.SpanNs == 0 || n == 0 {
@@ -123,8 +125,8 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	return err == nil && last.Return != NeverReturned, err
 }
 
-// KeepsIterationTimes reports whether calls of an iteration of the loop that When is about on the first thread keep their own times on
-// the time line.
+// KeepsIterationTimes reports whether the calls of an iteration have their own times on the time line. The iteration is of the
+// loop in When, on the rank's first thread.
 func (k *Rank) KeepsIterationTimes(iteration uint64) (bool, error) {
 	rounds, err := k.LoopIterations()
 	if err != nil || rounds == nil {
@@ -134,8 +136,8 @@ func (k *Rank) KeepsIterationTimes(iteration uint64) (bool, error) {
 	return err == nil && m.IsExactStep(2*rounds.Begin(iteration)+1), err
 }
 
-// spreadAsides has what the recorder took in the loop where the section when says that it did: the table of processes has the sums, and not
-// where each part of them was.
+// spreadAsides distributes the recorder's time inside the loop by section when. The table of processes has only the
+// sums, without the positions of their parts.
 func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 	w, err := k.r.When()
 	if err != nil {
@@ -158,7 +160,7 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 			whole += other(i)
 		}
 	}
-	if sum > 2*whole || sum == 0 { // the section has no more of it than its levels
+	if sum > 2*whole || sum == 0 { // section when cannot resolve it: it is below the resolution of the levels
 		return list, nil
 	}
 	out := slices.DeleteFunc(slices.Clone(list), inLoop)
@@ -172,17 +174,18 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 	return out, nil
 }
 
-// A single is an iteration that is known better than the column that it is in.
+// A single is an iteration whose times are known better than those of its column.
 type single struct {
 	iteration uint64
-	ns        float64 // that it takes, in the mean of the ranks
-	from      float64 // when it begins on this rank, after it does so in the mean
-	more      float64 // by how much the rank computes longer than in others
-	computing float64 // by the rank, if exact
+	ns        float64 // duration, mean over the ranks
+	from      float64 // how much later it begins on this rank than in the mean over the ranks
+	more      float64 // how much longer the rank computes than in other iterations
+	computing float64 // the rank's computation time, if exact
 	exact     *timeline.ExactTimes
 }
 
-// singles are those of some iterations, in order: the ones whose times were kept, and the slow ones in columns that have several.
+// singles returns the iterations of a range that are known better than their columns, in order: those whose times
+// were kept, and slow ones in columns of several iterations.
 func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []single) {
 	has := func(i uint64) bool {
 		return i < first || i >= last || slices.ContainsFunc(list, func(s single) bool { return s.iteration == i })
@@ -215,14 +218,15 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 	return list
 }
 
-// apart adds the span of iterations that end at a time: one for each that is known better, and those between.
+// apart appends the spans of a column's iterations, which end at the given time: one for each iteration that is
+// known better, and one for each range between these.
 func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
 	list := k.singles(w, rounds, first, last)
 	whole, known, longer, exact := timeline.ComputeTimes{}, 0.0, 0.0, 0.0
 	for _, c := range s.Columns {
 		whole.Add(c)
 	}
-	others := float64(last - first) // that compute what none is known of
+	others := float64(last - first) // iterations whose computation time is known only as a sum
 	for i := range list {
 		known += list[i].ns
 		longer += list[i].more
@@ -236,7 +240,7 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 		return append(spans, s)
 	}
 	rest := max(0, whole.Computing-exact)
-	sure := min(1, rest/max(1, longer)) // iterations that follow each other may both have the same cause
+	sure := min(1, rest/max(1, longer)) // consecutive slow iterations may have the same cause
 	each := max(0, rest-longer) / max(1, others)
 	at := s.BeginNs
 	add := func(from, to uint64, x single) {
@@ -259,7 +263,8 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 	return spans
 }
 
-// longer is by how much the rank computes longer in a slow iteration. The one after it may be slow for the same reason.
+// longer is how much longer the rank computes in a slow iteration. The next iteration may be slow for the same
+// reason.
 func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 	of := func(f *model.WhenFinding) bool {
 		return f.IterationCount == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number
@@ -273,13 +278,13 @@ func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 	return float64(min(f.LongerNs, f.AfterNs))
 }
 
-// anchorLevels is by how many levels sums of columns may be off.
+// anchorLevels is by how many levels the sum of a column may be off.
 const anchorLevels = 0.75
 
-// endRounded is how far the end of a rank, and with that its beginning, may be off besides.
+// endRounded is by how many ns a rank's end, and so its beginning, may be off in addition.
 const endRounded = 1_000_000
 
-// meanStart is when ranks began, in the mean: ns on the run's time line.
+// meanStart returns when ranks began on average, in ns on the run's time line.
 func (r *Reader) meanStart() (ns float64, err error) {
 	table, err := r.procs()
 	if err != nil {

@@ -14,11 +14,11 @@ type Call struct {
 	Terminal       int    // which of the rank's distinct calls; indexes Rank.Times
 	Func           *Function
 	Site           Site
-	Phase          string // that begins with the call; empty: none
-	ThreadFunction *Site  // where the function is that a thread was made for, of its first call; nil: not known, or of a later one
-	Turn           int    // the loop that began another iteration before it; see TurnUnknown
+	Phase          string // the phase that begins with the call; "" if none begins
+	ThreadFunction *Site  // of a thread's first call: the thread's start function; nil: unknown, or a later call
+	Turn           int    // number of the loop that began another iteration before this call; see TurnUnknown
 	Return         int64  // return code in the standard ABI's numbers, NeverReturned or Left
-	Result         Value  // of the few functions that return no code
+	Result         Value  // the return value of the few functions that return no error code
 	Params         []Param
 
 	NewComm *NewComm // of a call that made a communicator
@@ -34,8 +34,8 @@ const TurnUnknown = 255
 // process died.
 const NeverReturned = -1 << 31
 
-// LeftByJump is the return code of a call that the program left by longjmp or an exception. It
-// has lasted up to the last call inside of it, as far as is known.
+// LeftByJump is the return code of a call that the program left by longjmp or an exception. Its duration reaches to the
+// last call inside of it, as far as that is known.
 const LeftByJump = NeverReturned + 1
 
 // Name is the function's name.
@@ -47,15 +47,15 @@ type FunctionSite struct {
 	Site     Site
 }
 
-// WithoutCallers leaves out what is around the site.
+// WithoutCallers returns the function and site without the callers around the site.
 func (f FunctionSite) WithoutCallers() FunctionSite {
 	return FunctionSite{f.Function, f.Site.WithoutCallers()}
 }
 
-// FunctionSite is where the function is called.
+// FunctionSite returns the call's function and call site.
 func (c *Call) FunctionSite() FunctionSite { return FunctionSite{c.Name(), c.Site} }
 
-// Param finds a parameter by name; nil if none.
+// Param finds a parameter by name; it returns nil if the function has none of that name.
 func (c *Call) Param(name string) *Param {
 	for i := range c.Params {
 		if c.Params[i].Name() == name {
@@ -65,8 +65,8 @@ func (c *Call) Param(name string) *Param {
 	return nil
 }
 
-// A Param is one parameter of a call. In is what the program passed, Out what the call gave back. A value that does not
-// exist has type None.
+// A Param is one parameter of a call. In is the value that the program passed, Out the value after the call. A
+// missing value has type None.
 type Param struct {
 	Def     *ParamDef
 	In, Out Value
@@ -78,33 +78,34 @@ func (p *Param) Name() string { return p.Def.Name }
 // Kind is the parameter's kind as calls.txt has it: count, rank, comm, ….
 func (p *Param) Kind() mpi.Kind { return p.Def.Kind }
 
-// What an Array's Num says when there are no elements to look at.
+// Values of an Array's Num if the call has no elements.
 const (
 	ArrayNull           = -1 // NULL
 	ArrayUnweighted     = -2 // MPI_UNWEIGHTED
 	ArrayWeightsEmpty   = -3 // MPI_WEIGHTS_EMPTY
-	ArrayInsignificant  = -4 // not looked at by MPI here
+	ArrayInsignificant  = -4 // MPI ignores the argument in this call
 	ArrayStatusesIgnore = -5 // MPI_STATUSES_IGNORE
 
-	// Of a distinct call alone: the requests are those that a call before left, see signature.LengthFromEarlierCall. In calls of a stream they are there.
+	// Only of a distinct call: the requests are those that an earlier call left in the array, see signature.LengthFromEarlierCall.
+	// Calls of a stream list them.
 	ArrayFromEarlierCall = signature.LengthFromEarlierCall
 )
 
-// UnknownHandle is the number of a handle the recorder had never seen.
+// UnknownHandle is the number of a handle that the recorder never saw created.
 const UnknownHandle = -1
 
 // A Value is one recorded value, decoded.
 type Value struct {
 	Type   Type
 	Null   bool  // String: a null pointer
-	Num    int64 // Int, Handle, Request, Object, FunctionRef; Array: length or special
+	Num    int64 // Int, Handle, Request, Object, FunctionRef: the number; Array: the length or one of the Array… constants
 	ID     int64 // Request: see RequestForm
 	Thread int   // Request: of form RequestForeign
 	Form   RequestForm
 	Text   string
 	Addr   Location
 	Status *StatusValue
-	Site   *Site // FunctionRef: where it is, if known
+	Site   *Site // FunctionRef: address of the function, if known
 	Elems  []Value
 }
 
@@ -125,23 +126,23 @@ const (
 	RequestNull       RequestForm = iota // MPI_REQUEST_NULL
 	RequestOneShot                       // ID: how many one-shot requests the stream made before it
 	RequestPersistent                    // ID: pool id of a persistent request
-	RequestUnknown                       // not seen being made
-	RequestForeign                       // made by Thread, ID of its creations before the call
+	RequestUnknown                       // the recorder did not see its creation
+	RequestForeign                       // created by thread Thread; ID: how many one-shot requests that thread made before
 )
 
-// A StatusForm says what is known of a status.
+// A StatusForm is how the fields of a status are known.
 type StatusForm int64
 
 // The forms of statuses.
 const (
 	StatusAbsent  StatusForm = signature.StatusAbsent // not filled in
 	StatusFilled  StatusForm = signature.StatusFilled
-	StatusIgnored StatusForm = signature.StatusIgnored // the program passed MPI_STATUS_IGNORE; filled in all the same
+	StatusIgnored StatusForm = signature.StatusIgnored // the program passed MPI_STATUS_IGNORE, but the fields are filled in
 	StatusEmpty   StatusForm = signature.StatusEmpty   // of a null or inactive request
 	StatusSend    StatusForm = signature.StatusOfSend  // of a send request: only Cancelled means something
 
-	// Of a distinct call only: the status is that of the receive that made the request, which the call does not record.
-	// In calls of a stream the form is StatusFilled or StatusIgnored.
+	// Only of a distinct call: the status follows from the receive that made the request, and the call does not
+	// record it. In calls of a stream the form is StatusFilled or StatusIgnored.
 	StatusPosted        StatusForm = signature.StatusPosted
 	StatusPostedIgnored StatusForm = signature.StatusPostedIgnored
 )
@@ -151,7 +152,7 @@ type StatusValue struct {
 	Form      StatusForm
 	Source    int64
 	Tag       int64
-	Count     int64 // bytes, -1 undefined
+	Count     int64 // bytes; -1: undefined
 	Cancelled bool
 	Error     int64
 	HasError  bool // Error was recorded: the call returned MPI_ERR_IN_STATUS
@@ -161,25 +162,25 @@ type StatusValue struct {
 // (MPI_ERR_PENDING). A nil status is of a request that has completed.
 func (s *StatusValue) Pending() bool { return s != nil && s.HasError && s.Error == mpi.ErrPending }
 
-// NewComm says what is known of a communicator when it is made.
+// NewComm is what the recorder knew of a communicator at its creation.
 type NewComm struct {
-	Ordinal      int64 // how many like it were made from the same parent before
+	Ordinal      int64 // how many communicators were made before from the same parent in the same way
 	Leader       int64 // world rank of its rank 0, -1 if outside this world
-	Rank         int64 // of the calling process
+	Rank         int64 // rank of the calling process in it
 	Size         int64
-	RemoteLeader int64 // world rank of the remote group's rank 0, -1 none
-	RemoteSize   int64 // 0 of an intracommunicator
-	MembersHash  int64 // of the member list, if made from a group; else 0
+	RemoteLeader int64 // world rank of the remote group's rank 0; -1: none
+	RemoteSize   int64 // 0: an intracommunicator
+	MembersHash  int64 // hash of the member list if made from a group; else 0
 }
 
-// Offsets of a new communicator's or datatype's sizes in a signature, counted from Positions.MadeValues.
+// Positions of a new communicator's or datatype's sizes in a signature, relative to Positions.MadeValues.
 const (
 	NewCommSize       = signature.CommSize
 	NewCommRemoteSize = signature.CommRemoteSize
 	NewTypeSize       = signature.TypeSize
 )
 
-// NewType says what is known of a datatype when it is made; -1s if unknown.
+// NewType is what the recorder knew of a datatype at its creation; unknown fields are -1.
 type NewType struct {
 	Size, LowerBound, Extent, TrueLowerBound, TrueExtent int64
 }

@@ -14,38 +14,38 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// AttachedValue is what was attached to a call under a name.
+// AttachedValue is what a plugin or counter attached to a call under one name.
 type AttachedValue struct {
 	Name string
-	// IsExact says that the call's own number is known: Number, the sum if there are Count. Else
-	// Count and Sum are the mean of the rank's calls at its place in the structure; see Leaves.AttachedValues.
+	// IsExact reports whether the call's own numbers are known. If so, Number is their sum and Count how many there
+	// are. Otherwise Count and Sum are means over the rank's calls at the same leaf; see Leaves.AttachedValues.
 	IsExact bool
 	Number  int64
 	LeafValue
 }
 
-// ValueCursor yields the values that a plugin attached to the calls of a stream, in order: exact ones if the trace has
-// the time of each call, else the means of the leaf.
+// ValueCursor yields the values attached to the calls of a stream, in order: exact ones if the trace has the time of
+// each call, else the means of the leaf.
 type ValueCursor struct {
 	k      *Rank
 	stream int
-	list   []AttachedValue // of the last call asked for
-	ahead  uint64          // the next call of visits
+	list   []AttachedValue // result of the last At
+	ahead  uint64          // the next call that visits yields
 
-	// Where calls have their own.
+	// The following fields are used if each call has values of its own.
 	s       *timeline.SeriesTimes
-	numbers []series.AttachedNumbers // of block
+	numbers []series.AttachedNumbers // of the current block
 	names   []string
-	order   []int  // numbers of names in alphabetical order
-	first   uint64 // call of numbers
-	end     uint64 // of these
+	order   []int  // indices of the names in alphabetical order
+	first   uint64 // first call of numbers
+	end     uint64 // the call after the last of numbers
 
-	// Where places have.
+	// Used if only leaves have values.
 	visits LeafCursor
 	leaf   [][]AttachedValue
 }
 
-// ValueCursor returns what was attached to the calls of a stream.
+// ValueCursor returns the values attached to the calls of a stream.
 func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
 	l := &ValueCursor{k: k, stream: stream}
 	s, err := k.openSeries()
@@ -116,7 +116,8 @@ func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
 	return l.list, nil
 }
 
-// checkCallValues decodes what was attached to each call of a rank, and compares the sums with what else is known of them.
+// checkCallValues decodes the values attached to each call of a rank, and compares their sums with the rank's
+// totals.
 func (k *Rank) checkCallValues() error {
 	s, err := k.openSeries()
 	if err != nil || s == nil || len(s.Names()) == 0 {
@@ -159,9 +160,8 @@ func (r *Reader) readValues() (v *sections.AttachedValues, err error) {
 	return v, err
 }
 
-// AttachedNames returns the names under which numbers were attached to calls, by a
-// plugin or by counters, in alphabetical order. A counter's numbers are what it
-// counted between the thread's call before and the call.
+// AttachedNames returns the names under which plugins or counters attached numbers to calls, in alphabetical order. A
+// counter's number is what it counted since the thread's previous call.
 func (r *Reader) AttachedNames() ([]string, error) {
 	v, err := r.values()
 	if err != nil {
@@ -170,10 +170,9 @@ func (r *Reader) AttachedNames() ([]string, error) {
 	return slices.Clone(v.Names), nil
 }
 
-// AttachedStats returns what was attached to the calls of a class, over all of its ranks:
-// for each of ValueNames, by terminal. Calls of the same function from the same
-// place share one summary: the first of their terminals has it, those of the
-// others are empty.
+// AttachedStats returns summaries of the values attached to the calls of a class, over all of its ranks: for each name, by
+// terminal. Calls of the same function from the same site share one summary: the first of their terminals has it,
+// the summaries of the others are empty.
 func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
 	v, err := r.values()
 	if err != nil || len(v.Names) == 0 {
@@ -195,11 +194,11 @@ func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
 	return m, nil
 }
 
-// AttachedStats returns what was attached to the calls of the rank's class.
+// AttachedStats returns the values attached to the calls of the rank's class.
 func (k *Rank) AttachedStats() (map[string][]ValueStat, error) { return k.r.AttachedStats(k.nclass) }
 
-// AttachedStatsOf returns the summaries of a terminal by name, found at the first
-// terminal with its function and place.
+// AttachedStatsOf returns a terminal's summaries by name. They are stored with the first terminal of the same function and
+// site.
 func (k *Rank) AttachedStatsOf(terminal int) (map[string]ValueStat, error) {
 	all, err := k.AttachedStats()
 	if err != nil || len(all) == 0 {

@@ -9,23 +9,22 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 )
 
-// Check goes through a whole trace and returns the first thing that is wrong
-// with it. It is stricter than reading: everything is decoded, for every rank,
-// and numbers that have to agree are compared.
+// Check decodes a whole trace and returns the first error that it finds. It is stricter than reading: it decodes
+// everything for every rank, and compares numbers that must agree.
 func Check(r *Reader) error {
 	_, err := CheckRanks(r)
 	return err
 }
 
-// A few bytes may say that a million ranks made a thousand distinct calls each. Calls are
-// looked at on all ranks as far as that takes time like the file's other bytes.
+// A few bytes of a damaged file may claim that a million ranks made a thousand distinct calls each. Therefore the
+// number of decoded calls is limited in proportion to the file's size.
 const (
-	checkEach  = 64      // distinct calls of ranks for each byte
+	checkEach  = 64      // distinct calls decoded per byte of the file, over all ranks
 	checkSlack = 1 << 18 // plus this many calls
 )
 
-// CheckRanks does the same and returns on how many ranks distinct calls were looked at: all
-// that left a track, unless that takes too long for the file's size. Then they are spread evenly over each class.
+// CheckRanks is Check that also returns on how many ranks it decoded distinct calls. These are all ranks with a
+// track, unless that takes too long for the file's size. Then they are spread evenly over each class.
 func CheckRanks(r *Reader) (ranks int, err error) {
 	if err := r.checkTables(); err != nil {
 		return 0, err
@@ -41,7 +40,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 		}
 		calls += int64(members) * int64(len(c.Terminals)+1)
 	}
-	each := 1 + int32(calls/(checkEach*size+checkSlack)) // the first of this many members of a class is checked
+	each := 1 + int32(calls/(checkEach*size+checkSlack)) // every each-th member of a class is checked
 	places := r.places()
 	for rank, n := range places.Class {
 		if n < 0 || places.Index[rank]%each > 0 && int(places.Index[rank]) != r.members[n]-1 {
@@ -56,7 +55,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 	return ranks, err
 }
 
-// checkTables goes through what isn't of single ranks.
+// checkTables checks the sections that do not belong to single ranks.
 func (r *Reader) checkTables() error {
 	if err := r.checkTimeless(); err != nil {
 		return err
@@ -218,7 +217,7 @@ func (r *Reader) checkClass(n int) error {
 	return nil
 }
 
-// checkSpread holds the totals of a class's ranks against their mean.
+// checkSpread compares the totals of a class's ranks with their mean.
 func checkSpread(s Spread) error {
 	if m := s.Mean(); s.Ranks > 0 && (float64(s.Min) > m+1 || float64(s.Max) < m-1) {
 		return fmt.Errorf("ranks' totals from %d to %d have the mean %.0f", s.Min, s.Max, m)
@@ -254,7 +253,7 @@ func (r *Reader) checkRank(rank int) error {
 	return k.checkSeries()
 }
 
-// checkCall looks at values that decode but make no sense.
+// checkCall finds values that decode but are impossible.
 func checkCall(c *Call) error {
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -272,7 +271,7 @@ func checkCall(c *Call) error {
 
 func checkValue(v *Value) error {
 	switch v.Type {
-	case TypeNone, TypeInt, TypeTime, TypeRequest, TypeObject, TypeFunctionRef, TypeString, TypeStatus: // any number is possible
+	case TypeNone, TypeInt, TypeTime, TypeRequest, TypeObject, TypeFunctionRef, TypeString, TypeStatus: // every number is valid
 	case TypeHandle:
 		if v.Num < UnknownHandle {
 			return fmt.Errorf("handle %d", v.Num)

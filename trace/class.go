@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// common returns what the ranks of a class have in common.
+// common returns the decoded common part of a class's ranks.
 func (r *Reader) common(t *tables, n int) (c sections.ClassCommon, err error) {
 	if t.together != nil {
 		return t.together[n], nil
@@ -18,7 +18,7 @@ func (r *Reader) common(t *tables, n int) (c sections.ClassCommon, err error) {
 	return c, err
 }
 
-// classAt decodes a class, once.
+// classAt returns a class, decoded at the first use.
 func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
 	return c, nil
 }
 
-// readColumns reads what differs among the ranks of a class with these signatures.
+// readColumns reads the values that differ between the ranks of a class. sigs are the signatures of its terminals.
 func (r *Reader) readColumns(w *wire.Reader, c *sections.ClassReader, t *tables, sigs []int) {
 	for range c.VaryingCounts {
 		c.Counts = append(c.Counts, column.DecodeSeq(w, c.Ranks))

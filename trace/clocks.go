@@ -13,9 +13,8 @@ func (r *Reader) readClocks() (t *sections.ClockTable, err error) {
 	return t, err
 }
 
-// Clocks returns the clocks of the run, that of rank 0 first. It is empty if all
-// ranks ran on one host, or if clocks were not compared since the run did not end in
-// MPI_Finalize. Several hosts with one kernel have one clock.
+// Clocks returns the clocks of the run, rank 0's first. It is empty if all ranks ran on one host, or if the run did
+// not reach MPI_Finalize, where clocks are compared. Hosts with one kernel share a clock.
 func (r *Reader) Clocks() ([]Clock, error) {
 	t, err := r.clocks()
 	if err != nil {
@@ -24,8 +23,8 @@ func (r *Reader) Clocks() ([]Clock, error) {
 	return t.List, nil
 }
 
-// Clock returns how the rank's clock relates to rank 0's: the zero value if it is
-// the same, or if they were not compared. Processes have times of their own clocks.
+// Clock returns how the rank's clock relates to rank 0's. It is the zero value if both have the same clock, or if
+// clocks were not compared. Times in Process are on the rank's own clock.
 func (k *Rank) Clock() (Clock, error) { return k.r.clockOf(k.number) }
 
 func (r *Reader) clockOf(rank int) (Clock, error) {
@@ -36,7 +35,7 @@ func (r *Reader) clockOf(rank int) (Clock, error) {
 	return t.List[t.ClockOfRank[rank]], nil
 }
 
-// line returns the rank's.
+// line returns the rank's clock as a timeline uses it.
 func (k *Rank) line() (l timeline.Clock, err error) {
 	if l.Clock, err = k.Clock(); err != nil {
 		return l, err
@@ -45,8 +44,8 @@ func (k *Rank) line() (l timeline.Clock, err error) {
 	return l, err
 }
 
-// findOrigin finds where the time line begins, the first call of the first rank that left a
-// track: ns since 1970 on rank 0's clock.
+// findOrigin returns the origin of the time line in ns since 1970 on rank 0's clock: the first call of the first
+// rank that has a track.
 func (r *Reader) findOrigin() (int64, error) {
 	for rank, c := range r.places().Class {
 		if c < 0 {
@@ -66,8 +65,8 @@ func (r *Reader) findOrigin() (int64, error) {
 	return 0, nil
 }
 
-// began is when the rank's first call began, on its own clock: as its times have it if each
-// call has its own, else as the table of processes does, which is rounded.
+// began returns when the rank's first call began, on the rank's own clock. It is exact if the trace has the time of
+// each call, else the rounded time in the table of processes.
 func (k *Rank) began() (int64, error) {
 	s, err := k.openSeries()
 	if err != nil {

@@ -34,8 +34,8 @@ func (r *Reader) readCode() (c *Code, err error) {
 	return c, nil
 }
 
-// AddCode writes a section with the structure of the program's machine code into a trace file, and replaces the one
-// that is there. Its contexts number the sites of from: this trace, or one with these calls and others.
+// AddCode writes the section with the program's code structure into a trace file, replacing an existing one.
+// Contexts in c use the site numbers of from: this trace, or one that has these calls among others.
 func AddCode(path string, c *Code, from *Reader) error {
 	b, err := encodedCode(path, c, from)
 	if err == nil {
@@ -49,7 +49,7 @@ func AddCode(path string, c *Code, from *Reader) error {
 	return nil
 }
 
-// encodedCode is the section with the contexts that there are in a file.
+// encodedCode returns the encoded section, limited to the contexts whose calls occur in the file at path.
 func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 	r := from
 	if path != from.Name() {
@@ -82,7 +82,7 @@ func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 	return sections.AppendCode(&out, sections.CodeCalls(own.sigs, own.sites, r.byID), nil), nil
 }
 
-// framesOf returns a key of a site that holds across traces: its frames and turn.
+// framesOf returns a key for a site that is the same in all traces: its frames and turn.
 func framesOf(t *sections.SiteTable, n int) string {
 	b := fmt.Append(nil, t.Turns[n], " ")
 	for _, f := range t.List[n].Frames() {
@@ -91,7 +91,7 @@ func framesOf(t *sections.SiteTable, n int) string {
 	return string(b)
 }
 
-// rewrite puts a file in the place of another that is made of it.
+// rewrite replaces a file by one that write makes from the old content.
 func rewrite(path string, write func(w io.Writer, src io.ReaderAt, size int64) error) error {
 	src, err := os.Open(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func rewrite(path string, write func(w io.Writer, src io.ReaderAt, size int64) e
 	return drafted(path, info.Mode().Perm(), true, func(w io.Writer) error { return write(w, src, info.Size()) })
 }
 
-// drafted writes a file that appears under its name when it is complete.
+// drafted writes a file under a temporary name, and renames it when it is complete.
 func drafted(path string, mode os.FileMode, overwrite bool, write func(w io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+sections.DraftPattern)
 	if err != nil {
@@ -125,5 +125,5 @@ func drafted(path string, mode os.FileMode, overwrite bool, write func(w io.Writ
 	return sections.Rename(f.Name(), path, overwrite)
 }
 
-// Code returns what the program's machine code says of its calls; nil if the trace doesn't have that. Don't change it.
+// Code returns the structure of the program's machine code; nil if the trace has none. Don't change it.
 func (r *Reader) Code() (*Code, error) { return r.code() }

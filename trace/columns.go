@@ -10,8 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// Columns gives the values of a class's distinct calls as functions of the rank, one value at a time. Sums over
-// thousands of ranks then need not decode each rank's calls. Values are numbered as in Rank.Signature. It is safe for
+// Columns gives the values of a class's distinct calls as functions of the rank, one value at a time. With it, sums
+// over thousands of ranks do not decode each rank's calls. Values are numbered as in Rank.Signature. It is safe for
 // concurrent use.
 type Columns struct {
 	c     *sections.ClassReader
@@ -19,11 +19,10 @@ type Columns struct {
 	size  int64
 	sums  []*summed // by terminal, nil if it has none
 	row   atomic.Pointer[row]
-	kinds []atomic.Pointer[[]valueKind] // by terminal, nil if nobody asked yet
+	kinds []atomic.Pointer[[]valueKind] // by terminal, nil before the first use
 }
 
-// A valueKind says how a value is stored: its form, and which of the terminal's sequences it has if
-// the form has one.
+// A valueKind is how a value is stored: its form and, if the form needs a sequence, which one of the terminal's.
 type valueKind struct {
 	kind column.Kind
 	seq  int32
@@ -47,15 +46,15 @@ func (r *Reader) Columns(class int) (*Columns, error) {
 // Ranks returns the class's ranks in rising order; don't change them.
 func (x *Columns) Ranks() []int { return x.ranks }
 
-// CountsVary reports whether ranks of the class repeat parts of their streams
-// unequally often, so that Rank.Counts and loops differ between them.
+// CountsVary reports whether repetition counts differ between ranks of the class. Then Rank.Counts and trip counts of
+// loops differ, too.
 func (x *Columns) CountsVary() bool { return len(x.c.VaryingCounts) > 0 }
 
 // Width returns how many values a terminal has.
 func (x *Columns) Width(terminal int) int { return x.c.Terminals[terminal].Group.ValueCount }
 
-// kindsOf returns how the values of a terminal are stored. To count sequences for each value anew would
-// take the square of the width.
+// kindsOf returns how the values of a terminal are stored. It is cached: counting the sequences again for each
+// value would take time quadratic in the width.
 func (x *Columns) kindsOf(terminal int) []valueKind {
 	if known := x.kinds[terminal].Load(); known != nil {
 		return *known
@@ -99,7 +98,7 @@ func (x *Columns) At(terminal, value, member int) int64 {
 	return x.stored(terminal, value, member)
 }
 
-// stored is At of a value that is not left out.
+// stored is At for a value that has a column.
 func (x *Columns) stored(terminal, value, member int) int64 {
 	v := x.value(terminal, value)
 	return v.At(member, int64(x.ranks[member]), x.size)
@@ -119,7 +118,8 @@ func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
 	}
 }
 
-// Uniform returns a value and true if it is found the same on all ranks of the class without a look at each.
+// Uniform returns a value and true if all ranks of the class have it, as far as that shows without evaluating each
+// rank.
 func (x *Columns) Uniform(terminal, value int) (int64, bool) {
 	if x.sums[terminal].has(value) && !x.AllUniform(terminal) || !x.constant(terminal, value) {
 		return 0, false
@@ -127,7 +127,7 @@ func (x *Columns) Uniform(terminal, value int) (int64, bool) {
 	return x.At(terminal, value, 0), true
 }
 
-// constant reports whether a value is stored as one that is the same on all ranks.
+// constant reports whether a value is stored as a constant over all ranks.
 func (x *Columns) constant(terminal, value int) bool {
 	return x.kindsOf(terminal)[value].kind == column.KindConst || len(x.ranks) == 1
 }
@@ -142,9 +142,9 @@ func (x *Columns) AllUniform(terminal int) bool {
 	return true
 }
 
-// Formula renders a value as a function of the rank, such as "(rank-1) mod 8". Where the formula holds for
-// most ranks only, others are the values it misses, in rising order. The formula is empty if the values
-// have none.
+// Formula renders a value as a function of the rank, such as "(rank-1) mod 8". If the formula holds for most ranks
+// only, others are the values of the remaining ranks, in rising order. The formula is empty if the values have
+// none.
 func (x *Columns) Formula(terminal, value int) (formula string, others []int64) {
 	if v, ok := x.Uniform(terminal, value); ok {
 		return fmt.Sprint(v), nil
@@ -180,7 +180,7 @@ func (x *Columns) Formula(terminal, value int) (formula string, others []int64) 
 	return formula, others
 }
 
-// commonShift returns the most frequent distance of a value from the rank.
+// commonShift returns the most frequent difference between a value and the rank.
 func (x *Columns) commonShift(terminal, value int) (shift int64) {
 	seen := make(map[int64]int)
 	x.Each(terminal, value, func(member int, v int64) {
@@ -195,10 +195,10 @@ func (x *Columns) commonShift(terminal, value int) (shift int64) {
 // Positions are the indices of values in a signature; -1: the signature has no such value.
 type Positions struct {
 	Params     []ParamPositions
-	MadeValues int // what is known of a communicator or datatype that the call made, see NewCommSize
+	MadeValues int // first of the properties of a new communicator or datatype, see NewCommSize
 }
 
-// ParamPositions says where the values of a parameter begin.
+// ParamPositions holds the indices where a parameter's values begin.
 type ParamPositions struct{ In, Out int }
 
 // Positions returns the indices of a terminal's values.

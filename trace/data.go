@@ -5,7 +5,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Plain data that readers return; package model describes it.
+// Plain data that readers return, defined in package model.
 type (
 	Function  = model.Function
 	ParamDef  = model.ParamDef
@@ -74,7 +74,7 @@ type (
 	LoopEntries = model.LoopEntries
 )
 
-// Why it isn't known who waited for whom.
+// Reasons why wait states are unknown.
 const (
 	WaitsKnown           = model.WaitsKnown
 	WaitsTooLong         = model.WaitsTooLong
@@ -156,10 +156,10 @@ const (
 	SpecialBufferAutomatic = model.SpecialBufferAutomatic
 )
 
-// NoPreviousPlace is a Histogram's From where a thread's first call is; others are places.
+// NoPreviousPlace is the value of Histogram.PreviousPlace for a thread's first call, which has no call before it.
 const NoPreviousPlace = model.NoPreviousPlace
 
-// The kinds of vertices of Code, and ways that aren't rounds.
+// The kinds of vertices of Code, and the values of Way that are not loops.
 const (
 	FunctionVertex = model.FunctionVertex
 	LoopVertex     = model.LoopVertex
@@ -189,18 +189,17 @@ const (
 const (
 	// MaxRanks bounds the number of ranks of a trace.
 	MaxRanks = model.MaxRanks
-	// FirstLocal is the number of a rank's first own handle.
+	// FirstLocal is the lowest number of a handle that a rank created itself.
 	FirstLocal = model.FirstLocal
-	// AsidesAnywhere is the Call of an Aside that was spent here and there.
+	// AsidesAnywhere is the Call of an Aside whose position is unknown: it sums up many short intervals.
 	AsidesAnywhere = model.AsidesAnywhere
-	// SumError is how far the sum of a Stat, or of a Spread, may be from the true one, as a part of
-	// it. Sums of all calls of a class are nearer.
+	// SumError is the relative error of the sum of a Stat or Spread. The sum over all calls of a class is more
+	// accurate.
 	SumError = sections.SumError
-	// MinPool is how many calls of a class that differ in nothing but values share
-	// one summary of their times.
+	// MinPool is from how many calls of a class on, which differ in values only, they share one summary of their
+	// times.
 	MinPool = sections.MinPoolSize
 )
 
-// RoundingError is how far a duration of a process may be from the true one, in a trace of so
-// many ranks.
+// RoundingError returns the rounding error of a process's duration in ns, in a trace of the given number of ranks.
 func RoundingError(ns int64, ranks int) int64 { return sections.RoundingError(ns, ranks) }

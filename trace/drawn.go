@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// SyntheticLoops returns the families of loops whose numbers of rounds are drawn from a distribution: the calls of the trace are
-// none that the run had to make. It is nil of a trace that has all as it was.
+// SyntheticLoops returns the families of loops with synthetic trip counts: their iterations are not those of the recorded
+// run. It is nil if the trace has none.
 func (r *Reader) SyntheticLoops() ([]SyntheticLoops, error) {
 	d, err := r.drawn()
 	if d == nil {
@@ -17,7 +17,7 @@ func (r *Reader) SyntheticLoops() ([]SyntheticLoops, error) {
 	return d.Families, nil
 }
 
-// SyntheticSeed is what the numbers of rounds are drawn with.
+// SyntheticSeed returns the seed of the synthetic trip counts.
 func (r *Reader) SyntheticSeed() (uint64, error) {
 	d, err := r.drawn()
 	if d == nil {
@@ -34,7 +34,7 @@ func (r *Reader) readDrawn() (d *grammar.SyntheticCounts, err error) {
 	return d, nil
 }
 
-// SyntheticLoopsOf returns the number, in Drawn, of the family of loops that a distinct call is in; -1: of none.
+// SyntheticLoopsOf returns the index in Drawn of the loop family that contains a distinct call; -1: no family does.
 func (k *Rank) SyntheticLoopsOf(terminal int) int {
 	if k.class.SyntheticFamily == nil {
 		return -1
@@ -42,20 +42,21 @@ func (k *Rank) SyntheticLoopsOf(terminal int) int {
 	return k.class.SyntheticFamily[terminal] - 1
 }
 
-// MergedSizes returns the sizes that were merged to make the trace smaller; nil of a trace that has all as they were.
+// MergedSizes returns the families of message sizes that were merged to make the trace smaller; nil if all sizes are
+// original.
 func (r *Reader) MergedSizes() (list []MergedSizes, err error) {
 	err = r.optional(container.SectionMergedSizes, func(w *wire.Reader) { list = sections.DecodeMergedSizes(w, r.ranks.Ranks) })
 	return list, err
 }
 
-// SyntheticMessages returns the families of messages whose partners, sizes and tags were drawn when the trace was made: calls that
-// send and receive these are none that the run made. It is nil of a trace that has all as it was.
+// SyntheticMessages returns the families of messages with synthetic partners, sizes and tags. The run did not make the calls
+// that send and receive these. It is nil if all messages are original.
 func (r *Reader) SyntheticMessages() (list []SyntheticMessages, err error) {
 	err = r.optional(container.SectionSyntheticMessages, func(w *wire.Reader) { list = sections.DecodeSyntheticMessages(w, r.ranks.Ranks) })
 	return list, err
 }
 
-// SyntheticFamilyOf returns which of the families a call's message is of, nil if it is of none.
+// SyntheticFamilyOf returns the family that contains a call's message, nil if none does.
 func SyntheticFamilyOf(list []SyntheticMessages, c *Call) *SyntheticMessages {
 	if len(list) == 0 {
 		return nil

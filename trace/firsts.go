@@ -9,18 +9,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// FirstCalls are calls from one call site whose first call on each of some ranks took far longer than the later ones,
-// or followed far longer computation. Times are means in nanoseconds.
+// FirstCalls are calls from one call site whose first call on each of some ranks differs from the later ones: it
+// took far longer, or followed far longer computation. Times are means in nanoseconds.
 type FirstCalls struct {
 	FunctionSite
 	Ranks         int
-	Calls         uint64 // of each rank, the first one included; of the rank that made most
+	Calls         uint64 // number of calls on one rank, the first one included; the largest over the ranks
 	Gap, Duration [2]float64
-	// LoopEntries is how many of the calls enter a loop, the first one included: Gap is before these. 0: it begins none.
+	// LoopEntries is how many of the calls enter a loop, the first one included; Gap then covers only the gaps before
+	// these calls. 0: the calls do not begin a loop.
 	LoopEntries uint64
 }
 
-// FirstCalls returns those that the trace knows of, those of most ranks first. Each Gap and Duration is that of the first call, then the mean of the later ones.
+// FirstCalls returns the call sites with unusual first calls, those of most ranks first. Gap and Duration have two
+// elements: the value of the first call, and the mean of the later ones.
 func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 	if !r.hasSection(container.SectionFirstCalls) {
 		return nil, nil
@@ -80,13 +82,13 @@ func (f *FirstCalls) join(o *FirstCalls) {
 	f.Ranks, f.Calls, f.LoopEntries = f.Ranks+o.Ranks, max(f.Calls, o.Calls), max(f.LoopEntries, o.LoopEntries)
 }
 
-// hasFirsts reports whether there are any of a class.
+// hasFirsts reports whether a class has unusually long first calls.
 func (r *Reader) hasFirsts(class int) (bool, error) {
 	blobs, err := r.byClass(container.SectionFirstCalls)
 	return err == nil && len(blobs[class]) > 0, err
 }
 
-// firsts returns the first calls of a class that took far longer than those after them.
+// firsts returns the first calls of a class that took far longer than the later ones.
 func (r *Reader) firsts(class, leaves int) (list []sections.FirstTimes, err error) {
 	blobs, err := r.byClass(container.SectionFirstCalls)
 	if err != nil || len(blobs[class]) == 0 {

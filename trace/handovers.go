@@ -13,8 +13,8 @@ func (r *Reader) readHandovers() (*sections.AllocTable, error) {
 	return r.allocTable(container.SectionHandovers)
 }
 
-// Handovers returns the objects that a stream has from others, in the order of its calls. A trace of an old release, or
-// one that no recorder made, has none.
+// Handovers returns the objects that a stream received from other threads, in the order of its calls. It is empty
+// if the trace is from an old release, or no recorder made it.
 func (k *Rank) Handovers(stream int) ([]Handover, error) {
 	t, err := k.r.handovers()
 	if err != nil {
@@ -36,7 +36,7 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 		index += uint64(e.Calls.At(at[1]))
 		made[maker] += uint64(e.Size.At(at[1]))
 		if kind >= len(model.HandoverKinds) || maker >= k.Streams() || made[maker] >= k.Len(maker) || index >= k.Len(stream) || len(list) == maxHandovers {
-			break // of a damaged file
+			break // the file is damaged
 		}
 		name := model.HandoverKinds[kind]
 		if name != mpi.KindRequest {
@@ -47,10 +47,10 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 	return list, nil
 }
 
-// maxHandovers bounds what is held in memory of a stream.
+// maxHandovers limits how many handovers of a stream are kept in memory.
 const maxHandovers = 1 << 22
 
-// SameHandovers reports whether streams of ranks have the same objects from others at the same calls.
+// SameHandovers reports whether the streams of all given ranks received the same objects at the same calls.
 func (r *Reader) SameHandovers(ranks []int) (bool, error) {
 	t, err := r.handovers()
 	if err != nil || len(t.Sets) == 0 {

@@ -8,18 +8,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 
-// A Histogram is the times of the calls of some terminals of a class, of all its
-// ranks, in nanoseconds: those of one terminal, or of all with its function and site
-// that have no histogram of their own.
+// A Histogram is the times of calls in nanoseconds, over all ranks of a class. It covers one terminal, or all
+// terminals of the same function and site that have no histogram of their own.
 type Histogram struct {
 	Terminal int
-	// PreviousPlace is the place of the call before these, or FromStart. Places are pairs of function and site, numbered from 0
-	// in the order in which the class's terminals first have them; see Reader.TerminalPlaces.
+	// PreviousPlace is the place of the previous call, or FromStart. A place is a pair of function and site. Places are
+	// numbered from 0 by the first terminal that has them; see Reader.TerminalPlaces.
 	PreviousPlace int
 	Duration, Gap Hist
 }
 
-// A Hist is a histogram whose bins follow the data.
+// A Hist is a histogram with bin bounds that adapt to the samples.
 type Hist interface {
 	Bins() []HistBin // in rising order
 	Total() HistBin  // one bin of all samples; its Count is 0 if there are none
@@ -37,10 +36,10 @@ type HistBin struct {
 	Count            uint64
 	Min, Max         uint64
 	Mean, Variance   float64
-	MinRank, MaxRank int // the ranks that Min and Max are of; -1 if that is not known
+	MinRank, MaxRank int // the ranks that had Min and Max; -1: unknown
 }
 
-// shown is a Hist.
+// shown is a Hist that hides its implementation.
 type shown struct{ *hist.Hist }
 
 func (h shown) Bins() []HistBin {
@@ -61,8 +60,7 @@ func histBin(b *hist.Bin) HistBin {
 	return HistBin{b.Count, b.Min, b.Max, b.Mean, b.Variance(), int(b.MinRank), int(b.MaxRank)}
 }
 
-// TerminalPlaces returns the number of the place, a function called from a site, of each
-// terminal of a class.
+// TerminalPlaces returns the place of each terminal of a class, as a number: a place is a function called from a site.
 func (r *Reader) TerminalPlaces(class int) ([]int, error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -87,7 +85,7 @@ func (r *Reader) Histograms(class int) ([]Histogram, error) {
 	return out, nil
 }
 
-// checkHistograms holds the histograms of a class against its statistics.
+// checkHistograms compares the histograms of a class with its statistics.
 func (r *Reader) checkHistograms(n int, list []sections.Histogram, calls []uint64) error {
 	all, sum := uint64(0), uint64(0)
 	for _, c := range calls {

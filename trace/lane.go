@@ -12,12 +12,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A Lane gives the values of a terminal that differ from call to call on a rank:
-// a tag that counts, an offset that moves on. Signature and Terminal have those of
-// the first call. It is safe for use by several goroutines at once.
+// A Lane gives those values of a terminal that differ from call to call on a rank: a tag that counts, an offset
+// that advances. Signature and Terminal have the values of the first call. It is safe for use by several goroutines
+// at once.
 //
-// What tools compute from terminals alone does not depend on such values: they are
-// tags, offsets in memory, windows and files, and tags in statuses.
+// Analyses of terminals alone do not depend on such values: they are tags, offsets in memory, windows and files,
+// and tags in statuses.
 type Lane struct {
 	of    *signature.LaneReader
 	calls func() *Occurrences
@@ -32,8 +32,7 @@ func (l *Lane) Len() uint64 { return l.of.Len() }
 // First returns the values in the first call, parallel to Values.
 func (l *Lane) First() []int64 { return l.of.First }
 
-// Structure returns the steps between calls as loops and sequences. What a Node
-// calls a terminal is the number of a step.
+// Structure returns the steps between calls as loops and sequences. A Node's Terminal is then the number of a step.
 func (l *Lane) Structure() Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.of.Steps}
 }
@@ -48,7 +47,8 @@ func (l *Lane) At(i uint64) []int64 { return l.of.At(i) }
 // in time proportional to the compressed steps.
 func (l *Lane) Bounds(k int) (least, most int64) { return l.of.Bounds(k) }
 
-// Same reports whether two lanes are found to have the same values in every call without expanding them.
+// Same reports whether two lanes have the same values in every call. It does not expand them, and may miss some
+// equal lanes.
 func (l *Lane) Same(o *Lane) bool {
 	if l == nil || o == nil {
 		return l == o
@@ -56,7 +56,7 @@ func (l *Lane) Same(o *Lane) bool {
 	return l.of.SameValues(o.of)
 }
 
-// Lane returns the lane of a terminal, nil if its calls are all alike.
+// Lane returns the lane of a terminal, nil if all of its calls have the same values.
 func (k *Rank) Lane(terminal int) *Lane {
 	if k.lanes == nil {
 		return nil
@@ -64,8 +64,8 @@ func (k *Rank) Lane(terminal int) *Lane {
 	return k.lanes[terminal]
 }
 
-// openLanes evaluates the lanes of a rank's class. Each has to have a value for every call of its terminal; all of them
-// belong to one stream.
+// openLanes evaluates the lanes of a rank's class. It checks that each lane has a value for every call of its
+// terminal, and that all of these calls belong to one stream.
 func (k *Rank) openLanes() error {
 	x := k.class.Lanes
 	if x == nil {
@@ -95,11 +95,11 @@ func (k *Rank) openLanes() error {
 	return nil
 }
 
-// Signatures yields, for each call of a stream in program order, its terminal and
-// all of its values, as Signature has them. They are good until the next call is asked for.
+// Signatures yields, for each call of a stream in program order, its terminal and all of its values, as Signature
+// has them. The values are valid until the next iteration.
 func (k *Rank) Signatures(stream int) iter.Seq2[int, []int64] { return k.SignaturesFrom(stream, 0) }
 
-// SignaturesFrom yields them from a position on.
+// SignaturesFrom is Signatures from a position on.
 func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] {
 	return func(yield func(int, []int64) bool) {
 		plain := make([]rawCall, k.Terminals())
@@ -124,7 +124,7 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 				vals = lanes.next(t)
 			}
 			if !counted && (x.posted || x.posting.Kind != signature.RequestNone || x.leaves) {
-				made, _ = k.requestsBefore(stream, at) // an error is seen where calls are read
+				made, _ = k.requestsBefore(stream, at) // an error shows again when the call is read
 				counted = true
 			}
 			whole, spans := vals, x.spans
@@ -160,16 +160,16 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 	}
 }
 
-// A rawCall is the values of a terminal and what statuses follow from in them.
+// A rawCall is the values of a terminal, and which of them must be filled in from earlier calls.
 type rawCall struct {
 	vals    []int64
-	filled  []int64 // with statuses
-	listed  []int64 // with an array of requests that was left
+	filled  []int64 // the values with statuses filled in
+	listed  []int64 // the values with the array of requests that an earlier call left
 	layout  *signature.Layout
 	spans   []signature.Span
 	posting signature.PostedRequest
-	posted  bool // some statuses follow from receives
-	leaves  bool // an array of requests
+	posted  bool // some statuses follow from the receives that made the requests
+	leaves  bool // the call leaves an array of requests for later calls
 
 	filledSpans []signature.Span // of listed
 }
@@ -184,19 +184,19 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	}
 }
 
-// laneWalk has the positions in a rank's lanes during a walk through a stream.
+// laneWalk holds the positions in a rank's lanes while the calls of a stream are read in order.
 type laneWalk struct {
 	k       *Rank
 	index   uint64
 	cursors []*laneCursor // by terminal
 }
 
-// A laneCursor is the position in one of them.
+// A laneCursor is the position in one lane.
 type laneCursor struct {
 	*signature.Cursor
 	values []int
 	sig    []int64 // all values of the call that was read last
-	held   bool    // it is at the call that comes next
+	held   bool    // sig already has the values of the next call
 }
 
 func (k *Rank) walkLanes(index uint64) *laneWalk {
@@ -211,8 +211,8 @@ func (w *laneWalk) call(t *template, terminal int) (*Call, error) {
 	return w.k.evaluate(t, terminal, w.next(terminal))
 }
 
-// set gives a call that was read before the values of the next one. It is false, and
-// the call is to be read, where a value is one that makes a call of another form.
+// set replaces the lane's values in a call that was read before by those of the next call. It returns false if a
+// new value would change the call's form. Then the caller decodes the call.
 func (w *laneWalk) set(terminal int, places []*int64) bool {
 	c := w.cursors[terminal]
 	c.Next()
@@ -225,8 +225,8 @@ func (w *laneWalk) set(terminal int, places []*int64) bool {
 	return true
 }
 
-// places returns pointers to the values in a call that a terminal's lane sets, and their parameters; nil if one can't
-// be set.
+// places returns pointers to the fields of a call that hold the values of its terminal's lane, and the indices of
+// their parameters. It returns nil if some value has no such field.
 func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	sig, values := w.cursors[terminal].sig, w.cursors[terminal].values
 	var room [sections.TypicalSpans]signature.Span
@@ -303,7 +303,7 @@ func (w *laneWalk) next(terminal int) []int64 {
 	return c.sig
 }
 
-// evaluate returns a call of a terminal with values of its own.
+// evaluate decodes a call of a terminal with the given values.
 func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	var room [sections.TypicalSpans]signature.Span
 	spans, err := sections.SpansOf(t.call.Func, room[:0], sig)
@@ -321,8 +321,8 @@ func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	return c, nil
 }
 
-// LaneTexts says for people how the values of a terminal's lane go on: "tag 0..999 by 1";
-// nil if it has none.
+// LaneTexts renders how each value of a terminal's lane changes, such as "tag 0..999 by 1"; nil if the terminal has
+// no lane.
 func (k *Rank) LaneTexts(terminal int) []string {
 	l := k.Lane(terminal)
 	if l == nil {
@@ -338,9 +338,9 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	return list
 }
 
-// BoundingCalls returns two calls that bound those of a terminal, and so the memory that they use. One has the
-// least of each value in the terminal's lane, the other the greatest; neither need have been made.
-// Without a lane both are Terminal's.
+// BoundingCalls returns two calls that bound the values, and so the memory, of all calls of a terminal. One has the
+// least of each value in the terminal's lane, the other the greatest; the run need not have made either. Without a
+// lane both are Terminal's.
 func (k *Rank) BoundingCalls(terminal int) (least, most *Call, err error) {
 	t, err := k.template(terminal)
 	l := k.Lane(terminal)

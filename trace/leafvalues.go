@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// placedValues returns what was attached at leaves of a class, by name.
+// placedValues returns the values attached at leaves of a class, by name.
 func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error) {
 	if !r.hasSection(container.SectionLeafValues) {
 		return nil, nil
@@ -28,7 +28,7 @@ func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error
 	return m, err
 }
 
-// checkPlacedValues looks whether the leaves that have values of their own exist.
+// checkPlacedValues checks that the leaves with values of their own exist.
 func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
 	m, err := r.placedValues(class)
 	if err != nil || len(m) == 0 {
@@ -43,16 +43,16 @@ func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
 	return nil
 }
 
-// LeafValue sums up what was attached to the calls at a leaf under one name.
+// LeafValue sums up the values attached to the calls at a leaf under one name.
 type LeafValue struct {
-	Count float64 `json:"count"` // of numbers; not whole where it is a mean over ranks or places
+	Count float64 `json:"count"` // number of values; fractional if it is a mean over ranks or leaves
 	Sum   float64 `json:"sum"`
-	// Of a rank, Sum is at most Within from the truth, unless it is an estimate.
+	// The true sum on a rank differs from Sum by at most Within, unless Sum is an estimate.
 	ErrorBound float64 `json:"within,omitempty"`
 	IsEstimate bool    `json:"estimate,omitempty"`
 }
 
-// Add adds what is at another place, or on another rank.
+// Add adds the values of another leaf or rank.
 func (v *LeafValue) Add(o LeafValue) {
 	v.Count += o.Count
 	v.Sum += o.Sum
@@ -68,12 +68,12 @@ func (v LeafValue) Mean() float64 {
 	return v.Sum / v.Count
 }
 
-// AttachedValues returns what was attached to the calls at each leaf, by name. rank is as for Times. Where the trace has what was
-// attached to each call, sums are exact, and all of it is read. Elsewhere the file has the rank's sums of some leaves, to a
-// percent. Those of the other leaves are estimated: together they are what Rank.AttachedTotals has of the call site
-// beside the known ones, and they are to each other as MeanValues has them.
+// AttachedValues returns the values attached to the calls at each leaf, by name. rank is as for Times. If the trace has the
+// values of each call, sums are exact, and all of them are read. Otherwise the file has the rank's sums at some
+// leaves, to a percent. The other leaves are estimates: they share what remains of the call site's sum in
+// Rank.AttachedTotals, in the proportions of MeanValues.
 func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
-	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 { // imported traces have times of calls, and values of places
+	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 { // imported traces may have times of calls but values of leaves only
 		return l.valuesOfCalls(rank, err)
 	}
 	totals, err := rank.AttachedTotals()
@@ -81,7 +81,7 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 		return nil, err
 	}
 	var values map[string][]LeafValue
-	bySite := make(map[string]map[int][]*LeafValue) // of all threads
+	bySite := make(map[string]map[int][]*LeafValue) // over all threads
 	first := 0
 	for stream := range rank.streams {
 		of := l
@@ -99,7 +99,7 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 		first += of.Len()
 	}
 	if rank.r.members[rank.nclass] == 1 {
-		return values, nil // which the means are of
+		return values, nil // MeanValues is computed from these: no correction
 	}
 	for name := range values {
 		for _, site := range totals[name].Sites {
@@ -109,8 +109,8 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 	return values, nil
 }
 
-// gather adds a rank's values to leaves, and collects these by name and terminal for toSum. number is the first leaf's
-// number over all threads. Unknown values are estimates.
+// gather adds a rank's values to leaves, and collects the leaves by name and terminal for toSum. number is the
+// first leaf's number over all threads. Unknown values are estimated.
 func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*AttachedTotals, bySite map[string]map[int][]*LeafValue) {
 	first := rank.class.FirstAlikes()
 	for name, list := range m {
@@ -136,8 +136,8 @@ func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals
 	}
 }
 
-// toSum corrects the estimated leaves of a call site so that all its leaves add up to the rank's total. Each is changed
-// in proportion to its value; a single leaf gets all of it.
+// toSum corrects the estimated leaves of a call site so that all of its leaves add up to the rank's total. Each
+// changes in proportion to its value; a single leaf gets the whole difference.
 func toSum(leaves []*LeafValue, site AttachedSum) {
 	off, size, within, guessed := site.Sum, 0.0, site.ErrorBound, 0
 	for _, x := range leaves {
@@ -193,7 +193,7 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 		return nil, err
 	}
 	first := rank.class.FirstAlikes()
-	bySite := make([]uint64, len(first)) // calls of all ranks
+	bySite := make([]uint64, len(first)) // sum over all ranks
 	for t, n := range calls {
 		bySite[first[t]] += n
 	}
@@ -229,7 +229,7 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 	return m, nil
 }
 
-// valuesOfCalls adds up what calls have of their own.
+// valuesOfCalls sums up values that the trace has for each call.
 func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafValue, error) {
 	if err != nil {
 		return nil, err

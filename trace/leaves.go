@@ -14,7 +14,7 @@ import (
 )
 
 // Leaves are the calls of a stream by their position in its structure, with uses of rules separated. Each leaf has
-// times of its own. A rule with too many uses has one leaf for several positions.
+// times of its own. If a rule has too many uses, several positions share one leaf.
 type Leaves struct {
 	k      *Rank
 	stream int
@@ -22,18 +22,18 @@ type Leaves struct {
 	other  *grammar.Grammar // the grammar it belongs to if not the stream's
 }
 
-// Leaves takes the structure of a stream apart, without expanding it.
+// Leaves separates the positions of a stream's structure, without expanding the stream.
 func (k *Rank) Leaves(stream int) *Leaves {
 	return &Leaves{k: k, stream: stream, tree: grammar.Unfold(k.streams[stream], grammar.UnfoldLimit)}
 }
 
-// UnfoldLeaves takes the structure of another sequence apart. It has no times.
+// UnfoldLeaves separates the positions of another sequence's structure. These leaves have no times.
 func UnfoldLeaves(s Sequence) *Leaves {
 	g := grammar.Sealed(s).Grammar()
 	return &Leaves{tree: grammar.Unfold(g, grammar.UnfoldLimit), other: g}
 }
 
-// sequence is what of a rank the leaves are of.
+// sequence returns the rank's grammar that the leaves belong to.
 func (l *Leaves) sequence(rank *Rank) *grammar.Grammar {
 	if l.other != nil {
 		return l.other
@@ -47,15 +47,15 @@ func (l *Leaves) Len() int { return len(l.tree.OriginalTerminal) }
 // Terminal returns the terminal of a leaf.
 func (l *Leaves) Terminal(leaf int) int { return int(l.tree.OriginalTerminal[leaf]) }
 
-// Structure is Rank.Structure with leaves. Parts with equal Rule are the same but
-// for what belongs to places.
+// Structure is Rank.Structure with leaves. Nodes with equal Rule have the same content, but may have different
+// leaves.
 func (l *Leaves) Structure() Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.tree.Grammar, tree: l.tree}
 }
 
-// Times returns the times of each leaf, and how well the least known of them is known. rank is the
-// structure's own, or one of the same class. Where the trace has the time of each call, all of
-// them are read. Elsewhere leaves have the means of their calls.
+// Times returns the times of each leaf, and the kind of the least accurate one. rank is the rank that the leaves
+// were made for, or one of the same class. If the trace has the time of each call, Times reads all of them.
+// Otherwise leaves have the means of their calls.
 func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	times := make([]LeafTimes, l.Len())
 	worst := ExactSample
@@ -91,7 +91,7 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	return times, worst, nil
 }
 
-// means gives each leaf its mean in the trace; the leaves without one share the rest of their terminal's time.
+// means gives each leaf its mean in the trace; the leaves without a mean share the rest of their terminal's time.
 func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	stats, err := rank.Times()
 	if err != nil {
@@ -111,7 +111,8 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		}
 	}
 	counts := l.Counts(rank)
-	// By terminal, those together that differ in their stacks alone: all of their calls but those of placed.
+	// By terminal: the times of all calls that no placed leaf has. Terminals that differ in their stacks alone are
+	// taken together.
 	left := make([]LeafTimes, len(stats))
 	of := func(leaf int) int {
 		if t := l.Terminal(leaf); rank.class.FirstWithoutStack == nil {
@@ -165,9 +166,9 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	return times, kind, err
 }
 
-// shared returns which terminals have one summary for calls at several leaves: those that differ from 31 others in
-// values only, and those that the trace marks so. On further threads, whose leaves have no times of their own, these are
-// all terminals at several leaves.
+// shared returns which terminals have one summary for calls at several leaves. On the first thread these are the
+// terminals that the trace marks so, and those that at least 31 others differ from in values only. Leaves of
+// further threads have no times of their own: there it is every terminal at several leaves.
 func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, error) {
 	mixed, err := rank.isMixed()
 	if err != nil {
@@ -188,7 +189,7 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 	}, nil
 }
 
-// enter takes in the gaps before the calls by which loops are entered.
+// enter adds the gaps before the calls by which loops are entered.
 func enter(t *LeafTimes, ways []grammar.Arrival, gap float64, outer []float64) {
 	t.OuterEntries = make([]LoopEntries, len(outer))
 	for i := range ways {
@@ -206,8 +207,8 @@ func enter(t *LeafTimes, ways []grammar.Arrival, gap float64, outer []float64) {
 	}
 }
 
-// Visits yields the leaf of each call of a rank in order, and whether the innermost loop
-// that the leaf begins is entered there. rank is as for Times.
+// Visits yields the leaf of each call of a rank in order. The bool reports whether the call enters the innermost
+// loop that begins with the leaf. rank is as for Times.
 func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
 		for c := l.Cursor(rank); ; {
@@ -218,24 +219,25 @@ func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	}
 }
 
-// arrivals returns in which ways a rank, as in Times, reaches each leaf; leaves at several positions have none.
+// arrivals returns the ways by which a rank reaches each leaf; nil for a leaf at several positions. rank is as for
+// Times.
 func (l *Leaves) arrivals(rank *Rank) [][]grammar.Arrival {
 	return l.tree.Arrivals(rank.streams[l.stream])
 }
 
-// A LeafCursor goes through a rank's visits one by one.
+// A LeafCursor iterates over a rank's visits of leaves.
 type LeafCursor struct{ c *grammar.UnfoldedCursor }
 
-// Cursor returns a cursor at the first call of a rank. rank is as for Times.
+// Cursor returns a cursor before the first call of a rank. rank is as for Times.
 func (l *Leaves) Cursor(rank *Rank) LeafCursor {
 	return LeafCursor{l.tree.Cursor(l.sequence(rank))}
 }
 
-// Skip skips this many visits without reading them.
+// Skip skips this many visits, in less than linear time.
 func (c LeafCursor) Skip(visits uint64) { c.c.Skip(visits) }
 
-// Next returns the next leaf, and how many of the loops that it begins are entered there, from the innermost one outwards; ok is false at
-// the end.
+// Next returns the next leaf, and how many of the loops that begin with it the call enters, from the innermost one
+// outwards. ok is false at the end.
 func (c LeafCursor) Next() (leaf, loops int, ok bool) {
 	v, ok := c.c.Next()
 	return v.Leaf, v.LoopsEntered, ok
@@ -263,8 +265,8 @@ func (l *Leaves) Counts(rank *Rank) []uint64 {
 	return counts
 }
 
-// FirstPositions returns, for each leaf, the number of the rank's first call there. For a leaf without calls it is the number of
-// the rank's calls or more. rank is as for Times.
+// FirstPositions returns, for each leaf, the index of the rank's first call there. For a leaf without calls it is at least
+// the number of the rank's calls. rank is as for Times.
 func (l *Leaves) FirstPositions(rank *Rank) []uint64 {
 	g := l.sequence(rank)
 	count := func(n int32, at int) uint64 { return g.Rules[l.tree.OriginalRule[n]][at].Count }
@@ -305,14 +307,15 @@ func (k *Rank) TimesKept() (bool, error) {
 	return s != nil, err
 }
 
-// MainLoop returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
+// MainLoop returns the loop of the outermost sequence that has most visits; its Count is 0 if the sequence has no loop.
 func (c LeafCursor) MainLoop() OuterLoop { return c.c.MainLoop() }
 
-// RoundsLeft returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
-// last.
+// RoundsLeft returns how many iterations of a loop remain. between reports whether the cursor is between two iterations,
+// or directly after the last.
 func (c LeafCursor) RoundsLeft(r OuterLoop) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
 
-// mixed returns the terminals of a class whose times at single places of the first stream are not known, in rising order.
+// mixed returns the terminals of a class whose times are not known by leaf, in rising order. It is about the first
+// stream.
 func (r *Reader) mixed(class, terminals int) ([]int, error) {
 	blobs, err := r.byClass(container.SectionSharedTimes)
 	if err != nil {
@@ -332,7 +335,7 @@ func (k *Rank) isMixed() (func(terminal int) bool, error) {
 	}, err
 }
 
-// placed returns what the leaves of a class's first thread have of their own.
+// placed returns the times of those leaves of a class's first thread that the file stores separately.
 func (r *Reader) placed(class int) ([]sections.LeafTimes, error) {
 	blobs, err := r.byClass(container.SectionLeafTimes)
 	if err != nil || len(blobs[class]) == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// means returns what a stream's timeline is made of. It is kept, so that only the
-// first search in a stream takes time for all of its structure.
+// means returns the data for a stream's timeline. The result is cached: only the first call takes time for the
+// whole structure.
 func (k *Rank) means(stream int) (*timeline.MeanTimes, error) {
 	k.mu.Lock()
 	if k.lines == nil {
@@ -43,7 +43,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.StartNs = l.ToRunTime(p.StartNs) // there is no series
+	m.StartNs = l.ToRunTime(p.StartNs) // without times of each call
 	for i := range stats {
 		m.Timings[i] = Timing{Duration: meanSample(stats[i].Duration), Gap: meanSample(stats[i].Gap)}
 	}
@@ -63,7 +63,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	} else {
 		m.Sums = k.weighed(stream, weight)
 	}
-	// What the trace doesn't have of the rank itself is the class's. The rank ended when it ended.
+	// The first thread's means are scaled so that the rank's own span is kept.
 	if total := m.Sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
 		m.Scale = float64(p.SpanNs) / float64(total)
 	}
@@ -98,14 +98,14 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 			return nil, err
 		}
 	}
-	if stream == 0 && rounds == nil { // else it is known which iteration a call is in
+	if stream == 0 && rounds == nil { // otherwise section when has the iteration of each call
 		m.BoundStartErrors(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }
 
-// ownMeans makes the means of a class those of the rank, so that sums along the line are those of Totals. It needs what the rank itself
-// spent on the calls of each call site, as far as the trace has that. It returns whether they are the rank's own.
+// ownMeans scales the class's means to the rank, so that sums along the line agree with Totals. It uses the rank's
+// time by call site, as far as the trace has that. known reports whether the means are then the rank's own.
 func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err error) {
 	all, err := k.r.Totals(k.nclass)
 	if err != nil || all.known == nil {
@@ -113,7 +113,7 @@ func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err e
 	}
 	site := sections.NumberGroups(k.class.Groups()) // in the order of Totals
 	sites := all.ForMember(k.index).Sites
-	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites)) // as a mean rank would have spent them
+	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites)) // by site: the time of a rank whose calls all take the mean
 	for stream := range k.streams {
 		for t, n := range k.Counts(stream) {
 			gaps[site[t]] += float64(n) * stats[t].Gap.Mean()
@@ -127,7 +127,7 @@ func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err e
 	return true, nil
 }
 
-// factor is what makes a mean rank's time a rank's own.
+// factor converts a mean rank's time to a rank's own.
 func factor(own, mean float64) float64 {
 	if mean <= 0 || own < 0 {
 		return 1
@@ -135,8 +135,7 @@ func factor(own, mean float64) float64 {
 	return own / mean
 }
 
-// placeMeans has leaves in place of terminals where the trace has times of theirs, or
-// histograms from which these are drawn.
+// placeMeans uses leaves instead of terminals where the trace has their times, or histograms for the samples.
 func (k *Rank) placeMeans(stream int, m *timeline.MeanTimes) error {
 	placed, err := k.r.placed(k.nclass)
 	if err != nil {

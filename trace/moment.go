@@ -8,35 +8,34 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// A State is what a thread can be doing.
+// A State is what a thread does at a moment.
 type State uint8
 
 // The states.
 const (
-	StateOutside    State = iota // of MPI: in the program
-	StateInCall                  // a call
-	StateInRecorder              // the recorder or a plugin
+	StateOutside    State = iota // in the program, outside MPI
+	StateInCall                  // in a call
+	StateInRecorder              // in the recorder or a plugin
 	StateTracingOff              // tracing was switched off
 )
 
 func (s State) String() string { return [...]string{"outside", "inside", "spoor", "untraced"}[s] }
 
-// A Moment says what a thread did at some time.
+// A Moment is what a thread did at some time.
 type Moment struct {
-	// Call is the last one that had begun; its Call is nil if none had.
+	// Call is the last call that had begun; its Call is nil if none had.
 	Call TimedCall
 	// State is what the thread did.
 	State State
-	// Since is when that began.
+	// Since is when that state began.
 	Since int64
-	// TimeKind says how well the times are known that Call was found by.
+	// TimeKind is how accurate the times are by which Call was found.
 	TimeKind SampleKind
 }
 
-// MomentAt finds what a stream did at a time, in nanoseconds on the run's time line (see
-// TimedCall). It looks at the structure of the stream, or decodes one block of times:
-// the search takes time in proportion to the structure's depth, not to the number of
-// calls before. In a trace without times it is an error.
+// MomentAt returns what a stream did at a time, in nanoseconds on the run's time line (see TimedCall). It searches the
+// structure of the stream, or decodes one block of times. The search takes time in proportion to the structure's
+// depth, not to the number of calls before. A trace without times is an error.
 func (k *Rank) MomentAt(stream int, ns int64) (Moment, error) {
 	if err := k.r.RequireTimes(); err != nil {
 		return Moment{}, err
@@ -72,14 +71,14 @@ func (k *Rank) MomentAt(stream int, ns int64) (Moment, error) {
 	return Moment{}, fmt.Errorf("trace: %s: rank %d: stream %d: no call %d", k.r.name, k.number, stream, index)
 }
 
-// meanAt returns the number of the last call that began by a time, 0 if none did, where times are of places.
+// meanAt returns the number of the last call that began by a time; 0 if none did. It is for leaves with mean times.
 func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	m, err := k.means(stream)
 	if err != nil || k.Len(stream) == 0 {
 		return 0, err
 	}
 	index := m.LastBegunBy(ns)
-	// Means find the call, or the block of calls that it is in.
+	// Means give the call, or the block of calls that contains it.
 	from := index
 	if open, err := k.samples(m, stream); err != nil {
 		return 0, err
@@ -108,7 +107,7 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	}
 }
 
-// stateAt returns what a stream did at a time from the start of a call to that of the next.
+// stateAt returns what a stream did at a time between the start of a call and the start of the next one.
 func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error) {
 	own := c.Timing.Duration.Kind.OfTheCallItself()
 	if ns < c.End() && own {

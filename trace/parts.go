@@ -9,20 +9,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A StreamPart is some consecutive calls of a stream. Its times are the means of calls like them.
+// A StreamPart is a range of consecutive calls of a stream. Its times are the means of similar calls.
 type StreamPart struct {
-	Start, End   int64     // on the run's time line; Start is that of the call if it is one
+	Start, End   int64     // on the run's time line; Start is the call's if the part is a single call
 	CallsByKind  []uint64  // by kind
-	NsByKind     []float64 // in them, by kind
-	IsSingleCall bool      // one call
+	NsByKind     []float64 // by kind: time in the calls
+	IsSingleCall bool      // the part is one call
 }
 
-// partSteps is how many parts a stream is taken into before they get longer.
+// partSteps is the largest number of parts of a stream: longer streams have longer parts.
 const partSteps = 1 << 20
 
-// StreamParts yields a stream in parts that take no longer than longest; a single call that takes longer is a part of its
-// own. kind is the kind of each terminal, less than kinds. Times are means, even if the trace has the time of each
-// call, so that the cost depends on the structure instead of the number of calls. A part is valid until the next.
+// StreamParts divides a stream into parts that take at most longest ns; a single longer call is a part of its own. kind
+// is the kind of each terminal, less than kinds. Times are means, even if the trace has the time of each call, so
+// that the cost depends on the structure instead of the number of calls. A part is valid until the next.
 func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*StreamPart, error] {
 	return func(yield func(*StreamPart, error) bool) {
 		m, err := k.means(stream)
@@ -30,7 +30,7 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 			yield(nil, err)
 			return
 		}
-		// Calls that work on files are counted apart, as their times may be stretched otherwise than those of others.
+		// I/O calls are counted separately, as their times may be stretched by another factor.
 		each := make([]int, len(m.Timings))
 		for leaf := range each {
 			t := leaf
@@ -70,7 +70,7 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 	}
 }
 
-// checkMeans refuses means whose sum no time line holds.
+// checkMeans refuses means whose sum overflows a time line.
 func (k *Rank) checkMeans(stream int, timings []Timing) error {
 	sum := 0.0
 	for t, n := range k.Counts(stream) {
@@ -82,8 +82,8 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 	return nil
 }
 
-// CommonPrefix is how many calls the same streams of two ranks have in common at the beginning, found without expanding
-// them. Terminals are the same that have the same number.
+// CommonPrefix returns how many calls the given stream of two ranks has in common at the beginning, without expanding it.
+// Calls are the same if ofA and ofB give their terminals the same number.
 func CommonPrefix(a, b *Rank, stream int, ofA, ofB []uint64) uint64 {
 	prints := func(k *Rank, number []uint64) *grammar.PrefixFingerprints {
 		return grammar.NewPrefixFingerprints(k.streams[stream], func(t uint32) uint64 { return number[t] })

@@ -11,15 +11,16 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Statuses that follow from their receives have no values in the file (see signature.ReceiveEnvelope). That of a call
-// that is a receive is filled in with its terminal, those of requests in calls of a stream.
+// The file omits statuses that follow from the receives they belong to (see signature.ReceiveEnvelope). The status of a
+// call that is itself a receive is filled in when its terminal is decoded. Statuses of requests are filled in when
+// the calls of a stream are read.
 
 var (
 	errPosted = errors.New("a status follows from no receive")
 	errLeft   = errors.New("no call left the requests of one")
 )
 
-// layout returns where calls of a function have what statuses follow from.
+// layout returns the positions of a function's values from which statuses follow.
 func (r *Reader) layout(f *Function) *signature.Layout {
 	if l, ok := r.layouts.Load(f.ID); ok {
 		return l.(*signature.Layout)
@@ -34,7 +35,7 @@ func (r *Reader) layout(f *Function) *signature.Layout {
 	return l
 }
 
-// envelope returns what a call says of the message that it asks for.
+// envelope returns source, tag, count and datatype of a receive; NoEnvelope for any other call.
 func (c *Call) envelope() signature.ReceiveEnvelope {
 	def, _ := mpi.ByID(c.Func.ID)
 	source, tag, count, datatype, ok := meaning.ReceiveParams(def)
@@ -52,7 +53,7 @@ func (c *Call) envelope() signature.ReceiveEnvelope {
 	return signature.EnvelopeOf(vals[0], vals[1], vals[2], vals[3])
 }
 
-// posting returns the request that a call makes.
+// posting returns the request that a call creates, with its envelope.
 func (c *Call) posting() (x signature.PostedRequest) {
 	for i := range c.Params {
 		switch v := &c.Params[i].Out; {
@@ -71,7 +72,8 @@ func (c *Call) posting() (x signature.PostedRequest) {
 	return x
 }
 
-// fill makes a status what a receive says; false if that leaves something open.
+// fill sets the fields of a status from a receive's envelope. It returns false if the envelope leaves a field
+// unknown, as with a wildcard.
 func (s *StatusValue) fill(e signature.ReceiveEnvelope) bool {
 	s.Source, s.Tag, s.Count = e.Source, e.Tag, e.Bytes
 	return e.Bytes >= 0
@@ -82,8 +84,8 @@ func (s *StatusValue) posted() bool {
 	return s != nil && (s.Form == StatusPosted || s.Form == StatusPostedIgnored)
 }
 
-// follows returns the requests whose statuses in a call follow from their receives, by the names that they have in its
-// values. It fills in the status of the call itself.
+// follows returns the requests whose statuses in a call follow from their receives, as the numbers that the values
+// have for them. It fills in the call's own status. own reports whether the call has one.
 func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names []int64, own bool, err error) {
 	statuses := 0
 	for i := range c.Params {
@@ -122,8 +124,8 @@ func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names [
 	return names, own, nil
 }
 
-// apart gives a call statuses of its own, and returns those that follow from receives, to be filled in, and in which
-// parameters they are.
+// apart gives a call its own copies of its statuses. It returns the ones that follow from receives, to be filled
+// in, and the indices of their parameters.
 func (c *Call) apart() (list []*StatusValue, params []int) {
 	c.Params = slices.Clone(c.Params)
 	for i := range c.Params {
@@ -151,18 +153,19 @@ func (c *Call) apart() (list []*StatusValue, params []int) {
 	return list, params
 }
 
-// DependsOnEarlierCalls reports whether statuses or requests of a distinct call follow from calls before it, so that Terminal has no values of them.
+// DependsOnEarlierCalls reports whether statuses or requests of a distinct call follow from earlier calls. Terminal lacks their
+// values.
 func (k *Rank) DependsOnEarlierCalls(terminal int) bool {
 	t, err := k.template(terminal)
 	return err == nil && (len(t.posted) > 0 || t.leftOut())
 }
 
-// RequestsFromEarlierCall reports whether the requests of a distinct call are those that a call before left.
+// RequestsFromEarlierCall reports whether the requests of a distinct call are those that an earlier call left.
 func (c *Call) RequestsFromEarlierCall() bool {
 	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.In.Type == TypeArray && p.In.Num == ArrayFromEarlierCall })
 }
 
-// array returns what there is of the array of requests of a call that leaves one.
+// array returns the array of requests of a call that leaves one; nil for other functions.
 func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signature.RequestArray {
 	l := r.layout(f)
 	if !l.LeavesRequestArray() {
@@ -172,11 +175,10 @@ func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signa
 	return &a
 }
 
-// leftOut reports whether a call's array of requests is as a call before left it.
+// leftOut reports whether the file omits a call's array of requests, because an earlier call left the same one.
 func (t *template) leftOut() bool { return t.array != nil && t.array.IsLeftOut }
 
-// MaxRequestDistance returns how many creations ago that one-shot request was made, of those that the rank's calls name, which was made
-// the longest ago.
+// MaxRequestDistance returns the age of the oldest one-shot request that a call of the rank names, as a number of creations.
 func (k *Rank) MaxRequestDistance() (most int64, err error) {
 	list, left := make([]template, k.Terminals()), false
 	for n := range list {
@@ -215,20 +217,21 @@ func (k *Rank) MaxRequestDistance() (most int64, err error) {
 	return most, nil
 }
 
-// posts is what calls of a stream say of later ones, for who goes through it from a position on: what requests were posted with,
-// and which were left.
+// posts is what later calls need from earlier ones when a stream is read from some position on: the envelopes of
+// requests, and the requests left in arrays.
 type posts struct {
 	k      *Rank
 	stream int
 	from   uint64
 	signature.PostedEnvelopes
 	left    signature.RequestArrayState
-	reached bool   // that is known where the walk is
-	changes uint64 // calls that changed it
+	reached bool   // left is known at the current position
+	changes uint64 // how many calls have changed left
 	err     error
 }
 
-// at begins before a call, where that has not been done yet. made is how many one-shot requests were made before it.
+// at starts reading before a call, at the first use only. made is how many one-shot requests were made before the
+// call.
 func (p *posts) at(made int64) {
 	if p.EarlierReceives == nil {
 		p.EarlierReceives = p
@@ -236,7 +239,7 @@ func (p *posts) at(made int64) {
 	}
 }
 
-// post takes in a call.
+// post notes what a call posts or leaves.
 func (p *posts) post(t *template, c *Call, made int64) {
 	if t.array != nil {
 		p.leave(t.array, made)
@@ -252,7 +255,7 @@ func (p *posts) post(t *template, c *Call, made int64) {
 	p.AddPosted(x)
 }
 
-// fill fills in those statuses of the call that the walk is at that belong to requests.
+// fill fills in the statuses of the current call that belong to requests.
 func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 	p.at(made)
 	for i, s := range statuses {
@@ -270,7 +273,7 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 	return nil
 }
 
-// leave takes in a call that leaves requests.
+// leave notes a call that leaves requests.
 func (p *posts) leave(a *signature.RequestArray, made int64) {
 	p.left.TakeArray(a, made)
 	if !a.IsLeftOut || a.Ended.All || len(a.Ended.Indices) > 0 {
@@ -278,7 +281,7 @@ func (p *posts) leave(a *signature.RequestArray, made int64) {
 	}
 }
 
-// array fills in those requests of a call that a call before left, in room that is there.
+// array sets the requests of a call to those that an earlier call left. It uses and returns the memory of room.
 func (p *posts) array(c *Call, room []Value) []Value {
 	room = room[:0]
 	for _, r := range p.left.Requests {
@@ -296,7 +299,8 @@ func (p *posts) array(c *Call, room []Value) []Value {
 	return room
 }
 
-// reach reads the recorded requests of an array up to a position, unless the walk has been there.
+// reach determines which requests are left before the call at a position. It does nothing if the walk has passed
+// that array already.
 func (p *posts) reach(a *signature.RequestArray, at uint64) error {
 	if !p.reached && a.IsLeftOut && p.from > 0 {
 		if err := p.k.left(&p.left, p.stream, at); err != nil {
@@ -309,8 +313,9 @@ func (p *posts) reach(a *signature.RequestArray, at uint64) error {
 	return nil
 }
 
-// left finds out what calls of a stream before a position left: from the last of them that has its array on, those say it that ended a
-// one-shot request of it, which are no more than it has.
+// left determines which requests are left before a position of a stream. It starts at the last call before that
+// records its whole array. After that call, only those calls matter that completed a one-shot request of the array;
+// they are at most as many as the array has elements.
 func (k *Rank) left(x *signature.RequestArrayState, stream int, before uint64) error {
 	var failed error
 	arrays := func(wanted func(a *signature.RequestArray) bool) *Occurrences {
@@ -364,7 +369,7 @@ func (p *posts) failed() error {
 	return p.k.r.failed(container.SectionSignatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errPosted, ErrFormat))
 }
 
-// OneShot returns what the receive says that made a one-shot request.
+// OneShot returns the envelope of the receive that made a one-shot request.
 func (p *posts) OneShot(number int64) signature.ReceiveEnvelope {
 	sums, err := p.k.requestSums(p.stream)
 	if err != nil || number >= sums.Total() {
@@ -375,7 +380,7 @@ func (p *posts) OneShot(number int64) signature.ReceiveEnvelope {
 	return p.receive(at)
 }
 
-// Persistent returns what the receive says that made a persistent request last, before the walk.
+// Persistent returns the envelope of the receive that last made the persistent request of this id, before the walk.
 func (p *posts) Persistent(id int64) signature.ReceiveEnvelope {
 	if p.from == 0 {
 		return signature.UnknownEnvelope

@@ -9,10 +9,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// Processes is what is known of the process of each rank.
+// Processes is the table of processes, by rank.
 type Processes struct{ table *sections.Processes }
 
-// Processes returns the table of processes, by rank.
+// Processes returns the table of processes.
 func (r *Reader) Processes() (*Processes, error) {
 	table, err := r.procs()
 	if err != nil {
@@ -24,7 +24,7 @@ func (r *Reader) Processes() (*Processes, error) {
 // Len returns the number of ranks.
 func (p *Processes) Len() int { return p.table.Len() }
 
-// At returns the process of a rank.
+// At returns the entry of a rank.
 func (p *Processes) At(rank int) Process {
 	x := p.table.At(rank)
 	x.Folder = signature.FileNameOfRank(x.Folder, rank)
@@ -43,9 +43,10 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 	}
 }
 
-// StartFunctions returns the start functions of the threads of a stream, in the order of their first MPI calls: the function
-// passed to pthread_create, the body of a parallel region, and the like. A stream may be of several threads, one after
-// the other. The thread that initialised MPI, and threads that the recorder could not follow, have none.
+// StartFunctions returns the start functions of a stream's threads, in the order of their first MPI calls. Examples are
+// the function passed to pthread_create, and the body of a parallel region. A stream may consist of several
+// threads, one after the other. No start function is known of the thread that initialised MPI, and of threads that
+// the recorder could not follow.
 func (k *Rank) StartFunctions(stream int) (list []Site) {
 	t := k.tables
 	if len(t.sites.ThreadFunctions) == 0 {
@@ -61,11 +62,11 @@ func (k *Rank) StartFunctions(stream int) (list []Site) {
 	return list
 }
 
-// maxMadeFor bounds how many threads of a stream are looked at.
+// maxMadeFor limits how many threads of a stream are examined.
 const maxMadeFor = 1000
 
-// MergeNs is the time from rank 0's call of MPI_Finalize until the trace's content was complete, without writing the
-// file; 0 if unknown.
+// MergeNs returns the time from rank 0's call of MPI_Finalize until the trace's content was complete, before the
+// file was written; 0 if unknown.
 func (r *Reader) MergeNs() (int64, error) {
 	p, err := r.procs()
 	if err != nil {
@@ -105,8 +106,8 @@ func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 	return list, nil
 }
 
-// PlacedAsides returns the asides of a stream as means place them on the time line. Where the trace has the time
-// of each call, Timing.Asides places them exactly.
+// PlacedAsides returns the asides of a stream at their positions on the time line, estimated from means. If the trace
+// has the time of each call, Timing.Asides has the exact positions.
 func (k *Rank) PlacedAsides(stream int) ([]PlacedAside, error) {
 	m, err := k.means(stream)
 	if err != nil {
@@ -115,7 +116,7 @@ func (k *Rank) PlacedAsides(stream int) ([]PlacedAside, error) {
 	return m.PlacedAsides(), nil
 }
 
-// TagsOf returns what the user said of the run, by name.
+// TagsOf returns the user's labels of the run, by name.
 func TagsOf(meta map[string]string) map[string]string {
 	tags := make(map[string]string)
 	for key, value := range meta {

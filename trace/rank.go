@@ -25,21 +25,21 @@ type Rank struct {
 	r      *Reader
 	tables *tables
 	number int
-	index  int // within the class
+	index  int // index within the class
 	nclass int
 	class  *sections.ClassReader
 
 	streams []*grammar.Grammar
-	bare    []func() *grammar.WeightSums // by stream: without weights, see weighed
-	lanes   []*Lane                      // by terminal, nil if it has none; nil if none has
+	bare    []func() *grammar.WeightSums // by stream: sums along the stream without weights, see weighed
+	lanes   []*Lane                      // by terminal, nil if that has no lane; nil if no terminal has one
 
 	mu    sync.Mutex
 	calls []template
 	spans []signature.Span      // of the call that was evaluated last
-	sums  []*grammar.WeightSums // by stream: requests made, by position
+	sums  []*grammar.WeightSums // by stream: number of one-shot requests made before a position
 	lines []*timeline.MeanTimes // by stream
 
-	series *timeline.SeriesTimes // nil: none, if opened
+	series *timeline.SeriesTimes // nil if opened and there are none
 	opened bool
 }
 
@@ -47,12 +47,12 @@ type Rank struct {
 type template struct {
 	call     *Call
 	made     int64 // one-shot requests that the call makes
-	requests bool  // requests occur in it
+	requests bool  // a parameter is a request
 
 	posting signature.PostedRequest // the request that it makes
-	posted  []int64                 // requests whose statuses follow from their receives, by the names in its values; by their numbers, of array
-	array   *signature.RequestArray // of requests, if it leaves some; nil: it doesn't
-	own     bool                    // its own status does so
+	posted  []int64                 // requests whose statuses follow from their receives, numbered as in the values; if the array was left, indices into it
+	array   *signature.RequestArray // the array of requests that the call leaves; nil: it leaves none
+	own     bool                    // the call's own status follows from its receive
 	laned   bool                    // it has a lane
 }
 
@@ -107,7 +107,7 @@ func (r *Reader) RanksWithTrack() iter.Seq2[*Rank, error] {
 	}
 }
 
-// weighed returns sums of weights along a stream. Lengths are found once for all.
+// weighed returns sums of weights along a stream. Lengths of rules are computed once and shared by all weights.
 func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *grammar.WeightSums {
 	return k.bare[stream]().WithWeights(weight)
 }
@@ -139,16 +139,16 @@ func (k *Rank) Terminals() int { return len(k.class.Terminals) }
 // Counts returns how often each terminal occurs in a stream.
 func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
 
-// DropDistinct drops what the rank keeps of its distinct calls, for those who hold many ranks; they are made again when they are asked for.
+// DropDistinct discards the rank's cached distinct calls, for callers that hold many ranks. They are decoded again when
+// needed.
 func (k *Rank) DropDistinct() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.calls)
 }
 
-// Terminal returns a distinct call, with Index 0 and the IDs of one-shot
-// requests as distances: how many creations ago they were made. If it has a Lane,
-// this is the first of its calls.
+// Terminal returns a distinct call, with Index 0. IDs of one-shot requests are distances: how many creations ago
+// the request was made. If the terminal has a Lane, the values are those of its first call.
 func (k *Rank) Terminal(terminal int) (*Call, error) {
 	t, err := k.template(terminal)
 	return t.call, err
@@ -166,10 +166,10 @@ func (k *Rank) Distinct() ([]*Call, error) {
 	return calls, nil
 }
 
-// CallWithoutParams returns function and call site of a distinct call, without parameters and return value. Unlike
-// Terminal it keeps nothing, so that asking for all of a million costs no memory.
+// CallWithoutParams returns function and call site of a distinct call, without parameters and return value. Unlike Terminal it
+// caches nothing, so that iterating over a million distinct calls takes no memory.
 func (k *Rank) CallWithoutParams(terminal int) *Call {
-	c := new(Call) // on the stack of a caller that doesn't keep it
+	c := new(Call) // does not escape, unless the caller keeps it
 	k.called(c, terminal)
 	return c
 }
@@ -180,19 +180,19 @@ func (k *Rank) called(c *Call, terminal int) {
 	c.Site, c.Phase, c.ThreadFunction, c.Turn = sites.List[t.Site], sites.Phases[t.Site], sites.ThreadFunction(t.Site), sites.Turns[t.Site]
 }
 
-// SiteNumber returns the number in Reader.Sites of a distinct call's site, one for all sites with the same frames and Call.Turn; -1 if the place isn't
-// known.
+// SiteNumber returns the number in Reader.Sites of a distinct call's site. Sites with the same frames and Call.Turn have
+// one number. It is -1 if the site is unknown.
 func (k *Rank) SiteNumber(terminal int) int {
 	return k.tables.sites.CommonNumber(k.class.Terminals[terminal].Site) - 1
 }
 
-// VertexOf finds a distinct call in what the program's code says; -1 if it could not be placed.
+// VertexOf returns the vertex of a distinct call in the program's code; -1 if the code has none for it.
 func (k *Rank) VertexOf(c *Code, terminal int) int {
 	return c.VertexOf(k.class.Terminals[terminal].Group.FunctionID, k.SiteNumber(terminal))
 }
 
-// Signature returns the values of a terminal as recorded, in the first of its calls if
-// it has a Lane.
+// Signature returns the values of a terminal as recorded. If the terminal has a Lane, they are those of its first
+// call.
 func (k *Rank) Signature(terminal int) []int64 {
 	return k.class.Terminals[terminal].EvalSignature(k.class, k.index, k.number, k.r.Ranks())
 }
@@ -286,7 +286,7 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 	}
 }
 
-// at returns the call at a position, made requests into the stream.
+// at returns a copy of the call for a position. made is how many one-shot requests the stream created before it.
 func (t *template) at(stream int, index uint64, made int64) *Call {
 	var c *Call
 	if t.requests {
@@ -308,8 +308,8 @@ func (k *Rank) Call(stream int, index uint64) (*Call, error) {
 		k.r.name, k.number, stream, k.Len(stream), index)
 }
 
-// requestsBefore counts the one-shot requests that a stream made before a
-// position: asked for where a call with requests comes, as it takes all that make some.
+// requestsBefore counts the one-shot requests that a stream made before a position. The first use takes time, so
+// callers ask only when a call has requests.
 func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	if index == 0 {
 		return 0, nil
@@ -321,7 +321,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	return sums.Before(index), nil
 }
 
-// requestSums returns the one-shot requests that a stream made, by position.
+// requestSums returns the number of one-shot requests that a stream made, by position.
 func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 	k.mu.Lock()
 	sums := k.sums[stream]
@@ -349,13 +349,11 @@ func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 // Times returns statistics by terminal. They cover all ranks of the class.
 func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 
-// Times returns statistics by terminal of a class, over all of its ranks. Where
-// very many terminals differ in values only, they share one summary: each has
-// its part of count and sum. Extremes, their ranks and the deviation are those of all calls from
-// the place, perhaps on all ranks of classes that are alike. Sums are within
-// SumWithin, extremes and deviations have six significant bits, and so have
-// distances of ranks' totals from their mean. In a trace without times none was counted. Don't change them:
-// who asks again gets the same.
+// Times returns statistics by terminal of a class, over all of its ranks; don't change them, the result is shared.
+// If very many terminals differ in values only, they share one summary: each has its part of count and sum, and the
+// extremes and deviation of all. These may even cover the ranks of similar classes. Sums are accurate to SumWithin.
+// Extremes, deviations, and the distances of ranks' totals from their mean have six significant bits. In a trace
+// without times all counts are 0.
 func (r *Reader) Times(class int) ([]Times, error) {
 	if known := r.latest.of(class, false); known != nil {
 		return known, nil
@@ -364,7 +362,7 @@ func (r *Reader) Times(class int) ([]Times, error) {
 	return times, err
 }
 
-// timesOf decodes what section times has of a class.
+// timesOf decodes a class's part of section times.
 func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -401,8 +399,8 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	return times, hists, nil
 }
 
-// decodeTimes reads the times of a class in pools, of by terminal, and passes the sizes to note. Errors of w are its
-// own.
+// decodeTimes reads the times of a class, where terminals of a pool share one entry; of is the pool of each
+// terminal. It calls note with the sizes. w records errors.
 func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.ClassPools, of []int32, err error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -431,7 +429,7 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	return p, of, nil
 }
 
-// baseTimes returns the numbers of a class that another refers to.
+// baseTimes returns the encoded times of a class that other classes refer to.
 func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 	if c, ok := r.bases.Load(class); ok {
 		return c.(*sections.TimeCodes), nil
@@ -466,7 +464,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 	return codes, nil
 }
 
-// calls returns how often the ranks of a class called each terminal, in all.
+// calls returns how often all ranks of a class together called each terminal.
 func (r *Reader) calls(n int, c *sections.ClassReader) ([]uint64, error) {
 	var ranks []int
 	if len(c.VaryingCounts) > 0 {
@@ -481,7 +479,7 @@ func (r *Reader) calls(n int, c *sections.ClassReader) ([]uint64, error) {
 	return calls, nil
 }
 
-// Process returns what is known of the rank's process.
+// Process returns the rank's entry in the table of processes.
 func (k *Rank) Process() (Process, error) {
 	p, err := k.r.procs()
 	if err != nil {

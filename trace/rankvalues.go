@@ -38,29 +38,28 @@ func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
 	return m, nil
 }
 
-// A AttachedSum is a sum of numbers that were attached. The truth is at most Within away from
-// it; nothing is known of the rank if that is infinite, and it has its part in the sum
-// of its class.
+// A AttachedSum is a sum of attached numbers. The true sum differs from it by at most Within. If Within is infinite,
+// nothing is known of the rank itself, and Sum is its share of the class's sum.
 type AttachedSum struct{ Sum, ErrorBound float64 }
 
 // Known reports whether the sum is that of the rank itself.
 func (v AttachedSum) Known() bool { return !math.IsInf(v.ErrorBound, 1) }
 
-// AttachedTotals is what was attached on a rank under one name.
+// AttachedTotals is the sums of the values attached on a rank under one name.
 type AttachedTotals struct {
 	AttachedSum
-	Sites []SiteValue         // where something was attached, in order of their first terminals
-	leaf  map[int]AttachedSum // at leaves, numbered over all threads, as far as the file has it
+	Sites []SiteValue         // sites with attached values, in order of their first terminals
+	leaf  map[int]AttachedSum // by leaf, numbered over all threads; leaves that the file does not store are missing
 }
 
-// SiteValue is what was attached on a rank to the calls of one function from one place.
+// SiteValue is the sum of the values attached on a rank to the calls of one function from one site.
 type SiteValue struct {
-	FirstTerminal int // the first of them
+	FirstTerminal int // the first terminal of that function and site
 	AttachedSum
 }
 
-// AttachedTotals returns the sums of what was attached to the calls of the rank, by name: in all to a
-// percent, and so those of the call sites that have most of it.
+// AttachedTotals returns the sums of the values attached to the calls of the rank, by name. The total is accurate to a
+// percent, and so are the sums of the largest call sites.
 func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 	values, err := k.AttachedStats()
 	if err != nil || len(values) == 0 {
@@ -111,7 +110,7 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 			if !ok {
 				continue
 			}
-			// Without a column is also what is nothing on every rank.
+			// A column is also missing if the values are zero on every rank.
 			if (up || list[t].Max <= 0) && (down || list[t].Min >= 0) {
 				out.Sites[i].AttachedSum = AttachedSum{above - below, off + less}
 			}
@@ -120,14 +119,14 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 	return m, nil
 }
 
-// valueTotal is the sum of the positive numbers minus that of the negative ones' amounts.
+// valueTotal is the sum of the positive numbers minus the absolute sum of the negative ones.
 func valueTotal(c *timing.ClassTotals, index int) AttachedSum {
 	above, off := c.Total(timing.DurationKind, index)
 	below, less := c.Total(timing.GapKind, index)
 	return AttachedSum{above - below, off + less}
 }
 
-// checkRankValues compares what was attached on each rank of a class with what was on all.
+// checkRankValues compares the values of each rank of a class with those of the class.
 func (r *Reader) checkRankValues(class int, values map[string][]ValueStat) error {
 	all, err := r.valued()
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
 var ErrFormat = container.ErrFormat
 
-// A Reader gives access to a trace. It is safe for use by several goroutines
-// at once. Sections are read when they are first needed and kept.
+// A Reader gives access to a trace. It is safe for use by several goroutines at once. Sections are read at their
+// first use and kept.
 type Reader struct {
 	name     string
 	src      io.ReaderAt
@@ -56,20 +56,20 @@ type Reader struct {
 	waits     func() (*Waits, error)
 	when      func() (*When, error)
 	drawn     func() (*grammar.SyntheticCounts, error)
-	bases     sync.Map                        // *TimeCodes by class: of those that others refer to
-	slow      map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
-	shared    sync.Map                        // see Shared
-	layouts   sync.Map                        // see layout
+	bases     sync.Map                        // *TimeCodes by class: only of classes that others refer to
+	slow      map[byte]func() ([]byte, error) // by id: sections that take long to decompress, cached
+	shared    sync.Map                        // values of Shared, by key
+	layouts   sync.Map                        // *signature.Layout by function id, see layout
 	spent     sync.Map                        // *ClassTotals by class
 	latest    latestTimes
 }
 
-// tables are the sections read after those with the calls of all ranks.
+// tables are the sections that are read only when calls of ranks are needed.
 type tables struct {
 	lookup
 	sigs     *sections.SignatureTable
 	classes  [][]byte
-	together []sections.ClassCommon // in place of classes
+	together []sections.ClassCommon // instead of classes, if the file stores what classes have in common
 	columns  [][]byte
 }
 
@@ -159,8 +159,8 @@ func (r *Reader) Close() error {
 	return r.close()
 }
 
-// Memoize returns what was made when it was first asked for under a key: what packages find out of
-// the whole trace, so that all who read it share one.
+// Memoize returns the value of a key, made at the first use. Packages cache results about the whole trace in it, so
+// that all users of the reader share them.
 func (r *Reader) Memoize(key any, make func() any) any {
 	v, _ := r.shared.LoadOrStore(key, sync.OnceValue(make))
 	return v.(func() any)()
@@ -169,7 +169,7 @@ func (r *Reader) Memoize(key any, make func() any) any {
 // Name returns the name under which the trace was opened.
 func (r *Reader) Name() string { return r.name }
 
-// section reads one section and has it decoded.
+// section reads and decodes one section.
 func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	data, err := r.raw(id)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	return r.decode(id, "data", data, decode)
 }
 
-// decode has what a section holds decoded, or what it holds of a class. Errors name that.
+// decode decodes the content of a section, or its part about one class. what describes it in errors.
 func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.Reader)) error {
 	w := wire.NewReader(data, what)
 	decode(w)
@@ -190,7 +190,7 @@ func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.R
 
 func (r *Reader) hasSection(id byte) bool { return r.sections.Find(id) != nil }
 
-// optional does the same where the trace has the section.
+// optional is section for one that a trace may lack.
 func (r *Reader) optional(id byte, decode func(w *wire.Reader)) error {
 	if !r.hasSection(id) {
 		return nil
@@ -198,7 +198,7 @@ func (r *Reader) optional(id byte, decode func(w *wire.Reader)) error {
 	return r.section(id, decode)
 }
 
-// byClass returns what a section has of each class; nothing of any if there is no such section.
+// byClass returns a section's content by class; all nil if there is no such section.
 func (r *Reader) byClass(id byte) (blobs [][]byte, err error) {
 	if !r.hasSection(id) {
 		return make([][]byte, r.ranks.Classes), nil
@@ -207,12 +207,12 @@ func (r *Reader) byClass(id byte) (blobs [][]byte, err error) {
 	return blobs, err
 }
 
-// ofClass reads what a section has of a class.
+// ofClass decodes a section's content about one class.
 func (r *Reader) ofClass(id byte, class int, blob []byte, decode func(w *wire.Reader)) error {
 	return r.decode(id, fmt.Sprintf("class %d", class), blob, decode)
 }
 
-// raw returns what a section holds.
+// raw returns the decompressed content of a section.
 func (r *Reader) raw(id byte) ([]byte, error) {
 	if s := r.sections.Find(id); s != nil {
 		data, err := r.load(s)
@@ -224,7 +224,7 @@ func (r *Reader) raw(id byte) ([]byte, error) {
 	return nil, r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
 }
 
-// load returns what a section holds, which nobody changes.
+// load returns the decompressed content of a section. Don't change it.
 func (r *Reader) load(s *container.Section) ([]byte, error) {
 	if load := r.slow[s.ID]; load != nil {
 		return load()
@@ -232,7 +232,7 @@ func (r *Reader) load(s *container.Section) ([]byte, error) {
 	return s.Load(r.src)
 }
 
-// ahead has sections expanded side by side that are wanted soon.
+// ahead starts to decompress sections in parallel that are needed soon.
 func (r *Reader) ahead(ids ...byte) {
 	for _, id := range ids {
 		if load := r.slow[id]; load != nil {
@@ -270,7 +270,7 @@ func (r *Reader) small() error {
 		if r.ranks = sections.DecodeClassMap(w); r.ranks == nil {
 			return
 		}
-		// A class takes a byte at least.
+		// Each class takes at least a byte.
 		if n := r.rawSize(container.SectionClasses); uint64(r.ranks.Classes) > n {
 			w.Fail("%d classes in %d bytes", r.ranks.Classes, n)
 			return
@@ -284,7 +284,7 @@ func (r *Reader) small() error {
 	return nil
 }
 
-// rawSize is how many bytes a section has before compression.
+// rawSize returns the size of a section before compression.
 func (r *Reader) rawSize(id byte) uint64 {
 	if s := r.sections.Find(id); s != nil {
 		return s.RawSize
@@ -316,7 +316,7 @@ func (r *Reader) readTables() (*tables, error) {
 	return t, nil
 }
 
-// decodeClasses reads what the classes have of the section, in either way.
+// decodeClasses reads the section of classes, in either of its two formats.
 func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.ClassCommon) {
 	if r.ranks.Classes > w.RemainingLen() {
 		w.Fail("%d classes in %d bytes", r.ranks.Classes, w.RemainingLen())
@@ -328,8 +328,7 @@ func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (b
 	return sections.DecodeBlobs(w, r.ranks.Classes), nil
 }
 
-// Meta returns what is known of the run as text, by key; see the Meta…
-// constants.
+// Meta returns the properties of the run as text, by key; see the Meta… constants.
 func (r *Reader) Meta() map[string]string { return maps.Clone(r.meta) }
 
 // Ranks returns the number of ranks of the world.
@@ -384,7 +383,7 @@ func (r *Reader) Sections() []Section {
 // Size returns how many bytes the trace has.
 func (r *Reader) Size() int64 { return r.size }
 
-// Copy writes the trace to a file, byte by byte. One that exists is an error unless overwrite is set.
+// Copy writes the trace to a file, byte by byte. An existing file is an error unless overwrite is set.
 func (r *Reader) Copy(path string, overwrite bool) error {
 	err := drafted(path, 0o644, overwrite, func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(r.src, 0, r.size))
@@ -423,10 +422,10 @@ func (r *Reader) SignatureCount() (int, error) {
 	return t.sigs.SignatureCount, nil
 }
 
-// lengths counts the calls of each rank.
+// lengths returns the number of calls of each rank.
 func (r *Reader) lengths() (column.Column, error) {
 	var c column.Column
-	known := make([]int64, r.Classes()) // 0: not yet, or not the same for all ranks
+	known := make([]int64, r.Classes()) // by class; 0: unknown, or not the same for all ranks
 	for rank, n := range r.places().Class {
 		if n < 0 || known[n] > 0 {
 			sum := int64(0)

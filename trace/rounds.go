@@ -10,20 +10,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// An SiteOrder is the call sites of a thread, numbered as they first come. A call at or before the site of the one
-// before it is a step back: the beginning of an iteration.
+// An SiteOrder is the call sites of a thread, numbered by first occurrence. A call from the same site as the previous
+// call, or from one with a lower number, is a step back: it begins an iteration.
 type SiteOrder struct {
-	SiteOf         []int         // by terminal: of its site; -1: the thread has none such
-	FirstTerminals []int         // by site: the terminal that comes first
-	StepsBackFrom  map[int][]int // by site: those from which steps lead back to it, ascending
+	SiteOf         []int         // by terminal: number of its site; -1: the thread never calls it
+	FirstTerminals []int         // by site: its first terminal
+	StepsBackFrom  map[int][]int // by site: the sites from which steps lead back to it, ascending
 	StepCounts     map[[2]int]uint64
 
 	k      *Rank
 	stream int
-	firsts []uint64 // by site: where it is first
+	firsts []uint64 // by site: position of its first call
 }
 
-// SiteOrder finds the order of a thread's call sites. It takes time in proportion to the compressed stream.
+// SiteOrder returns the order of a thread's call sites. It takes time in proportion to the compressed stream.
 func (k *Rank) SiteOrder(stream int) *SiteOrder {
 	o := &SiteOrder{k: k, stream: stream, SiteOf: make([]int, k.Terminals()), StepsBackFrom: make(map[int][]int), StepCounts: make(map[[2]int]uint64)}
 	type place struct {
@@ -63,8 +63,8 @@ func (k *Rank) SiteOrder(stream int) *SiteOrder {
 	return o
 }
 
-// BeginsIteration says whether a call begins an iteration of the loop of steps back to a site: it comes after one from number from on, or the loop
-// is entered.
+// BeginsIteration returns a function that reports whether a call begins an iteration of the loop whose steps back lead to
+// site to. Such a call follows one from a site numbered from or higher, or it enters the loop.
 func (o *SiteOrder) BeginsIteration(to, from int) func(before, terminal int) bool {
 	return func(before, terminal int) bool {
 		if o.SiteOf[terminal] != to {
@@ -77,12 +77,12 @@ func (o *SiteOrder) BeginsIteration(to, from int) func(before, terminal int) boo
 // Rounds are the iterations of a loop on one rank, as positions of the calls of a thread.
 type Rounds struct {
 	Count          uint64
-	End            uint64 // of the last one
-	FromOtherRanks bool   // they follow from those of other ranks
+	End            uint64 // where the last iteration ends
+	FromOtherRanks bool   // derived from the iterations of another rank
 	begin          func(n uint64) uint64
 }
 
-// NewRounds are iterations that begin with some calls. end is where the last one ends.
+// NewRounds returns iterations that begin at the given calls. end is where the last one ends.
 func NewRounds(begins *Occurrences, end uint64) *Rounds {
 	return &Rounds{Count: begins.Total(), End: end, begin: func(n uint64) uint64 {
 		at, _ := begins.Nth(n)
@@ -90,7 +90,7 @@ func NewRounds(begins *Occurrences, end uint64) *Rounds {
 	}}
 }
 
-// Begin is where the n-th iteration begins, from 0; that of Count is End.
+// Begin returns the position where the n-th iteration begins, from 0. Begin(Count) is End.
 func (r *Rounds) Begin(n uint64) uint64 {
 	if n >= r.Count {
 		return r.End
@@ -98,7 +98,8 @@ func (r *Rounds) Begin(n uint64) uint64 {
 	return r.begin(n)
 }
 
-// Rounds finds the iterations of a loop, of this number, that begin with calls from a site of the order; nil if the rank has other numbers of them.
+// Rounds returns the iterations of the loop that begins with a site. It returns nil if the rank's loop has another
+// number of iterations.
 func (o *SiteOrder) Rounds(site int, iterations uint64) *Rounds {
 	sources := o.StepsBackFrom[site]
 	for i := len(sources) - 1; i >= 0; i-- {
@@ -112,10 +113,11 @@ func (o *SiteOrder) Rounds(site int, iterations uint64) *Rounds {
 	return nil
 }
 
-// mostLoopsEnd is how many calls are looked at for the end of the last iteration.
+// mostLoopsEnd limits how many calls are searched for the end of the last iteration.
 const mostLoopsEnd = 1 << 16
 
-// end is where the last iteration ends: at a call from a site that is before the loop, or was in no other iteration.
+// end returns where the last iteration ends: at a call from a site that precedes the loop, or that no other
+// iteration calls.
 func (o *SiteOrder) end(from uint64, to int) uint64 {
 	known := to
 	for n, t := range o.firsts {
@@ -135,7 +137,7 @@ func (o *SiteOrder) end(from uint64, to int) uint64 {
 	return o.k.Len(o.stream)
 }
 
-// together are the collective calls of all ranks in a thread.
+// together returns the positions of a thread's collective calls of all ranks.
 func together(k *Rank, stream int) (*Occurrences, error) {
 	is := make([]bool, k.Terminals())
 	for t := range is {
@@ -152,8 +154,8 @@ func together(k *Rank, stream int) (*Occurrences, error) {
 	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
 }
 
-// AlignRounds finds the iterations of a rank by those of another one: they begin at the same collective calls of all ranks. It returns nil
-// where there are no such.
+// AlignRounds returns the iterations of a rank whose own calls show none, from those of another rank: they begin at
+// the same collective calls of all ranks. It returns nil if there are no such calls.
 func (o *SiteOrder) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 	theirs, err := together(of, o.stream)
 	if err != nil {
@@ -167,7 +169,7 @@ func (o *SiteOrder) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 		position := r.Begin(n)
 		c := theirs.Before(position)
 		if c < theirs.Total() {
-			if next, _ := theirs.Nth(c); next == position { // it begins with one
+			if next, _ := theirs.Nth(c); next == position { // the iteration begins with a collective call
 				p, _ := own.Nth(c)
 				return p
 			}
@@ -180,7 +182,7 @@ func (o *SiteOrder) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 	}
 	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), FromOtherRanks: true, begin: at}
 	before := theirs.Before(r.Begin(0))
-	for n := uint64(1); n <= min(r.Count, model.WhenMaxSingleIterations); n++ { // each has a collective call
+	for n := uint64(1); n <= min(r.Count, model.WhenMaxSingleIterations); n++ { // checks that each iteration has a collective call
 		i := n * r.Count / min(r.Count, model.WhenMaxSingleIterations)
 		c := theirs.Before(r.Begin(i))
 		if c <= before && i < r.Count {
@@ -191,7 +193,7 @@ func (o *SiteOrder) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 	return out, nil
 }
 
-// site returns the number of a function's call site in the order; -1: the thread doesn't call it from there.
+// site returns the number of a function's call site in the order; -1 if the thread never calls it from there.
 func (o *SiteOrder) site(f *Function, s Site) int {
 	return slices.IndexFunc(o.FirstTerminals, func(t int) bool {
 		c := o.k.CallWithoutParams(t)
@@ -199,7 +201,8 @@ func (o *SiteOrder) site(f *Function, s Site) int {
 	})
 }
 
-// LoopIterations finds the iterations of the loop that When is about on the rank's first thread; nil if there is no loop, or the rank doesn't run it.
+// LoopIterations returns the iterations on the rank's first thread of the loop in When. It returns nil if the run has
+// no such loop, or the rank does not run it.
 func (k *Rank) LoopIterations() (*Rounds, error) {
 	w, err := k.r.When()
 	if err != nil || w == nil || w.Loop == nil || k.Len(0) == 0 {
@@ -228,7 +231,7 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 		return own, nil
 	}
 	type first struct{}
-	of, _ := k.r.Memoize(first{}, func() any { // that runs the loop itself
+	of, _ := k.r.Memoize(first{}, func() any { // the first rank that runs the loop itself
 		for k, err := range k.r.RanksWithTrack() {
 			if err != nil {
 				return nil
@@ -246,7 +249,7 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 	return o.AlignRounds(of, theirs)
 }
 
-// runs finds the iterations of the loop where the rank runs it itself.
+// runs returns the iterations of the loop if the rank runs it itself, and the order of its call sites.
 func (k *Rank) runs(w *When) (*Rounds, *SiteOrder) {
 	o, at := k.SiteOrder(0), w.Loop.BeginsAt
 	sites := k.tables.sites.List

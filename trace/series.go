@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// seriesOf reads the index; nil if the trace has no times of single calls.
+// readSeries reads the index of the times of single calls; nil if the trace has none.
 func (r *Reader) readSeries() (*sections.SeriesIndex, error) {
 	s := r.sections.Find(container.SectionSeries)
 	if s == nil {
@@ -130,7 +130,7 @@ func (k *Rank) seriesFailed(err error) error {
 	return k.r.failed(container.SectionSeries, fmt.Errorf("rank %d: %w: %w", k.number, err, ErrFormat))
 }
 
-// timingOptions are those of the recorder, as far as blocks depend on them.
+// timingOptions returns the recorder's options that determine how blocks of times are coded.
 func (r *Reader) timingOptions() (timing.Options, error) {
 	return timing.ParseOptions(func(name string) string {
 		if name == timing.ErrorsVariable {
@@ -152,14 +152,14 @@ func (k *Rank) checkSeries() error {
 	return k.checkCallValues()
 }
 
-// RawTimes is the times of consecutive calls of a thread as they were recorded,
-// in ticks of the rank's clock: what a codec gets to see.
+// RawTimes is the times of consecutive calls of a thread as they were recorded, in ticks of the rank's clock. It is
+// the input of a codec.
 type RawTimes struct {
-	CallKinds       []uint32 // of each call; calls of a kind may take alike
+	CallKinds       []uint32 // by call; calls of a kind are likely to take similar times
 	Gaps, Durations []uint64
-	StartJumps      map[int]int64 // by call: how much later than after its gap it began; nearly always nil
+	StartJumps      map[int]int64 // by call, in ticks: the call's begin minus the begin that its gap implies; nearly always nil
 
-	KindGroups    []uint32 // by kind: what kinds of one function have in common
+	KindGroups    []uint32 // by kind: kinds of one function have the same group
 	KindFunctions []string // by kind
 
 	TicksPerNs float64

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A NodeKind says what a Node is.
+// A NodeKind is the type of a Node.
 type NodeKind uint8
 
 // The kinds of nodes.
@@ -16,20 +16,19 @@ const (
 	CallNode                     // one call
 )
 
-// A Node is a part of a stream's structure, as the compression found it: a
-// sequence, a loop, or a call. Nodes are made as they are asked for; a part
-// that occurs in several places has the same Rule in all of them, so that what
-// is computed for it can be kept.
+// A Node is a part of a stream's structure as found by the compression: a sequence, a loop, or a call. Nodes are
+// created on demand. A part that occurs several times has the same Rule each time, so that callers can cache
+// results by Rule.
 type Node struct {
 	Kind     NodeKind
 	Count    uint64 // of a loop
 	Terminal int    // of a call
 	Rule     int    // of a sequence, or of a loop over more than one call; else -1
 	Leaf     int    // of a call in the structure of Leaves; else its terminal
-	RuleCopy int    // of what has a Rule: in the structure of Leaves the number of the copy, else that of the rule
+	RuleCopy int    // of a node with a Rule: in the structure of Leaves the number of the rule's copy, else Rule
 
 	g    *grammar.Grammar
-	tree *grammar.Unfolded // the tree with grammar g; nil: the stream's
+	tree *grammar.Unfolded // the tree with the leaves of grammar g; nil: g is the stream's
 }
 
 // Structure returns the structure of a stream without expanding it.
@@ -37,18 +36,18 @@ func (k *Rank) Structure(stream int) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: k.streams[stream]}
 }
 
-// A Sequence is what a structure is of, for spoor's own packages; it has nothing for others.
+// A Sequence is a grammar without its methods: spoor's own packages unseal it, other importers can only pass it on.
 type Sequence grammar.Sealed
 
-// StructureOf returns the structure of another sequence than a stream's.
+// StructureOf returns the structure of any sequence.
 func StructureOf(s Sequence) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Sealed(s).Grammar()}
 }
 
-// Sequence returns the sequence that the node is a part of.
+// Sequence returns the sequence that contains the node.
 func (n Node) Sequence() Sequence { return Sequence(grammar.Seal(n.g)) }
 
-// RuleUses counts in how many places each rule below is used.
+// RuleUses returns by rule how often the structure below the node refers to it, without multiplying by counts.
 func (n Node) RuleUses() map[int]int {
 	uses := make(map[int]int)
 	var count func(n Node)
@@ -87,7 +86,7 @@ func (k *Rank) SequenceFrom(stream int, index uint64) iter.Seq[int] {
 	}
 }
 
-// StructureSize is how long the structure of a stream is.
+// StructureSize returns the size of a stream's structure.
 func (k *Rank) StructureSize(stream int) int { return k.streams[stream].SymbolCount() }
 
 // Children returns the parts of a sequence or the body of a loop.
@@ -126,7 +125,7 @@ func (n Node) Children() []Node {
 	return list
 }
 
-// Occurrences finds calls in a stream without expanding it. It is safe for concurrent use.
+// Occurrences is the positions of selected calls in a stream, which is not expanded. It is safe for concurrent use.
 type Occurrences struct {
 	of interface {
 		Total() int64
@@ -135,9 +134,8 @@ type Occurrences struct {
 	}
 }
 
-// Occurrences looks for the calls of a stream whose terminals are wanted. It
-// takes time in proportion to the compressed stream. Ranks of a Uniform class
-// have the same.
+// Occurrences selects the calls of a stream whose terminals are wanted. It takes time in proportion to the
+// compressed stream. For ranks of a Uniform class the result is the same.
 func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurrences {
 	return &Occurrences{k.weighed(stream, func(t uint32) int64 {
 		if wanted(int(t)) {
@@ -147,15 +145,16 @@ func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurren
 	})}
 }
 
-// BeforeFirstTerminal is what comes before a stream's first call.
+// BeforeFirstTerminal is the predecessor of a stream's first call.
 const BeforeFirstTerminal = grammar.BeforeFirst
 
-// OccurrencesAfter does so for calls that are wanted after the one before.
+// OccurrencesAfter selects calls by their terminal and the terminal of the previous call.
 func (k *Rank) OccurrencesAfter(stream int, wanted func(before, terminal int) bool) *Occurrences {
 	return &Occurrences{k.bare[stream]().FindFollowers(wanted)}
 }
 
-// Transitions counts how often each terminal comes right after each other one, or after NoTerminal, without expanding the stream.
+// Transitions counts how often each terminal directly follows each other one, or NoTerminal, without expanding the
+// stream.
 func (k *Rank) Transitions(stream int) map[[2]int]uint64 { return k.bare[stream]().Digrams() }
 
 // PrefixWeights adds up weights of terminals along a stream: it returns the sum over the calls before a position. Sums wrap around at 64 bits.
@@ -163,13 +162,13 @@ func (k *Rank) PrefixWeights(stream int, weight func(terminal int) int64) func(i
 	return k.weighed(stream, func(t uint32) int64 { return weight(int(t)) }).Before
 }
 
-// Total returns how many there are.
+// Total returns the number of occurrences.
 func (o *Occurrences) Total() uint64 { return uint64(o.of.Total()) }
 
-// Before returns how many there are before a position.
+// Before returns the number of occurrences before a position.
 func (o *Occurrences) Before(index uint64) uint64 { return uint64(o.of.Before(index)) }
 
-// Nth returns position and terminal of the n-th, from 0.
+// Nth returns position and terminal of the n-th occurrence, from 0.
 func (o *Occurrences) Nth(n uint64) (index uint64, terminal int) {
 	at, t := o.of.Nth(int64(n))
 	return at, int(t)
@@ -186,8 +185,8 @@ func (o *Occurrences) All() iter.Seq2[uint64, int] {
 	}
 }
 
-// FirstPositions returns the position at which each terminal is first in a stream; of those that
-// don't occur, none that the stream has.
+// FirstPositions returns by terminal the position of its first call in a stream. For terminals that do not occur it is
+// larger than any position.
 func (k *Rank) FirstPositions(stream int) []uint64 {
 	return k.bare[stream]().FirstPositions(k.Terminals())
 }

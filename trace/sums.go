@@ -7,14 +7,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A summed says which values of a terminal have no column of their own, because they
-// may be left out on some ranks.
+// A summed lists the values of a terminal without columns of their own, because some ranks may omit them.
 type summed struct {
 	arrays []signature.Span
-	all    bool // arrays are elsewhere on other ranks
+	all    bool // array lengths vary, so that later values have other positions on other ranks
 }
 
-// has reports whether a value is one of them.
+// has reports whether a value has no column of its own.
 func (s *summed) has(value int) bool {
 	if s == nil || s.all {
 		return s != nil
@@ -22,7 +21,7 @@ func (s *summed) has(value int) bool {
 	return slices.ContainsFunc(s.arrays, func(a signature.Span) bool { return value >= a.First && value < a.End })
 }
 
-// summedOf looks at the terminal on the class's first rank.
+// summedOf determines them from the terminal on the class's first rank.
 func (x *Columns) summedOf(f *Function, terminal int) *summed {
 	spans, err := sections.SpansOf(f, nil, x.rowOf(terminal, 0))
 	if err != nil {
@@ -47,7 +46,7 @@ type row struct {
 	vals             []int64
 }
 
-// rowOf evaluates a row unless it is the one that was asked for last.
+// rowOf evaluates a row; it caches the last one.
 func (x *Columns) rowOf(terminal, member int) []int64 {
 	if r := x.row.Load(); r != nil && r.terminal == terminal && r.member == member {
 		return r.vals

@@ -24,10 +24,11 @@ func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil, nil) }
 type gap struct {
 	at    int // in the text
 	param int
-	out   bool // the value after the call
+	out   bool // it is the value after the call
 }
 
-// appendText leaves requests and some parameters out if gaps is not nil, and says where.
+// appendText appends the text. If gaps is not nil, it omits requests and the parameters in some, and adds the
+// positions of the omissions to gaps.
 func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	b = append(b, c.Name()...)
 	b = append(b, '(')
@@ -92,7 +93,7 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	return b
 }
 
-// appendOutcome appends what a function of POSIX or C returned, and errno where that counts.
+// appendOutcome appends the return value of a function of POSIX or C, and errno if it failed.
 func (c *Call) appendOutcome(b []byte) []byte {
 	if c.Return == NeverReturned || c.Return == LeftByJump {
 		return append(b, c.ReturnName()...)
@@ -129,7 +130,7 @@ func (c *Call) ReturnName() string {
 	return strconv.FormatInt(c.Return, 10)
 }
 
-// Render renders a value; kind is that of its parameter.
+// Render renders a value of a parameter of the given kind.
 func (v *Value) Render(kind mpi.Kind) string { return string(v.appendText(nil, kind)) }
 
 func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
@@ -173,7 +174,7 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 	case TypeNone, TypeTime:
 		return append(b, '-')
 	}
-	panic(fmt.Sprintf("trace: values of type %d have no text", v.Type)) // the schema has no such
+	panic(fmt.Sprintf("trace: values of type %d have no text", v.Type)) // the schema has no other types
 }
 
 // arrayNames are the renderings of the Array… constants.
@@ -211,7 +212,7 @@ func (v *Value) appendRequest(b []byte) []byte {
 	return append(b, "request?"...)
 }
 
-// appendText renders what a parameter passes or gives back.
+// appendText renders a parameter's value, before or after the call.
 func (p *Param) appendText(b []byte, v *Value) []byte {
 	if v.Type == TypeFunctionRef {
 		if name := mpi.CallbackName(p.Name(), v.Num); name != "" {
@@ -352,7 +353,7 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendNewJSON appends what is known of a new communicator or datatype.
+// appendNewJSON appends the properties of a new communicator or datatype.
 func (c *Call) appendNewJSON(b []byte) []byte {
 	fields := func(key string, names []string, vals ...int64) {
 		b = append(append(b, `,"`...), key...)

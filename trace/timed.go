@@ -14,22 +14,24 @@ import (
 type TimedCall struct {
 	*Call
 	Timing Timing
-	// Start is when the call began, in nanoseconds on the run's one time line:
-	// since rank 0's first call, on rank 0's clock (see Rank.Clock). Where times are the calls' own, so are
-	// starts, between ranks as well, up to how well clocks agree. With means and histograms starts are
-	// representative. Calls keep their order, and each 32,768 of a stream together take as long as their means
-	// do, but a single one may be off. Where the trace says when ranks computed (see Reader.When), calls of a first thread are where that says,
-	// to within a column of it. The whole rank may be off against others, too: the table of processes
-	// has the end of a rank to a millisecond, and its span to 0.1 % (3 % on thousands of ranks).
+	// Start is when the call began, in nanoseconds on the run's time line: since rank 0's first call, on rank 0's
+	// clock (see Rank.Clock). If the trace has the time of each call, Start is exact, and comparable between ranks
+	// up to the error of the clocks.
+	//
+	// With means and histograms Start is representative. Calls keep their order, and each 32,768 of a stream
+	// together take as long as their means do, but a single call may be off. If the trace has section when (see
+	// Reader.When), calls of a first thread are right to within one of its columns. The whole rank may be shifted
+	// against others, too: the table of processes has the end of a rank to a millisecond, and its span to 0.1 % (3
+	// % on thousands of ranks).
 	Start int64
-	// StartErrorBound is how far Start may be from when the call began, as seen from the rank's first call;
-	// math.MaxUint64 if that is not known. Where ranks were not in step, calls of the columns of When may be farther off.
+	// StartErrorBound is the largest error of Start relative to the rank's first call; math.MaxUint64 if unknown. If ranks
+	// were not in step, calls placed by the columns of When may be off by more.
 	StartErrorBound uint64
 	end             int64
 }
 
-// End is when the call returned, on the same time line. That is Start and the duration
-// where the rank's clock is as fast as rank 0's, and the line is not stretched.
+// End is when the call returned, on the same time line. It may differ from Start plus duration if the rank's clock
+// and rank 0's have different speeds, or if the line is stretched.
 func (c *TimedCall) End() int64 { return c.end }
 
 // TimedCalls yields the calls of a stream in program order with their times. After
@@ -56,20 +58,20 @@ func (k *Rank) TimedCallsFrom(stream int, index uint64) iter.Seq2[TimedCall, err
 	}
 }
 
-// next fills in the times of the call that is next on a line.
+// next sets the times to those of the next call of a line.
 func (c *TimedCall) next(line timeline.TimeLine) error {
 	t, w, err := line.Next(c.Terminal)
 	c.Timing, c.Start, c.end, c.StartErrorBound = t, w.Start, w.End, w.StartErrorBound
 	return err
 }
 
-// TimedTerminals yields what Timed does without the calls: by position, terminal and
-// times. It is the faster where a call's parameters don't matter.
+// TimedTerminals yields position, terminal and times of each call. It is faster than Timed, as it does not decode
+// parameters.
 func (k *Rank) TimedTerminals(stream int) iter.Seq2[TimedTerminal, error] {
 	return k.TimedTerminalsFrom(stream, 0)
 }
 
-// TimedTerminalsFrom yields what Timings does, from a position on.
+// TimedTerminalsFrom is Timings from a position on.
 func (k *Rank) TimedTerminalsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {
 	return func(yield func(TimedTerminal, error) bool) {
 		line, err := k.timeline(stream, index)
@@ -102,16 +104,16 @@ type TimedTerminal struct {
 	end      int64
 }
 
-// NewTimedTerminal is a call with a time of its own.
+// NewTimedTerminal returns a call with the given times.
 func NewTimedTerminal(index uint64, terminal int, gap, start, end int64) TimedTerminal {
 	own := func(ns int64) Sample { return Sample{Ns: uint64(max(0, ns)), Kind: ExactSample} }
 	return TimedTerminal{index, terminal, Timing{Duration: own(end - start), Gap: own(gap)}, start, end}
 }
 
-// End is that of TimedCall.
+// End is as in TimedCall.
 func (t *TimedTerminal) End() int64 { return t.end }
 
-// TimeKind returns how exactly the times of calls are known, judged by the first call that has a time.
+// TimeKind returns how accurate the times of calls are, judged by the first call that has a time.
 func (r *Reader) TimeKind() (SampleKind, error) {
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -126,7 +128,7 @@ func (r *Reader) TimeKind() (SampleKind, error) {
 			if err != nil {
 				return NoSample, err
 			}
-			if first, ok := k.streams[0].Cursor().Next(); len(hists) == 0 && ok { // no time line is needed for it
+			if first, ok := k.streams[0].Cursor().Next(); len(hists) == 0 && ok { // decided without a time line
 				return meanSample(stats[first].Duration).Kind, nil
 			}
 		}
@@ -169,7 +171,7 @@ func (k *Rank) End() (int64, error) {
 	for stream := range k.Streams() {
 		n := k.Len(stream)
 		if n == 0 || s == nil && stream == 0 {
-			continue // the line of means ends there
+			continue // the line of means ends at the rank's end
 		}
 		line, err := k.timeline(stream, n-1)
 		if err != nil {
@@ -209,7 +211,7 @@ func (r *Reader) TimeExtent() (first, end int64, err error) {
 	return first, end, nil
 }
 
-// timeline returns the times of a stream from a position on.
+// timeline returns a line that yields the times of a stream's calls from a position on.
 func (k *Rank) timeline(stream int, index uint64) (timeline.TimeLine, error) {
 	s, err := k.openSeries()
 	if err != nil {
@@ -244,7 +246,8 @@ func (k *Rank) seriesLine(s *timeline.SeriesTimes, stream int, index uint64) (ti
 	return s.OpenLine(stream, index, asides, at)
 }
 
-// samples returns what opens a stream's samples at a position, nil if each call at a place has the same times.
+// samples returns a function that yields a stream's samples from a position on; nil if all calls at a leaf have the
+// same times.
 func (k *Rank) samples(m *timeline.MeanTimes, stream int) (func(index uint64) timeline.TimeSampler, error) {
 	_, hists, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {
@@ -268,17 +271,17 @@ func (k *Rank) samples(m *timeline.MeanTimes, stream int) (func(index uint64) ti
 	return nil, nil
 }
 
-// A latestTimes keeps what was last asked for of section times: a rank's time line needs it several times,
-// and so do those of the next ranks if they are of the same class.
+// A latestTimes caches the class of section times that was decoded last: a rank's time line needs it several times,
+// and the next ranks often belong to the same class.
 type latestTimes struct {
 	mu    sync.Mutex
 	known bool
 	class int
 	times []Times
-	none  bool // there are no histograms; those that there are, each reader has for itself
+	none  bool // the class has no histograms; these are not cached, as each reader needs its own
 }
 
-// of returns the times of a class, nil if they aren't the last, or if it has histograms and these are wanted.
+// of returns the times of a class; nil if they are not cached, or if histograms are wanted and the class has some.
 func (l *latestTimes) of(class int, histograms bool) []Times {
 	l.mu.Lock()
 	defer l.mu.Unlock()

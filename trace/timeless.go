@@ -10,13 +10,11 @@ import (
 // ErrNoTimes is returned when a trace without times is asked for them.
 var ErrNoTimes = errors.New("no times in this trace (recorded with --timing none)")
 
-// HasTimes reports whether the trace says anything of how long calls took, and when they were
-// made. If not, all that Times, Totals, Timed and Processes say of times is 0, and samples are
-// of the kind NoSample.
+// HasTimes reports whether the trace has any times. If not, all times in Times, Totals, Timed and Processes are 0,
+// and samples are of the kind NoSample.
 func (r *Reader) HasTimes() bool { return r.hasSection(container.SectionTimes) }
 
-// RequireTimes is the error with which what shows times is to end if there are none: ErrNoTimes,
-// with the trace's name.
+// RequireTimes returns ErrNoTimes with the trace's name if there are no times. Callers that show times end with it.
 func (r *Reader) RequireTimes() error {
 	if r.HasTimes() {
 		return nil
@@ -24,10 +22,10 @@ func (r *Reader) RequireTimes() error {
 	return fmt.Errorf("%s: %w", r.name, ErrNoTimes)
 }
 
-// timed are the sections that are of no use without times.
+// timed are the sections that a trace without times must not have.
 var timed = []byte{container.SectionSeries, container.SectionClocks, container.SectionLeafTimes, container.SectionTotals, container.SectionAsides, container.SectionSharedTimes, container.SectionWaits, container.SectionWhen, container.SectionFirstCalls}
 
-// checkTimeless finds times in a trace that says it has none.
+// checkTimeless refuses times in a trace that declares to have none.
 func (r *Reader) checkTimeless() error {
 	if r.HasTimes() {
 		return nil

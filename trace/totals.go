@@ -24,7 +24,8 @@ func (r *Reader) readTotals() ([]*timing.ClassTotals, error) {
 	return list, nil
 }
 
-// decodeTotals reads what a section has of the ranks of a class, perhaps of leaves too; nil if that is nothing.
+// decodeTotals reads a section's totals of the ranks of a class, and of its leaves if leaves is set; nil if there
+// are none.
 func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool) (*timing.ClassTotals, error) {
 	if len(blob) == 0 {
 		return nil, nil
@@ -42,7 +43,7 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 	return list, err
 }
 
-// ranked returns what the section says.
+// ranked returns the decoded section of totals.
 func (r *Reader) ranked() (sections.RankTotals, error) {
 	all, err := r.totals()
 	if err != nil {
@@ -61,41 +62,39 @@ func (r *Reader) ranked() (sections.RankTotals, error) {
 	return out, nil
 }
 
-// A BoundedTime is a time in nanoseconds. The truth is at most Within away from it.
+// A BoundedTime is a time in nanoseconds. The true time differs from it by at most Within.
 type BoundedTime struct{ Ns, ErrorBound float64 }
 
-// Known reports whether the trace has the time of the rank itself. If not, it is a part in
-// what is known of all ranks of the class.
+// Known reports whether the trace has the time of the rank itself. If not, Ns is the rank's share of the class's
+// time.
 func (t BoundedTime) Known() bool { return t.ErrorBound <= 0.0102*t.Ns || t.ErrorBound <= 8 }
 
-// Totals is what a rank spent outside of MPI (Gap) and in MPI (Duration), over all of its
-// threads.
+// Totals is a rank's time outside of MPI (Gap) and in MPI (Duration), over all of its threads.
 type Totals struct {
 	Gap, Duration BoundedTime
 	Sites         []SiteTotals // in order of their first terminals
 }
 
-// SiteTotals is what a rank spent on the calls of one function from one place: before them
-// and in them.
+// SiteTotals is a rank's time in the calls of one function from one site, and in the gaps before them.
 type SiteTotals struct {
-	FirstTerminal int // the first of them
+	FirstTerminal int // the first terminal of that function and site
 	Gap, Duration BoundedTime
 }
 
-// ClassTotals is what the ranks of a class spent.
+// ClassTotals is the times in MPI and outside of all ranks of a class.
 type ClassTotals struct {
 	ranks int
 	sites []classSite
-	known *timing.ClassTotals // nil: of one rank, or not known
+	known *timing.ClassTotals // nil: the class has one rank, or the file has no totals of it
 }
 
 type classSite struct {
 	terminal int
-	spreads  [2]Spread // over the ranks
-	number   int       // in known, -1 if it isn't there
+	spreads  [2]Spread // by kind: over the ranks
+	number   int       // index in known, -1 if known lacks the site
 }
 
-// Totals returns what the ranks of a class spent, however times were kept.
+// Totals returns the totals of a class's ranks. Every timing mode has them.
 func (r *Reader) Totals(class int) (*ClassTotals, error) {
 	if c, ok := r.spent.Load(class); ok {
 		return c.(*ClassTotals), nil
@@ -142,10 +141,9 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 	return out, nil
 }
 
-// ForMember returns the totals of a rank of the class, by its number there. The whole is known to a
-// percent. The call sites that take most of it are known to a percent, or to a thousandth of the
-// whole. Of other sites the trace has only what the ranks of the class spent together: they
-// share what is left in that proportion.
+// ForMember returns the totals of a rank by its index in the class. The sum over all sites is accurate to a percent. The
+// most expensive call sites are accurate to a percent of their time, or to a thousandth of the sum. Of the other
+// sites the trace has only the class's time: they share the remainder in proportion to it.
 func (c *ClassTotals) ForMember(index int) *Totals {
 	out := &Totals{Sites: make([]SiteTotals, len(c.sites))}
 	for i := range c.sites {
@@ -156,7 +154,7 @@ func (c *ClassTotals) ForMember(index int) *Totals {
 	return out
 }
 
-// Totals returns what the rank spent; see ClassTotals.ForMember.
+// Totals returns the rank's totals; see ClassTotals.ForMember.
 func (k *Rank) Totals() (*Totals, error) {
 	c, err := k.r.Totals(k.nclass)
 	if err != nil {
@@ -165,8 +163,8 @@ func (k *Rank) Totals() (*Totals, error) {
 	return c.ForMember(k.index), nil
 }
 
-// FileCallNs returns what each rank of a class spent in calls that work on files of the program, which are none of MPI's;
-// nil if it made none. A rank's times are known as well as ClassTotals.ForMember has them.
+// FileCallNs returns by rank of a class the time spent in I/O calls of POSIX and C, without those of MPI. It is nil if
+// the class made no such calls. The accuracy is that of ClassTotals.ForMember.
 func (r *Reader) FileCallNs(class int) ([]float64, error) {
 	if !slices.ContainsFunc(r.schema, func(f *Function) bool { return f.Has(AttrPosix) }) {
 		return nil, nil
@@ -175,7 +173,7 @@ func (r *Reader) FileCallNs(class int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[int]bool) // terminals
+	of := make(map[int]bool) // terminals of I/O calls
 	for t := range k.Terminals() {
 		c := k.CallWithoutParams(t)
 		if c.Func.Has(AttrPosix) {
@@ -200,7 +198,7 @@ func (r *Reader) FileCallNs(class int) ([]float64, error) {
 	return out, nil
 }
 
-// fill fills in one kind of times of a rank.
+// fill sets one kind of times of a rank: gaps or durations.
 func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int) *BoundedTime) {
 	for i := range c.sites {
 		s, x := &c.sites[i].spreads[kind], sites(i)
@@ -230,7 +228,7 @@ func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int
 	if others <= 0 {
 		return
 	}
-	// As much more or less than the others of the class as is certain.
+	// The factor to the class's mean: as far from 1 as is certain.
 	f := max((left-off)/others, min((left+off)/others, 1), 0)
 	most := max(0, left+off)
 	for i := range c.sites {
@@ -243,34 +241,33 @@ func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int
 	}
 }
 
-// between is a total of a rank that does not contradict the extremes of all of them, as well as
-// these are known.
+// between limits a rank's total to the extremes over all ranks, up to their accuracy.
 func between(ns float64, s *Spread) float64 {
 	mean, least, most := s.Mean(), float64(s.Min), float64(s.Max)
 	return max(least-(mean-least)/64-1, min(most+(most-mean)/64+1, ns))
 }
 
-// farthest is how far from a time a rank's total may be: extremes have six significant bits
-// of how far they are from the mean.
+// farthest returns the largest possible distance between a time and a rank's total. Extremes have six significant
+// bits of their distance from the mean.
 func farthest(ns float64, s *Spread) float64 {
 	mean, least, most := s.Mean(), float64(s.Min), float64(s.Max)
 	return max(most+(most-mean)/64-ns, ns-least+(mean-least)/64) + 1
 }
 
-// checkTotals compares what each rank of a class spent with what all did together.
+// checkTotals compares the sum of the ranks' totals of a class with the class's statistics.
 func (r *Reader) checkTotals(class int, times []Times) error {
 	all, err := r.totals()
 	if err != nil || all[class] == nil {
 		return err
 	}
 	c := all[class]
-	// Where calls were thinned each has a time in whole ns.
+	// If only some calls were timed, each estimated time was rounded to whole ns.
 	holds := func(what string, sum, calls uint64, of func(i int) (ns, within float64)) error {
 		var ns, off float64
 		for i := range r.members[class] {
 			v, within := of(i)
 			if v >= timing.LogStep(timing.MaxLogStep).Ns()*0.99 {
-				return nil // the longest step has no end
+				return nil // the longest step is unbounded
 			}
 			ns, off = ns+v, off+within
 		}

@@ -7,12 +7,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A Track is what a rank called, for those of spoor's packages that write traces; it has nothing for others.
+// A Track is a rank's recording without its methods: spoor's packages that write traces unseal it, other importers
+// can only pass it on.
 type Track track.Sealed
 
-// Track returns what the rank called as the track that a merge takes, with nothing of times in it: whoever
-// has other times for the calls can make a trace of them. What was attached to calls, and where segments of
-// memory begin and end, is left out.
+// Track returns the rank's calls as a track for a merge, without times: a caller with other times for the calls can
+// make a trace of them. Attached values and allocation events are left out.
 func (k *Rank) Track() (Track, error) {
 	tr, err := k.track()
 	return Track(track.Seal(tr)), err
@@ -28,21 +28,21 @@ func (k *Rank) track() (*track.Track, error) {
 		out.Streams = append(out.Streams, track.Stream{Grammar: g})
 	}
 	alone := make(map[Site]uint64, len(t.sites.List))
-	for i, s := range t.sites.List { // numbers of sites, in place of hashes
+	for i, s := range t.sites.List { // signatures use numbers of sites instead of hashes
 		if _, known := alone[s]; !known {
 			alone[s] = uint64(i)
 		}
 	}
 	for i, s := range t.sites.List {
 		if i == 0 {
-			continue // an unknown place
+			continue // an unknown site
 		}
 		out.Sites[uint64(i)] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 		if o := t.sites.CallerOf[i]; o != 0 {
 			out.CallerSite[uint64(i)], out.WithoutStack[uint64(i)] = uint64(o), alone[s.WithoutCallers()]
 		}
 	}
-	for h, s := range t.sites.ByHash { // that occur as values
+	for h, s := range t.sites.ByHash { // sites that occur as values, such as function pointers
 		out.Sites[h] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 	}
 	for i := range out.Signatures {

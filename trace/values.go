@@ -9,13 +9,13 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// lookup maps hashes in values to what they represent.
+// lookup maps hashes in values to strings, sites and the like.
 type lookup struct {
 	strings map[uint64]string
 	sites   *sections.SiteTable
 }
 
-// readCall decodes a signature, as it is on a rank.
+// readCall decodes a signature as seen by a rank.
 func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, rank int) (*Call, error) {
 	c := &Call{Func: f, Return: vals[0], Params: make([]Param, len(f.Params))}
 	for i := range f.Params {
@@ -45,7 +45,7 @@ func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, r
 	return c, nil
 }
 
-// made decodes what is known of a communicator or datatype that the call made.
+// made decodes the properties of a communicator or datatype that the call made.
 func (c *Call) made(w []int64) {
 	if len(w) == signature.CommWords {
 		c.NewComm = &NewComm{w[0], w[1], w[2], w[3], w[4], w[5], w[6]}
@@ -54,7 +54,7 @@ func (c *Call) made(w []int64) {
 	}
 }
 
-// value decodes a span; false if what it leaves out could not be filled in.
+// value decodes a span. It returns false if the span omits something that could not be filled in.
 func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, bool) {
 	if s.Dims == 0 {
 		return l.scalar(p, s, vals), true
@@ -80,7 +80,7 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		return Value{}
 	}
 	switch p.Type {
-	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeObject: // the number says it
+	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeObject: // Num has the value
 	case TypeRequest:
 		v.Form, v.ID, v.Thread = requestForm(v.Num)
 	case TypeAddress:
@@ -96,12 +96,12 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		v.Status = statusOf(s, vals)
 		v.Num = 0
 	default:
-		panic(fmt.Sprintf("trace: %s: values of type %d can't be decoded", p.Name, p.Type)) // the schema has no such
+		panic(fmt.Sprintf("trace: %s: values of type %d can't be decoded", p.Name, p.Type)) // the schema has no other types
 	}
 	return v
 }
 
-// location decodes the name of a segment.
+// location decodes a segment's number.
 func location(segment int64) Location {
 	id, device, class := signature.UnpackSegName(segment)
 	return Location{Class: AddressClass(class), Device: int(device), ID: id}
@@ -135,8 +135,7 @@ func statusOf(s *signature.Span, vals []int64) *StatusValue {
 	return x
 }
 
-// valueNames returns what the values of a signature are: the parameter that each
-// belongs to.
+// valueNames returns for each value of a signature the name of its parameter.
 func valueNames(f *Function, vals []int64) []string {
 	names := make([]string, len(vals))
 	if len(vals) == 0 {
@@ -182,12 +181,11 @@ func valueNames(f *Function, vals []int64) []string {
 	return names
 }
 
-// threadBits is how many bits of another thread's request say which thread.
+// threadBits is how many low bits of another thread's request number are the thread.
 const threadBits = 10
 
-// requestForm splits the number of a request. The ID of a one-shot request is
-// how many creations ago it was made, until numberRequests makes it the number
-// of creations before it.
+// requestForm splits the number of a request into its parts. For a one-shot request id is first the distance: how
+// many creations ago it was made. numberRequests replaces that by the number of creations before it.
 func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	switch {
 	case n == 0:
@@ -208,20 +206,20 @@ func (c *Call) namesRequests() bool {
 	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.Def.Type == TypeRequest })
 }
 
-// numberRequests returns the call with requests numbered by creation on the stream, which created before requests
-// earlier.
+// numberRequests returns the call with its requests numbered by creation on the stream. The stream created before
+// requests before this call, and made is how many the call itself creates.
 func (c *Call) numberRequests(before, made int64) *Call {
 	d := *c
 	d.Params = slices.Clone(c.Params)
 	for i := range d.Params {
-		if p := &d.Params[i]; p.Def.Type == TypeRequest { // few are
+		if p := &d.Params[i]; p.Def.Type == TypeRequest { // few parameters are
 			p.In, p.Out = numbered(p.In, before), numbered(p.Out, before+made)
 		}
 	}
 	return &d
 }
 
-// onceAt returns the one-shot request of a stream that was created back creations before the count-th.
+// onceAt returns the one-shot request that a stream created back creations before its count-th.
 func onceAt(back, count int64) (id int64, form RequestForm) {
 	if id = count - back; id < 0 {
 		return 0, RequestUnknown // made while tracing was off

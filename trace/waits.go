@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// waitKinds is how many reasons to wait the format has.
+// waitKinds is the number of wait state kinds in the format.
 const waitKinds = 64
 
 func (r *Reader) readWaits() (w *Waits, err error) {
@@ -23,7 +23,7 @@ func (r *Reader) readWaits() (w *Waits, err error) {
 	return w, err
 }
 
-// waitBounds are those of places and ranks that sections name.
+// waitBounds returns the limits for numbers of functions, sites and ranks in sections.
 func (r *Reader) waitBounds() (n sections.WaitBounds, err error) {
 	t, err := r.tables()
 	if err == nil {
@@ -32,11 +32,12 @@ func (r *Reader) waitBounds() (n sections.WaitBounds, err error) {
 	return n, err
 }
 
-// Waits returns who waited for whom, as the ranks found out at the end of the run; nil if they were not asked. Don't change it.
+// Waits returns the wait states, which the ranks determined at the end of the run; nil if they did not. Don't
+// change it.
 func (r *Reader) Waits() (*Waits, error) { return r.waits() }
 
-// AddWaits writes the section into a trace file, and replaces the one that is there. Places number the schema and the
-// sites of this trace.
+// AddWaits writes the wait states into a trace file, replacing existing ones. Functions and sites are numbered as
+// in this trace.
 func AddWaits(path string, w *Waits) error {
 	return addSection(path, container.SectionWaits, sections.AppendWaits(nil, w))
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// A Walk goes through the calls of a stream like Timed, in memory that it uses again:
-// a call is good until Next. It is for whoever makes calls as fast as programs do.
+// A Walk iterates over the calls of a stream like Timed, but reuses memory: a call is valid until Next. It is for
+// callers that must keep up with the speed of programs.
 //
 //	for w.Next() {
-//		… w.Call() …
+//	        … w.Call() …
 //	}
 //	… w.Err() …
 type Walk struct {
@@ -19,7 +19,7 @@ type Walk struct {
 	stream  int
 	cursor  *grammar.Cursor
 	lanes   *laneWalk
-	made    int64 // one-shot requests before the next call, once one with requests has come
+	made    int64 // one-shot requests made before the next call; unknown before the first call with requests
 	counted bool
 	calls   []numberedCall    // by terminal
 	line    timeline.TimeLine // nil: no times
@@ -31,20 +31,19 @@ type Walk struct {
 	err  error
 }
 
-// A numberedCall is a terminal whose requests are numbered as of a position in the
-// stream.
+// A numberedCall is a terminal whose requests are numbered for a position in the stream.
 type numberedCall struct {
 	call *Call
 	t    template
-	made int64    // before it
-	left uint64   // see posts.changes, of one with an array that was left
-	from *Call    // what the call is a copy of
-	lane []*int64 // pointers to the values that its lane sets in the call; nil: the call is decoded each time
-	own  []int    // which parameters these are of, and those of statuses that follow from receives
+	made int64    // one-shot requests made before that position
+	left uint64   // posts.changes when the array that an earlier call left was filled in
+	from *Call    // the call that call is a copy of
+	lane []*int64 // pointers to the fields that the lane sets in the call; nil: the call is decoded each time
+	own  []int    // indices of the parameters with these fields, and of those with statuses that follow from receives
 
-	statuses []*StatusValue // those of requests
-	elems    []Value        // room for an array that was left
-	text     []byte         // without requests and these, once asked for
+	statuses []*StatusValue // statuses of requests, to be filled in
+	elems    []Value        // memory for an array that an earlier call left
+	text     []byte         // the text without gaps; nil until needed
 	gaps     []gap          // their positions in the text
 }
 
@@ -67,8 +66,8 @@ func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 	return w, err
 }
 
-// ReadAhead decodes the times of the following calls, up to limit bytes of them. Next then is as fast as with means. It
-// is for callers that have time to spare now.
+// ReadAhead decodes the times of the following calls, up to limit bytes of them. Next is then as fast as with
+// means. Callers use it when they have time to spare.
 func (w *Walk) ReadAhead(limit int) error {
 	if l, ok := w.line.(*timeline.SeriesLine); ok {
 		return l.ReadAhead(limit)
@@ -105,8 +104,8 @@ func (w *Walk) Next() bool {
 	return w.err == nil
 }
 
-// AppendText appends the text of the call that the walk is at, as Call.AppendText does. What is the
-// same for all calls of a terminal is made once.
+// AppendText appends the text of the current call, as Call.AppendText does. The parts that all calls of a terminal
+// have in common are cached.
 func (w *Walk) AppendText(b []byte) []byte {
 	x := &w.calls[w.last]
 	if x.lane == nil && w.lanes != nil && w.k.lanes[w.last] != nil {
@@ -130,7 +129,7 @@ func (w *Walk) AppendText(b []byte) []byte {
 	return append(b, x.text[from:]...)
 }
 
-// evaluate brings a terminal's call up to where the walk is.
+// evaluate updates a terminal's call to the walk's position.
 func (w *Walk) evaluate(x *numberedCall, n int) error {
 	if x.t.call == nil {
 		t, err := w.k.template(n)
@@ -191,7 +190,7 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 	return nil
 }
 
-// take makes the call a copy of one.
+// take makes the call a copy of c.
 func (x *numberedCall) take(c *Call, stream int) {
 	d := *c
 	d.Stream = stream
@@ -207,7 +206,7 @@ func (x *numberedCall) take(c *Call, stream int) {
 	}
 }
 
-// renumber is numbered, into a value that is a copy of from, or one of its numbered ones.
+// renumber is like numbered, but stores the result in v, which was copied or numbered from from before.
 func renumber(v, from *Value, count int64) {
 	switch {
 	case from.Type == TypeRequest:
@@ -215,7 +214,7 @@ func renumber(v, from *Value, count int64) {
 			v.ID, v.Form = onceAt(from.ID, count)
 		}
 	case from.Type != TypeArray || len(from.Elems) == 0:
-	case &v.Elems[0] == &from.Elems[0]: // what is copied is shared
+	case &v.Elems[0] == &from.Elems[0]: // v still shares its elements with from
 		*v = numbered(*from, count)
 	default:
 		for i := range v.Elems {
@@ -224,13 +223,13 @@ func renumber(v, from *Value, count int64) {
 	}
 }
 
-// Call returns the call that the walk is at. It and all in it may be another after Next.
+// Call returns the current call. Next may change it and everything in it.
 func (w *Walk) Call() *Call { return w.now.Call }
 
-// Timed returns that call with its times, if the walk has any.
+// Timed returns the current call with its times, if the walk has any.
 func (w *Walk) Timed() *TimedCall { return &w.now }
 
-// Repeated reports whether the call is the one before once more: no value differs.
+// Repeated reports whether no value differs between this call and the one before.
 func (w *Walk) Repeated() bool { return w.same }
 
 // Err returns why the walk ended early, nil if it did not.

@@ -20,17 +20,17 @@ func (r *Reader) readWhen() (w *When, err error) {
 	return w, err
 }
 
-// When returns when ranks computed and waited, and which iterations differ, as the ranks found out at the end of the run; nil if they were
-// not asked. Don't change it.
+// When returns when ranks computed and waited, and which iterations differ. The ranks determined it at the end of
+// the run; nil if they did not. Don't change it.
 func (r *Reader) When() (*When, error) { return r.when() }
 
-// AddWhen writes the section into a trace file, and replaces the one that is there. Places number the schema and the
-// sites of this trace.
+// AddWhen writes section when into a trace file, replacing an existing one. Functions and sites are numbered as in
+// this trace.
 func AddWhen(path string, w *When) error {
 	b := sections.AppendWhen(nil, w)
 	r := wire.NewReader(b, "section when")
 	sections.DecodeWhen(r, sections.WaitBounds{Ranks: MaxRanks, Functions: math.MaxInt32, Sites: math.MaxInt32, Kinds: waitKinds})
-	if err := r.Finish(); err != nil { // a trace must not become one that nobody can read
+	if err := r.Finish(); err != nil { // checks that the written section can be decoded
 		return fmt.Errorf("%s: when ranks computed is left out: %w", path, err)
 	}
 	return addSection(path, container.SectionWhen, b)

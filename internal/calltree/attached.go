@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// AttachedSum is what a plugin or a counter attached to the calls at a place under a name.
+// An AttachedSum is the sum of values attached to the calls of a node under one name.
 type AttachedSum struct {
 	Name string `json:"name"`
 	trace.LeafValue
@@ -25,8 +25,8 @@ func (a *AttachedSum) String() string {
 	return a.Name + " " + about + FormatMean(a.Mean())
 }
 
-// CountedRounds is the number of a loop's iterations as the program counted them; "" without a count, or if it equals
-// that of the calls.
+// CountedRounds renders a loop's iterations as the program counted them; "" without a count, or if it equals the
+// number found from the calls.
 func (n *Node) CountedRounds() string {
 	if n.ProgramCount == nil {
 		return ""
@@ -41,7 +41,7 @@ func (n *Node) CountedRounds() string {
 	return about + show.FormatGrouped(rounds)
 }
 
-// addAttached adds a number of times what another place has; both are in order of names. It leaves what it is given as it is.
+// addAttached returns list plus times times more; both are in order of names. It does not change its arguments.
 func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 	if len(more) == 0 {
 		return list
@@ -70,13 +70,13 @@ func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 	return out
 }
 
-// attached returns what one call has at each leaf of the thread at hand; nil if there is nothing.
+// attached returns the values of one call at each leaf of the current thread; nil if there are no values.
 func (b *builder) attached() ([][]AttachedSum, error) {
 	var list [][]AttachedSum
 	calls := make([]uint64, b.leaves.Len())
 	values := b.leaves.AttachedValues
 	if !b.OwnTimes && len(b.ranks) < len(b.p.TimedRanks) {
-		values = b.leaves.MeanAttachedValues // of the class, as times are
+		values = b.leaves.MeanAttachedValues // of the class, like the times
 	}
 	for _, k := range b.ranks {
 		values, err := values(k)
@@ -124,11 +124,11 @@ func FormatMean(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// ValueSums collects values by the number of a place.
+// ValueSums are sums of attached values by number of a call site, then by name.
 type ValueSums map[int]map[string]trace.ValueStat
 
-// add takes in what a class's terminals have; place numbers a terminal's place.
-// The first terminal of a place has it for all of them.
+// Add adds the values of a class's terminals; place is each terminal's call site. The first terminal of a call site
+// has the values of all of its terminals.
 func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 	all, err := r.AttachedStats(class)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 	return nil
 }
 
-// of returns the values of a place by name.
+// ByPlace returns the values of a call site, ordered by name.
 func (s ValueSums) ByPlace(place int) []Value {
 	var list []Value
 	for _, name := range slices.Sorted(maps.Keys(s[place])) {

@@ -24,7 +24,7 @@ import (
 // one.
 type Locator func(function string, s trace.Site) symbolise.Place
 
-// places are those of a call site and of the frames around it that were recorded, innermost first.
+// Places returns the places of a call site and of the recorded frames around it, innermost first.
 func (w Locator) Places(function string, s trace.Site) []symbolise.Place {
 	list := []symbolise.Place{w(function, s)}
 	for o := s.Caller; o != nil; o = o.Caller {
@@ -39,7 +39,7 @@ func (w Locator) Places(function string, s trace.Site) []symbolise.Place {
 	return symbolise.MergeInterpreted(list)
 }
 
-// StartFunctions names the functions that the threads of a stream were made for; "" where that isn't known.
+// StartFunctions names the start functions of a stream's threads; "" if unknown.
 func (w Locator) StartFunctions(k *trace.Rank, stream int) string {
 	var names []string
 	for _, s := range k.StartFunctions(stream) {
@@ -49,8 +49,8 @@ func (w Locator) StartFunctions(k *trace.Rank, stream int) string {
 	return strings.Join(names, ", ")
 }
 
-// stack returns the functions at a call site, innermost first, those of the
-// frames around it included if they were recorded; and the same as text.
+// Stack returns the functions at a call site, innermost first, including those of the recorded frames around it;
+// and the same as text.
 func (w Locator) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
 	frames = []symbolise.Frame{}
 	for i, place := range w.Places(function, s) {
@@ -63,41 +63,42 @@ func (w Locator) Stack(function string, s trace.Site) (frames []symbolise.Frame,
 	return frames, text
 }
 
-// A Tree is the shape of one rank of a class.
+// A Tree is the structure of one rank, and of the other ranks of its class.
 type Tree struct {
 	Trace           string   `json:"trace"`
 	Command         string   `json:"command"`
 	WorldRanks      int      `json:"world"` // ranks of the run
 	Class           int      `json:"class"`
-	Ranks           []int    `json:"ranks"`    // of the class; they share the shape
-	Rank            int      `json:"rank"`     // whose counts and bytes these are
-	TripCountsVary  bool     `json:"varies"`   // the others run loops another number of times
+	Ranks           []int    `json:"ranks"`    // ranks of the class, which share the structure
+	Rank            int      `json:"rank"`     // the rank of counts and bytes
+	TripCountsVary  bool     `json:"varies"`   // trip counts differ between the ranks
 	TimesKind       string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
-	TimedRanks      []int    `json:"times_of"` // ranks whose times these are
+	TimedRanks      []int    `json:"times_of"` // ranks whose times are used
 	Sites           []Site   `json:"sites"`
 	Threads         []Thread `json:"threads"`
 	FromMachineCode bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
-	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
+	// StackLimit is the number of recorded frames of a stack, if some calls could not be placed because they have
+	// more; else 0.
 	StackLimit int `json:"stacks_cut_short,omitempty"`
 	terminals  int
 }
 
-// timeless reports whether nothing is known of times.
+// Timeless reports whether the trace has no times.
 func (p *Tree) Timeless() bool { return p.TimesKind == trace.NoSample.String() }
 
-// A Thread is what one thread of the rank did. Times are in nanoseconds and belong to
-// places: what the calls there took on a rank. They are means over ranks, and where the
-// trace has no times of single calls, over all calls that are alike.
+// A Thread is the calls of one thread of the rank. Times are in nanoseconds on one rank, by position in the
+// structure. They are means over ranks. If the trace has no times of single calls, they are also means over equal
+// calls.
 type Thread struct {
 	Number        int     `json:"thread"`
-	StartFunction string  `json:"made_for,omitempty"` // the functions that the program made it for; empty: not known
+	StartFunction string  `json:"made_for,omitempty"` // the thread's start functions; "": unknown
 	Total         Sums    `json:"total"`
 	Body          []*Node `json:"body"`
-	// SharedTimes is the number of calls in the structure that have the mean of several equal-looking ones, as the trace
-	// does not separate their times.
+	// SharedTimes is the number of calls in the structure with the mean of several equal calls, as the trace does
+	// not separate their times.
 	SharedTimes int `json:"shared_times,omitempty"`
-	// UnexplainedSteps is how many times a call came after another though the machine code, as far as it is known, has no way from
-	// the one to the other.
+	// UnexplainedSteps is how often a call followed another although the machine code has no path between them, as
+	// far as the code is known.
 	UnexplainedSteps uint64 `json:"lost_steps,omitempty"`
 }
 
@@ -111,40 +112,40 @@ type Thread struct {
 type Node struct {
 	Kind           string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
 	Site           int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
-	PeerFormulas   string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
-	VaryingValues  []string `json:"lanes,omitempty"` // of a call: values that are others each time, as "tag 0..99 by 1"
+	PeerFormulas   string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
+	VaryingValues  []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
 	Part           int      `json:"part,omitempty"`  // number within the thread, from 1
-	Entries        uint64   `json:"entered"`         // how often the loop is begun, or the part reached
-	Rounds         uint64   `json:"rounds"`          // all of them together
-	LeastRounds    uint64   `json:"least"`           // rounds once it is begun
+	Entries        uint64   `json:"entered"`         // how often the loop is entered, or the part reached
+	Rounds         uint64   `json:"rounds"`          // iterations of all entries
+	LeastRounds    uint64   `json:"least"`           // least iterations of an entry
 	MostRounds     uint64   `json:"most"`
-	RoundsStep     int64    `json:"step,omitempty"` // how many more rounds there are each time, if it is always so: from Least on, or if negative from Most
+	RoundsStep     int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from Least on, or if negative from Most; 0: not constant
 	Sums           Sums     `json:"total"`
-	EntryCompute   *float64 `json:"entry_compute_ns,omitempty"`   // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries that enter no loop around it as well
-	FurtherCompute *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further rounds, if it begins with the call that another loop begins with
-	// Of a call, and of a loop: compute time before its first call of all, and of a call what that takes itself, where it is far longer than
-	// that of the later ones. Entry is then without it.
+	EntryCompute   *float64 `json:"entry_compute_ns,omitempty"`   // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
+	FurtherCompute *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further iterations, if another loop begins with the same call
+	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
+	// longer than for later ones. EntryCompute then excludes it.
 	FirstCompute *float64 `json:"first_compute_ns,omitempty"`
 	FirstMPI     *float64 `json:"first_mpi_ns,omitempty"`
 	Body         []*Node  `json:"body,omitempty"`
-	// Branches are nodes of the body that are in different ways of the code: a round has those of one way at most.
+	// Branches are nodes of the body on exclusive paths: an iteration reaches those of at most one.
 	Branches []code.Branch `json:"branches,omitempty"`
-	BranchNs float64       `json:"-"` // of a way: time of its branch
+	BranchNs float64       `json:"-"` // for an arm: time of its branch
 
-	Function    string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
-	CallerPlace string `json:"from,omitempty"`     // the place in the function around it
+	Function    string `json:"function,omitempty"` // for a function; only the machine code shows how often it was called
+	CallerPlace string `json:"from,omitempty"`     // position in the calling function
 
-	Place         string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
-	RoundsAtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such; of a recursion: some stacks were cut short in it
-	Unsure        bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
-	// ProgramCount is how many rounds of a loop the program counted itself (papers pass), all of them together.
+	Place         string `json:"place,omitempty"`    // for a loop or call, from machine code: file and line, or offset
+	RoundsAtLeast bool   `json:"at_least,omitempty"` // for a loop: iterations without MPI calls are possible and not counted; for a recursion: some stacks were truncated in it
+	Unsure        bool   `json:"unsure,omitempty"`   // for a loop: it may have been entered more often, with fewer iterations each time
+	// ProgramCount is the number of a loop's iterations that the program counted itself (papers pass), over all entries.
 	ProgramCount *AttachedSum `json:"counted,omitempty"`
 
-	Terminals []int  `json:"-"` // of a call
-	offset    uint64 // of a loop by the machine code
+	Terminals []int  `json:"-"` // for a call
+	offset    uint64 // for a loop from machine code
 }
 
-// ShownBody is the body as shown: the nodes of each arm of a branch are in a node of kind way, which exists here only.
+// ShownBody returns the body for display: each arm of a branch becomes a node of kind way, which exists only here.
 func (n *Node) ShownBody() []*Node { return n.shown(0, len(n.Body), n.Branches) }
 
 func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
@@ -172,7 +173,7 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	return append(out, n.Body[from:to]...)
 }
 
-// which says in which iterations of a loop something was.
+// which renders the iterations of a loop in which the node was reached.
 func (n *Node) which(i *code.IterationPattern) string {
 	switch {
 	case i == nil:
@@ -183,8 +184,8 @@ func (n *Node) which(i *code.IterationPattern) string {
 	return ": " + i.String()
 }
 
-// A Site is a function called from a place. Sites are numbered from 1 in the
-// order in which the class's ranks first get there.
+// A Site is a function called from a place. Sites are numbered from 1 in the order in which the class's ranks first
+// call them.
 type Site struct {
 	Function  string            `json:"function"`
 	Module    string            `json:"module"`
@@ -193,19 +194,19 @@ type Site struct {
 	Text      string            `json:"-"`
 	ShortText string            `json:"-"` // Text without the function, for calls within function nodes
 	Path      []Step            `json:"-"`
-	HasStack  bool              `json:"-"`                // frames around it were recorded
+	HasStack  bool              `json:"-"`                // the frames around it were recorded
 	Values    []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
 
-// Options say which tree is made.
+// Options determine how the tree is made.
 type Options struct {
 	Locate        Locator
-	Code          *trace.Code // functions and loops are those of the program's machine code; nil: as the order of calls shows
-	OwnTimes      bool        // times are the rank's own where the trace has the time of each call, which takes as long as reading them all; else those of its class
-	StructureOnly bool        // without times, peers, bytes and attached values
+	Code          *trace.Code // take functions and loops from the machine code; nil: from the order of calls
+	OwnTimes      bool        // use the rank's own times if the trace has the time of each call, which takes as long as reading them all; else those of its class
+	StructureOnly bool        // omit times, peers, bytes and attached values
 }
 
-// LocateByOffset is the place of a call in its binary, without further knowledge.
+// LocateByOffset is a Locate without debug information: the module and offset.
 func LocateByOffset(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
@@ -257,11 +258,11 @@ func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	return b.p, b.err
 }
 
-// maxTimed is how many calls' times are read for one profile.
+// maxTimed limits how many calls' times are read for one tree.
 const maxTimed = 1 << 22
 
-// timed returns the ranks whose times are used, the rank itself among them: all of the class, or fewer with maxTimed
-// calls together. Means are those of the class anyway.
+// timed returns the ranks whose times are read, including the rank itself: all of the class, or fewer so that they
+// have at most maxTimed calls. Means cover the whole class anyway.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
 	if b.StructureOnly {
@@ -293,7 +294,7 @@ func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	return ranks, nil
 }
 
-// times finds what a call at each leaf of a thread takes.
+// times determines the time of a call at each leaf of a thread.
 func (b *builder) times(stream int) error {
 	b.leaves = b.k.Leaves(stream)
 	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
@@ -364,7 +365,7 @@ func (b *builder) times(stream int) error {
 	return nil
 }
 
-// A builder turns folded rules into nodes with times.
+// A builder converts folded items to nodes with times.
 type builder struct {
 	k *trace.Rank
 	x *trace.Columns
@@ -373,31 +374,31 @@ type builder struct {
 	err error
 
 	site   []int         // by terminal: number of the site
-	amount []Sums        // by terminal: of one call, without times
-	polls  []bool        // by site
-	ranks  []*trace.Rank // whose times are taken
+	amount []Sums        // by terminal: sums of one call, without times
+	polls  []bool        // by site: it tests or probes
+	ranks  []*trace.Rank // ranks whose times are used
 
-	leaves *trace.Leaves // of the thread at hand
-	shared int           // how many of them have times in common
+	leaves *trace.Leaves // of the current thread
+	shared int           // number of leaves that share their times with others
 	label  []int         // by leaf: number of the site
-	each   []Sums        // by leaf: of one call
-	entry  []float64     // by leaf: compute time before a call with which a loop is entered
-	total  float64       // time of the thread, mean of the ranks
+	each   []Sums        // by leaf: sums of one call
+	entry  []float64     // by leaf: compute time before a call that enters a loop
+	total  float64       // time of the thread, mean over the ranks
 	first  []firstCall   // by leaf
-	begins []uint64      // by leaf: number of the first call there
+	begins []uint64      // by leaf: index of its first call
 	calls  []uint64      // by leaf
-	enters [][]entries   // by leaf, of the loops that it begins, innermost first, as far as they are known
+	enters [][]entries   // by leaf: the loops that begin with it, innermost first, as far as known
 
-	parts  map[int]int    // shape of a part → its number in the thread
-	shapes map[string]int // of the functions of a thread that call themselves
+	parts  map[int]int    // shape of a part → its number within the thread
+	shapes map[string]int // shapes of the functions of a thread that call themselves
 	peers  map[int]string // by terminal
 	known  map[*node]Sums
 
-	placer *placer  // nil: loops are what the compression found
-	of     []string // by thread: what it was made for
+	placer *placer  // nil: loops are from the order of calls
+	of     []string // by thread: its start functions
 }
 
-// terminals finds the sites, and the sums of one call of each terminal.
+// terminals computes the sites, and the sums of one call of each terminal.
 func (b *builder) terminals(r *trace.Reader) error {
 	n := b.k.Terminals()
 	b.site, b.amount = make([]int, n), make([]Sums, n)
@@ -457,7 +458,7 @@ func (b *builder) thread(stream int) {
 	b.p.Threads = append(b.p.Threads, t)
 }
 
-// node makes the node of an item and adds the item's sums to sum.
+// node converts an item to a node and adds the item's sums to sum.
 func (b *builder) node(x item, sum *Sums) *Node {
 	n := x.n
 	out := &Node{Entries: x.times, Rounds: x.times, LeastRounds: 1, MostRounds: 1}
@@ -501,7 +502,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 	return out
 }
 
-// nodes makes the body of a node from the items of what occurs a number of times.
+// nodes adds the items of a body to a node that occurs a number of times.
 func (b *builder) nodes(out *Node, body []item, times uint64) {
 	for _, x := range body {
 		if !x.n.isEntry() {
@@ -510,14 +511,15 @@ func (b *builder) nodes(out *Node, body []item, times uint64) {
 	}
 }
 
-// entries are the calls at a leaf with which a loop is entered.
+// entries is the calls at a leaf that enter a loop.
 type entries struct {
-	part    float64 // of all calls
-	gap     float64 // mean compute time before those that enter no loop around it
-	further float64 // before those by which it begins another round; NaN: not known apart
+	part    float64 // share of all calls at the leaf
+	gap     float64 // mean compute time before those that do not also enter an outer loop
+	further float64 // mean compute time before calls that begin another iteration; NaN: not known separately
 }
 
-// entered is the mean compute time with which a loop is entered, and that of its further rounds, nil if it's unknown.
+// entered returns the mean compute time before the entries of a loop, and before its further iterations; nil if
+// unknown.
 func (b *builder) entered(n *node) (entry, further *float64) {
 	sum, more, calls := 0.0, 0.0, n.lead.sum()
 	if calls == 0 || n.most < 2 {
@@ -541,7 +543,7 @@ func (b *builder) entered(n *node) (entry, further *float64) {
 	return &sum, &more
 }
 
-// call fills in a call that was made a number of times for each term.
+// call sets the fields of a call node. Each term occurs a number of times.
 func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Site = b.label[list[0].leaf]
 	for _, t := range list {
@@ -567,7 +569,7 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 	}
 }
 
-// sums is the sums of one occurrence of a node, computed once.
+// sums returns the sums of one occurrence of a node, cached.
 func (b *builder) sums(n *node) Sums {
 	total, known := b.known[n]
 	if known {

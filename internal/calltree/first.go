@@ -8,11 +8,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A firstCall is the compute time before the first call at a leaf, and what it takes itself; 0: not known.
+// A firstCall is the compute time before the first call at a leaf, and the duration of that call; 0: unknown.
 type firstCall struct{ compute, mpi float64 }
 
-// firstOf finds whether the first of some calls took far longer than the later ones, or was computed far longer for. list is those of one of
-// several occurrences, entry what is computed before the later entries of a loop that begins with them; nil of calls.
+// firstOf determines whether the first of some calls, or the computation before it, took far longer than for later
+// ones. list is the calls of one of several occurrences. entry is the compute time before later entries of a loop
+// that begins with them; nil for calls.
 func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 	if len(list) == 0 || b.StructureOnly {
 		return
@@ -41,8 +42,8 @@ func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 	}
 }
 
-// EntryNote says what comes before a loop, if that is another computation than what comes before its further rounds and matters beside them.
-// It also says what the first of several calls or entries took, if that is far longer than what later ones do.
+// EntryNote describes the computation before a loop's entry, if it differs considerably from that before further
+// iterations. It also describes the first of several calls or entries, if that took far longer than later ones.
 func (n *Node) EntryNote() string {
 	if n.Kind == "call" && n.MostRounds == 1 {
 		return n.firstCall()
@@ -90,7 +91,7 @@ func (n *Node) entered() string {
 	return text
 }
 
-// head is the call that a loop begins with, nil if it isn't known.
+// head returns the call that a loop begins with; nil if unknown.
 func (n *Node) head() *Node {
 	for n.Kind == "loop" || n.Kind == "part" || n.Kind == "function" {
 		if len(n.Body) == 0 {
@@ -101,7 +102,7 @@ func (n *Node) head() *Node {
 	return n
 }
 
-// sayOnce leaves to a loop to say what comes before the first of its calls.
+// sayOnce removes the note about the first call from a call with which a loop begins, as the loop has it.
 func (n *Node) sayOnce() {
 	if first := n.head(); first != nil && n.FirstCompute != nil {
 		first.FirstCompute = nil

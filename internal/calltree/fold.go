@@ -8,37 +8,38 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The compression finds rules that save room; a programmer thinks in loops. The shape of a program is made from the
-// rules in one pass from the innermost to the outermost: a call is identified by its function and place alone, whatever
-// its other parameters; rules used once are dissolved; and what then repeats side by side becomes a loop, however often
-// its inner loops run each time (Grosclaude et al. take two equal neighbours, then the most frequent pair, in turn).
-// Each rule is taken once, so that the work is that of the compressed form, and what is counted is exact.
+// The compression finds rules that save bytes; programmers think in loops. The structure of a program is made from
+// the rules in one pass from the innermost to the outermost. A call is identified by its function and place only,
+// whatever its other parameters. Rules with one use are inlined. What then repeats in adjacent positions becomes a
+// loop, even if its inner loops have different trip counts (Grosclaude et al. take two equal neighbours, then the
+// most frequent pair, in turn). Each rule is processed once, so that the cost follows the compressed form, and all
+// counts are exact.
 
 type kind uint8
 
 const (
 	callKind kind = iota
 	loopKind
-	partKind // occurs in several places and is too large to be shown in each
+	partKind // occurs in several places and is too large to be repeated in each
 )
 
 // A node is one occurrence of a part of the program.
 type node struct {
 	kind  kind
-	shape int   // equal for nodes that differ in nothing but numbers
-	size  int   // of the tree below, in nodes
-	terms terms // of a call: its leaves
+	shape int   // number that is equal for nodes which differ only in counts
+	size  int   // number of nodes below
+	terms terms // for a call: its leaves
 	body  []item
-	rule  int // of a part, any that has it
+	rule  int // for a part: one of the rules with this content
 
-	// Of a loop: how often it is entered in this occurrence (once, unless several
-	// occurrences were put together), and the rounds of all entries.
+	// For a loop: number of entries in this occurrence (1, unless several occurrences were merged), and iterations:
+	// total, least and most per entry.
 	entered, rounds, least, most uint64
 	trips                        trips
-	lead                         terms // the calls with which it is entered
+	lead                         terms // the calls that enter it
 }
 
-// leads is the call that a node begins with, the first time.
+// leads returns the first call of a node.
 func (n *node) leads() terms {
 	switch n.kind {
 	case callKind:
@@ -49,20 +50,20 @@ func (n *node) leads() terms {
 	return n.body[0].n.leads()
 }
 
-// An item is a node that occurs a number of times.
+// An item is a node with a number of occurrences.
 type item struct {
 	n     *node
 	times uint64
 }
 
 const (
-	maxWindow   = 256 // longest sequence of nodes that is looked for twice in a row
-	maxUnfolded = 64  // longest rule that waits to be folded with what is around it
-	maxUnrolled = 32  // longest loop that is written out while folding
-	maxCopied   = 96  // largest part that is shown wherever it occurs, in nodes
+	maxWindow   = 256 // longest loop body that is searched for
+	maxUnfolded = 64  // longest rule that is not folded before its surroundings are known
+	maxUnrolled = 32  // longest loop that is unrolled while folding
+	maxCopied   = 96  // largest part that is repeated wherever it occurs, in nodes
 )
 
-// A nodeShaper makes shapes. Leaves of the same call site have the same label.
+// A nodeShaper folds sequences into nodes. Leaves of the same call site have the same label.
 type nodeShaper struct {
 	label  []int // by leaf
 	poll   func(label int) bool
@@ -71,25 +72,25 @@ type nodeShaper struct {
 	lists  map[int][]*node // by copy of a rule
 	uses   map[int]int     // by rule
 	key    []byte
-	out    []*node // of the last pass
-	looked int     // nodes of all passes
+	out    []*node // result of the last pass
+	looked int     // number of nodes examined in all passes
 
-	only   *recursive     // where only the calls of one function are folded; else nil
-	uneven []*uneven      // loops that may also run zero times or once
-	ends   map[int][2]int // by copy of a rule: the first and last leaf, -1 if none
+	only   *recursive     // if not nil, only calls of this recursive function are folded
+	uneven []*uneven      // loops that may also have no iteration or one
+	ends   map[int][2]int // by copy of a rule: first and last leaf, -1 if it is empty
 }
 
 func newFolder(label []int, poll func(label int) bool) *nodeShaper {
 	return &nodeShaper{label: label, poll: poll, shapes: make(map[string]int)}
 }
 
-// fold returns the shape of a stream as a sequence.
+// fold returns the structure of a stream as a sequence of nodes.
 func (f *nodeShaper) fold(root trace.Node) []*node {
 	f.leaf, f.uses = make(map[int]*node), root.RuleUses()
 	return f.evened(root)
 }
 
-// once folds the stream with the uneven loops that are known.
+// once folds the stream with the currently known uneven loops.
 func (f *nodeShaper) once(root trace.Node) []*node {
 	f.lists, f.ends = make(map[int][]*node), make(map[int][2]int)
 	list := f.rule(root)
@@ -99,8 +100,8 @@ func (f *nodeShaper) once(root trace.Node) []*node {
 	return f.folded(list)
 }
 
-// rule returns one pass through the body of a rule. Short ones are not folded
-// yet: where a rule ends need not be where a loop does.
+// rule returns the nodes of one repetition of a rule. Short rules are not folded yet, as the ends of a rule need
+// not be those of a loop.
 func (f *nodeShaper) rule(n trace.Node) []*node {
 	if list, ok := f.lists[n.RuleCopy]; ok {
 		return list
@@ -145,11 +146,11 @@ func (f *nodeShaper) rule(n trace.Node) []*node {
 	return list
 }
 
-// repeated appends a sequence a number of times. The first and the last time are separate from the loop of the others,
-// as they may belong to its surroundings.
+// repeated appends a sequence a number of times. The first and the last repetition stay separate from the loop of
+// the others, as they may belong to the surroundings.
 func (f *nodeShaper) repeated(list, once []*node, times uint64) []*node {
 	if len(once) > maxUnrolled/2 && times > 1 && f.uneven != nil {
-		once = f.folded(once) // its ends may belong to what is around it
+		once = f.folded(once) // its ends may belong to its surroundings
 	}
 	n := uint64(len(once))
 	switch {
@@ -170,7 +171,7 @@ func (f *nodeShaper) repeated(list, once []*node, times uint64) []*node {
 	return f.appended(list, once...)
 }
 
-// appended appends nodes, and makes one run of neighbours from the same place.
+// appended appends nodes, and merges adjacent calls from the same place.
 func (f *nodeShaper) appended(list []*node, more ...*node) []*node {
 	for _, x := range more {
 		if n := len(list); n > 0 && x.isRun() && list[n-1].shape == x.shape {
@@ -182,14 +183,14 @@ func (f *nodeShaper) appended(list []*node, more ...*node) []*node {
 	return list
 }
 
-// folded makes loops of what repeats in a sequence, the shortest repetitions
-// first, so that inner loops are whole when outer ones are looked for.
+// folded replaces repetitions in a sequence by loops, the shortest first, so that inner loops are complete before
+// outer ones are searched.
 func (f *nodeShaper) folded(list []*node) []*node {
 	list = f.wrapped(list)
 	for w := 1; w < len(list) && w <= maxWindow; w++ {
 		if shorter := f.pass(list, w); len(shorter) < len(list) {
 			list = slices.Clone(shorter)
-			w = 0 // what was too far apart may be close now
+			w = 0 // restart, as parts may have become adjacent
 		}
 	}
 	if shorter := f.complete(list); len(shorter) < len(list) {
@@ -198,8 +199,8 @@ func (f *nodeShaper) folded(list []*node) []*node {
 	return list
 }
 
-// pass makes loops of bodies of w nodes, from left to right. What it returns holds
-// until the next pass: most find nothing, on a long list.
+// pass replaces repetitions of w nodes by loops, from left to right. The result is valid until the next pass;
+// usually it equals the input.
 func (f *nodeShaper) pass(list []*node, w int) []*node {
 	out := f.out[:0]
 	f.looked += len(list)
@@ -207,19 +208,19 @@ func (f *nodeShaper) pass(list []*node, w int) []*node {
 		x := list[i]
 		last := len(out) - 1
 		switch {
-		// Neighbours of the same place, or the same loop twice, are one loop.
+		// Adjacent calls of the same place, or equal adjacent loops, become one loop.
 		case w == 1 && last >= 0 && joins(out[last], x):
 			out[last] = f.joined(out[last], x)
 			i++
-		// Another round of the loop before.
+		// Another iteration of the previous loop.
 		case last >= 0 && i+w <= len(list) && out[last].isLoopOver(list[i:i+w]):
 			out[last] = f.withRound(out[last], list[i:i+w])
 			i += w
-		// A round that came before its loop.
+		// An iteration directly before its loop.
 		case len(x.body) == w && last+1 >= w && x.isLoopOver(out[last+1-w:]):
 			out = append(out[:last+1-w], f.withRoundBefore(x, out[last+1-w:]))
 			i++
-		// Twice the same.
+		// Two equal sequences.
 		case i+2*w <= len(list) && !(w == 1 && joins(x, list[i+1])) && slices.EqualFunc(list[i:i+w], list[i+w:i+2*w], func(x, y *node) bool { return x.shape == y.shape }):
 			out = append(out, f.withRound(f.loop(list[i:i+w], 1), list[i+w:i+2*w]))
 			i += 2 * w
@@ -272,7 +273,7 @@ func (f *nodeShaper) loop(list []*node, rounds uint64) *node {
 }
 
 func (f *nodeShaper) newLoop(body []item, rounds uint64, lead terms) *node {
-	// A loop over nothing but a loop is one loop.
+	// A loop that contains nothing but a loop becomes one loop.
 	if x := body[0]; len(body) == 1 && x.n.kind == loopKind && !x.n.isRun() {
 		inner := make([]item, len(x.n.body))
 		for i, y := range x.n.body {
@@ -292,8 +293,8 @@ func (f *nodeShaper) newLoop(body []item, rounds uint64, lead terms) *node {
 	return n
 }
 
-// isRun reports whether a node is one call after the other from one place. A
-// loop that happens to run once is a run of one.
+// isRun reports whether a node is consecutive calls from one place. A loop that happens to have one iteration is a
+// run of one.
 func (n *node) isRun() bool {
 	return n.kind == callKind || n.kind == loopKind && len(n.body) == 1 && n.body[0].n.isRun()
 }
@@ -319,13 +320,13 @@ func (f *nodeShaper) shape(what byte, parts ...int) int {
 	return n
 }
 
-// joins reports whether two neighbours are one loop.
+// joins reports whether two neighbours form one loop.
 func joins(a, b *node) bool {
 	return a.shape == b.shape && (b.isRun() || a.kind == loopKind && b.kind == loopKind)
 }
 
-// rotated looks for parts of a loop's body before and after the loop that together are another iteration: x (y x)[n] y
-// is (x y)[n+1]. It returns that loop and how many nodes before and after are in it.
+// rotated searches for parts of a loop's body before and after the loop that together form another iteration: x (y
+// x)[n] y is (x y)[n+1]. It returns that loop and how many nodes before and after it contains.
 func (f *nodeShaper) rotated(loop *node, out, next []*node) (turned *node, before, after int) {
 	if loop.kind != loopKind || loop.isRun() {
 		return nil, 0, 0
@@ -356,14 +357,12 @@ func sameAs(body []item, list []*node) bool {
 	return slices.EqualFunc(body, list, func(x item, y *node) bool { return x.n.shape == y.shape })
 }
 
-// isLoopOver reports whether a node is a loop whose body is list. Runs are dealt
-// with elsewhere.
+// isLoopOver reports whether a node is a loop with body list. Runs are handled elsewhere.
 func (n *node) isLoopOver(list []*node) bool {
 	return n.kind == loopKind && !n.isRun() && sameAs(n.body, list)
 }
 
-// withRound returns a loop with one more round at its end, withRoundBefore with one at
-// its beginning.
+// withRound returns a loop with one more iteration at its end, withRoundBefore with one at its beginning.
 func (f *nodeShaper) withRound(loop *node, round []*node) *node {
 	body := make([]item, len(round))
 	for i, x := range round {
@@ -380,7 +379,7 @@ func (f *nodeShaper) withRoundBefore(loop *node, round []*node) *node {
 	return f.newLoop(body, loop.rounds+1, round[0].leads())
 }
 
-// joined returns one loop for two that follow each other, each entered once.
+// joined returns one loop for two adjacent ones, each entered once.
 func (f *nodeShaper) joined(a, b *node) *node {
 	if a.isRun() {
 		a, b = f.asRun(a), f.asRun(b)
@@ -396,7 +395,7 @@ func (f *nodeShaper) joined(a, b *node) *node {
 	return f.newLoop(body, a.rounds+b.rounds, lead)
 }
 
-// asRun returns a run as a loop over a call.
+// asRun converts a run to a loop over a call.
 func (f *nodeShaper) asRun(n *node) *node {
 	if n.kind == callKind {
 		out := f.newLoop([]item{{n, 1}}, n.terms.sum(), n.terms)
@@ -407,7 +406,7 @@ func (f *nodeShaper) asRun(n *node) *node {
 	if inner.n.kind == callKind {
 		return n
 	}
-	// A loop in a loop over nothing but one call.
+	// The inner loop contains nothing but one call.
 	in := f.asRun(inner.n)
 	out := f.newLoop([]item{{in.body[0].n, in.body[0].times * inner.times}}, in.rounds*inner.times, n.lead)
 	out.entered, out.least, out.most = n.entered, n.least*in.least, n.most*in.most
@@ -419,7 +418,7 @@ func (f *nodeShaper) asRun(n *node) *node {
 	return out
 }
 
-// add puts occurrences of two nodes of the same shape together.
+// add merges occurrences of two nodes of the same shape.
 func (f *nodeShaper) add(x, y item) item {
 	if x.n == y.n {
 		return item{x.n, x.times + y.times}
@@ -456,7 +455,7 @@ func (f *nodeShaper) combine(x, y item) *node {
 	return sum
 }
 
-// terms counts leaves, in rising order.
+// terms are leaves with numbers of calls, in rising order of leaves.
 type terms []term
 
 type term struct {

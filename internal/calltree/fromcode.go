@@ -12,12 +12,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A placer arranges the calls of a rank by the program's own functions and loops, as its machine code has them.
+// A placer arranges the calls of a rank by the functions and loops of the machine code.
 type placer struct {
-	frames int // of a stack that were recorded at most
+	frames int // largest number of recorded frames of a stack
 	code   *trace.Code
 	ways   *tree.TransitionFinder
-	vertex []int // by terminal, -1: not placed
+	vertex []int // by terminal; -1: none
 }
 
 func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
@@ -28,13 +28,13 @@ func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
 	return &placer{frames: frames, code: c, ways: tree.NewTransitionFinder(c), vertex: tree.Vertices(k, c)}, nil
 }
 
-// cutShort reports whether a call's stack has as many frames as were recorded at most.
+// cutShort reports whether a call's stack has the largest number of recorded frames, so that it may be truncated.
 func (b *builder) cutShort(terminal int) bool {
 	c := b.k.CallWithoutParams(terminal)
 	return b.placer.frames > 1 && len(c.Site.Frames()) == b.placer.frames
 }
 
-// cutFrames are the offsets of all frames of stacks that were cut short.
+// cutFrames returns the offsets of all frames of truncated stacks.
 func (b *builder) cutFrames() map[uint64]bool {
 	cut := make(map[uint64]bool)
 	for terminal, v := range b.placer.vertex {
@@ -49,7 +49,7 @@ func (b *builder) cutFrames() map[uint64]bool {
 	return cut
 }
 
-// A nodeKey identifies the nodes of one body. Several vertices have the same key only in recursive functions.
+// A nodeKey identifies a node within a body. Only in recursive functions several vertices have the same key.
 type nodeKey struct {
 	in     *Node
 	kind   trace.VertexKind
@@ -59,8 +59,8 @@ type nodeKey struct {
 	offset uint64
 }
 
-// count finds loops among those that the program counted rounds of: by file and line, where no other loop has the same, as
-// copies of one have.
+// count assigns the program's own iteration counts to loops, by file and line. It skips lines with several loops,
+// such as copies of one.
 func count(top *Node) {
 	counted := make(map[string]*AttachedSum)
 	for i := range top.Sums.Values {
@@ -94,7 +94,7 @@ func count(top *Node) {
 	}
 }
 
-// alike finds the calls that print the same as another in the same place and have another offset.
+// alike returns by vertex whether a call at another offset in the same body prints the same.
 func alike(c *trace.Code) []bool {
 	type text struct {
 		parent int
@@ -118,8 +118,8 @@ func alike(c *trace.Code) []bool {
 	return is
 }
 
-// placed makes the nodes of a thread. It finds no loops: they are vertices of the code. tree.TransitionFinder counts how often each was entered and went
-// round, in the compressed calls; Ways.CodeGrammar has the same turns, but goes through the calls one by one, for a rule per round.
+// placed makes the nodes of a thread from vertices, without searching for loops. tree.TransitionFinder counts entries and
+// iterations in the compressed form. Ways.CodeGrammar would give the same, but goes through the calls one by one.
 func (b *builder) placed(stream int) Thread {
 	n := len(b.placer.code.Vertices)
 	x := &placing{
@@ -154,20 +154,20 @@ func (b *builder) truncatedRecursions() []bool {
 	return is
 }
 
-// A placing is the nodes of a thread while they are made.
+// A placing is the state of making a thread's nodes.
 type placing struct {
 	*builder
 	code   *trace.Code
 	counts tree.Counts
 	top    *Node
 	byKey  map[nodeKey]*Node
-	lists  map[*Node]terms // of a node for calls
+	lists  map[*Node]terms // calls of each node
 
 	alike, deeper []bool  // by vertex
-	nodes, bodies []*Node // by vertex: its node, and the one in whose body what is in it is
+	nodes, bodies []*Node // by vertex: its node, and the node whose body gets the vertices below it
 }
 
-// addVertex adds what the thread did at a vertex to its node.
+// addVertex adds the counts of a vertex to its node.
 func (x *placing) addVertex(i int) {
 	v, n := &x.code.Vertices[i], &x.counts.VertexRounds[i]
 	if n.Entered == 0 {
@@ -181,7 +181,7 @@ func (x *placing) addVertex(i int) {
 	if node.Entries == 0 {
 		node.LeastRounds, node.MostRounds, node.RoundsStep = n.LeastRounds, n.MostRounds, n.RoundsStep
 	} else {
-		node.RoundsStep = 0 // of two taken for one
+		node.RoundsStep = 0 // two vertices share the node
 	}
 	node.Entries += n.Entered
 	node.Rounds += n.Rounds
@@ -203,7 +203,7 @@ func (x *placing) addVertex(i int) {
 	}
 }
 
-// nodeOf returns the node of a vertex, or makes one: vertices that print the same share one.
+// nodeOf returns the node of a vertex, which it makes at the first use: vertices that print the same share one.
 func (x *placing) nodeOf(i int) *Node {
 	v, in := &x.code.Vertices[i], x.top
 	if v.Parent >= 0 {
@@ -220,7 +220,7 @@ func (x *placing) nodeOf(i int) *Node {
 	})
 }
 
-// addCalls finds the calls of each node. Those that no vertex has are elsewhere, a node for each site.
+// addCalls assigns calls to nodes. Calls without a vertex get a node of kind elsewhere for each site.
 func (x *placing) addCalls() {
 	elsewhere := make(map[int]*Node) // by site
 	var others []*Node
@@ -247,7 +247,7 @@ func (x *placing) addCalls() {
 	}
 }
 
-// fill fills in the times of a node and of what is in it.
+// fill computes the times of a node and everything below it.
 func (x *placing) fill(n *Node) {
 	if n.Kind == "loop" {
 		x.enter(n)
@@ -265,8 +265,8 @@ func (x *placing) fill(n *Node) {
 	}
 }
 
-// enter finds the compute time with which a loop is entered: that of its first call, where the loops that the compression found were
-// entered as often.
+// enter sets the compute time before the entries of a loop: that of its first call, if the compression's loop was
+// entered equally often.
 func (x *placing) enter(n *Node) {
 	first := n
 	for len(first.Body) > 0 {
@@ -294,11 +294,12 @@ func (x *placing) enter(n *Node) {
 	}
 }
 
-// branch finds the branches of bodies, by the node of each vertex. Nodes of several vertices are left alone: they are several places of
-// the code. counted says that rounds are known, and in which of them a vertex was reached.
+// branch sets the branches of bodies, given the node of each vertex. It skips nodes of several vertices, as these
+// are several places in the code. counted reports whether iterations are known; taken is by vertex the iterations
+// that reached it.
 func (b *builder) branch(nodes []*Node, counted bool, taken []code.IterationPattern) {
 	c := b.placer.code
-	of := make(map[*Node]int) // vertices of a node
+	of := make(map[*Node]int) // number of vertices of each node
 	for _, n := range nodes {
 		of[n]++
 	}
@@ -316,7 +317,7 @@ func (b *builder) branch(nodes []*Node, counted bool, taken []code.IterationPatt
 			continue
 		}
 		apart[[2]*Node{x, y}], apart[[2]*Node{y, x}] = true, true
-		nodes[up].Branches = []code.Branch{} // to be found
+		nodes[up].Branches = []code.Branch{} // not nil: branches are to be determined
 	}
 	for _, n := range nodes {
 		if n == nil || of[n] > 1 {
@@ -334,10 +335,10 @@ func (b *builder) branch(nodes []*Node, counted bool, taken []code.IterationPatt
 	}
 }
 
-// taken finds in how many of a loop's iterations each arm of a branch was taken. rounds are the iterations that reached
-// the branch, an upper bound if not known. An arm was taken as often as its direct calls were made, if these were made
-// equally often. A function may be called, or a loop entered, without a call of MPI, so that arms with nothing else
-// have only a lower bound. If all bounds add up to the iterations, they are exact.
+// taken determines how many of a loop's iterations took each arm of a branch. rounds is the number of iterations
+// that reached the branch, an upper bound unless known is set. If an arm's direct calls were made equally often,
+// that is how often it was taken. Functions may be called, and loops entered, without an MPI call, so that arms
+// without direct calls have only a lower bound. If all bounds add up to the iterations, they are exact.
 func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 	for _, branch := range list {
 		sum, exact := uint64(0), true
@@ -379,8 +380,8 @@ func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 	}
 }
 
-// iterations finds in which rounds of a loop ways were gone, by what is known of nodes. What is in some rounds only, and in no way of a branch,
-// gets one of its own.
+// iterations determines in which iterations of a loop arms were taken, from those of the nodes. A node outside of
+// branches that only some iterations reach gets a branch of its own.
 func (n *Node) iterations(in map[*Node]code.IterationPattern) {
 	covered := make([]bool, len(n.Body))
 	var ways func(list []code.Branch)

@@ -10,15 +10,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Step is a function on the way from main to a call, and the place in it from
-// where the way goes on: line, or offset.
+// A Step is a function on the call path from main to a call, and the position in it from which the path continues:
+// line, or offset.
 type Step struct {
 	Name  string
 	Place string
 }
 
-// path returns the functions around a call site, outermost first, as far as
-// frames were recorded and functions inlined.
+// Path returns the functions around a call site, outermost first, from recorded frames and inlined functions.
 func (w Locator) Path(function string, s trace.Site) []Step {
 	var list []Step
 	for _, place := range slices.Backward(w.Places(function, s)) {
@@ -29,10 +28,10 @@ func (w Locator) Path(function string, s trace.Site) []Step {
 			f := &place.Frames[k]
 			step := Step{f.Name(), at(f)}
 			if f.Function == "<module>" && f.File != "" {
-				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" { // of runpy: python -m
+				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" { // the internal module runpy of python -m
 					step.Name = symbolise.ImportPrefix + imported(f.File)
 				}
-				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.ImportPrefix) { // imports of an import are in it
+				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.ImportPrefix) { // nested imports belong to the outermost
 					step.Name = list[n-1].Name
 					list = list[:n-1]
 				}
@@ -46,10 +45,10 @@ func (w Locator) Path(function string, s trace.Site) []Step {
 	return list
 }
 
-// module is what is called of a file of Python that is run: what is in no function.
+// module names the code of a Python file outside of functions.
 func module(file string) string { return filepath.Base(file) + " <module>" }
 
-// imported names what a file of Python is imported as: a module, or the folder that is a package.
+// imported returns the name under which a Python file is imported: a module, or the folder of a package.
 func imported(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".py")
 	if name == "__init__" {
@@ -63,13 +62,13 @@ func at(f *symbolise.Frame) string {
 		text := f.Text()
 		return text[len(f.Name())+1:]
 	}
-	if f.TailCall && f.OffsetInFunction == 0 || f.Start|f.OffsetInFunction == 0 { // it isn't known from where in it
+	if f.TailCall && f.OffsetInFunction == 0 || f.Start|f.OffsetInFunction == 0 { // the position in the function is unknown
 		return ""
 	}
 	return fmt.Sprintf("+0x%x", f.OffsetInFunction)
 }
 
-// common is how many functions two paths share: called from the same places.
+// common returns how many steps two paths share from main on.
 func common(a, b []Step) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n].Name == b[n].Name && (n == 0 || a[n-1].Place == b[n-1].Place) {
@@ -78,14 +77,14 @@ func common(a, b []Step) int {
 	return n
 }
 
-// A grouper moves the calls made within a function into a node of it. A loop whose iterations are all within one call
-// of a function is inside of it: the trace cannot show that it is around the call instead.
+// A grouper moves calls made within a function into a node of the function. A loop whose iterations are all within
+// one call of a function is placed inside of it: the trace cannot show whether the loop is around the call instead.
 type grouper struct {
 	sites []Site
-	parts map[int][]Step // what a part's calls share, by its number
+	parts map[int][]Step // by number of a part: the common path of its calls
 }
 
-// shared is what the paths of all calls below a node have in common.
+// shared returns the common path of all calls below a node.
 func (g *grouper) shared(n *Node) []Step {
 	switch {
 	case n.Site > 0:
@@ -107,7 +106,7 @@ func (g *grouper) shared(n *Node) []Step {
 	return all
 }
 
-// group groups neighbours within a function, depth functions down from main.
+// group groups adjacent nodes of one function, depth functions below main.
 func (g *grouper) group(list []*Node, depth int) []*Node {
 	var out []*Node
 	for i := 0; i < len(list); {
@@ -134,7 +133,7 @@ func (g *grouper) group(list []*Node, depth int) []*Node {
 	return out
 }
 
-// Place is where a call is, in short form within function nodes.
+// Place returns the position of a call, in short form within function nodes.
 func (s *Site) Place() string {
 	if s.ShortText != "" {
 		return s.ShortText
@@ -142,7 +141,7 @@ func (s *Site) Place() string {
 	return s.Text
 }
 
-// grouped puts functions around the parts of a thread if stacks were recorded.
+// grouped adds function nodes to a thread's body, if stacks were recorded.
 func (p *Tree) grouped(body []*Node) []*Node {
 	if !slices.ContainsFunc(p.Sites, func(s Site) bool { return s.HasStack }) {
 		return body

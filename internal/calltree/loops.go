@@ -6,14 +6,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Loops lists the loops of several ranks of a trace. Ranks share a loop if it has the same place, or else the same first call.
+// Loops lists the loops of several ranks of a trace. Loops of different ranks are the same if they have the same
+// place or, without places, the same first call.
 type Loops struct {
 	List []show.Loop // outer loops before inner ones
 
 	r     *trace.Reader
 	o     Options
 	known map[loopKey]int
-	of    map[[2]int][][]int // by class and stream, if all ranks of the class run loops equally often
+	of    map[[2]int][][]int // by class and stream, cached if all ranks of the class have equal trip counts
 }
 
 // A loopKey identifies loops: by their place in the code, else by the first call in them.
@@ -24,14 +25,14 @@ type loopKey struct {
 	first           string
 }
 
-// NewLoops begins a list.
+// NewLoops returns an empty list.
 func NewLoops(r *trace.Reader, o Options) *Loops {
 	o.StructureOnly = true
 	return &Loops{r: r, o: o, known: make(map[loopKey]int), of: make(map[[2]int][][]int)}
 }
 
-// LoopsAround returns the loops around each distinct call of a rank's thread, by terminal: places in the list, outermost first.
-// For a call that occurs in several places it returns their common loops.
+// LoopsAround returns the loops around each distinct call of a rank's thread, by terminal: indices in the list, outermost
+// first. For a call in several places it returns their common loops.
 func (l *Loops) LoopsAround(rank, stream int) ([][]int, error) {
 	key := [2]int{l.r.ClassOf(rank), stream}
 	if list := l.of[key]; list != nil {
@@ -49,7 +50,7 @@ func (l *Loops) LoopsAround(rank, stream int) ([][]int, error) {
 	}
 	key[1] = stream
 	list := l.of[key]
-	if t.TripCountsVary { // other ranks may run loops more or less often
+	if t.TripCountsVary { // other ranks may have other trip counts
 		for i := range t.Threads {
 			delete(l.of, [2]int{key[0], t.Threads[i].Number})
 		}
@@ -57,10 +58,10 @@ func (l *Loops) LoopsAround(rank, stream int) ([][]int, error) {
 	return list, nil
 }
 
-// Loop returns a loop by its place in the list.
+// Loop returns a loop by its index in the list.
 func (l *Loops) Loop(n int) show.Loop { return l.List[n] }
 
-// An around goes through the tree of a thread.
+// An around walks through the tree of a thread.
 type around struct {
 	l     *Loops
 	t     *Tree
@@ -102,7 +103,7 @@ func (w *around) node(n *Node, function string, chain []int) {
 	w.body(n.Body, function, chain)
 }
 
-// loop numbers a loop within others.
+// loop returns the index of a loop, given the indices of the loops around it.
 func (w *around) loop(n *Node, function string, chain []int) int {
 	x := show.Loop{Function: function, Place: n.Place, FirstCall: w.first(n), Depth: len(chain), OuterLoop: -1}
 	if len(chain) > 0 {
@@ -120,7 +121,7 @@ func (w *around) loop(n *Node, function string, chain []int) int {
 	return i
 }
 
-// first names the first call in a node.
+// first returns the name of the first call in a node.
 func (w *around) first(n *Node) string {
 	if n.Site > 0 {
 		s := &w.t.Sites[n.Site-1]

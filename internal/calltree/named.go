@@ -7,8 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// IterationCall finds the call that counts the iterations of a loop: the first that is made once in each. name is what the tree
-// shows of the loop, its place or its function. A loop has none if all its calls are in inner loops or in branches.
+// IterationCall returns the call that counts the iterations of a loop: the first one that is made once in each.
+// name is the loop's place or function as the tree shows it. It returns an error if all calls of the loop are in
+// inner loops or in branches.
 func (t *Tree) IterationCall(name string) (call *Node, err error) {
 	var found []string
 	var look func(list []*Node, within bool)
@@ -40,12 +41,12 @@ func (t *Tree) IterationCall(name string) (call *Node, err error) {
 	return call, nil
 }
 
-// at reports whether a loop is at a place: a file and line, or the line of the innermost function with it.
+// at reports whether a loop has this place: its file and line, or the line in the innermost function.
 func (n *Node) at(place string) bool {
 	return n.Place == place || strings.HasPrefix(n.Place, place+" ") || strings.HasSuffix(n.Place, " "+place) || strings.Contains(n.Place, " "+place+" ")
 }
 
-// each is the first call in a body that is made so often, once in each round.
+// each returns the first call in a body that is made once in each of the iterations.
 func (n *Node) each(rounds uint64) *Node {
 	for _, c := range n.Body {
 		if c.Kind == "call" && c.Sums.Calls == rounds && c.MostRounds == 1 {

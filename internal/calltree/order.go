@@ -8,35 +8,36 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A Transition is an item and the one that follows it.
+// A Transition is two consecutive items.
 type Transition struct{ From, To int }
 
-// An ObservedOrder is what a rank's calls, or other numbered items, show of their order in the program.
+// An ObservedOrder is the order of calls, or of other numbered items, that a rank observed.
 type ObservedOrder struct {
-	Items       []int               // items in the order in which they first come
-	Transitions map[Transition]bool // from one to the next
+	Items       []int               // items in order of first occurrence
+	Transitions map[Transition]bool // consecutive items
 }
 
-// An LoopOrder is the order of items in the program as the courses of ranks show it, and the loops: a step back in it begins another iteration.
-// Loops lie within each other or apart.
+// An LoopOrder is the order of items in the program and its loops, derived from several ranks. A step back in the order
+// begins another iteration of a loop. Loops are nested or disjoint.
 type LoopOrder struct {
 	Items    []int // in order
-	Position []int // by item: its place in the order
+	Position []int // by item: its index in Items
 	Loops    []PlaceInterval
-	// InnermostLoop is, by place, the innermost loop that has it, None if no loop does; Outer is the next one around a loop.
+	// InnermostLoop is by position in Items the innermost loop that contains it, NoLoop if no loop does; OuterLoop
+	// is by loop the next enclosing one.
 	InnermostLoop, OuterLoop []int
 }
 
-// NoLoop is no loop.
+// NoLoop is the index that means "no loop".
 const NoLoop = -1
 
-// An PlaceInterval is the places from first to last.
+// An PlaceInterval is a range of positions, from First to Last inclusive.
 type PlaceInterval struct{ First, Last int }
 
-// Has reports whether a place is in it.
+// Has reports whether the interval contains a position.
 func (i PlaceInterval) Has(place int) bool { return i.First <= place && place <= i.Last }
 
-// FindLoopOrder finds the order of items and their loops.
+// FindLoopOrder computes the order of items and the loops.
 func FindLoopOrder(items int, courses []ObservedOrder) *LoopOrder {
 	o := &LoopOrder{Items: merged(items, courses), Position: make([]int, items)}
 	for place, c := range o.Items {
@@ -56,7 +57,7 @@ func FindLoopOrder(items int, courses []ObservedOrder) *LoopOrder {
 	return o
 }
 
-// CommonLoop is the innermost loop that has both places.
+// CommonLoop returns the innermost loop that contains both positions.
 func (o *LoopOrder) CommonLoop(a, b int) int {
 	n := o.InnermostLoop[a]
 	for n != NoLoop && !o.Loops[n].Has(b) {
@@ -65,7 +66,7 @@ func (o *LoopOrder) CommonLoop(a, b int) int {
 	return n
 }
 
-// merged merges the orders of ranks' first calls, beginning with the rank that has most items.
+// merged merges the ranks' orders of first occurrence, beginning with the rank that has most items.
 func merged(items int, courses []ObservedOrder) (order []int) {
 	var firsts [][]int
 	seen := make(map[string]bool)
@@ -81,7 +82,7 @@ func merged(items int, courses []ObservedOrder) (order []int) {
 		if !slices.ContainsFunc(list, func(c int) bool { return !known[c] }) {
 			continue
 		}
-		at := len(order) // new items go before the next known one
+		at := len(order) // new items are inserted before the next known one
 		for _, c := range slices.Backward(list) {
 			if known[c] {
 				at = min(at, slices.Index(order, c))
@@ -105,14 +106,15 @@ func (s siteSet) add(o siteSet) {
 	}
 }
 
-// A span is a loop on the way, and the places that the ranks have which showed it.
+// A span is a candidate for a loop, and the positions of the ranks that observed it.
 type span struct {
 	PlaceInterval
 	has siteSet
 }
 
-// loops finds the loops that steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back in it has
-// places of the outer one outside of it; else these ranks just lack those places.
+// loops computes the loops from steps back. Overlapping loops are merged. A loop within another one is separate
+// only if some rank that steps back in it has items of the outer loop outside of it; otherwise its ranks merely
+// lack those items.
 func (o *LoopOrder) loops(courses []ObservedOrder) (out []PlaceInterval) {
 	by := make(map[PlaceInterval]*span)
 	var list []*span
@@ -156,7 +158,7 @@ func (o *LoopOrder) loops(courses []ObservedOrder) (out []PlaceInterval) {
 	return out
 }
 
-// partOf reports whether a loop is one with another that is no smaller.
+// partOf reports whether a loop is the same as another one of at least its size.
 func (s *span) partOf(b *span) bool {
 	switch {
 	case s.Last < b.First || b.Last < s.First:

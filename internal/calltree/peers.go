@@ -9,8 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// peersOf says whom calls are about: where they send to, receive from, or which
-// rank is the root, as functions of the rank where there are such.
+// peersOf renders the ranks that calls name, destination, source or root, as functions of the rank if possible.
 func (b *builder) peersOf(list terms) (string, error) {
 	const room = 3
 	var texts []string

@@ -7,16 +7,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An interpreter is a recursive function: each loop of the program that it runs is the same loop of the machine code.
-// If these cannot be distinguished, this part of the tree has its calls in order of execution instead. The recorded
-// stacks give its functions, as they do without the machine code.
+// An interpreter is a recursive function: each loop of the program that it runs is the same loop of the machine
+// code. If these cannot be distinguished, this part of the tree is built from the order of calls. Its functions are
+// taken from the recorded stacks, as for traces without machine code.
 
-// A recursive is a function that calls itself, by its vertex outermost on the stack, for a folder.
+// A recursive is a function that calls itself, given by the outermost vertex of the function on the stack.
 type recursive struct {
 	p      *placer
-	around int    // vertices around the root
+	around int    // number of vertices around the root
 	within []bool // by vertex: below the root
-	vertex []int  // by leaf; -1: not placed
+	vertex []int  // by leaf; -1: none
 	known  map[[2]int]bool
 }
 
@@ -24,7 +24,8 @@ func (r *recursive) placed(leaf int) bool { return r.vertex[leaf] >= 0 }
 
 func (r *recursive) has(leaf int) bool { return r.placed(leaf) && r.within[r.vertex[leaf]] }
 
-// enters reports whether the function was called from elsewhere between two calls, -1 for the first: the beginning of the thread.
+// enters reports whether the function was called from outside between two calls; a = -1: from the beginning of the
+// thread.
 func (r *recursive) enters(a, b int) bool {
 	if b < 0 || !r.has(b) {
 		return false
@@ -38,10 +39,10 @@ func (r *recursive) enters(a, b int) bool {
 	})
 }
 
-// noLeaf is the leaf before the first, where another function makes the call.
+// noLeaf represents calls made outside of the function.
 const noLeaf = -1
 
-// entry is such a place in a sequence.
+// entry returns the node for such a call.
 func (f *nodeShaper) entry() *node {
 	return once.GetOrMake(f.leaf, noLeaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{noLeaf, 1}}, shape: f.shape('e')}
@@ -50,8 +51,8 @@ func (f *nodeShaper) entry() *node {
 
 func (n *node) isEntry() bool { return n.kind == callKind && n.terms[0].leaf == noLeaf }
 
-// recursive rebuilds the nodes below recursive functions whose loops could not be distinguished. Nodes are by vertex;
-// those that it drops become nil.
+// recursive rebuilds the nodes below recursive functions whose loops could not be distinguished. nodes is by
+// vertex; it sets dropped ones to nil.
 func (b *builder) recursive(nodes []*Node) {
 	c := b.placer.code
 	for i := 0; i < len(c.Vertices); i++ {
@@ -60,7 +61,7 @@ func (b *builder) recursive(nodes []*Node) {
 			continue
 		}
 		r := &recursive{p: b.placer, around: len(b.placer.ways.VerticesAround(i)), within: make([]bool, len(c.Vertices)), known: make(map[[2]int]bool)}
-		var names []string // of functions down to this one
+		var names []string // functions from the outermost one down to this one
 		for _, v := range append(slices.Clone(b.placer.ways.VerticesAround(i)), i) {
 			if c.Vertices[v].Kind == trace.FunctionVertex {
 				names = append(names, c.Vertices[v].Name)
@@ -79,12 +80,13 @@ func (b *builder) recursive(nodes []*Node) {
 	}
 }
 
-// told reports whether all loops in a node are known, and have calls.
+// told reports whether all loops in a node have calls and known iterations.
 func (n *Node) told() bool {
 	return !n.Unsure && n.Sums.Calls > 0 && !slices.ContainsFunc(n.Body, func(x *Node) bool { return !x.told() })
 }
 
-// folded is what the order of calls shows of a function that calls itself: of one call of it, if all are alike.
+// folded returns the structure of a recursive function from the order of calls: of one call of it, if all are
+// equal.
 func (b *builder) folded(r *recursive) []*Node {
 	f := newFolder(b.label, b.isPoll)
 	f.only, f.shapes = r, b.shapes
@@ -106,7 +108,7 @@ func (b *builder) folded(r *recursive) []*Node {
 	return out.Body
 }
 
-// below puts functions around the parts of a body, further in than those that are around all of it.
+// below adds function nodes to a body, below the functions that contain all of it.
 func (p *Tree) below(body []*Node, around []string) []*Node {
 	g := grouper{p.Sites, make(map[int][]Step)}
 	depth := -1

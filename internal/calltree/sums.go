@@ -5,25 +5,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Sums are the totals of a part of the program.
+// Sums are the totals of a node.
 type Sums struct {
 	Calls     uint64  `json:"calls"`
-	ComputeNs float64 `json:"compute_ns"`         // outside MPI, before the calls
+	ComputeNs float64 `json:"compute_ns"`         // time outside MPI, before the calls
 	MPINs     float64 `json:"mpi_ns"`             // inside the calls of MPI
-	FileNs    float64 `json:"files_ns,omitempty"` // inside calls that work on files
+	FileNs    float64 `json:"files_ns,omitempty"` // time in I/O calls
 	BytesOut  uint64  `json:"bytes_out"`
 	BytesIn   uint64  `json:"bytes_in"`
-	// Values are what was attached to the calls; of a class of several ranks a mean over these.
+	// Values are attached to the calls; means over the ranks of the class.
 	Values []AttachedSum `json:"values,omitempty"`
 }
 
-// TotalNs is all of it.
+// TotalNs returns the time in calls and before them.
 func (s *Sums) TotalNs() float64 { return s.ComputeNs + s.InCallsNs() }
 
 // InCallsNs is the time in the calls.
 func (s *Sums) InCallsNs() float64 { return s.MPINs + s.FileNs }
 
-// AddTime says how long calls of a function took.
+// AddTime adds the time of calls of a function.
 func (s *Sums) AddTime(f *trace.Function, ns float64) {
 	if f.Has(trace.AttrPosix) {
 		s.FileNs = ns
@@ -32,7 +32,7 @@ func (s *Sums) AddTime(f *trace.Function, ns float64) {
 	}
 }
 
-// InCallsText says of what kind the calls were that the time went by in.
+// InCallsText names the kind of the calls that took most of the time.
 func (s *Sums) InCallsText() string {
 	text := show.FormatDuration(s.MPINs) + " in MPI"
 	if s.FileNs > 0 {

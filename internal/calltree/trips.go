@@ -1,20 +1,18 @@
 package calltree
 
-// Trips are how often a loop is run, entry by entry, as far as they follow an
-// arithmetic progression.
+// trips are the trip counts of a loop, entry by entry, if they follow an arithmetic progression.
 type trips struct {
 	first, last uint64
 	step        int64
-	entries     uint64 // 0: they follow none
+	entries     uint64 // 0: no progression
 }
 
 func constant(n, entries uint64) trips { return trips{n, n, 0, entries} }
 
-// steps reports whether there are more trips, or fewer, each time.
+// steps reports whether trip counts change between entries.
 func (t trips) steps() bool { return t.entries > 1 && t.step != 0 }
 
-// each is how many more trips there are each time; 0 if that is not known from three
-// entries or more.
+// each returns the step between entries; 0 if there are fewer than three entries.
 func (t trips) each() int64 {
 	if t.entries < 3 {
 		return 0
@@ -22,15 +20,15 @@ func (t trips) each() int64 {
 	return t.step
 }
 
-// times are the trips of what occurs so often.
+// times returns the trip counts of n repetitions.
 func (t trips) times(n uint64) trips {
 	if t.entries == 1 {
 		t.entries = n
 	}
-	return t // the same each time
+	return t // the trip counts are constant
 }
 
-// then appends trips to others: they continue, or begin anew.
+// then appends trip counts, which must continue the progression or repeat it.
 func (t trips) then(u trips) trips {
 	step := int64(u.first - t.last)
 	switch {
@@ -44,9 +42,9 @@ func (t trips) then(u trips) trips {
 	return trips{t.first, u.last, step, t.entries + u.entries}
 }
 
-// complete adds to loops what is one more round of them, though it looks unlike the
-// others: an inner loop that is run once is its body, and one that is not run is nothing.
-// What looks like a loop has been found by then: it is better evidence.
+// complete adds to loops adjacent nodes that are a further iteration in a different form. An inner loop with one
+// iteration appears as its body, and one with none does not appear. It runs last, as what looks like a loop is
+// better evidence.
 func (f *nodeShaper) complete(list []*node) (out []*node) {
 	for i := 0; i < len(list); i++ {
 		loop, before, after := f.completed(list[i], out, list[i+1:])
@@ -59,8 +57,8 @@ func (f *nodeShaper) complete(list []*node) (out []*node) {
 	return out
 }
 
-// completed sees whether the nodes around a loop are one more round of it. It returns that
-// loop and how many nodes before and after are in it.
+// completed checks whether the nodes around a loop are a further iteration of it. It returns the new loop and how
+// many nodes before and after it contains.
 func (f *nodeShaper) completed(loop *node, out, next []*node) (whole *node, before, after int) {
 	if loop.kind != loopKind || loop.isRun() {
 		return nil, 0, 0
@@ -87,11 +85,11 @@ func (f *nodeShaper) completed(loop *node, out, next []*node) (whole *node, befo
 	return nil, 0, 0
 }
 
-// round takes a part of a loop's body from the nodes at the beginning or the end of a
-// list. It returns what it is made of, how many nodes that are, and whether an inner
-// loop is run fewer than two times. There are no items if the nodes are others.
+// round matches a part of a loop's body with the nodes at the beginning or the end of a list. It returns the
+// matched items, how many nodes they cover, and whether an inner loop has fewer than two iterations. items is empty
+// if the nodes do not match.
 func (f *nodeShaper) round(body []item, list []*node, atEnd bool) (items []item, n int, few bool) {
-	want := make([]uint64, len(body)) // trips of inner loops
+	want := make([]uint64, len(body)) // trip counts of the inner loops
 	for i, x := range body {
 		want[i] = 2
 		t := x.n.trips.times(x.times)
@@ -139,7 +137,7 @@ func (f *nodeShaper) round(body []item, list []*node, atEnd bool) (items []item,
 	return items, n, few
 }
 
-// skipped is a loop that is not run.
+// skipped returns a loop node with no iteration.
 func skipped(n *node) *node {
 	out := *n
 	out.body = make([]item, len(n.body))

@@ -7,27 +7,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A loop may have another trip count whenever it is entered, perhaps 1. Its surroundings then look like other code each
-// time. So the body of such a loop is a loop of one iteration wherever it occurs, if that makes the program much
-// shorter. A loop that polls may have no iteration: between two calls that once had it between them, it is always
-// assumed.
+// A loop may have a different trip count at each entry, perhaps 1. Its surroundings then look different each time.
+// So the body of such a loop is treated as a loop of one iteration wherever it occurs, if that makes the structure
+// much shorter. A polling loop may also have no iteration: between two calls that once had it between them, it is
+// always assumed.
 
-// An uneven is a loop that may have one round, or none.
+// An uneven is a loop that may have one iteration, or none.
 type uneven struct {
 	body []*node
-	none *node           // the loop without a round
-	gaps map[[2]int]bool // labels of calls that it was between
+	none *node           // the loop with no iteration
+	gaps map[[2]int]bool // pairs of labels of calls that it was between
 }
 
 const (
-	maxTried    = 16      // loops that are tried as uneven ones, one after the other
-	maxUneven   = 8       // that are found
-	maxLooked   = 1 << 16 // nodes that are looked at while folding once
-	longestBody = 8       // nodes of their bodies
-	shortBody   = 2       // of those that are tried all at once
+	maxTried    = 16      // largest number of loops that are tried as uneven, one after the other
+	maxUneven   = 8       // largest number of uneven loops
+	maxLooked   = 1 << 16 // largest number of nodes examined while folding once, for trying loops one by one
+	longestBody = 8       // largest number of nodes in their bodies
+	shortBody   = 2       // largest body of loops that are tried all at once
 )
 
-// evened folds a stream and looks for uneven loops in it.
+// evened folds a stream and searches for uneven loops in it.
 func (f *nodeShaper) evened(root trace.Node) []*node {
 	list := f.once(root)
 	first, size := list, f.length(list)
@@ -46,7 +46,7 @@ func (f *nodeShaper) evened(root trace.Node) []*node {
 		f.uneven = f.uneven[:known]
 		return false
 	}
-	many := f.looked > maxLooked // there is no time to try one by one
+	many := f.looked > maxLooked // trying loops one by one would take too long
 	var short []*uneven
 	polls := false
 	for _, u := range f.loops(list) {
@@ -67,7 +67,7 @@ func (f *nodeShaper) evened(root trace.Node) []*node {
 			}
 			tried[u.none.shape] = true
 			if again = try(u); again {
-				clear(tried) // others may be of use now
+				clear(tried) // others may now be useful
 				break
 			}
 		}
@@ -78,7 +78,7 @@ func (f *nodeShaper) evened(root trace.Node) []*node {
 	return list
 }
 
-// scattered reports whether calls of one shape are in several places.
+// scattered reports whether calls of one shape occur at several positions.
 func scattered(list []*node) bool {
 	seen := make(map[int]bool)
 	var look func(list []*node) bool
@@ -98,7 +98,7 @@ func scattered(list []*node) bool {
 	return look(list)
 }
 
-// nodes are those of the body.
+// nodes returns the nodes of the body.
 func (n *node) nodes() []*node {
 	list := make([]*node, len(n.body))
 	for i, x := range n.body {
@@ -107,7 +107,7 @@ func (n *node) nodes() []*node {
 	return list
 }
 
-// length counts the nodes of a list, those of a part once.
+// length counts the nodes of a list; those of a repeated part count once.
 func (f *nodeShaper) length(list []*node) int {
 	parts := make(map[int]bool)
 	var count func(list []*node) int
@@ -129,7 +129,7 @@ func (f *nodeShaper) length(list []*node) int {
 	return count(list)
 }
 
-// loops lists those in a shape that may be uneven, the shortest first, and what they are between.
+// loops lists the loops in a structure that may be uneven, the shortest first, with the calls around them.
 func (f *nodeShaper) loops(list []*node) (out []*uneven) {
 	known := make(map[int]*uneven)
 	for _, u := range f.uneven {
@@ -183,20 +183,20 @@ func (f *nodeShaper) loops(list []*node) (out []*uneven) {
 	return out
 }
 
-// innermost reports whether there are no loops in a loop.
+// innermost reports whether a loop contains no loops.
 func (u *uneven) innermost() bool {
 	return !slices.ContainsFunc(u.body, func(n *node) bool { return !n.isRun() })
 }
 
-// polls reports whether a loop asks for messages or requests again and again.
+// polls reports whether a loop repeatedly tests for messages or requests.
 func (u *uneven) polls(f *nodeShaper) bool {
 	return u.innermost() && (slices.ContainsFunc(f.edge(u.body, false), f.poll) || slices.ContainsFunc(f.edge(u.body, true), f.poll))
 }
 
-// required reports whether there is a call in a node each time.
+// required reports whether a node always contains a call.
 func (n *node) required() bool { return n.kind != loopKind || n.least > 0 }
 
-// edge returns the labels of the calls that a list may end or begin with.
+// edge returns the labels of the calls with which a list may begin, or end if last is set.
 func (f *nodeShaper) edge(list []*node, last bool) (labels []int) {
 	for i := range list {
 		n := list[i]
@@ -218,7 +218,8 @@ func (f *nodeShaper) edge(list []*node, last bool) (labels []int) {
 	return labels
 }
 
-// junction is what is between two calls that follow each other, by their leaves; -1 is the beginning of the thread.
+// junction returns the nodes to insert between two consecutive calls, given by their leaves; -1 is the beginning of
+// the thread.
 func (f *nodeShaper) junction(a, b int) (list []*node) {
 	if b < 0 {
 		return nil
@@ -242,7 +243,7 @@ func (f *nodeShaper) junction(a, b int) (list []*node) {
 	return list
 }
 
-// wrapped makes loops of one round of what is the body of an uneven loop.
+// wrapped converts occurrences of an uneven loop's body to loops of one iteration.
 func (f *nodeShaper) wrapped(list []*node) []*node {
 	for _, u := range f.uneven {
 		k := len(u.body)

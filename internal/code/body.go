@@ -8,42 +8,42 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-// A Body is what is known of a function's inside.
+// A Body is the decoded content of a function.
 type Body struct {
 	Blocks []BasicBlock // by ascending addresses
 	Graph  *FlowGraph
 	Calls  []Call // by ascending addresses
-	// UnresolvedJumps counts jumps through tables that weren't found: blocks that are reached through them alone seem
-	// not to be reached.
+	// UnresolvedJumps counts jumps through tables that were not found: blocks reached only through them appear
+	// unreachable.
 	UnresolvedJumps int
-	// UndecodedCount counts places in which no instruction was found.
+	// UndecodedCount counts positions without a valid instruction.
 	UndecodedCount int
 }
 
-// A BasicBlock is a stretch of code that is run from its beginning to its end.
+// A BasicBlock is a basic block.
 type BasicBlock struct {
 	Lo, Hi uint64
 	Next   []int // blocks that may follow, by index
 }
 
-// A Call is a call, or a jump that ends a function as a call would: the callee then returns to this function's
-// caller, and call stacks don't show this function.
+// A Call is a call, or a tail call: a jump that ends a function like a call. The callee of a tail call returns to
+// this function's caller, and call stacks do not show this function.
 type Call struct {
 	Addr      uint64    // of the instruction
-	Return    uint64    // the return address: of what follows the instruction
-	Block     int       // that it is in
-	Symbol    string    // of the callee, "" if it isn't known
-	Callee    *Function // nil if it is in another binary or isn't known
-	Tail      bool      // it is a jump
-	Resolved  bool      // the binary says what is called; else a pointer does
-	MayReturn bool      // it may come back
+	Return    uint64    // return address: the address after the instruction
+	Block     int       // index of its block
+	Symbol    string    // name of the callee, "" if unknown
+	Callee    *Function // nil if it is in another binary or unknown
+	Tail      bool      // it is a tail call
+	Resolved  bool      // the binary determines the callee; false: a call through a pointer
+	MayReturn bool      // the callee may return
 }
 
-// maxBlocks bounds the blocks of one function.
+// maxBlocks is the largest number of blocks of a function.
 const maxBlocks = 1 << 18
 
-// Body returns the function's blocks, loops and calls. The error says that its code can't be read or that there is
-// too much of it.
+// Body returns the function's blocks, loops and calls. It returns an error if the code cannot be read or exceeds
+// the limits.
 func (f *Function) Body() (*Body, error) {
 	if f.body == nil && f.err == nil {
 		f.body, f.err = f.build()
@@ -75,13 +75,13 @@ func (f *Function) build() (*Body, error) {
 type bodyBuilder struct {
 	f      *Function
 	b      *Body
-	moves  []moveEffect // of the function's moves
-	starts []uint64     // of blocks
+	moves  []moveEffect // instructions of the function that may jump
+	starts []uint64     // begins of blocks
 }
 
-// A moveEffect is what a move means for the blocks.
+// A moveEffect is the effect of a jump on the blocks.
 type moveEffect struct {
-	pads []uint64 // where an exception that leaves the call goes
+	pads []uint64 // landing pads of the call
 	ends bool     // it ends its block
 	call int      // index of the call + 1
 }
@@ -130,7 +130,7 @@ func (x *bodyBuilder) addCall(v *move, e *moveEffect) Call {
 	return c
 }
 
-// findPads finds the landing pads of a call.
+// findPads sets the landing pads of a call.
 func (x *bodyBuilder) findPads(v *move, e *moveEffect) {
 	for _, s := range x.f.partAt(v.addr).pads {
 		if v.addr >= s.Lo && v.addr < s.Hi && x.f.Contains(s.Pad) {
@@ -140,7 +140,7 @@ func (x *bodyBuilder) findPads(v *move, e *moveEffect) {
 	}
 }
 
-// link says in which blocks calls are, and which blocks may follow those that end with a move.
+// link sets the blocks of calls, and the successors of blocks that end with a jump.
 func (x *bodyBuilder) link() {
 	b, f := x.b, x.f
 	for i := range f.moves {
@@ -155,7 +155,7 @@ func (x *bodyBuilder) link() {
 		if !e.ends || b.Blocks[at].Hi != v.end {
 			continue
 		}
-		b.Blocks[at].Next = []int{} // it doesn't just go on
+		b.Blocks[at].Next = []int{} // it has no implicit successor
 		switch v.kind {
 		case insn.KindBranch:
 			b.lead(at, v.target)
@@ -179,7 +179,7 @@ func (x *bodyBuilder) link() {
 	}
 }
 
-// analyse links the other blocks to what is after them, and finds the loops.
+// analyse links the other blocks to their successors, and finds the loops.
 func (x *bodyBuilder) analyse() {
 	b := x.b
 	next := make([][]int, len(b.Blocks))
@@ -192,7 +192,7 @@ func (x *bodyBuilder) analyse() {
 	b.Graph = AnalyseFlow(b.at(x.f.first.lo), next)
 }
 
-// call says what a call is.
+// call returns the description of a call.
 func (f *Function) call(v *move) Call {
 	g, name := f.image.callee(v)
 	c := Call{Addr: v.addr, Return: v.end, Callee: g, Symbol: name, Resolved: g != nil || name != "", MayReturn: true}
@@ -204,7 +204,7 @@ func (f *Function) call(v *move) Call {
 	return c
 }
 
-// split makes blocks that begin at the starts.
+// split makes blocks that begin at starts.
 func (b *Body) split(f *Function, starts []uint64) error {
 	slices.Sort(starts)
 	starts = slices.Compact(starts)
@@ -225,7 +225,7 @@ func (b *Body) split(f *Function, starts []uint64) error {
 	return nil
 }
 
-// at is the block that holds an address, -1 if none does.
+// at returns the block that contains an address, -1 if no block does.
 func (b *Body) at(addr uint64) int {
 	i := sort.Search(len(b.Blocks), func(i int) bool { return b.Blocks[i].Lo > addr })
 	if i == 0 || addr >= b.Blocks[i-1].Hi {
@@ -240,14 +240,14 @@ func (b *Body) lead(from int, to uint64) {
 	}
 }
 
-// goOn links to the following block, if that is of the same part.
+// goOn links a block to the following one, if both are of the same part.
 func (b *Body) goOn(f *Function, from int) {
 	if hi := b.Blocks[from].Hi; f.partAt(hi) == f.partAt(hi-1) {
 		b.lead(from, hi)
 	}
 }
 
-// Call finds the call that returns to an address; nil if none. Jumps have no return address.
+// Call returns the call with a return address; nil if there is no such call. Tail calls have no return address.
 func (b *Body) Call(address uint64) *Call {
 	i := sort.Search(len(b.Calls), func(i int) bool { return b.Calls[i].Return >= address })
 	for ; i < len(b.Calls) && b.Calls[i].Return == address; i++ {
@@ -258,11 +258,11 @@ func (b *Body) Call(address uint64) *Call {
 	return nil
 }
 
-// IsReachable reports whether a way leads from the function's start to a call.
+// IsReachable reports whether a path leads from the function's start to a call.
 func (b *Body) IsReachable(c *Call) bool { return b.Graph.ReversePostorder[c.Block] != NoIndex }
 
-// Callees lists whom the function calls, or jumps to as a call would, as far as the binary says: the functions, nil for
-// those of other binaries, and their names, "" for those without. It needs less than Body.
+// Callees lists the function's callees, as far as the binary determines them: the functions, nil for those in other
+// binaries, and their names, "" if unnamed. It decodes less than Body.
 func (f *Function) Callees() (list []*Function, names []string) {
 	f.gather()
 	for i := range f.moves {

@@ -2,7 +2,7 @@ package code
 
 import "slices"
 
-// IsInside reports whether a loop is another or within it; all are within None.
+// IsInside reports whether a loop equals another or is within it; every loop is inside None.
 func (g *FlowGraph) IsInside(loop, outer int) bool {
 	if outer == NoIndex {
 		return true
@@ -15,26 +15,28 @@ func (g *FlowGraph) IsInside(loop, outer int) bool {
 	return false
 }
 
-// A Branch is what is done in one of several ways: each is some of a list in a row. If there is one way, nothing is done otherwise.
+// A Branch is a choice between several arms, each a range of a list's elements. With a single arm, the alternative
+// contains nothing of the list.
 type Branch struct {
 	Arms []BranchArm `json:"ways"`
 }
 
-// An BranchArm is the elements of a list from one up to another, which it is without.
+// An BranchArm is the elements of a list from From up to To, without To.
 type BranchArm struct {
 	FirstItem  int      `json:"from"`
 	EndItem    int      `json:"to"`
-	TakenCount uint64   `json:"taken,omitempty"`    // rounds of the loop around in which it was gone; 0: not known
-	Branches   []Branch `json:"branches,omitempty"` // within it
-	// TakenIterations are those in which it was gone, the same ones each time that the loop ran; nil: it isn't known or they are no progression.
+	TakenCount uint64   `json:"taken,omitempty"`    // iterations of the enclosing loop that took it; 0: unknown
+	Branches   []Branch `json:"branches,omitempty"` // branches within it
+	// TakenIterations are those that took the arm, the same ones each time that the loop ran; nil: unknown, or no
+	// progression.
 	TakenIterations *IterationPattern `json:"iterations,omitempty"`
 }
 
-// MaxBranchItems bounds the elements of a list that are looked at.
+// MaxBranchItems is the largest length of a list that is analysed.
 const MaxBranchItems = 256
 
-// Branches finds the branches of a list, from which of its items exclude each other. Unstructured code has none, such
-// as a goto from one arm into another.
+// Branches returns the branches of a list, given which of its items exclude each other. Unstructured code has none,
+// such as a goto from one arm into another.
 func Branches(n int, apart func(i, j int) bool) []Branch {
 	if n > MaxBranchItems {
 		return nil
@@ -47,7 +49,8 @@ func Branches(n int, apart func(i, j int) bool) []Branch {
 	return list
 }
 
-// branches are those of a part of the list; ok is false if some elements exclude each other in another way.
+// branches returns the branches of a part of the list; ok is false if some elements exclude each other in another
+// way.
 func branches(list []int, apart func(i, j int) bool) (out []Branch, ok bool) {
 	ok = true
 	for _, step := range components(list, apart) {
@@ -79,7 +82,7 @@ func branches(list []int, apart func(i, j int) bool) (out []Branch, ok bool) {
 
 func inRow(list []int) bool { return list[len(list)-1]-list[0] == len(list)-1 }
 
-// components splits a list into parts that nothing joins, each ascending, by their first.
+// components returns the connected components of a list, each ascending, sorted by their first elements.
 func components(list []int, joined func(i, j int) bool) [][]int {
 	var out [][]int
 	left := slices.Clone(list)
@@ -103,22 +106,23 @@ func components(list []int, joined func(i, j int) bool) [][]int {
 	return out
 }
 
-// An BodyItem is a call, or a loop, in the body of a function or of a loop around it.
+// An BodyItem is a call or a loop in the body of a function or loop.
 type BodyItem struct {
 	Block int    // of a loop: its header
 	Addr  uint64 // of a call
-	Loop  int    // None: it is a call
+	Loop  int    // None: the item is a call
 }
 
-// ExclusiveItems reports for places directly in a loop, or with None in the function itself, which of them exclude each other: the code has
-// no way from the one to the other that stays in one round of the loop. Where not all of the code is known it reports none.
+// ExclusiveItems returns a function that reports whether two items directly in a loop, or with None in the function
+// itself, exclude each other: no path leads from one to the other within an iteration. It reports none if the code
+// is not completely known.
 func (b *Body) ExclusiveItems(loop int, list []BodyItem) func(i, j int) bool {
 	never := func(int, int) bool { return false }
 	if len(list) < 2 || b.UnresolvedJumps > 0 || b.UndecodedCount > 0 {
 		return never
 	}
 	for i := range b.Calls {
-		switch b.Calls[i].Symbol { // come back once more, from elsewhere
+		switch b.Calls[i].Symbol { // such functions may return a second time
 		case "setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "getcontext", "vfork":
 			return never
 		}
@@ -142,7 +146,7 @@ func (b *Body) ExclusiveItems(loop int, list []BodyItem) func(i, j int) bool {
 	return func(i, j int) bool { return !leads(i, j) && !leads(j, i) }
 }
 
-// after reports which blocks a way leads to from the end of a block, within one round of a loop.
+// after returns which blocks are reachable from the end of a block, within an iteration of a loop.
 func (b *Body) after(loop, from int) []bool {
 	header := NoIndex
 	if loop != NoIndex {

@@ -10,60 +10,61 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A Counter is a number that each iteration of a loop changes by the same step, on every path, and that calls preserve:
-// a callee-saved register, or a word of the function's frame.
+// A Counter is a number that each iteration of a loop changes by the same step, on every path, and that calls
+// preserve: a callee-saved register, or a word of the function's frame.
 type Counter struct {
 	Register     string // "" if it is in the frame
-	Offset       int64  // of a word of the frame, from the frame's address (CFA)
+	Offset       int64  // of a word of the frame, relative to the frame's address (CFA)
 	Step         int64
-	CounterGroup int   // which of the loop's numbers it is: a loop may have several
-	AddedSoFar   int64 // how much more than when the round began
+	CounterGroup int   // which of the loop's counters it is derived from: a loop may have several
+	AddedSoFar   int64 // difference to its value when the iteration began
 }
 
-// Comparable reports whether the difference of a loop's counters at two calls, less what was added to each, gives the
-// number of iterations between them.
+// Comparable reports whether the difference of two counter readings of a loop, corrected by Add, gives the number
+// of iterations between two calls.
 func (k Counter) Comparable(o Counter) bool {
 	return k.Step != 0 && k.Step == o.Step && k.CounterGroup == o.CounterGroup
 }
 
-// counters are what is known of a function's places: its registers and words of its frame.
+// counters is the analysis of a function's places: its registers and words of its frame.
 type counters struct {
 	conv    insn.CallingConvention
-	order   []int  // blocks that are reached, in reverse postorder
+	order   []int  // reachable blocks in reverse postorder
 	ops     [][]op // by block
 	effects [][]insn.Effect
-	words   []int64           // of the frame by their offsets; their numbers follow those of registers
-	taken   []bool            // by word: its address is computed somewhere
-	at      []registerOffsets // by block: what registers hold where it begins
+	words   []int64           // offsets of words in the frame; their numbers follow those of registers
+	taken   []bool            // by word: its address is taken somewhere
+	at      []registerOffsets // by block: contents of registers at its begin
 	loops   map[int]*loopState
 }
 
-// An op is an instruction by what it does to places.
+// An op is the effect of an instruction on places.
 type op struct {
 	addr     uint64
 	call     bool
-	to, from int // places; -1: none that is known
+	to, from int // places; -1: unknown
 	add      int64
 	changed  uint32
-	over     []int // words that are written over
+	over     []int // words that are overwritten
 }
 
-// A registerOffsets has, for each register, the distance of its value from the frame's address, if known.
+// A registerOffsets is by register the offset of its value from the frame's address, if known.
 type registerOffsets [32]address
 
-// An address is one of the frame, by its distance from the frame's own.
+// An address is an address in the frame, relative to the frame's address.
 type address struct {
 	known bool
 	at    int64
 }
 
-// A held value is what some place held at a loop's header, and a constant; of is -1 if it isn't known.
+// A held is a value relative to a loop's header: the value that place number of had there, plus a constant; of is
+// -1 if unknown.
 type held struct {
 	of  int32
 	add int64
 }
 
-// maxCounted bounds the work for one loop: blocks by places.
+// maxCounted limits the work for one loop: blocks times places.
 const maxCounted = 1 << 22
 
 func (f *Function) newCounters(b *Body) *counters {
@@ -95,7 +96,7 @@ func (f *Function) newCounters(b *Body) *counters {
 	}
 	c.frames(b)
 	c.resolve()
-	// What has a pointer to it may change whenever.
+	// A word whose address is taken may change at any time.
 	for _, ops := range c.ops {
 		for k := range ops {
 			for _, p := range []*int{&ops[k].to, &ops[k].from} {
@@ -108,7 +109,7 @@ func (f *Function) newCounters(b *Body) *counters {
 	return c
 }
 
-// frames finds out where registers hold addresses of the frame.
+// frames determines where registers hold addresses of the frame.
 func (c *counters) frames(b *Body) {
 	known := make([]bool, len(b.Blocks))
 	c.at[c.order[0]][c.conv.StackPointer] = address{true, -c.conv.Pushed}
@@ -135,7 +136,7 @@ func (c *counters) frames(b *Body) {
 	}
 }
 
-// follow does to addresses what an instruction does.
+// follow updates addresses for an instruction.
 func (c *counters) follow(s *registerOffsets, o *op, e *insn.Effect) {
 	changed := e.ClobberedRegisters
 	if o.call {
@@ -153,7 +154,7 @@ func (c *counters) follow(s *registerOffsets, o *op, e *insn.Effect) {
 	}
 }
 
-// offset is that of a word in the frame which an instruction names.
+// offset returns the offset of a word in the frame that an instruction names.
 func (s *registerOffsets) offset(p insn.Operand) (int64, bool) {
 	if !p.Memory || p.Reg >= len(s) || !s[p.Reg].known {
 		return 0, false
@@ -161,7 +162,7 @@ func (s *registerOffsets) offset(p insn.Operand) (int64, bool) {
 	return s[p.Reg].at + p.Disp, true
 }
 
-// resolve gives numbers to the words of the frame that are moved or stepped, and finds what else happens to these.
+// resolve numbers the words of the frame that are moved or stepped, and determines what else changes them.
 func (c *counters) resolve() {
 	registers := len(c.conv.Names)
 	walk := func(see func(o *op, e *insn.Effect, s *registerOffsets)) {
@@ -223,7 +224,7 @@ func (c *counters) resolve() {
 	})
 }
 
-// run does to places what the ops of a block do, up to a call if that is one of them.
+// run updates places for the ops of a block, up to a call if until is its address.
 func (c *counters) run(s []held, block int, until uint64) {
 	registers := len(c.conv.Names)
 	for k := range c.ops[block] {
@@ -253,13 +254,13 @@ func (c *counters) run(s []held, block int, until uint64) {
 	}
 }
 
-// A loopState is what places hold in a loop.
+// A loopState is the contents of places in a loop.
 type loopState struct {
-	at    map[int][]held // by block, where it begins
-	steps map[int]int64  // by place: what each round adds
+	at    map[int][]held // by block, at its begin
+	steps map[int]int64  // by place: the step of each iteration
 }
 
-// loop finds what places hold in a loop, in terms of what they held when its round began.
+// loop computes the contents of places in a loop, relative to those at the begin of the iteration.
 func (c *counters) loop(b *Body, loop int) *loopState {
 	x := &loopState{at: make(map[int][]held), steps: make(map[int]int64)}
 	l := &b.Graph.Loops[loop]
@@ -287,7 +288,7 @@ func (c *counters) loop(b *Body, loop int) *loopState {
 	x.at[l.Header] = first
 	pending := map[int]bool{l.Header: true}
 	out := make([]held, n)
-	var round []held // at the ends of all rounds
+	var round []held // contents at the ends of all paths to the next iteration
 	for len(pending) > 0 {
 		for _, i := range blocks {
 			if !pending[i] {
@@ -318,7 +319,7 @@ func (c *counters) loop(b *Body, loop int) *loopState {
 	return x
 }
 
-// meet leaves of s what t agrees in, and reports whether that is less than before.
+// meet keeps the elements of s that equal those of t; changed reports whether it removed some.
 func meet(s, t []held) (_ []held, changed bool) {
 	if s == nil {
 		return slices.Clone(t), true
@@ -331,7 +332,7 @@ func meet(s, t []held) (_ []held, changed bool) {
 	return s, changed
 }
 
-// Counter finds where a loop's rounds can be read at a call in it; false if no such place is known.
+// Counter returns where a loop's iterations can be read at a call in it; false if there is no such place.
 func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 	b, err := f.Body()
 	if err != nil || call.Tail {
@@ -357,7 +358,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		} else {
 			k.Register = c.conv.Names[i]
 		}
-		// Of several the same at all calls, if it can be.
+		// Prefer the one that is the same at all calls.
 		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.CounterGroup, best.CounterGroup)) < 0 {
 			best = k
 		}
@@ -365,15 +366,15 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 	return best, best.Step != 0
 }
 
-// String is where a counter is and its step.
+// String renders a counter's place and step.
 func (k Counter) String() string {
 	where := cmp.Or(k.Register, fmt.Sprintf("CFA%+d", k.Offset))
 	return fmt.Sprintf("%s, %+d", where, k.Step)
 }
 
-// CounterNesting counts the loops around a loop up to one that goes on with the same counter: all that writes to that within the outer loop adds
-// the same to it, in the inner loop and beside it. Compilers make several loops of one where a condition holds in its first rounds, say.
-// 0: no loop around does.
+// CounterNesting returns how many loops further out a loop is that continues with the same counter: everything in the
+// outer loop that changes it, in the inner loop or beside it, adds the same step. Compilers divide loops in this
+// way, for example if a condition holds only in the first iterations. 0: there is no such loop.
 func (f *Function) CounterNesting(loop int) int {
 	b, err := f.Body()
 	if err != nil {
@@ -388,7 +389,7 @@ func (f *Function) CounterNesting(loop int) int {
 	return 0
 }
 
-// shared reports whether two loops, one around the other, go on with one counter.
+// shared reports whether two nested loops continue with one counter.
 func (c *counters) shared(b *Body, loop, outer int) bool {
 	within := func(block, loop int) bool {
 		at := b.Graph.InnermostLoop[block]
@@ -435,7 +436,7 @@ func (c *counters) shared(b *Body, loop, outer int) bool {
 	return slices.ContainsFunc(all, func(w writes) bool { return w.inner && w.beside && !w.other })
 }
 
-// countersOf is of one function at a time: it is more than its body.
+// countersOf returns the analysis of a function. Only the last one is kept, as it is larger than a body.
 func (f *Function) countersOf(b *Body) *counters {
 	if m := f.image; m.counted != f {
 		m.counted, m.counters = f, f.newCounters(b)

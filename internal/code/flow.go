@@ -17,11 +17,11 @@ type Loop struct {
 	Header       int
 	Parent       int   // index of the loop around, or None
 	NestingDepth int   // how many loops are around
-	Latches      []int // blocks that lead back to the header, ascending
-	Irreducible  bool  // it is entered elsewhere than at Header too
+	Latches      []int // blocks that jump back to the header, ascending
+	Irreducible  bool  // it has entries other than Header
 }
 
-// A FlowGraph is what is known of a function's blocks.
+// A FlowGraph is a function's control flow graph with its loops.
 type FlowGraph struct {
 	// ReversePostorder numbers blocks in reverse postorder: within an iteration of a loop, what runs later has the higher number.
 	// Unreachable blocks have None.
@@ -32,24 +32,24 @@ type FlowGraph struct {
 	Loops []Loop
 }
 
-// AnalyseFlow looks at a graph of blocks; next lists what each leads to, and entry is where it begins.
+// AnalyseFlow analyses a graph of blocks; next lists the successors of each, and entry is the first block.
 func AnalyseFlow(entry int, next [][]int) *FlowGraph {
 	s := search(entry, next)
 	s.nest()
 	return s.graph(next)
 }
 
-// A searched graph has its reached blocks numbered in preorder; everything below is by these numbers.
+// A searched is a graph with its reachable blocks numbered in preorder; all fields below use these numbers.
 type searched struct {
 	blocks int
 	block  []int // by number
 	number []int // by block
-	last   []int // the highest number among descendants in the search tree
+	last   []int // highest number among the descendants in the search tree
 	post   []int // blocks in postorder
 	pred   [][]int
-	header []int  // the header of the innermost loop around, or None
-	loop   []bool // it is a header
-	wild   []bool // of an irreducible loop
+	header []int  // header of the innermost enclosing loop, or None
+	loop   []bool // the node is a header
+	wild   []bool // header of an irreducible loop
 }
 
 func search(entry int, next [][]int) *searched {
@@ -92,7 +92,7 @@ func search(entry int, next [][]int) *searched {
 // above reports whether a is b or an ancestor of it in the search tree.
 func (s *searched) above(a, b int) bool { return a <= b && b <= s.last[a] }
 
-// nest finds headers from the innermost out: a loop that was found is one node from then on, which into leads to.
+// nest determines headers from the innermost loops outwards: a loop once found is one node, which into refers to.
 func (s *searched) nest() {
 	n := len(s.block)
 	s.header, s.loop, s.wild = make([]int, n), make([]bool, n), make([]bool, n)
@@ -116,7 +116,7 @@ func (s *searched) nest() {
 		}
 		return root
 	}
-	member := make([]int, n) // the header whose loop a node was put into last
+	member := make([]int, n) // header of the last loop that a node was added to
 	for v := range member {
 		member[v] = NoIndex
 	}
@@ -139,7 +139,7 @@ func (s *searched) nest() {
 				if p = find(p); s.above(w, p) {
 					put(p)
 				} else {
-					// Entered from outside: from w on this edge is one into w.
+					// An entry from outside: treat it as an edge into w.
 					s.wild[w] = true
 					if !slices.Contains(forward[w], p) {
 						forward[w] = append(forward[w], p)
@@ -153,13 +153,13 @@ func (s *searched) nest() {
 	}
 }
 
-// graph puts blocks for numbers.
+// graph converts numbers back to blocks.
 func (s *searched) graph(next [][]int) *FlowGraph {
 	g := &FlowGraph{ReversePostorder: make([]int, s.blocks), InnermostLoop: make([]int, s.blocks)}
 	for b := range g.ReversePostorder {
 		g.ReversePostorder[b], g.InnermostLoop[b] = NoIndex, NoIndex
 	}
-	at := make([]int, len(s.block)) // the loop of a header
+	at := make([]int, len(s.block)) // by header: its loop
 	for i := range s.post {
 		b := s.post[len(s.post)-1-i]
 		g.ReversePostorder[b] = i

@@ -18,7 +18,7 @@ type Function struct {
 
 	gathered bool
 	state    returning
-	depth    int // while it is found out
+	depth    int // position in the recursion during the computation
 	body     *Body
 	err      error
 }
@@ -53,7 +53,8 @@ func (m *Image) begin(p *codeRange) *Function {
 	return p.fn
 }
 
-// coldName reports whether a name is as GCC and Clang name what they put elsewhere: f.cold, f.cold.3.
+// coldName reports whether a name has GCC's and Clang's form for parts of functions placed elsewhere: f.cold,
+// f.cold.3.
 func coldName(name string) bool {
 	i := strings.LastIndex(name, ".cold")
 	if i < 0 {
@@ -63,8 +64,8 @@ func coldName(name string) bool {
 	return numbered == (number != "") && strings.Trim(number, "0123456789") == ""
 }
 
-// cold reports whether a part looks like one that is jumped to from inside a function: its name says so, or it
-// has none and a frame is set up where it begins.
+// cold reports whether a part is probably jumped to from inside a function: its name says so, or it has no name and
+// a frame is already set up where it begins.
 func (p *codeRange) cold() bool {
 	if p.name != "" {
 		return coldName(p.name)
@@ -81,7 +82,7 @@ func (m *Image) partOf(f *Function, addr uint64) bool {
 	return p.cold() || p.name == "" && addr != p.lo
 }
 
-// gather finds the function's parts and what moves in them.
+// gather collects the function's parts and their jumps.
 func (f *Function) gather() {
 	if f.gathered {
 		return
@@ -139,7 +140,7 @@ func (f *Function) gather() {
 	}
 }
 
-// join gives every part to its function: what no other has begins one itself.
+// join assigns every part to its function; a part that no function claims begins one.
 func (m *Image) join() {
 	if m.joined {
 		return
@@ -169,14 +170,14 @@ func (m *Image) Functions() []*Function {
 	return list
 }
 
-// FunctionAt is the function that holds an address; nil if none is known.
+// FunctionAt returns the function that contains an address; nil if unknown.
 func (m *Image) FunctionAt(addr uint64) *Function {
 	p := m.part(addr)
 	if p == nil {
 		return nil
 	}
 	if p.owner == nil && p.cold() {
-		m.join() // someone jumps here
+		m.join() // some function jumps here
 	}
 	if p.owner != nil {
 		return p.owner
@@ -184,7 +185,7 @@ func (m *Image) FunctionAt(addr uint64) *Function {
 	return m.begin(p)
 }
 
-// at is the function that begins at an address; nil if none does.
+// at returns the function that begins at an address; nil if none does.
 func (m *Image) at(addr uint64) *Function {
 	p := m.byLo[addr]
 	if p == nil {

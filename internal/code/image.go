@@ -24,14 +24,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-// ErrArchitecture is in errors about binaries of other machines than those that are understood.
+// ErrArchitecture is wrapped by errors about binaries for unsupported processors.
 var ErrArchitecture = errors.New("its machine code isn't understood, only that of x86-64 and arm64")
 
-// An architecture is what differs from machine to machine.
+// An architecture is the differences between supported processors.
 type architecture struct {
 	decoder func() insn.Decoder
-	named   []uint32 // relocations that put a symbol's address somewhere
-	moved   uint32   // the one that puts an address of the image somewhere
+	named   []uint32 // relocations for a symbol's address
+	moved   uint32   // relocation for an address in the image
 }
 
 var architectures = map[elf.Machine]architecture{
@@ -41,53 +41,53 @@ var architectures = map[elf.Machine]architecture{
 		uint32(elf.R_AARCH64_RELATIVE)},
 }
 
-// An Image is a binary as it is linked: addresses are link-time addresses. It is for one goroutine.
+// An Image is a linked binary: addresses are link-time addresses. It is for one goroutine.
 type Image struct {
 	Path string
-	// LinkBias is the address at which the file's first byte would be: an offset from where a run has the
-	// module, as traces have it, is an address less Bias.
+	// LinkBias is the link-time address of the file's first byte. A link-time address minus Bias is an offset in the
+	// module, as in traces.
 	LinkBias uint64
 
 	file      *os.File
 	elf       *elf.File
 	machine   insn.Decoder
 	sections  []*section
-	parts     []*codeRange // ascending, apart
+	parts     []*codeRange // ascending, disjoint
 	byLo      map[uint64]*codeRange
-	slots     map[uint64]string // names of pointers that the dynamic linker fills in
-	moved     map[uint64]uint64 // what it puts elsewhere: addresses of this image
+	slots     map[uint64]string // by address: name of a pointer that the dynamic linker sets
+	moved     map[uint64]uint64 // by address: address in this image that the dynamic linker writes there
 	exports   map[string]uint64
 	stubNames map[uint64]string
-	joined    bool      // every part knows its function
-	budget    int       // see returns
-	counted   *Function // whose counters these are:
+	joined    bool      // all parts are assigned to functions
+	budget    int       // remaining work, see returns
+	counted   *Function // the function whose counters are cached:
 	counters  *counters
 }
 
-// A section is what is loaded of the file; its bytes are read when they are first needed.
+// A section is a loaded section of the file; its bytes are read at the first use.
 type section struct {
 	*elf.Section
 	data []byte
 	read bool
 }
 
-// A codeRange is a stretch of code that .eh_frame or a symbol names: a function, or what the compiler put
-// elsewhere of one.
+// A codeRange is a range of code with an entry in .eh_frame or a symbol: a function, or a part of one that the
+// compiler placed elsewhere.
 type codeRange struct {
 	lo, hi  uint64
 	name    string // symbol, or ""
-	except  uint64 // address of the table of landing pads
-	inside  bool   // a frame is set up where it begins
+	except  uint64 // address of its table of landing pads
+	inside  bool   // a frame is already set up where it begins
 	scanned bool
-	bad     int // places where no instruction is
+	bad     int // number of positions without a valid instruction
 	moves   []move
 	pads    []LandingSite
 	owner   *Function
-	fn      *Function // that begins here
+	fn      *Function // function that begins here
 }
 
-// Open opens a binary. The error says what is in the way: no ELF file, one that isn't linked, or another
-// architecture (ErrArchitecture).
+// Open opens a binary. It returns an error if the file is no ELF file, is not linked, or is for an unsupported
+// processor (ErrArchitecture).
 func Open(path string) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -107,7 +107,7 @@ func Open(path string) (*Image, error) {
 	return m, nil
 }
 
-// Read is Open of what is read in whatever way; it has no file to be closed.
+// Read is Open for any source; the image has no file to close.
 func Read(path string, r io.ReaderAt) (*Image, error) {
 	m, err := newImage(r)
 	if err != nil {
@@ -160,7 +160,7 @@ func newImage(r io.ReaderAt) (*Image, error) {
 	return m, nil
 }
 
-// section finds the section that holds an address.
+// section returns the section that contains an address.
 func (m *Image) section(addr uint64) *section {
 	for _, s := range m.sections {
 		if addr >= s.Addr && addr-s.Addr < s.Size {
@@ -191,13 +191,13 @@ func (m *Image) executable(addr uint64) bool {
 	return s != nil && s.Flags&elf.SHF_EXECINSTR != 0
 }
 
-// stubs reports whether an address is among those through which other binaries are called.
+// stubs reports whether an address is in a section of stubs for calls to other binaries.
 func (m *Image) stubs(addr uint64) bool {
 	s := m.section(addr)
 	return s != nil && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt."))
 }
 
-// relocations reads which names and addresses the dynamic linker fills in.
+// relocations reads the names and addresses that the dynamic linker writes.
 func (m *Image) relocations(arch *architecture, dynamic []elf.Symbol) {
 	for i := range dynamic {
 		if s := &dynamic[i]; isFunction(s) {
@@ -231,7 +231,7 @@ func isFunction(s *elf.Symbol) bool {
 	return (kind == elf.STT_FUNC || kind == gnuIFunc) && s.Section != elf.SHN_UNDEF && s.Value != 0 && s.Name != ""
 }
 
-// findParts makes parts of what .eh_frame and symbols say; of several names the most public, then the shortest.
+// findParts makes parts from .eh_frame and symbols; of several names it takes the most public, then the shortest.
 func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*codeRange
 	for _, f := range UnwindEntries(m.elf) {
@@ -301,7 +301,7 @@ func (m *Image) part(addr uint64) *codeRange {
 	return m.parts[i-1]
 }
 
-// stub follows a stub to the name of the function that it leads to; "" if addr is no stub.
+// stub returns the name of the function that a stub leads to; "" if addr is no stub.
 func (m *Image) stub(addr uint64) string {
 	if !m.executable(addr) {
 		return ""

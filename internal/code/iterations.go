@@ -6,7 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// IterationPattern are some of a loop's, counted from 0, that are equally far apart. None: Count is 0; Odd: they are not.
+// IterationPattern are equally spaced iterations of a loop, counted from 0. With Count 0 there are none; with Odd they
+// are not equally spaced.
 type IterationPattern struct {
 	First     uint64 `json:"first"`
 	Last      uint64 `json:"last"`
@@ -15,7 +16,7 @@ type IterationPattern struct {
 	Irregular bool   `json:"-"`
 }
 
-// ShiftedBack are the same iterations, counted from that many earlier.
+// ShiftedBack returns the same iterations, counted from an origin that is by earlier.
 func (i IterationPattern) ShiftedBack(by uint64) IterationPattern {
 	if i.Count > 0 && !i.Irregular {
 		i.First, i.Last = i.First+by, i.Last+by
@@ -23,7 +24,7 @@ func (i IterationPattern) ShiftedBack(by uint64) IterationPattern {
 	return i
 }
 
-// Append are these and later ones.
+// Append returns the union with later ones.
 func (i IterationPattern) Append(next IterationPattern) IterationPattern {
 	switch {
 	case next.Count == 0:

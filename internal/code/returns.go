@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-// A returning says whether a function ever comes back to its caller.
+// A returning is whether a function ever returns to its caller.
 type returning uint8
 
 const (
@@ -18,11 +18,11 @@ const (
 )
 
 const (
-	maxDepth = 400     // callees of callees
-	maxAsked = 1 << 16 // functions looked at for one answer
+	maxDepth = 400     // largest depth of callees
+	maxAsked = 1 << 16 // largest number of functions examined for one answer
 )
 
-// neverReturns reports whether a function of the run-time libraries doesn't come back.
+// neverReturns reports whether a function of the run-time libraries never returns.
 func neverReturns(name string) bool {
 	switch name {
 	case "abort", "exit", "_exit", "_Exit", "quick_exit", "pthread_exit", "thrd_exit", "__assert_fail", "__assert_perror_fail",
@@ -49,7 +49,7 @@ func comesBackByName(g *Function, name string) bool {
 	return !neverReturns(name) && !(strings.HasPrefix(name, "_ZSt") && strings.Contains(name, "__throw_"))
 }
 
-// MayReturn reports whether the function can return to its caller on any path. If unknown it does.
+// MayReturn reports whether the function can return to its caller on any path. It is true if unknown.
 func (f *Function) MayReturn() bool {
 	if f.state == notAsked {
 		f.image.budget = maxAsked
@@ -58,10 +58,10 @@ func (f *Function) MayReturn() bool {
 	return f.state != neverBack
 }
 
-// ask finds out whether a return is reached from the start when calls of functions that don't come back lead
-// nowhere. A function that is being asked about above counts as one of these: recursion alone never ends. That
-// can be wrong for whoever is below it, so only what doesn't depend on it is kept. The result says how high up the
-// answer depends on a function under way; depth if it doesn't.
+// ask determines whether the function returns, assuming that calls of functions that never return end their path. A
+// function that is being asked further up also counts as one of these: recursion alone never ends. That may be
+// wrong for functions below it, so that only results which do not depend on it are cached. lowest is the depth of
+// the outermost function on which the answer depends; depth if there is no dependence.
 func (f *Function) ask(depth int) (back bool, lowest int) {
 	const free = int(^uint(0) >> 1)
 	switch f.state {
@@ -95,7 +95,7 @@ func (f *Function) ask(depth int) (back bool, lowest int) {
 	return back, lowest
 }
 
-// walk follows the ways through a function until one returns.
+// walk follows the paths through a function until one returns.
 func (f *Function) walk(depth int) (back bool, lowest int) {
 	lowest = int(^uint(0) >> 1)
 	m := f.image
@@ -155,8 +155,8 @@ func (f *Function) walk(depth int) (back bool, lowest int) {
 	return false, lowest
 }
 
-// callee says where a call, or a jump out of a function, leads: the function if it is in the image, and its name,
-// if it has one.
+// callee returns the target of a call, or of a jump out of a function: the function if it is in the image, and its
+// name, if it has one.
 func (m *Image) callee(v *move) (*Function, string) {
 	switch v.kind {
 	case insn.KindIndirectCall, insn.KindIndirectJump:

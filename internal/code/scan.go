@@ -11,7 +11,7 @@ const (
 	maxEntries = 1 << 12 // of a jump table
 )
 
-// A move is an instruction that may lead elsewhere than to the next.
+// A move is an instruction that may continue elsewhere than at the next one.
 type move struct {
 	addr, end uint64
 	kind      insn.Kind
@@ -50,12 +50,12 @@ func (m *Image) scan(p *codeRange) {
 	}
 }
 
-// entries reads a jump table as far as it leads into f: to its end if that is known, else to the first entry
-// that leads elsewhere. limit is where another table begins, or 0.
+// entries reads a jump table: to its end if that is known, else to the first entry that leads out of f. limit is
+// the begin of another table, or 0.
 func (m *Image) entries(f *Function, t *insn.JumpTable, limit uint64) []uint64 {
 	list := m.read(f, t, t.Count, limit)
 	if t.Count > 0 && len(list) < t.Count {
-		return m.read(f, t, 0, limit) // it was another comparison
+		return m.read(f, t, 0, limit) // the comparison was not of this index
 	}
 	return list
 }

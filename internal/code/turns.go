@@ -18,14 +18,14 @@ const (
 	MaxLoops  = 32
 )
 
-// A PathPlace is a loop on a path, or a call.
+// A PathPlace is a loop or a call on a path.
 type PathPlace struct {
-	// PrefixID is the place with all that is before it: two paths that have a number in common have all before it in common.
+	// PrefixID identifies the place with all places before it: if two paths share an ID, they are equal up to it.
 	PrefixID  uint32
 	Loop      bool
-	Frame     int     // which one it is in, from 0, the innermost
-	CodeOrder uint64  // within its function
-	Counter   Counter // of a loop; its step is 0 if no counter was found
+	Frame     int     // index of its frame, from 0, the innermost
+	CodeOrder uint64  // position within its function
+	Counter   Counter // of a loop; Step is 0 if no counter was found
 }
 
 // A Frame is a return address in a binary, as it is linked.
@@ -38,12 +38,12 @@ type Frame struct {
 type key struct {
 	before uint32
 	in     *Function
-	at     uint64    // of the loop's header, or the call
-	to     *Function // whose frame is next; nil: MPI's
+	at     uint64    // address of the loop's header, or of the call
+	to     *Function // function of the next frame; nil: MPI's
 	loop   bool
 }
 
-// A PathPlanner makes paths and numbers their places. The zero value is ready. It is for one goroutine.
+// A PathPlanner makes paths and assigns IDs to their places. The zero value is ready. It is for one goroutine.
 type PathPlanner struct {
 	ids map[key]uint32
 }
@@ -60,7 +60,7 @@ func (p *PathPlanner) id(k key) uint32 {
 	return n
 }
 
-// Path is that of a call stack, innermost frame first; nil if a frame is not at a call that the code has.
+// Path returns the path of a call stack, innermost frame first; nil if a frame is not at a known call.
 func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 	functions := make([]*Function, len(frames))
 	for i, f := range frames {
@@ -112,19 +112,19 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 	return path
 }
 
-// order is that of what begins at an address of a block.
+// order returns the position of an address in a block.
 func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<44-1) }
 
-// A PathComparison is what the paths of a call and of the one after it have in common.
+// A PathComparison is the common part of the paths of two consecutive calls.
 type PathComparison struct {
-	// Loops are those around both, outermost first: whether their counters detect another iteration.
+	// Loops is for each loop around both, outermost first, whether its counter shows another iteration.
 	Loops []bool
 	// NewIteration: the second call does not follow the first in the order of the code, so that some loop began another
 	// iteration, the innermost if nothing else is known; else control went forward.
 	NewIteration bool
 }
 
-// ComparePaths finds out what the path of a call and of the one after it have in common.
+// ComparePaths compares the paths of two consecutive calls.
 func ComparePaths(a, b []PathPlace) PathComparison {
 	k := 0
 	for k < len(a) && k < len(b) && a[k].PrefixID == b[k].PrefixID {

@@ -1,9 +1,8 @@
-// UnwindEntries reads what .eh_frame says of the functions of a binary: where they are, and which of their
-// calls lead to a landing pad if an exception is thrown. Stripping leaves these tables: without them no
-// exception would pass and no debugger could walk the stack.
+// UnwindEntries reads .eh_frame: where the functions of a binary are, and which of their calls lead to a landing
+// pad if an exception is thrown. Stripping keeps these tables, as exceptions and debuggers need them.
 //
-// Sources: Linux Standard Base 5.0, Core, chapter 10.6 (the section); DWARF 5, chapter 6.4.2 (instructions);
-// the Itanium C++ ABI's exception handling tables as GCC and Clang write them (.gcc_except_table).
+// Sources: Linux Standard Base 5.0, Core, chapter 10.6 (the section); DWARF 5, chapter 6.4.2 (instructions); the
+// Itanium C++ ABI's exception handling tables as GCC and Clang write them (.gcc_except_table).
 
 package code
 
@@ -32,21 +31,22 @@ const (
 	encOmitted  = 0xff
 )
 
-// maxFunctions bounds what is kept of a table.
+// maxFunctions limits the entries of a table.
 const maxFunctions = 1 << 22
 
-// A UnwindEntry is the extent of a function, or of a part of one: compilers put what is rarely run elsewhere.
-// Addresses are those of linking.
+// An UnwindEntry is the extent of a function, or of a part of one: compilers place rarely executed code elsewhere.
+// Addresses are link-time addresses.
 type UnwindEntry struct {
 	Lo, Hi uint64
 	// LandingTable is the address of its table of landing pads, 0 if it has none.
 	LandingTable uint64
-	// StartsWithFrameSetup says that a frame is set up where it begins: it is jumped to from inside a function, not called.
+	// StartsWithFrameSetup reports whether a frame is already set up at its begin: it is jumped to from inside a function,
+	// not called.
 	StartsWithFrameSetup bool
 }
 
-// UnwindEntries returns the functions that .eh_frame has, by ascending addresses, one for each start. What makes
-// no sense is left out.
+// UnwindEntries returns the functions in .eh_frame, by ascending addresses, one for each start. It skips invalid
+// entries.
 func UnwindEntries(e *elf.File) []UnwindEntry {
 	s := e.Section(".eh_frame")
 	if s == nil || s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 {
@@ -75,7 +75,7 @@ type table struct {
 type common struct {
 	address   byte // encoding of addresses
 	except    byte // encoding of the address of the table of landing pads
-	augmented bool // entries say how long their augmentation is
+	augmented bool // entries have the length of their augmentation
 }
 
 var unreadable = common{address: encOmitted, except: encOmitted}
@@ -137,8 +137,8 @@ func (t *table) function(at, end uint64, c common) (f UnwindEntry, ok bool) {
 	return f, true
 }
 
-// inside reports whether the first thing that an entry's instructions say, before the first step through the code, is
-// that the frame differs from that of a function just called.
+// inside reports whether an entry's instructions, before the first advance through the code, already define a frame
+// that differs from a function's at its call.
 func (t *table) inside(at, end uint64) bool {
 	const nop, defCFA, defCFAOffset, defCFAExpression, offset = 0x00, 0x0c, 0x0e, 0x0f, 0x80
 	for at < end && t.data[at] == nop {
@@ -184,7 +184,7 @@ func (t *table) common(at, end uint64) common {
 	} else if _, at, ok = t.leb(at, end); !ok {
 		return unreadable
 	}
-	if _, at, ok = t.leb(at, end); !ok { // length of what follows
+	if _, at, ok = t.leb(at, end); !ok { // length of the augmentation data
 		return unreadable
 	}
 	for _, letter := range augmentation[1:] {
@@ -281,11 +281,11 @@ func (t *table) pointer(at, end uint64, enc byte) (v, next uint64, ok bool) {
 	return v, next, true
 }
 
-// maxCallSites bounds what is kept of one function's table.
+// maxCallSites limits the entries of one function's table.
 const maxCallSites = 1 << 20
 
-// A LandingSite is a stretch of code whose calls lead to the landing pad Pad when they throw. Addresses are
-// those of linking.
+// A LandingSite is a range of code whose calls continue at the landing pad Pad when they throw. Addresses are
+// link-time addresses.
 type LandingSite struct{ Lo, Hi, Pad uint64 }
 
 // LandingSites reads the table of landing pads of f, from data that begins at f.Except. Entries without a landing pad are

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// slots are the arguments that compiled functions take.
+// slots are the arguments of compiled functions.
 type slots struct{ a, b, c, d int64 }
 
-// Code computes a formula.
+// A code computes a formula.
 type code func(at *VariableValues, x slots) int64
 
-// A compiled is a function, or one of a grid for some arguments that are numbers.
+// A compiled is a compiled function, perhaps specialised for arguments that are constants.
 type compiled struct{ run code }
 
-// compiling is held while functions of grids are compiled.
+// compiling is held while specialised functions are compiled.
 var compiling sync.Mutex
 
 func (f *function) ofGrid() bool { return f.parameters[0] == "g" }
 
-// prepared is a function compiled for arguments. open are the arguments that the code still takes.
+// prepared returns a function compiled for arguments. open are the arguments that the code still takes.
 func (f *function) prepared(args []*Expr, depth int) (c *compiled, open []*Expr) {
 	if !f.ofGrid() {
 		return f.whole, args
@@ -27,13 +27,14 @@ func (f *function) prepared(args []*Expr, depth int) (c *compiled, open []*Expr)
 	return f.compile(args, depth)
 }
 
-// mostCompiled is how deep calls with arguments that are numbers are compiled for these: a function may call itself without end.
+// mostCompiled is the recursion depth up to which calls are specialised for constant arguments: a function may call
+// itself without end.
 const mostCompiled = 24
 
-// compile compiles a function for arguments; open are those that the code takes. In functions of grids numbers are compiled in, as the grid itself
-// is. Those of others differ too often.
+// compile compiles a function for arguments; open are those that the code takes. Functions of grids are specialised
+// for constant arguments, such as the grid itself. The constants of other functions differ too often.
 func (f *function) compile(args []*Expr, depth int) (c *compiled, open []*Expr) {
-	key := "" // of other functions: as they were compiled first
+	key := "" // other functions are compiled once
 	bound := make([]*Expr, len(args))
 	for i, a := range args {
 		bound[i] = a
@@ -46,7 +47,7 @@ func (f *function) compile(args []*Expr, depth int) (c *compiled, open []*Expr) 
 		}
 	}
 	if c = f.variants[key]; c == nil {
-		c = &compiled{} // a function may call itself
+		c = &compiled{} // registered first, as a function may call itself
 		f.variants[key] = c
 		c.run = f.code(bound, depth+1)
 	}
@@ -80,7 +81,7 @@ func (f *function) code(args []*Expr, depth int) code {
 	return func(at *VariableValues, x slots) int64 { return native(at, a(at, x), b(at, x), c(at, x)) }
 }
 
-// with puts what parameters are in their place, and computes what depends on nothing else.
+// with replaces parameters, and evaluates constant parts.
 func (e *Expr) with(parameters []*Expr) *Expr {
 	if e.op == opParameter {
 		return parameters[e.n]
@@ -92,7 +93,7 @@ func (e *Expr) with(parameters []*Expr) *Expr {
 	out.args = make([]*Expr, len(e.args))
 	numbers := e.op != opCall
 	for i, a := range e.args {
-		if e.op == opIf && i == 1 && out.args[0].op == opNumber { // one branch is left, the other may have no end
+		if e.op == opIf && i == 1 && out.args[0].op == opNumber { // one branch is chosen; expanding the other one might not end
 			if out.args[0].n != 0 {
 				return a.with(parameters)
 			}
@@ -108,7 +109,7 @@ func (e *Expr) with(parameters []*Expr) *Expr {
 	return &out
 }
 
-// code compiles a formula of slots.
+// code compiles a formula whose parameters are slots.
 func (e *Expr) code(depth int) code {
 	switch n := e.n; e.op {
 	case opNumber:
@@ -161,7 +162,7 @@ func (e *Expr) code(depth int) code {
 	}
 }
 
-// call is the code of a call with this number of arguments.
+// call returns the code of a call with n arguments.
 func (f *compiled) call(args [4]code, n int) code {
 	a, b, c, d := args[0], args[1], args[2], args[3]
 	switch n {
@@ -202,7 +203,7 @@ func unary(o op, a int64) int64 {
 	return truth(a == 0)
 }
 
-// binary computes two operands. What C does not define is Nothing.
+// binary computes two operands. If C does not define the result, it is Nothing.
 func binary(o op, a, b int64) int64 {
 	if a == NoValue || b == NoValue {
 		return NoValue

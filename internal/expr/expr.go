@@ -10,20 +10,20 @@ import (
 	"slices"
 )
 
-// A Variable is what formulas depend on.
+// A Variable is an input of formulas.
 type Variable uint8
 
 // The variables.
 const (
-	Ranks              Variable = iota // size of the world
-	Rank                               // rank in it
-	LoopIteration                      // of the innermost loop whose length differs between runs
-	LoopLength                         // of that loop
+	Ranks              Variable = iota // number of ranks of the world
+	Rank                               // rank in the world
+	LoopIteration                      // of the innermost loop whose trip count differs between runs
+	LoopLength                         // trip count of that loop
 	OuterIteration                     // iteration of the next such loop around it
-	ListElement                        // place in a list
+	ListElement                        // index in a list
 	ListLength                         // length of that list
-	EqualLoopIteration                 // iteration of a loop that is equally long in all runs
-	VariableCount                      // how many there are
+	EqualLoopIteration                 // iteration of a loop whose trip count is equal in all runs
+	VariableCount                      // number of variables
 )
 
 // names are those of variables in formulas.
@@ -34,10 +34,10 @@ func (v Variable) String() string { return names[v] }
 // An VariableValues has the value of each variable.
 type VariableValues [VariableCount]int64
 
-// NoValue is the value of a formula where it has none.
+// NoValue is the value of a formula that is undefined.
 const NoValue = math.MinInt64
 
-// An op is what a formula does with its operands.
+// An op is an operator of formulas.
 type op uint8
 
 const (
@@ -63,32 +63,32 @@ const (
 	opModulo // as in C: with the sign of the dividend
 	opNegative
 	opNot
-	opExternal // what the program that the formula is for defines
+	opExternal // defined by the program that the formula is written for
 )
 
 // An Expr is a formula. It does not change.
 type Expr struct {
 	op   op
-	n    int64  // of a number; of variables and parameters which
+	n    int64  // the number; for variables and parameters which one
 	name string // of a number, if it has one
 	call *call
 	args []*Expr
 }
 
-// A call is of a function. What it is compiled to takes the arguments that are open; in definitions it is not compiled.
+// A call is a call of a function. compiled takes the arguments in open; it is nil in definitions.
 type call struct {
 	fn       *function
 	compiled *compiled
 	open     []*Expr
 }
 
-// Number is a number.
+// Number returns a number.
 func Number(n int64) *Expr { return &Expr{n: n} }
 
-// NamedNumber is a number that has a name in C.
+// NamedNumber returns a number that has a name in C.
 func NamedNumber(name string, n int64) *Expr { return &Expr{n: n, name: name} }
 
-// VariableExpr is the value of a variable.
+// VariableExpr returns the value of a variable.
 func VariableExpr(v Variable) *Expr { return variables[v] }
 
 var variables = func() (list [VariableCount]*Expr) {
@@ -100,7 +100,7 @@ var variables = func() (list [VariableCount]*Expr) {
 
 func two(o op, a, b *Expr) *Expr { return &Expr{op: o, args: []*Expr{a, b}} }
 
-// Sum adds its terms; those that are 0 are left out.
+// Sum adds its terms and omits zeros.
 func Sum(terms ...*Expr) *Expr {
 	var sum *Expr
 	for _, t := range terms {
@@ -118,7 +118,7 @@ func Sum(terms ...*Expr) *Expr {
 	return sum
 }
 
-// Product multiplies its factors; those that are 1 are left out.
+// Product multiplies its factors and omits ones.
 func Product(factors ...*Expr) *Expr {
 	var product *Expr
 	for _, f := range factors {
@@ -142,45 +142,45 @@ func Product(factors ...*Expr) *Expr {
 	return product
 }
 
-// Quotient rounds towards 0.
+// Quotient is the quotient rounded towards 0.
 func Quotient(a, b *Expr) *Expr { return two(opOver, a, b) }
 
 // Remainder has the sign of the dividend.
 func Remainder(a, b *Expr) *Expr { return two(opModulo, a, b) }
 
-// Xor has the bits in which both differ.
+// Xor returns the bitwise exclusive or.
 func Xor(a, b *Expr) *Expr { return two(opXor, a, b) }
 
-// Equal is 1 if both are.
+// Equal is 1 if both values are equal, else 0.
 func Equal(a, b *Expr) *Expr { return two(opEqual, a, b) }
 
-// Unequal is 1 if they differ.
+// Unequal is 1 if the values differ, else 0.
 func Unequal(a, b *Expr) *Expr { return two(opUnequal, a, b) }
 
-// Less is 1 if the first is the smaller one.
+// Less is 1 if a < b, else 0.
 func Less(a, b *Expr) *Expr { return two(opLess, a, b) }
 
-// Greater is 1 if the first is the larger one.
+// Greater is 1 if a > b, else 0.
 func Greater(a, b *Expr) *Expr { return two(opMore, a, b) }
 
-// AtLeast is 1 if the first is not smaller.
+// AtLeast is 1 if a ≥ b, else 0.
 func AtLeast(a, b *Expr) *Expr { return two(opAtLeast, a, b) }
 
-// And is 1 if both are not 0.
+// And is 1 if neither value is 0, else 0.
 func And(a, b *Expr) *Expr { return two(opAnd, a, b) }
 
-// Or is 1 if one is not 0.
+// Or is 1 if some value is not 0, else 0.
 func Or(a, b *Expr) *Expr { return two(opOr, a, b) }
 
 // Not is 1 for 0, else 0.
 func Not(a *Expr) *Expr { return &Expr{op: opNot, args: []*Expr{a}} }
 
-// Conditional chooses by a condition.
+// Conditional is then if the condition is not 0, else otherwise.
 func Conditional(condition, then, otherwise *Expr) *Expr {
 	return &Expr{op: opIf, args: []*Expr{condition, then, otherwise}}
 }
 
-// CallFunction is a call of a function that functions.go defines.
+// CallFunction calls a function that functions.go defines.
 func CallFunction(name string, args ...*Expr) *Expr {
 	define()
 	e, err := called(name, args, false)
@@ -190,7 +190,7 @@ func CallFunction(name string, args ...*Expr) *Expr {
 	return e
 }
 
-// FunctionNamed is a function of three numbers alone.
+// FunctionNamed returns a function of up to three numbers for use outside of formulas.
 func FunctionNamed(name string) func(a, b, c int64) int64 {
 	define()
 	f := functions[name].whole
@@ -220,17 +220,17 @@ func called(name string, args []*Expr, definition bool) (*Expr, error) {
 	return &Expr{op: opCall, call: c, args: args}, nil
 }
 
-// External is what a program defines, by its name in C, or calls with arguments. Eval knows nothing of it.
+// External is a C identifier that the program defines, called if there are arguments. Eval cannot compute it.
 func External(name string, args ...*Expr) *Expr {
 	return &Expr{op: opExternal, name: name, args: args}
 }
 
-// TableElement is an element of a table that a program defines.
+// TableElement is the element with index i of a table that the program defines.
 func TableElement(table string, i *Expr) *Expr {
 	return &Expr{op: opExternal, n: 1, name: table, args: []*Expr{i}}
 }
 
-// Replace puts formulas in the place of variables.
+// Replace replaces variables by formulas.
 func (e *Expr) Replace(of func(v Variable) *Expr) *Expr {
 	if e.op == opVariable {
 		return of(Variable(e.n))
@@ -249,26 +249,28 @@ func (e *Expr) Replace(of func(v Variable) *Expr) *Expr {
 	return &out
 }
 
-// Constant is the number that a formula is, if it is one.
+// Constant returns the number, if the formula is an unnamed one.
 func (e *Expr) Constant() (int64, bool) { return e.n, e.op == opNumber && e.name == "" }
 
-// IsNumber reports whether a formula is a number.
+// IsNumber reports whether the formula is the unnamed number n.
 func (e *Expr) IsNumber(n int64) bool { return e.op == opNumber && e.n == n && e.name == "" }
 
-// Walk calls f for a formula and all within it, until f returns false.
+// Walk calls f for a formula and its subexpressions, until f returns false.
 func (e *Expr) Walk(f func(*Expr) bool) bool {
 	return f(e) && !slices.ContainsFunc(e.args, func(a *Expr) bool { return !a.Walk(f) })
 }
 
-// UsesVariable reports whether one of some variables occurs in the formula as it is written.
+// UsesVariable reports whether one of the variables occurs in the formula.
 func (e *Expr) UsesVariable(list ...Variable) bool {
 	return !e.Walk(func(e *Expr) bool { return e.op != opVariable || !slices.Contains(list, Variable(e.n)) })
 }
 
-// shares are the functions that share a total out among parts, their first two parameters.
+// shares are the functions that divide a total into parts; total and number of parts are their first two
+// parameters.
 var shares = []string{"share", "floor_share", "rest_share", "late_share", "chunk", "floor_div", "ceil_div"}
 
-// ContainsShare reports whether something is shared out, by one of some functions; none: by any of those that do that.
+// ContainsShare reports whether the formula divides a total, with one of the named functions; without names with any of
+// them.
 func (e *Expr) ContainsShare(by ...string) bool {
 	if len(by) == 0 {
 		by = shares
@@ -276,7 +278,7 @@ func (e *Expr) ContainsShare(by ...string) bool {
 	return !e.Walk(func(e *Expr) bool { return e.op != opCall || !slices.Contains(by, e.call.fn.name) })
 }
 
-// SharedTotal is what a formula shares out, if it is a share of a number.
+// SharedTotal returns the total that the formula divides, if that is a number.
 func (e *Expr) SharedTotal() (int64, bool) {
 	if e.op != opCall || !slices.Contains(shares, e.call.fn.name) {
 		return 0, false
@@ -284,7 +286,8 @@ func (e *Expr) SharedTotal() (int64, bool) {
 	return e.args[0].Constant()
 }
 
-// DividesEvenly is a formula of whether nothing is left over: all shares of a total are equal, and quotients by a number are exact.
+// DividesEvenly returns a formula that is 1 if there are no remainders: all shares of a total are equal, and quotients by a
+// number are exact.
 func (e *Expr) DividesEvenly() *Expr {
 	all := Number(1)
 	e.Walk(func(e *Expr) bool {
@@ -300,8 +303,8 @@ func (e *Expr) DividesEvenly() *Expr {
 	return all
 }
 
-// DescriptionBits is how long the formula is, as programs write it: a share is a division, and whose share it is goes without saying. Names of numbers count for
-// nothing.
+// DescriptionBits is the formula's description length as programs write it: a share counts as a division, without the rank
+// whose share it is. Names of numbers count nothing.
 func (e *Expr) DescriptionBits() (bits float64) {
 	const ofWord, ofDivision = 4, 2
 	args := e.args
@@ -310,7 +313,7 @@ func (e *Expr) DescriptionBits() (bits float64) {
 		bits = math.Log2(1 + math.Abs(float64(e.n)))
 	case e.op == opCall && slices.Contains(shares, e.call.fn.name):
 		bits, args = ofDivision, args[:2]
-	case e.op == opCall && e.call.fn.name == "overlap" && len(e.args[0].args) > 1 && len(e.args[2].args) > 1: // of two blocks
+	case e.op == opCall && e.call.fn.name == "overlap" && len(e.args[0].args) > 1 && len(e.args[2].args) > 1: // overlap of two blocks
 		bits, args = 2*ofDivision, append(e.args[0].args[:2:2], e.args[2].args[1])
 	case e.op == opVariable || e.op == opCall:
 		bits = ofWord
@@ -321,13 +324,13 @@ func (e *Expr) DescriptionBits() (bits float64) {
 	return bits
 }
 
-// Eval computes the formula. It is false where there is no value.
+// Eval computes the formula. It returns false if the value is undefined.
 func (e *Expr) Eval(at *VariableValues) (int64, bool) {
 	v := e.eval(at)
 	return v, v != NoValue
 }
 
-// eval walks the tree: most formulas are tried once or twice. Functions are compiled.
+// eval walks the tree, as most formulas are evaluated only once or twice. Functions are compiled.
 func (e *Expr) eval(at *VariableValues) int64 {
 	switch e.op {
 	case opNumber:

@@ -9,19 +9,19 @@ import (
 	"sync/atomic"
 )
 
-// A function is what formulas call: a formula of its parameters, or native.
+// A function is a named formula of parameters, or native.
 type function struct {
 	name, comment string
 	parameters    []string
 	body          *Expr
 	native        func(at *VariableValues, a, b, c int64) int64
-	c             string // body of a native one; "": programs have it
+	c             string // body of a native function; "": programs define it elsewhere
 
-	whole    *compiled            // of any arguments
-	variants map[string]*compiled // of some, if it is about a grid
+	whole    *compiled            // compiled for any arguments
+	variants map[string]*compiled // by constant arguments: specialised for these, in functions of grids
 }
 
-// definitions are the functions that formulas call. A function may call those before it, and itself.
+// definitions are the functions that formulas may call. A function may call earlier ones, and itself.
 const definitions = `
 least(a, b) = a < b ? a : b
 most(a, b) = a > b ? a : b
@@ -78,9 +78,9 @@ transposed_rows(length, n) = exists(length * (rank / length % n * n + rank / len
 transposed_blocks(g) = side(g, 0) % side(g, 1) == 0 && rank < side(g, 0) * side(g, 1) ? transposed_rows(side(g, 0) / side(g, 1), side(g, 1)) : NOTHING // of as many ranks in a row as the first side is longer
 `
 
-// natives are what formulas can't say, in Go and in C.
+// natives are functions that formulas cannot express, in Go and in C.
 var natives = []*function{
-	{name: "mod", parameters: []string{"a", "m"}, // runtime.h has it
+	{name: "mod", parameters: []string{"a", "m"}, // defined in runtime.h
 		native: func(_ *VariableValues, a, b, _ int64) int64 { return Mod(a, b) }},
 	{name: "power", parameters: []string{"i"}, comment: "of two", c: "return i < 0 || i > 62 ? 0 : INT64_C(1) << i;",
 		native: func(_ *VariableValues, a, b, c int64) int64 {
@@ -127,10 +127,10 @@ var natives = []*function{
 		}},
 }
 
-// ofGrid reports whether there is such a side.
+// ofGrid reports whether grid g exists and d is a dimension.
 func ofGrid(g, d int64) bool { return g >= 0 && g < int64(len(grids)) && d >= 0 && d < 3 }
 
-// Mod is the remainder that has the sign of the divisor.
+// Mod is the remainder with the sign of the divisor.
 func Mod(a, m int64) int64 {
 	if m == 0 {
 		return NoValue
@@ -181,22 +181,23 @@ func balanced(n int64) int64 {
 	return a
 }
 
-// A Grid is a way of laying out ranks, with the first side varying fastest. The third side of a grid in two dimensions is 1.
+// A Grid is an arrangement of ranks in which the first coordinate varies fastest. A grid in two dimensions has
+// third side 1.
 type Grid struct {
 	Name         string
 	Dimensions   int
-	IsReordering bool // another one has these sides in another order
+	IsReordering bool // another grid has the same sides in another order
 	sides        []*Expr
 	known        [1 << 12]atomic.Pointer[[3]int64]
 }
 
-// Grids are those that formulas know.
+// Grids returns the predefined grids.
 func Grids() []*Grid {
 	define()
 	return grids
 }
 
-// Sides are those for a number of ranks.
+// Sides returns the sides for a number of ranks.
 func (g *Grid) Sides(ranks int64) *[3]int64 {
 	known := ranks >= 0 && ranks < int64(len(g.known))
 	if known {
@@ -214,10 +215,10 @@ func (g *Grid) Sides(ranks int64) *[3]int64 {
 	return &s
 }
 
-// numbers have a name in formulas, as the grids have.
+// numbers are named constants in formulas, in addition to grids.
 var numbers = map[string]int64{"OPEN": 0, "PERIODIC": 1, "NO_RANK": ProcNull, "NOTHING": NoValue}
 
-// ProcNull is MPI_PROC_NULL in traces.
+// ProcNull is the value of MPI_PROC_NULL in traces.
 const ProcNull = -3
 
 var (
@@ -226,7 +227,7 @@ var (
 	grids     []*Grid
 )
 
-// define makes functions and grids of their definitions, when a formula is wanted first.
+// define parses functions and grids at the first use of a formula.
 var define = sync.OnceFunc(func() {
 	for _, f := range natives {
 		f.ready()
@@ -243,7 +244,7 @@ var define = sync.OnceFunc(func() {
 	}{
 		{"GRID_2D", false, []string{flat, "ranks / " + flat}},
 		{"GRID_2D_LONGEST_FIRST", true, []string{"ranks / " + flat, flat}},
-		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}}, // of the first ranks
+		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}}, // of a smaller number of ranks
 		{"GRID_3D", false, []string{x, y, "ranks / " + x + " / " + y}},
 		{"GRID_3D_REVERSED", true, []string{"ranks / " + x + " / " + y, y, x}},
 		{"GRID_3D_BALANCED", false, []string{shortest, other, "ranks / " + shortest + " / " + other}},
@@ -270,7 +271,7 @@ var define = sync.OnceFunc(func() {
 		}
 		name, parameters, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
 		f := &function{name: name, comment: comment + after, parameters: strings.Split(parameters, ", ")}
-		functions[name] = f // which may call itself
+		functions[name] = f // registered first, as it may call itself
 		var err error
 		if f.body, err = parse(body, f.parameters); err != nil {
 			panic(fmt.Sprintf("%s: %v", name, err))
@@ -281,7 +282,7 @@ var define = sync.OnceFunc(func() {
 	}
 })
 
-// ready has a function called by formulas.
+// ready compiles a function at its first call.
 func (f *function) ready() {
 	functions[f.name] = f
 	if f.ofGrid() {
@@ -295,7 +296,8 @@ func (f *function) ready() {
 	f.whole = &compiled{f.code(any, 0)}
 }
 
-// CHeader is what C programs need for formulas: the definitions of what these call. sides[GRIDS][3] and mod are the program's.
+// CHeader returns the C definitions of the functions that formulas call. The program must define sides[GRIDS][3] and
+// mod.
 func CHeader() string {
 	define()
 	var b strings.Builder

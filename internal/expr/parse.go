@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// Parse reads a formula.
+// Parse parses a formula.
 func Parse(text string) (e *Expr, err error) {
 	define()
 	return parse(text, nil)
 }
 
-// MustParse reads a formula of a program's own.
+// MustParse parses a formula that is part of the program; it panics on errors.
 func MustParse(format string, args ...any) *Expr {
 	e, err := Parse(fmt.Sprintf(format, args...))
 	if err != nil {
@@ -23,7 +23,7 @@ func MustParse(format string, args ...any) *Expr {
 	return e
 }
 
-// A parser reads tokens. It panics with an error.
+// A parser reads tokens. It reports errors by panicking.
 type parser struct {
 	tokens     []string
 	parameters []string
@@ -61,7 +61,7 @@ type syntax string
 // pairs are operators of two characters.
 var pairs = []string{"==", "!=", "<=", ">=", "&&", "||"}
 
-// is takes a token if it is the next.
+// is consumes the next token if it equals token, and reports whether it did.
 func (p *parser) is(token string) bool {
 	ok := len(p.tokens) > 0 && p.tokens[0] == token
 	if ok {
@@ -86,7 +86,7 @@ func (p *parser) condition() *Expr {
 	return Conditional(e, then, p.condition())
 }
 
-// binary reads operators that bind at least as tightly.
+// binary parses operators of at least a precedence.
 func (p *parser) binary(least int) *Expr {
 	e := p.unary()
 	for {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// signs are operators in C, and how tightly they bind.
+// signs are operators in C with their precedence.
 var signs = [...]struct {
 	text string
 	bind int
@@ -15,7 +15,7 @@ var signs = [...]struct {
 	opPlus: {"+", 9}, opMinus: {"-", 9}, opTimes: {"*", 10}, opOver: {"/", 10}, opModulo: {"%", 10}, opNegative: {"-", 11}, opNot: {"!", 11},
 }
 
-// tightest is the binding of what never needs parentheses.
+// tightest is the precedence of operands that never need parentheses.
 const tightest = 12
 
 func (e *Expr) bind() int {
@@ -28,17 +28,17 @@ func (e *Expr) bind() int {
 	return tightest
 }
 
-// A CStyle says how C text looks. The zero Style is that of Parse.
+// A CStyle is how formulas are written in C. The zero Style is what Parse reads.
 type CStyle struct {
 	Number   func(n int64) string
-	Factor   func(n int64) string // a number that something is multiplied by; nil: as others
+	Factor   func(n int64) string // how to write a number that is a factor; nil: like other numbers
 	Variable func(v Variable) string
 }
 
-// String is the formula in C.
+// String returns the formula in C.
 func (e *Expr) String() string { return e.CText(CStyle{}) }
 
-// CText is the formula in C.
+// CText returns the formula in C.
 func (e *Expr) CText(s CStyle) string {
 	w := writer{style: s.complete()}
 	w.expr(e, 0)
@@ -58,7 +58,7 @@ func (s CStyle) complete() CStyle {
 	return s
 }
 
-// Operand is the formula in C, in parentheses if it is less than a sum in precedence.
+// Operand returns the formula in C, in parentheses if it binds less tightly than a sum.
 func (e *Expr) Operand(s CStyle) string {
 	w := writer{style: s.complete()}
 	w.expr(e, signs[opPlus].bind)
@@ -68,10 +68,10 @@ func (e *Expr) Operand(s CStyle) string {
 type writer struct {
 	style CStyle
 	b     strings.Builder
-	fn    *function // whose definition is written
+	fn    *function // the function whose definition is being written
 }
 
-// expr writes a formula where something binds as tightly as that.
+// expr writes a formula, in parentheses if its precedence is below least.
 func (w *writer) expr(e *Expr, least int) {
 	if e.bind() < least {
 		w.b.WriteByte('(')
@@ -124,7 +124,7 @@ func (w *writer) list(before string, list []*Expr, after string) {
 	w.b.WriteString(after)
 }
 
-// two writes an operator and its operands. Compilers warn about some operators beside others without parentheses.
+// two writes an operator and its operands. It adds parentheses where compilers would otherwise warn.
 func (w *writer) two(e *Expr) {
 	sign, bind := signs[e.op].text, signs[e.op].bind
 	left, right := bind, bind+1
@@ -154,7 +154,7 @@ func (w *writer) two(e *Expr) {
 	w.expr(second, right)
 }
 
-// negated is -e, of what is written with a minus.
+// negated returns -e for an e that is written with a minus.
 func (e *Expr) negated() (*Expr, bool) {
 	switch {
 	case e.op == opNumber && e.n < 0 && e.n != NoValue && e.name == "":

@@ -2,15 +2,15 @@ package grammar
 
 import "slices"
 
-// SplitTerminal returns the grammar of the sequence in which the terminal at a position is another one. What that is in loses a
-// repetition, and the rules of it are copied; g stays as it is.
+// SplitTerminal returns a grammar of the sequence with the terminal at a position replaced. Symbols that contain
+// the position lose a repetition, and their rules are copied; g does not change.
 func (g *Grammar) SplitTerminal(position uint64, terminal int32) *Grammar {
 	length, err := g.lengths()
 	if err != nil || position >= length[0] {
 		return g
 	}
 	out := &Grammar{Rules: slices.Clone(g.Rules)}
-	// copied is the body of a rule with another terminal.
+	// copied returns the body of a rule with the terminal at a position replaced.
 	var copied func(rule int32, position uint64) []Symbol
 	copied = func(rule int32, position uint64) []Symbol {
 		body := g.Rules[rule]

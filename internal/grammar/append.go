@@ -2,8 +2,8 @@ package grammar
 
 import "slices"
 
-// AppendRepeated adds the terminals of a lap so often. When one led from a place in a loop to the
-// same place, the others are counted.
+// AppendRepeated appends a lap laps times. Once a whole lap led from a position in a loop back to the same
+// position, the remaining laps are only counted.
 func (b *Builder) AppendRepeated(lap []uint32, laps uint64) {
 	if len(lap) == 1 {
 		b.AppendRun(lap[0], laps)
@@ -25,9 +25,9 @@ func (b *Builder) AppendRepeated(lap []uint32, laps uint64) {
 	}
 }
 
-// AppendAll appends the sequence of g with every terminal t replaced by f(t), in time that grows with g instead of the
-// sequence: a repeated part is appended until the Builder sees the repetition, then counted. It returns false after
-// most symbols; the Builder is then useless.
+// AppendAll appends the sequence of g with every terminal t replaced by f(t). Its time grows with g, not with the
+// sequence: a repeated part is appended until the Builder recognises the repetition, and then counted. It returns
+// false after most symbols; the Builder is then useless.
 func (b *Builder) AppendAll(g *Grammar, f func(uint32) uint32, most int) bool {
 	if len(g.Rules) == 0 {
 		return true
@@ -60,8 +60,8 @@ func (a *appender) rule(r int32) bool {
 			}
 			here, ok := a.b.place(last.path[:0:0])
 			if ok && here.same(&last) {
-				// What was appended led from one place in a loop to the same place
-				// some laps later, and so do the others to come.
+				// The appended part led from a position in a loop to the same position some laps later, and each
+				// further repetition does the same.
 				more := s.Count - i - 1
 				a.b.nodes[here.root].count += more * (here.laps - last.laps)
 				a.b.n += more * (a.b.n - before)
@@ -73,15 +73,15 @@ func (a *appender) rule(r int32) bool {
 	return true
 }
 
-// A followed is the cursor's position in the rule that is being followed.
+// A followed is the cursor's position in the rule that the Builder follows.
 type followed struct {
 	root, cur int32
 	left      uint64
 	path      []frame
-	laps      uint64 // of root that are over
+	laps      uint64 // completed repetitions of root
 }
 
-// place returns it; false if no rule is followed.
+// place returns the cursor's position; false if no rule is followed.
 func (b *Builder) place(path []frame) (followed, bool) {
 	if b.mode != following {
 		return followed{}, false
@@ -89,12 +89,12 @@ func (b *Builder) place(path []frame) (followed, bool) {
 	return followed{b.root, b.cur, b.left, append(path, b.path...), b.nodes[b.root].count}, true
 }
 
-// same reports whether both are the same place, p in a later lap.
+// same reports whether p is the same position as q, in a later lap.
 func (p *followed) same(q *followed) bool {
 	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
 }
 
-// Concatenate concatenates sequences. It takes over the bodies of the grammars.
+// Concatenate returns the concatenation of sequences. It reuses the bodies of parts, which become invalid.
 func Concatenate(parts ...*Grammar) *Grammar {
 	rules, first := 1, 0
 	for _, h := range parts {
@@ -106,7 +106,7 @@ func Concatenate(parts ...*Grammar) *Grammar {
 	g.Rules[0] = make([]Symbol, 0, first)
 	for i, h := range parts {
 		g.join(h)
-		parts[i] = nil // there may be much of it
+		parts[i] = nil // frees memory early
 	}
 	return g
 }

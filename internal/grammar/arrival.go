@@ -4,29 +4,29 @@ import (
 	"math"
 )
 
-// An Arrival is one way in which the sequence reaches a leaf: the terminal before it. A leaf at the beginning of a loop
-// has several: one where the loop is entered, and one for each further iteration.
+// An Arrival is one way in which the sequence reaches a leaf, by the previous terminal. A leaf at the beginning of
+// a loop has several: one by which the loop is entered, and one for its further iterations.
 type Arrival struct {
 	Leaf             int
-	PreviousTerminal int  // the terminal before, or UnfoldStart
-	EntersLoop       bool // the innermost loop that the leaf begins is entered
+	PreviousTerminal int  // the previous terminal, or UnfoldStart
+	EntersLoop       bool // enters the innermost loop that begins with the leaf
 	LoopsEntered     int  // how many loops are entered, see Visit
 	levels           []level
 }
 
-// BeforeFirst is where the sequence begins.
+// BeforeFirst is used as the predecessor of the first terminal.
 const BeforeFirst = -1
 
-// A level is a symbol on the way from the start to a leaf, outermost first.
+// A level is a symbol on the path from the start rule to a leaf; levels are outermost first.
 type level struct {
-	offset uint64 // of the symbol in its body, in terminals
-	length uint64 // of one round of it
-	count  uint64 // rounds
+	offset uint64 // position in its body, in terminals
+	length uint64 // length of one iteration in terminals
+	count  uint64 // iterations
 	only   rounds
-	below  uint64 // arrivals in one round
+	below  uint64 // arrivals in one iteration
 }
 
-// rounds says which rounds of a symbol an arrival is in.
+// rounds selects the iterations of a symbol in which an arrival occurs.
 type rounds uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	furtherRounds
 )
 
-// of is how many of the first n rounds these are.
+// of returns how many of the first n iterations are selected.
 func (r rounds) of(n uint64) uint64 {
 	switch {
 	case r == firstRound:
@@ -46,10 +46,10 @@ func (r rounds) of(n uint64) uint64 {
 	return n
 }
 
-// Count is how often the sequence arrives so.
+// Count returns how often the arrival occurs in the sequence.
 func (a *Arrival) Count() uint64 { return a.CountBefore(math.MaxUint64) }
 
-// CountBefore is how often it occurs among the first position terminals of the sequence.
+// CountBefore returns how often the arrival occurs among the first position terminals.
 func (a *Arrival) CountBefore(position uint64) uint64 {
 	sum := uint64(0)
 	for i := range a.levels {
@@ -68,11 +68,11 @@ func (a *Arrival) CountBefore(position uint64) uint64 {
 	return sum
 }
 
-// deepest is how deep leaves may be for their arrivals to be known.
+// deepest is the largest depth of leaves whose arrivals are computed.
 const deepest = 128
 
-// Arrivals returns the ways to all leaves, by leaf. counts is as in Walk. Leaves in
-// parts that several uses share have none.
+// Arrivals returns the arrivals at each leaf, by leaf. counts is as in Walk. Leaves in instances that several uses
+// share have none.
 func (t *Unfolded) Arrivals(counts *Grammar) [][]Arrival {
 	out := make([][]Arrival, len(t.OriginalTerminal))
 	if len(t.OriginalRule) == 0 {
@@ -96,12 +96,12 @@ type arriving struct {
 	counts *Grammar
 	out    [][]Arrival
 	uses   []int
-	length []uint64 // by instance
-	last   []int    // by instance: the terminal at its end
+	length []uint64 // by instance, in terminals
+	last   []int    // by instance: its last terminal
 	path   []visitStep
 }
 
-// A visitStep is a symbol of an instance on the way to what is looked at.
+// A visitStep is a symbol of an instance on the current path.
 type visitStep struct {
 	instance int32
 	at       int
@@ -112,7 +112,7 @@ func (x *arriving) count(instance int32, at int) uint64 {
 	return x.t.count(x.counts, instance, at)
 }
 
-// measure finds lengths and ends of instances.
+// measure computes lengths and last terminals of instances.
 func (x *arriving) measure() {
 	x.length, x.last = x.t.lengths(x.counts), make([]int, len(x.t.OriginalRule))
 	for _, n := range x.t.Grammar.RuleOrder() {
@@ -155,7 +155,7 @@ func (x *arriving) instance(n int32) {
 	}
 }
 
-// leaf adds the arrivals at the leaf to which the path leads.
+// leaf adds the arrivals at the leaf at the end of the path.
 func (x *arriving) leaf(id int32) {
 	only := make([]rounds, len(x.path))
 	loops := 0

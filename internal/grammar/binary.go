@@ -37,13 +37,13 @@ const (
 	flagBits     = 2
 )
 
-// Runs and progressions are bounded, so that a reader takes no more memory than some
-// hundred times what it reads. A longer progression is several items.
+// Limits of runs and progressions: a reader takes at most a few hundred times the memory of its input. A longer
+// progression takes several items.
 const (
 	minRun    = 4
 	maxRun    = 64
-	isRun     = 1   // what of an item that is a run
-	maxRounds = 256 // symbols of all rounds of an item
+	isRun     = 1   // value of what for an item that is a run
+	maxRounds = 256 // symbols in all iterations of an item
 
 	codeRun    = isRun << flagBits
 	codeRounds = isRun<<flagBits | flagRepeated
@@ -61,15 +61,16 @@ func run(body []Symbol) int {
 	return n
 }
 
-// A splitter finds the items of a body.
+// A splitter divides a body into items.
 type splitter struct {
 	rest  []Symbol
-	two   []Symbol // the first two rounds of the progression at hand, if there is one
-	first int      // symbols of its first round that are still to come
-	more  int      // rounds after that
+	two   []Symbol // the first two iterations of the current progression; nil: none
+	first int      // remaining symbols of its first iteration
+	more  int      // number of further iterations
 }
 
-// next returns the symbols of the next item, none at the end: a row, or the rounds of a progression.
+// next returns the symbols of the next item; none at the end. The item is either a run, or a progression with this
+// many rounds.
 func (s *splitter) next() (item []Symbol, rounds int) {
 	if s.more == 0 {
 		if w, n := FindProgression(s.rest); n > 0 {
@@ -102,7 +103,7 @@ func items(body []Symbol) uint64 {
 	}
 }
 
-// distance is what names a terminal if next is new next.
+// distance codes a terminal relative to next, the lowest new one.
 func distance(id int32, next int64) uint64 {
 	switch d := next - int64(id); {
 	case d > 0:
@@ -126,8 +127,8 @@ var (
 	errRounds  = errors.New("grammar: rounds of impossible length")
 )
 
-// AppendBinary appends the binary form of g to dst. It writes the rules in
-// order of first use whatever their numbers in g, and only those that are used.
+// AppendBinary appends the binary form of g to dst. It writes only rules that are used, in the order of first use,
+// whatever their numbers in g.
 func (g *Grammar) AppendBinary(dst []byte) []byte {
 	if len(g.Rules) == 0 {
 		return append(dst, 0)
@@ -143,15 +144,15 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 	})
 }
 
-// appendBinary appends the binary form of rules. The result of body is used until body is called for the same depth
-// again, or for one above it. It may return the start rule in parts, the last one empty.
+// appendBinary appends the binary form of rules. body must return slices that stay valid until it is called for the
+// same or a lower depth. It may return the start rule in parts, the last one empty.
 func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth int) []Symbol) []byte {
 	w.number = slices.Grow(w.number[:0], rules)[:rules]
 	clear(w.number)
 	number, stack := w.number, append(w.stack[:0], splitter{rest: body(0, 0)})
 	newest, next := int32(0), int64(0)
 	before := len(dst)
-	dst = append(dst, make([]byte, binary.MaxVarintLen64)...) // for how many items there are
+	dst = append(dst, make([]byte, binary.MaxVarintLen64)...) // room for the number of items
 	begin, count := len(dst), uint64(0)
 	for len(stack) > 0 {
 		p := &stack[len(stack)-1]
@@ -218,7 +219,8 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 	return append(dst[:before+head], dst[begin:]...)
 }
 
-// appendRounds appends an item of rounds that continue as the second of two continues the first.
+// appendRounds appends an item of several rounds. two is the first two of them; each further one continues with the
+// same steps.
 func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
 	w := len(two) / 2
 	numbered := uint64(0)
@@ -239,12 +241,12 @@ func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
 	return dst
 }
 
-// A scratch is memory that is needed while a grammar is written.
+// A scratch is reusable memory for writing a grammar.
 type scratch struct {
-	number []int32    // of rules, in order of first use
-	stack  []splitter // what is left of bodies
-	room   []Symbol   // bodies of a Builder's rules
-	begins []int      // of these in room, by depth
+	number []int32    // number of each rule, in order of first use; 0: not yet used
+	stack  []splitter // remainder of each open body
+	room   []Symbol   // copies of bodies of a Builder's rules
+	begins []int      // by depth: begin of its body in room
 	path   []frame
 	past   past
 }
@@ -270,14 +272,14 @@ func CodeGrammars(c *wire.Coder, list *[]*Grammar, n int) {
 	}
 }
 
-// CodeCountedGrammars writes or reads counted grammars.
+// CodeCountedGrammars writes or reads grammars and their number.
 func CodeCountedGrammars(c *wire.Coder, list *[]*Grammar) {
 	n := len(*list)
 	c.Count(&n, 1)
 	CodeGrammars(c, list, n)
 }
 
-// ReadGrammar reads a grammar; nil if it is damaged.
+// ReadGrammar reads a grammar; nil if the input is damaged.
 func ReadGrammar(r *wire.Reader) *Grammar {
 	g, n, err := Decode(r.Remaining())
 	r.Check(err)
@@ -305,8 +307,8 @@ type decoder struct {
 	src   []byte
 	at    int
 	rules [][]Symbol
-	stack []int32 // rules whose bodies are not read to their end
-	want  []int   // parallel to stack: symbols still to come
+	stack []int32 // rules with unfinished bodies
+	want  []int   // parallel to stack: remaining symbols
 	due   int     // sum of want
 }
 
@@ -327,14 +329,14 @@ func (d *decoder) varint() (int64, error) {
 	return int64(v>>1) ^ -int64(v&1), err
 }
 
-// body starts a new rule. All announced items that are still to be read must fit into the rest of the data, at a byte
-// each. So announcing many costs the writer no less than the reader.
+// body starts a new rule. All announced items that are still to be read must fit into the remaining data, at one
+// byte each. So announcing many items costs the writer as much as the reader.
 func (d *decoder) body() error {
 	v, err := d.uvarint()
 	if err != nil {
 		return err
 	}
-	// What is due may already exceed the rest, as a symbol may take more bytes.
+	// due may already exceed the rest, as a symbol may take more bytes.
 	if rest := len(d.src) - d.at - d.due; rest < 0 || v > uint64(rest) {
 		return errBody
 	}
@@ -351,7 +353,7 @@ func (d *decoder) body() error {
 	return nil
 }
 
-// onward adds a rule whose body goes on from others.
+// onward adds a rule whose body continues the progression of two earlier rules.
 func (d *decoder) onward() error {
 	back, err := d.uvarint()
 	if err != nil {
@@ -362,7 +364,7 @@ func (d *decoder) onward() error {
 		return errOnward
 	}
 	body := onward(d.rules[n-2*int(back)], d.rules[n-int(back)])
-	if !settled(n, body) || len(body) == 0 { // rules that aren't read to their end name later ones
+	if !settled(n, body) || len(body) == 0 { // unfinished rules refer to later ones
 		return errOnward
 	}
 	d.rules = append(d.rules, body)
@@ -405,7 +407,7 @@ func (d *decoder) run() error {
 		}
 		what := v >> flagBits
 		fresh := false
-		more := uint64(0) // terminals that follow in a row
+		more := uint64(0) // remaining terminals of a run
 		if v == codeRun {
 			if more, err = d.uvarint(); err != nil {
 				return err
@@ -452,7 +454,7 @@ func (d *decoder) run() error {
 	return nil
 }
 
-// rounds reads an item of rounds in the body of rule r, and returns which terminal is the next new one after it.
+// rounds reads an item of rounds into the body of rule r, and returns the lowest new terminal after it.
 func (d *decoder) rounds(r int32, next int64) (int64, error) {
 	width, err := d.uvarint()
 	if err != nil {

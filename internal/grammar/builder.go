@@ -54,11 +54,10 @@ import "math"
 // A Builder grows a grammar by one terminal at a time. It is not safe for
 // concurrent use.
 type Builder struct {
-	// The token being followed or collected; together they are all that the
-	// commonest Append looks at.
+	// The token being followed or collected. These two fields are all that most calls of Append touch.
 	sym  uint32
 	mode mode
-	left uint64 // how many more of sym are taken without further thought
+	left uint64 // how many more of sym Append takes without calling next
 	n    uint64 // terminals appended
 
 	nodes     []node
@@ -68,31 +67,31 @@ type Builder struct {
 	dirty     []int32
 	index     index
 
-	root   int32   // following: the last symbol of the start rule, or of count 0, and then not yet in it
-	cur    int32   // following: the token expected
-	path   []frame // following: the rules entered on the way from root to cur
+	root   int32   // following: the last symbol of the start rule; with count 0 it is not yet part of that rule
+	cur    int32   // following: the expected token
+	path   []frame // following: the rules between root and cur
 	replay []Symbol
-	before []frame // path before a lap, in AppendLaps
+	before []frame // path before a lap, for AppendRepeated
 
-	undoing bool     // append without resume
-	undone  []Symbol // in undo
+	undoing bool     // during undo: resume is not allowed
+	undone  []Symbol // symbols to append, during undo
 
-	plain bool // don't follow: for tests and comparison
+	plain bool // never follow: for tests and comparison
 
-	scratch scratch // of AppendBinary, which is called again and again
+	scratch scratch // for AppendBinary, which is called repeatedly
 }
 
-// mode says what sym and left mean.
+// mode is the meaning of sym and left.
 type mode uint32
 
 const (
-	idle       mode = iota // nothing: no token yet
+	idle       mode = iota // no token yet
 	collecting             // a token grows: unlimited-left of sym so far
 	following              // left more of sym are expected
-	looking                // nothing, while the end is closed for a token to come
+	looking                // the open end is closed before the next token
 )
 
-// unlimited is the value of left at the start of a token that is collected.
+// unlimited is the initial value of left while a token is collected.
 const unlimited = math.MaxUint64
 
 // NewBuilder returns a Builder for an empty sequence.
@@ -124,14 +123,14 @@ func (b *Builder) AppendRun(sym uint32, n uint64) {
 	for n > 0 {
 		b.Append(sym)
 		n--
-		k := min(n, b.left) // after Append sym is the current token
+		k := min(n, b.left) // after Append, sym is the current token
 		b.left -= k
 		b.n += k
 		n -= k
 	}
 }
 
-// next takes a terminal that does not simply continue the current token.
+// next appends a terminal that does not simply continue the current token.
 func (b *Builder) next(sym uint32) {
 	if b.mode == collecting {
 		b.push(int32(b.sym), unlimited-b.left)
@@ -147,9 +146,8 @@ func (b *Builder) next(sym uint32) {
 	b.begin(sym)
 }
 
-// begin starts a token whose predecessors are all in the grammar: by following
-// the rule that the start rule ends with, if that rule starts with sym, else by
-// collecting.
+// begin starts a token; all earlier symbols are in the grammar. If the start rule ends with a rule that starts with
+// sym, it follows that rule, else it collects.
 func (b *Builder) begin(sym uint32) {
 	for {
 		last := b.nodes[0].prev
@@ -177,7 +175,7 @@ func (b *Builder) begin(sym uint32) {
 	b.collect(sym, 1)
 }
 
-// collect makes n times sym the current token, unfinished.
+// collect makes n repetitions of sym the current, unfinished token.
 func (b *Builder) collect(sym uint32, n uint64) {
 	if sym > math.MaxInt32 {
 		panic("grammar: terminal out of range")
@@ -185,7 +183,7 @@ func (b *Builder) collect(sym uint32, n uint64) {
 	b.mode, b.sym, b.left = collecting, sym, unlimited-n
 }
 
-// Size returns the bytes held.
+// Size returns the memory used in bytes.
 func (b *Builder) Size() int {
 	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + (cap(b.index.slots)+cap(b.index.ends.slots)+cap(b.index.begins.slots))*slotSize +
 		cap(b.dirty)*4 + cap(b.path)*frameSize + (cap(b.replay)+cap(b.undone))*symbolSize

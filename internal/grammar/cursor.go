@@ -12,8 +12,7 @@ type bodyPosition struct {
 	at   int32
 }
 
-// All yields the sequence, in memory that grows with the depth of the grammar
-// alone.
+// All yields the sequence. Its memory grows with the depth of the grammar only.
 func (g *Grammar) All() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		if len(g.Rules) == 0 {
@@ -50,9 +49,9 @@ func (g *Grammar) All() iter.Seq[uint32] {
 // A Cursor reads the sequence from any position on.
 type Cursor struct {
 	g    *Grammar
-	ends [][]uint64 // per rule: where each symbol ends within the expansion
+	ends [][]uint64 // by rule: the end of each symbol within the expansion
 	path []bodyPosition
-	left uint64 // of the current terminal
+	left uint64 // remaining repetitions of the current terminal
 	sym  uint32
 	pos  uint64
 }
@@ -83,7 +82,7 @@ func (c *Cursor) length(s Symbol) uint64 {
 	return ends[len(ends)-1]
 }
 
-// Pos returns how many terminals are before the cursor.
+// Pos returns the number of terminals before the cursor.
 func (c *Cursor) Pos() uint64 { return c.pos }
 
 // Len returns the length of the sequence.
@@ -104,7 +103,7 @@ func (c *Cursor) Next() (uint32, bool) {
 	return c.sym, true
 }
 
-// load moves on to the next terminal symbol.
+// load moves to the next symbol that is a terminal.
 func (c *Cursor) load() bool {
 	for len(c.path) > 0 {
 		top := &c.path[len(c.path)-1]

@@ -1,12 +1,13 @@
-// A Drawing has loops run as often as a distribution says that they were, where a trace has no more of them.
+// A Drawing replaces the trip counts of loops by synthetic ones from a distribution, if a trace has nothing else of
+// them.
 //
 // Invariants:
 //
-//  1. A number of rounds MUST follow from the seed, the family, the key and how many runs with that key came before, and
-//     from nothing else: ranks that run a loop together have the same key, and so draw alike without looking at each other.
-//  2. All numbers that a key draws together MUST be spread as the distribution is: so each rank has as many rounds in all
-//     as its runs had in the mean.
-//  3. What is made of a trace MUST be bounded: see mostDrawn.
+// 1. A trip count MUST depend only on the seed, the family, the key and how many runs with that key came before.
+// Ranks that run a loop together have the same key, and so get the same counts without communication.
+// 2. All trip counts of a key together MUST be distributed like the original ones: so each rank has as many
+// iterations in all as its runs had on average.
+// 3. The size of the result MUST be bounded: see mostDrawn.
 
 package grammar
 
@@ -23,23 +24,23 @@ import (
 type SyntheticLoop struct {
 	SymbolNumber int
 	Family       int
-	KeyOfRank    []int64 // of each rank
+	KeyOfRank    []int64 // by rank of the class: loops with equal keys run together
 }
 
-// A SyntheticCounts is what there is to draw from.
+// A SyntheticCounts is the distributions and the loops for synthetic trip counts.
 type SyntheticCounts struct {
 	Seed     uint64
 	Families []model.SyntheticLoops
 	Loops    [][]SyntheticLoop // by class
 }
 
-// mostDrawn bounds the numbers of a class that are drawn, of all ranks, and mostRuns those of a rank.
+// mostDrawn limits the synthetic trip counts of a class over all ranks, mostRuns those of a rank.
 const (
 	mostDrawn = 1 << 24
 	mostRuns  = 1 << 16
 )
 
-// MaxDrawsPerRank is how many numbers a rank may draw, by the number of ranks.
+// MaxDrawsPerRank returns how many synthetic trip counts a rank may have, by the number of ranks.
 func MaxDrawsPerRank(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
 
 // mostSymbols limits the symbols of a stream.
@@ -48,18 +49,19 @@ const mostSymbols = 1 << 20
 // mostNested limits the nesting of loops around a synthetic one.
 const mostNested = 1 << 10
 
-// An UnrolledStreams is streams with each run of a loop whose rounds are drawn apart.
+// An UnrolledStreams is streams in which each run of a loop with synthetic trip counts is separate.
 type UnrolledStreams struct {
 	Streams []*Grammar
-	Varying []int // numbers of repeated symbols whose counts differ by rank
-	// OriginalNumbers says which they were before; -1: drawn. Drawn has those, by rank.
+	Varying []int // indices of repeated symbols whose counts differ between ranks
+	// OriginalNumbers is by element of Varying: its previous index; -1: synthetic. Drawn has the synthetic counts by rank.
 	OriginalNumbers []int
 	DrawnCounts     [][]int64
 }
 
 var errUneven = errors.New("a loop around one whose rounds are drawn has not as many on all ranks")
 
-// UnrollStreams draws the rounds of a class's loops. varying is what differs by rank for other reasons.
+// UnrollStreams draws the trip counts of a class's loops. varying is the indices of repeated symbols whose recorded counts
+// differ between ranks.
 func (d *SyntheticCounts) UnrollStreams(streams []*Grammar, varying []int, loops []SyntheticLoop, ranks int) (*UnrolledStreams, error) {
 	u := &unroller{loops: loops, varying: varying, ranks: ranks, out: &UnrolledStreams{}}
 	for _, g := range streams {
@@ -110,26 +112,26 @@ func SyntheticFamilies(streams []*Grammar, loops []SyntheticLoop, terminals int)
 	return out
 }
 
-// An unroller goes through the streams of a class.
+// An unroller is the state of unrolling the streams of a class.
 type unroller struct {
 	loops   []SyntheticLoop
 	varying []int
 	ranks   int
-	number  int // of the next repeated symbol
-	next    int // of loops
-	made    int // repeated symbols of what comes out
+	number  int // index of the next repeated symbol
+	next    int // index of the next element of loops
+	made    int // number of repeated symbols in the result
 	runs    []int
 	out     *UnrolledStreams
 }
 
-// An unrollMark is what is known of a symbol: the number of its loop, or of what varies, from 1.
+// An unrollMark is the loop and the varying count of a symbol, as indices plus 1; 0: none.
 type unrollMark struct{ loop, varying int }
 
-// An unrolledRule is what becomes of a rule.
+// An unrolledRule is the result for a rule.
 type unrolledRule struct {
-	marks    []unrollMark // of its symbols
-	expanded bool         // wherever it is used: it has drawn loops in it, or in what it uses
-	number   int32        // in what comes out, if it isn't
+	marks    []unrollMark // by symbol of its body
+	expanded bool         // the rule is inlined at each use, as it or a rule below it contains loops to unroll
+	number   int32        // its number in the result, if not expanded
 }
 
 // A streamUnroller unrolls one stream.
@@ -140,7 +142,7 @@ type streamUnroller struct {
 	into     *Grammar
 }
 
-// stream unrolls one.
+// stream unrolls one stream.
 func (u *unroller) stream(g *Grammar) (*Grammar, error) {
 	x := &streamUnroller{unroller: u, rules: g.Rules, unrolled: make([]unrolledRule, len(g.Rules))}
 	if err := x.mark(); err != nil {
@@ -157,7 +159,7 @@ func (u *unroller) stream(g *Grammar) (*Grammar, error) {
 	return x.into, nil
 }
 
-// mark marks the symbols whose counts are drawn or vary.
+// mark marks the symbols with synthetic or varying counts.
 func (x *streamUnroller) mark() error {
 	at := 0
 	for at < len(x.varying) && x.varying[at] < x.number {
@@ -188,12 +190,12 @@ func (x *streamUnroller) mark() error {
 	return nil
 }
 
-// expands reports whether a symbol is replaced by what its rule has.
+// expands reports whether a symbol is replaced by the body of its rule.
 func (x *streamUnroller) expands(s Symbol) bool {
 	return s.TerminalOrRule < 0 && x.unrolled[-s.TerminalOrRule].expanded
 }
 
-// expandUsers has rules expanded that use such rules.
+// expandUsers marks the users of expanded rules as expanded, too.
 func (x *streamUnroller) expandUsers() {
 	for again := true; again; {
 		again = false
@@ -205,7 +207,7 @@ func (x *streamUnroller) expandUsers() {
 	}
 }
 
-// renumber numbers the rules that stay.
+// renumber numbers the rules that are not expanded.
 func (x *streamUnroller) renumber() {
 	n := int32(0)
 	for r := 1; r < len(x.rules); r++ {
@@ -217,7 +219,7 @@ func (x *streamUnroller) renumber() {
 	x.into = &Grammar{Rules: make([][]Symbol, 1, n+1)}
 }
 
-// emit writes what a rule has at the end of the first rule.
+// emit appends the body of a rule to the first rule of the result.
 func (x *streamUnroller) emit(r int32, depth int) error {
 	if depth > mostNested {
 		return fmt.Errorf("loops within each other %d deep", depth)
@@ -246,7 +248,7 @@ func (x *streamUnroller) emit(r int32, depth int) error {
 	return nil
 }
 
-// emitRules writes the rules that stay.
+// emitRules copies the rules that are not expanded.
 func (x *streamUnroller) emitRules() (err error) {
 	for r := 1; r < len(x.rules); r++ {
 		rule := &x.unrolled[r]
@@ -264,7 +266,7 @@ func (x *streamUnroller) emitRules() (err error) {
 	return nil
 }
 
-// emitted notes a symbol that comes out, and returns it with the number that its rule has then.
+// emitted registers a symbol of the result, and returns it with its rule's new number.
 func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
 	if s.TerminalOrRule < 0 {
 		s.TerminalOrRule = -x.unrolled[-s.TerminalOrRule].number
@@ -274,7 +276,7 @@ func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
 
 var errMany = fmt.Errorf("more than %d numbers of rounds to draw, or more than %d of a rank", mostDrawn, mostRuns)
 
-// symbol notes a symbol that comes out.
+// symbol registers a repeated symbol of the result.
 func (u *unroller) symbol(m unrollMark, s Symbol) error {
 	if s.Count < 2 {
 		return nil
@@ -292,7 +294,7 @@ func (u *unroller) symbol(m unrollMark, s Symbol) error {
 	return nil
 }
 
-// draw fills in the numbers of rounds.
+// draw draws the trip counts.
 func (d *SyntheticCounts) draw(u *unroller) error {
 	drawn := make([][]int64, len(u.runs))
 	for i := range drawn {
@@ -339,8 +341,8 @@ func (d *SyntheticCounts) draw(u *unroller) error {
 	return nil
 }
 
-// DrawRounds draws numbers of rounds of a family's loops, for as many runs with a key as there are. Runs are put in an
-// order at random, and take their part of the distribution in turn.
+// DrawRounds draws the trip counts of a family's loops for a number of runs with one key. It permutes the runs
+// randomly; each takes an equal part of the distribution in turn.
 func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	x := &d.Families[family]
 	total := uint64(0)
@@ -361,7 +363,7 @@ func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	if total == 0 {
 		return out
 	}
-	// The first position is drawn too, otherwise the numbers of a few runs would be equal for all keys.
+	// The first position is random, too, as otherwise a few runs would have equal counts for all keys.
 	shift := float64(DrawHash(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {
@@ -375,7 +377,7 @@ func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	return out
 }
 
-// DrawHash is the hash that all is drawn by, splitmix64 of a counter.
+// DrawHash is the hash for all random decisions: splitmix64 of a counter.
 func DrawHash(h, counter uint64) uint64 {
 	z := (h ^ counter*0xd1342543de82ef95) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

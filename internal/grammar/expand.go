@@ -1,7 +1,7 @@
 package grammar
 
-// Expand appends the sequence to list. Each rule is expanded once and copied from then on; All takes a step for each
-// terminal, but no memory.
+// Expand appends the sequence to list. It expands each rule once and copies it from then on. It is faster than All,
+// but takes memory for the whole sequence.
 func (g *Grammar) Expand(list []uint32) []uint32 {
 	if len(g.Rules) == 0 {
 		return list
@@ -9,11 +9,11 @@ func (g *Grammar) Expand(list []uint32) []uint32 {
 	type place struct {
 		rule  int32
 		at    int
-		begin int  // of the rule's terminals in the list
-		once  bool // the list has the current rule once
+		begin int  // begin of the rule's terminals in the list
+		once  bool // the list already has one repetition of the current rule
 	}
 	type span struct{ begin, end int }
-	known := make([]span, len(g.Rules)) // of rules that are over
+	known := make([]span, len(g.Rules)) // completed rules
 	over := make([]bool, len(g.Rules))
 	stack := []place{{begin: len(list)}}
 	for {

@@ -2,8 +2,7 @@ package grammar
 
 import "unsafe"
 
-// A frame is a rule entered while following: the symbol that names it and how
-// many of its repetitions are over.
+// A frame is a rule entered while following: the symbol that names it, and the number of its completed repetitions.
 type frame struct {
 	done uint64
 	node int32
@@ -11,8 +10,8 @@ type frame struct {
 
 const frameSize = int(unsafe.Sizeof(frame{}))
 
-// follow starts to predict another repetition of the rule named by root, the
-// last symbol of the start rule.
+// follow starts to predict another repetition of the rule named by root, which is the last symbol of the start
+// rule.
 func (b *Builder) follow(root int32) {
 	b.mode = following
 	b.root = root
@@ -20,11 +19,12 @@ func (b *Builder) follow(root int32) {
 	b.expect(b.first(root))
 }
 
-// shortest is how many symbols a rule has at least to be followed after the first two.
+// shortest is the minimal number of symbols of a rule that is followed after its first two symbols.
 const shortest = 4
 
-// resume follows a rule whose first two symbols are those at the end of the start rule, n and the next, and takes these out. f is the
-// first in the rule. It reports whether it did: not if a rule would be left that is used once.
+// resume starts to follow a rule whose first two symbols equal those at the end of the start rule, n and the next.
+// It removes these two. f is the rule's first symbol. It returns false without a change if that would leave some
+// rule with one use.
 func (b *Builder) resume(n, f int32) bool {
 	m, g := b.nodes[n].next, b.nodes[f].prev
 	x := &b.nodes[n]
@@ -50,10 +50,10 @@ func (b *Builder) resume(n, f int32) bool {
 	return true
 }
 
-// seldom reports whether a rule would be used once if one use fell away.
+// seldom reports whether removing a use of the rule would leave it with one.
 func (b *Builder) seldom(id int32) bool { return id < 0 && b.rules[-id].uses < 3 }
 
-// passedBy sets the cursor to the end of a symbol whose repetitions are all complete.
+// passedBy sets the cursor to the end of a symbol, after all of its repetitions.
 func (b *Builder) passedBy(n int32) {
 	for b.nodes[n].id < 0 {
 		b.path = append(b.path, frame{node: n, done: b.nodes[n].count - 1})
@@ -62,7 +62,8 @@ func (b *Builder) passedBy(n int32) {
 	b.cur, b.sym, b.left = n, uint32(b.nodes[n].id), 0
 }
 
-// undo appends what was followed of a rule that resume chose as it would have been appended without.
+// undo appends the followed part of a rule that resume chose, in the way it would have been appended without
+// resume.
 func (b *Builder) undo() {
 	b.replay = b.replay[:0]
 	b.passed(b.hold)
@@ -85,7 +86,7 @@ func (b *Builder) undo() {
 	b.n, b.undone, b.undoing = n, list[:0], false
 }
 
-// resumed puts the rule that resume followed, and which is over, at the end of the start rule, to be counted.
+// resumed appends the completed rule that resume followed to the start rule, where it is counted.
 func (b *Builder) resumed() {
 	last := b.nodes[0].prev
 	if x := &b.nodes[last]; x.id == b.nodes[b.root].id {
@@ -103,7 +104,7 @@ func (b *Builder) first(n int32) int32 {
 	return b.nodes[b.rules[-b.nodes[n].id].guard].next
 }
 
-// expect enters rules until n is a token, which is then the one to come.
+// expect enters rules until n is a token, which is then the expected one.
 func (b *Builder) expect(n int32) {
 	x := &b.nodes[n]
 	for x.id < 0 {
@@ -114,11 +115,10 @@ func (b *Builder) expect(n int32) {
 	b.cur, b.sym, b.left = n, uint32(x.id), x.count
 }
 
-// advance leaves a token that is over for the next one and reports whether sym
-// is what starts it.
+// advance moves from a completed token to the next one, and reports whether that begins with sym.
 func (b *Builder) advance(sym uint32) bool {
 	n := b.nodes[b.cur].next
-	for b.nodes[n].count == 0 { // a body is over
+	for b.nodes[n].count == 0 { // the end of a body
 		d := len(b.path) - 1
 		if d < 0 {
 			if b.nodes[b.root].count == 0 {
@@ -145,7 +145,7 @@ func (b *Builder) advance(sym uint32) bool {
 	return true
 }
 
-// abandon ends following because sym is not what was expected.
+// abandon ends following, as sym differs from the expected terminal.
 func (b *Builder) abandon(sym uint32) {
 	if b.nodes[b.root].count == 0 {
 		b.undo()
@@ -169,7 +169,7 @@ func (b *Builder) abandon(sym uint32) {
 	b.begin(sym)
 }
 
-// retrace appends what was followed, up to but without the current token.
+// retrace appends the followed part, without the current token.
 func (b *Builder) retrace() {
 	b.replay = b.replay[:0]
 	b.passed(b.hold)
@@ -179,8 +179,7 @@ func (b *Builder) retrace() {
 	}
 }
 
-// passed calls f for the symbols that were followed, up to but without the current
-// token, and how often each.
+// passed calls f for each symbol of the followed part, without the current token, with its number of repetitions.
 func (b *Builder) passed(f func(n int32, count uint64)) {
 	n := b.first(b.root)
 	for d := 0; ; d++ {
@@ -199,8 +198,8 @@ func (b *Builder) passed(f func(n int32, count uint64)) {
 	}
 }
 
-// hold notes count repetitions of the symbol n as to be pushed. Its use counts
-// from now on, so that pushing the symbols before it can't inline its rule.
+// hold schedules count repetitions of the symbol n for pushing. The use of its rule counts immediately, so that
+// pushing earlier symbols cannot inline the rule.
 func (b *Builder) hold(n int32, count uint64) {
 	if count > 0 {
 		id := b.nodes[n].id

@@ -2,13 +2,13 @@ package grammar
 
 import "slices"
 
-// Grammar returns the grammar of everything appended so far, with progressions laid
-// open. The Builder stays as it is.
+// Grammar returns the grammar of everything appended so far, with progressions uncovered by straighten. The Builder
+// does not change.
 func (b *Builder) Grammar() *Grammar { return b.frozen().straighten() }
 
 func (b *Builder) frozen() *Grammar { return b.clone().last() }
 
-// TakeGrammar is Grammar without a copy of b, to which nothing can be appended any more.
+// TakeGrammar is Grammar without a copy of b, which becomes unusable.
 func (b *Builder) TakeGrammar() *Grammar { return b.last().straighten() }
 
 func (b *Builder) last() *Grammar {
@@ -16,7 +16,7 @@ func (b *Builder) last() *Grammar {
 	return b.freeze()
 }
 
-// none is no terminal.
+// none is larger than any terminal.
 const none = 1 << 31
 
 // clone returns a Builder in the same state that shares nothing with b.
@@ -67,12 +67,12 @@ func (b *Builder) leave() {
 	}
 }
 
-// freeze copies the rules out, numbered by first use.
+// freeze copies the rules into a Grammar, numbered by first use.
 func (b *Builder) freeze() *Grammar {
 	number := make([]int32, len(b.rules))
 	g := &Grammar{Rules: make([][]Symbol, 1, len(b.rules))}
 	room := make([]Symbol, 0, len(b.nodes))
-	take := func(r int32) []Symbol { // with rules numbered as in b
+	take := func(r int32) []Symbol { // returns a body with rules numbered as in b
 		from := len(room)
 		if room = b.copyBody(room, r); len(room) == from {
 			return nil
@@ -113,8 +113,9 @@ func (b *Builder) copyBody(list []Symbol, r int32) []Symbol {
 	return list
 }
 
-// AppendBinary appends the binary form of everything appended so far to dst. Unlike that of Grammar, for which the
-// Builder is copied, its start rule may end with a few symbols that also occur elsewhere; Restore merges them.
+// AppendBinary appends the binary form of everything appended so far to dst. Grammar first completes a copy of the
+// Builder; this does not. So the start rule may end with a few symbols that also occur elsewhere; Restore merges
+// them.
 func (b *Builder) AppendBinary(dst []byte) []byte {
 	w := &b.scratch
 	if b.mode == following && b.left == 0 && b.nodes[b.root].count > 0 {
@@ -129,7 +130,7 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 		}()
 	}
 	w.room, w.begins = w.room[:0], w.begins[:0]
-	at, over := b.nodes[0].next, false // what is next of the start rule
+	at, over := b.nodes[0].next, false // the next node of the start rule
 	dst = appendBinary(dst, w, len(b.rules), func(r int32, depth int) []Symbol {
 		if depth < len(w.begins) {
 			w.room, w.begins = w.room[:w.begins[depth]], w.begins[:depth]
@@ -140,7 +141,7 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 			w.room = b.copyBody(w.room, r)
 			return w.room[from:]
 		}
-		// With little to compress, most symbols are in the start rule.
+		// If there is little repetition, most symbols are in the start rule, so it is copied in parts.
 		for ; at != 0 && len(w.room) < startPart; at = b.nodes[at].next {
 			w.room = append(w.room, Symbol{b.nodes[at].id, b.nodes[at].count})
 		}
@@ -158,10 +159,10 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 // startPart is how many symbols of the start rule are copied at a time.
 const startPart = 256
 
-// muchScratch is how many symbols or rules are too many to keep memory for.
+// muchScratch is the size in symbols or rules above which scratch memory is freed.
 const muchScratch = 1 << 10
 
-// tail appends what the start rule does not have yet to list.
+// tail appends the symbols that are not yet in the start rule to list.
 func (b *Builder) tail(list []Symbol) []Symbol {
 	switch b.mode {
 	case collecting:

@@ -13,17 +13,16 @@ type Symbol struct {
 	Count          uint64 // at least 1
 }
 
-// A Grammar is the frozen form. Rules[0] is the start rule, which no symbol
-// names; the others are numbered by first use in a depth-first walk. That order
-// alone does not exclude cycles (a rule may name one with a lower number);
-// Check and Decode do. All other methods need a grammar that passes Check, as
-// those of a Builder and of Decode do.
+// A Grammar is the immutable form. Rules[0] is the start rule, which no symbol names; the others are numbered by
+// first use in a depth-first walk. That order alone does not exclude cycles, as a rule may name one with a lower
+// number; Check and Decode do. All other methods need a grammar that passes Check, as those of a Builder and of
+// Decode do.
 type Grammar struct {
 	Rules [][]Symbol
 }
 
-// Check reports why g is not a grammar of one finite sequence whose length fits
-// into 64 bits, if so. It does not require the numbering by first use.
+// Check returns an error unless g generates exactly one finite sequence whose length fits into 64 bits. It does not
+// require the numbering by first use.
 func (g *Grammar) Check() error {
 	_, err := g.CheckedLen()
 	return err
@@ -49,7 +48,7 @@ func (g *Grammar) checkSymbols() error {
 	return nil
 }
 
-// CheckedLen is Check and, if that finds nothing, Len.
+// CheckedLen is Check followed by Len.
 func (g *Grammar) CheckedLen() (uint64, error) {
 	if err := g.checkSymbols(); err != nil {
 		return 0, err
@@ -66,10 +65,9 @@ var (
 	errLong  = errors.New("grammar: length exceeds 64 bits")
 )
 
-// walk goes through every rule that the start rule reaches, once, depth-first
-// in order of first use. It calls enter before a body and leave after it; both
-// may be nil. Nesting may be as deep as the grammar is long, so there is no
-// recursion.
+// walk visits every rule that is reachable from the start rule, once, depth-first in order of first use. It calls
+// enter before a body and leave after it; both may be nil. It does not recurse, as nesting may be as deep as the
+// grammar is long.
 func (g *Grammar) walk(enter func(r int32), symbol func(s Symbol), leave func(r int32)) error {
 	type place struct {
 		rule int32
@@ -121,16 +119,14 @@ func (g *Grammar) walk(enter func(r int32), symbol func(s Symbol), leave func(r 
 	return nil
 }
 
-// RuleOrder returns the rules that the start rule reaches, itself last, each after
-// those in it.
+// RuleOrder returns the rules reachable from the start rule, each after the rules in its body; the start rule is last.
 func (g *Grammar) RuleOrder() []int32 {
 	var order []int32
 	g.walk(nil, nil, func(r int32) { order = append(order, r) })
 	return order
 }
 
-// lengths returns how many terminals each rule expands to; 0 for rules that
-// are not reached.
+// lengths returns how many terminals each rule expands to; 0 for unreachable rules.
 func (g *Grammar) lengths() ([]uint64, error) {
 	long := false
 	n := make([]uint64, len(g.Rules))
@@ -152,8 +148,9 @@ func (g *Grammar) lengths() ([]uint64, error) {
 	return n, err
 }
 
-// Fold computes a value defined by parts of a sequence without expanding it: empty is the value of the empty sequence,
-// of that of a terminal, and join appends a part with value v, count times, to one with value sum.
+// Fold computes a value of the sequence from values of its parts, without expanding it. empty is the value of the
+// empty sequence, and of returns that of a terminal. join returns the value of a part with value sum followed by
+// count repetitions of a part with value v.
 func Fold[V any](g *Grammar, empty V, of func(id uint32) V, join func(sum, v V, count uint64) V) V {
 	rules, _ := fold(g, empty, of, join)
 	if len(rules) == 0 {
@@ -162,10 +159,10 @@ func Fold[V any](g *Grammar, empty V, of func(id uint32) V, join func(sum, v V, 
 	return rules[0]
 }
 
-// fold returns the values of all rules, the zero value for those that are not reached.
+// fold returns the values of all rules; the zero value for unreachable ones.
 func fold[V any](g *Grammar, empty V, of func(id uint32) V, join func(sum, v V, count uint64) V) ([]V, error) {
 	rules := make([]V, len(g.Rules))
-	err := g.walk(nil, nil, func(r int32) { // a rule is left after all in it
+	err := g.walk(nil, nil, func(r int32) { // leave is called after all rules in the body
 		sum := empty
 		for _, s := range g.Rules[r] {
 			if s.TerminalOrRule < 0 {
@@ -188,8 +185,7 @@ func (g *Grammar) Len() uint64 {
 	return n[0]
 }
 
-// Terminals returns the distinct terminals in the order in which the sequence
-// first has them, which is that of a depth-first walk.
+// Terminals returns the distinct terminals in order of first occurrence in the sequence.
 func (g *Grammar) Terminals() []uint32 {
 	var list []uint32
 	seen := map[int32]bool{}
@@ -202,8 +198,8 @@ func (g *Grammar) Terminals() []uint32 {
 	return list
 }
 
-// IsNumberedFrom reports whether the terminals from next on come first in order, none left
-// out, and returns the next after those of g.
+// IsNumberedFrom reports whether the terminals from next on first occur in ascending order without gaps. It returns
+// the next terminal after those of g.
 func (g *Grammar) IsNumberedFrom(next uint32) (after uint32, ok bool) {
 	ok = true
 	g.walk(nil, func(s Symbol) {
@@ -244,7 +240,7 @@ func (g *Grammar) Renumber(f func(uint32) uint32) *Grammar {
 	return h
 }
 
-// Rename replaces every terminal t by f(t), as Renumber does, in g itself.
+// Rename is Renumber that changes g.
 func (g *Grammar) Rename(f func(uint32) uint32) {
 	for _, body := range g.Rules {
 		for i, s := range body {
@@ -255,7 +251,7 @@ func (g *Grammar) Rename(f func(uint32) uint32) {
 	}
 }
 
-// SymbolCount is how many the rules have together.
+// SymbolCount returns the number of symbols in all rules.
 func (g *Grammar) SymbolCount() (n int) {
 	for _, body := range g.Rules {
 		n += len(body)

@@ -2,27 +2,28 @@ package grammar
 
 import "unsafe"
 
-// An index finds the place of a digram in the grammar. The first digram that ends with a terminal has a slot by
-// that terminal. Of the others, the first that begins with a terminal has one, too: terminals of new calls are numbered in
-// turn, so these slots are near in memory. The rest is in a hash table with open addressing and linear probing; removing moves later entries back, so
-// that no tombstones pile up.
+// An index finds the position of a digram in the grammar. The first digram that ends with a certain terminal has a
+// slot by that terminal. Of the others, the first one that begins with a certain terminal has one, too. As
+// terminals of new calls are numbered consecutively, these slots are adjacent in memory. All other digrams are in a
+// hash table with open addressing and linear probing. Removing an entry moves later ones back, so that there are no
+// tombstones.
 type index struct {
 	ends, begins digramTable
-	slots        []slot // a power of two
-	used         int    // of slots
+	slots        []slot // length is a power of two
+	used         int    // number of used slots
 }
 
-// A slot holds the node where the digram starts; node 0 (the guard of the start rule) marks an empty slot.
+// A slot holds the node where the digram begins; node 0 (the guard of the start rule) marks an empty slot.
 type slot struct {
 	hash uint32
 	node int32
 }
 
-// digramTable has slots by terminals. A slot with a hash but without a node was used before.
+// digramTable has slots indexed by terminals. A slot with a hash but without a node was used before.
 type digramTable struct {
 	slots []slot
 	used  int
-	far   bool // a terminal was far from those before: all from there on have no place
+	far   bool // a terminal was much larger than all before: it and larger ones get no slots
 }
 
 const (
@@ -77,8 +78,8 @@ func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 	}
 }
 
-// at returns the slot of a terminal, or nil if id is a rule or a terminal without a slot. New slots are made as long as terminals are
-// numbered in turn.
+// at returns the slot of a terminal, or nil if id is a rule or a terminal without a slot. The table grows as long
+// as terminals are numbered consecutively.
 func (p *digramTable) at(id int32) *slot {
 	if have := len(p.slots); int(id) >= have {
 		if p.far = p.far || int(id) > 2*have+firstSlots; p.far {
@@ -97,7 +98,7 @@ func (p *digramTable) take(s *slot, h uint32, n int32) int32 {
 	return n
 }
 
-// leave takes node n out if it has the slot of a terminal.
+// leave removes node n if it has the slot of a terminal; it reports whether it did.
 func (p *digramTable) leave(id, n int32) bool {
 	if id < 0 || int(id) >= len(p.slots) || p.slots[id].node != n {
 		return false
@@ -107,14 +108,14 @@ func (p *digramTable) leave(id, n int32) bool {
 	return true
 }
 
-// same reports whether the digram at a node is that of x and y.
+// same reports whether the digram at a node equals that of x and y.
 func same(nodes []node, at int32, x, y *node) bool {
 	f := &nodes[at]
 	g := &nodes[f.next]
 	return f.id == x.id && f.count == x.count && g.id == y.id && g.count == y.count
 }
 
-// remove takes out node n, entered under hash h.
+// remove removes node n, entered under hash h.
 func (t *index) remove(nodes []node, h uint32, n int32) {
 	if t.ends.leave(nodes[nodes[n].next].id, n) || t.begins.leave(nodes[n].id, n) {
 		return
@@ -130,7 +131,7 @@ func (t *index) remove(nodes []node, h uint32, n int32) {
 		if s.node == 0 {
 			break
 		}
-		// s may move back to i unless its home is after i, up to j.
+		// s may move back to i unless its home slot is in (i, j]
 		if (j-s.hash)&mask >= (j-i)&mask {
 			t.slots[i] = s
 			i = j

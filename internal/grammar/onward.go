@@ -2,17 +2,18 @@ package grammar
 
 import "slices"
 
-// A body goes on from those of two rules before it if it has the same number of symbols and the same terminals. Counts and rules that are named
-// go up or down by the same from the first to the second and from that on, counts not by 0 alone. Loops leave such rules that have a triangle in each
-// round: each triangle is the one before and a round more. The rule it goes on from is as far before it as the one before that is before
-// this. All are known without it: they name rules before themselves alone.
+// A body may continue the progression of two earlier rules. All three have the same number of symbols and the same
+// terminals. Counts and rule numbers change by the same amounts from the first body to the second and from the
+// second to this one; some count must change. A loop that contains a triangular loop leaves such rules: each
+// triangle has one iteration more than the one before. The distances between the three rules must be equal. All
+// three must refer only to rules before themselves, so that a reader knows them.
 
 const (
-	maxBack   = 8        // rules
-	maxOnward = maxWidth // symbols: limits what a reader makes of a few bytes
+	maxBack   = 8        // largest distance between two of the rules
+	maxOnward = maxWidth // largest number of symbols: limits what a reader makes of a few bytes
 )
 
-// next is the symbol that goes on from b as b does from a; ok is false if none does.
+// next returns the symbol that continues from b as b does from a; ok is false if there is no such symbol.
 func next(a, b Symbol) (c Symbol, ok bool) {
 	id := 2*int64(b.TerminalOrRule) - int64(a.TerminalOrRule)
 	if a.TerminalOrRule != b.TerminalOrRule && (a.TerminalOrRule >= 0 || b.TerminalOrRule >= 0 || id >= 0 || id <= -1<<31) {
@@ -22,7 +23,7 @@ func next(a, b Symbol) (c Symbol, ok bool) {
 	return c, c.Count != 0
 }
 
-// isOnward reports whether c goes on from b as b does from a.
+// isOnward reports whether c continues from b as b does from a.
 func isOnward(a, b, c []Symbol) bool {
 	if len(a) != len(c) || len(b) != len(c) {
 		return false
@@ -38,7 +39,7 @@ func isOnward(a, b, c []Symbol) bool {
 	return steps
 }
 
-// onward returns what goes on from b as b does from a; nil if nothing does.
+// onward returns the body that continues from b as b does from a; nil if there is no such body.
 func onward(a, b []Symbol) []Symbol {
 	if len(a) != len(b) || len(a) > maxOnward {
 		return nil
@@ -56,18 +57,18 @@ func onward(a, b []Symbol) []Symbol {
 	return c
 }
 
-// settled reports whether a rule's body names rules before it alone.
+// settled reports whether a rule's body refers only to rules before it.
 func settled(rule int, body []Symbol) bool {
 	return !slices.ContainsFunc(body, func(s Symbol) bool { return -int64(s.TerminalOrRule) >= int64(rule) })
 }
 
-// A past has the bodies written last, by number of the rule; none where one can't be gone on from.
+// A past is the bodies written last, by rule number; nil for bodies that cannot be continued.
 type past [3*maxBack + 1][]Symbol
 
 func (p *past) at(rule int32) *[]Symbol { return &p[int(rule)%len(p)] }
 
-// begin takes note of a rule's body, and returns how far back the one is that it goes on from; 0: it doesn't. number has those of the rules
-// that were named before.
+// begin records a rule's body. It returns the distance to the rule that the body continues; 0: it continues none.
+// number maps rules that were used before to their numbers.
 func (p *past) begin(rule int32, body []Symbol, number []int32) (back int32) {
 	own := p.at(rule)
 	if *own = (*own)[:0]; len(body) > maxOnward {
@@ -75,14 +76,14 @@ func (p *past) begin(rule int32, body []Symbol, number []int32) (back int32) {
 	}
 	for _, s := range body {
 		if s.TerminalOrRule < 0 {
-			if s.TerminalOrRule = -number[-s.TerminalOrRule]; s.TerminalOrRule == 0 { // it begins within this body
+			if s.TerminalOrRule = -number[-s.TerminalOrRule]; s.TerminalOrRule == 0 { // the rule is first used in this body
 				*own = (*own)[:0]
 				return 0
 			}
 		}
 		*own = append(*own, s)
 	}
-	// At least the rounds of a progression: fewer are chance, and the usual form codes them as well.
+	// At least as many rules as a progression has rounds: fewer may be chance, and the usual form is as short.
 	for back = 1; back <= maxBack && 3*back < rule; back++ {
 		a, b, c := *p.at(rule - 3*back), *p.at(rule - 2*back), *p.at(rule - back)
 		if isOnward(b, c, *own) && isOnward(a, b, c) {

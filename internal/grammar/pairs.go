@@ -1,7 +1,7 @@
 package grammar
 
-// FollowerSearch counts the terminals of a sequence that come right after certain others, without expanding it. It is safe for use by
-// several goroutines at once.
+// FollowerSearch counts selected pairs of consecutive terminals in a sequence, without expanding it. It is safe for
+// use by several goroutines at once.
 type FollowerSearch struct {
 	g      *Grammar
 	sums   *WeightSums
@@ -9,14 +9,14 @@ type FollowerSearch struct {
 	rules  []pairsRule
 }
 
-// A pairsRule has the first and the last terminal of a rule, and per symbol how many pairs the rule has up to its end: a pair that
-// crosses the rule's beginning is one of the rule around.
+// A pairsRule is the first and last terminal of a rule and, by symbol, the number of pairs in the body up to the
+// symbol's end. A pair across the begin of the rule belongs to the rule around it.
 type pairsRule struct {
 	first, last int
 	ends        []uint64
 }
 
-// FindFollowers looks for the terminals that are wanted after the one before, which is UnfoldStart for the first of all.
+// FindFollowers selects pairs of a terminal and its predecessor, which is UnfoldStart for the first terminal.
 func (s *WeightSums) FindFollowers(wanted func(before, terminal int) bool) *FollowerSearch {
 	p := &FollowerSearch{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
 	for _, id := range s.order {
@@ -41,7 +41,7 @@ func (s *WeightSums) FindFollowers(wanted func(before, terminal int) bool) *Foll
 	return p
 }
 
-// of returns the ends of a symbol's expansion, and how many pairs are in it.
+// of returns first and last terminal of a symbol's expansion, and the number of pairs in it.
 func (p *FollowerSearch) of(id int32) (first, last int, inner uint64) {
 	if id >= 0 {
 		return int(id), int(id), 0
@@ -57,7 +57,7 @@ func (r *pairsRule) total() uint64 {
 	return r.ends[len(r.ends)-1]
 }
 
-// again is 1 if a symbol's further repetition begins with a pair.
+// again is 1 if the end and the begin of a repeated symbol form a pair.
 func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
 	if sym.Count > 1 && p.wanted(last, first) {
 		return 1
@@ -65,7 +65,7 @@ func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
 	return 0
 }
 
-// atStart is 1 if the first terminal of the sequence is wanted.
+// atStart is 1 if UnfoldStart and the first terminal form a pair.
 func (p *FollowerSearch) atStart() uint64 {
 	if p.sums.Len() > 0 && p.wanted(BeforeFirst, p.rules[0].first) {
 		return 1
@@ -73,7 +73,7 @@ func (p *FollowerSearch) atStart() uint64 {
 	return 0
 }
 
-// Total returns how many there are.
+// Total returns the number of pairs.
 func (p *FollowerSearch) Total() int64 {
 	if p.sums.Len() == 0 {
 		return 0
@@ -81,7 +81,7 @@ func (p *FollowerSearch) Total() int64 {
 	return int64(p.atStart() + p.rules[0].total())
 }
 
-// Before returns how many there are among the first pos terminals.
+// Before returns the number of pairs whose second terminal is among the first pos.
 func (p *FollowerSearch) Before(pos uint64) int64 {
 	if pos >= p.sums.Len() {
 		return p.Total()
@@ -90,7 +90,7 @@ func (p *FollowerSearch) Before(pos uint64) int64 {
 		return 0
 	}
 	sum := p.atStart()
-	for id := int32(0); pos > 1; { // the first terminal of a rule is counted by what is around it
+	for id := int32(0); pos > 1; { // the pair at a rule's first terminal belongs to the rule around it
 		r, s := &p.rules[id], &p.sums.rules[id]
 		at := first(len(s.ends), func(i int) bool { return s.ends[i] >= pos })
 		sym := p.g.Rules[id][at]
@@ -115,7 +115,7 @@ func (p *FollowerSearch) Before(pos uint64) int64 {
 	return int64(sum)
 }
 
-// Nth returns the position of the n-th, from 0, and the terminal there. n must be below Total.
+// Nth returns the position and value of the second terminal of the n-th pair, from 0. n must be below Total.
 func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
 	k := uint64(n)
 	if p.atStart() > 0 {
@@ -141,7 +141,7 @@ func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
 		}
 		again := p.again(sym, begin, end)
 		if sym.TerminalOrRule >= 0 {
-			return pos + 1 + k, uint32(begin) // all that are left are repetitions
+			return pos + 1 + k, uint32(begin) // all remaining pairs are between repetitions
 		}
 		if k >= inner {
 			k -= inner
@@ -158,7 +158,7 @@ func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
 	}
 }
 
-// Digrams counts how often each terminal comes right after each other one, UnfoldStart included.
+// Digrams counts how often each terminal directly follows each other one, or UnfoldStart.
 func (s *WeightSums) Digrams() map[[2]int]uint64 {
 	out := make(map[[2]int]uint64)
 	if s.Len() == 0 {
@@ -178,7 +178,7 @@ func (s *WeightSums) Digrams() map[[2]int]uint64 {
 		body := s.g.Rules[id]
 		of[id] = ends{end(body[0].TerminalOrRule).first, end(body[len(body)-1].TerminalOrRule).last}
 	}
-	for i := len(s.order) - 1; i >= 0; i-- { // each after those around it
+	for i := len(s.order) - 1; i >= 0; i-- { // each rule after all that use it
 		id := s.order[i]
 		for at, sym := range s.g.Rules[id] {
 			x := end(sym.TerminalOrRule)

@@ -1,6 +1,5 @@
-// Sums, Split and Prints answer questions about a position in the sequence of a
-// grammar without expanding it: which terminal is there, and what weight the
-// terminals before it have in sum. They read grammars, and make none.
+// WeightSums, Splitter and PrefixPrints answer questions about positions in the sequence of a grammar without
+// expanding it: which terminal is there, and what is the sum of the weights before it. They do not change grammars.
 
 package grammar
 
@@ -15,14 +14,14 @@ type WeightSums struct {
 	g      *Grammar
 	weight func(terminal uint32) int64
 	rules  []sumsRule
-	order  []int32 // rules that the start reaches, each after those in it
+	order  []int32 // reachable rules, each after those in its body
 
-	// Steps, if not nil, counts the comparisons of searches: tests hold them against
-	// depth and length. Then a Sums is for one goroutine.
+	// Steps, if not nil, counts the comparisons of searches, for tests. A WeightSums with Steps is for one
+	// goroutine only.
 	Steps *int
 }
 
-// first is sort.Search.
+// first is sort.Search with counting.
 func (s *WeightSums) first(n int, is func(i int) bool) int {
 	if s.Steps == nil {
 		return first(n, is)
@@ -32,15 +31,15 @@ func (s *WeightSums) first(n int, is func(i int) bool) int {
 
 func first(n int, is func(i int) bool) int { return sort.Search(n, is) }
 
-// A sumsRule holds, per symbol of the rule's body, how long the expansion is up to
-// and including that symbol, and what it weighs: nothing if there are no weights.
+// A sumsRule holds, by symbol of the rule's body, length and weight of the expansion up to and including that
+// symbol. Without weights the latter is nil.
 type sumsRule struct {
 	ends    []uint64
 	weights []int64
 }
 
-// NewWeightSums prepares a grammar. It takes time and memory in proportion to the
-// grammar, not to the sequence.
+// NewWeightSums returns the sums of a grammar. It takes time and memory in proportion to the grammar, not to the
+// sequence.
 func NewWeightSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
 	s := &WeightSums{g: g, rules: make([]sumsRule, len(g.Rules)), order: g.RuleOrder()}
 	for _, id := range s.order {
@@ -59,8 +58,8 @@ func NewWeightSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
 	return s.WithWeights(weight)
 }
 
-// WithWeights returns the same grammar with other weights. Where few terminals weigh
-// something, that is faster and takes less memory than NewSums.
+// WithWeights returns the sums of the same grammar with other weights. If few terminals have weight, it is faster
+// and takes less memory than NewSums.
 func (s *WeightSums) WithWeights(weight func(terminal uint32) int64) *WeightSums {
 	w := &WeightSums{g: s.g, weight: weight, order: s.order, rules: make([]sumsRule, len(s.rules))}
 	for _, id := range s.order {
@@ -106,8 +105,8 @@ func (s *WeightSums) Len() uint64 {
 	return n
 }
 
-// FirstPositions returns where each of the terminals 0 to n-1 is first; what does not occur is at
-// the largest number there is.
+// FirstPositions returns the first position of each of the terminals 0 to n-1; math.MaxUint64 for terminals that do
+// not occur.
 func (s *WeightSums) FirstPositions(n int) []uint64 {
 	list := make([]uint64, n)
 	for i := range list {
@@ -140,7 +139,7 @@ func (s *WeightSums) FirstPositions(n int) []uint64 {
 		}
 		length, _ := s.rules[-sym.TerminalOrRule].total()
 		x.pos += length * sym.Count
-		if !seen[-sym.TerminalOrRule] { // later it has nothing new
+		if !seen[-sym.TerminalOrRule] { // only the first use of a rule has new terminals
 			seen[-sym.TerminalOrRule] = true
 			stack = append(stack, place{rule: -sym.TerminalOrRule, pos: pos})
 		}
@@ -190,9 +189,8 @@ func (s *WeightSums) TerminalAt(pos uint64) (terminal uint32, before int64) {
 	}
 }
 
-// Nth returns the first position with more than k of weight up to and
-// including it, and the terminal there. Weights must not be negative, and k
-// must be below Total.
+// Nth returns the first position where the sum of weights up to and including it exceeds k, and the terminal there.
+// Weights must not be negative, and k must be below Total.
 func (s *WeightSums) Nth(k int64) (pos uint64, terminal uint32) {
 	for id := int32(0); ; {
 		r := &s.rules[id]

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 )
 
-// PrefixFingerprints are fingerprints of a grammar's prefixes, by which two sequences are compared
-// without expanding them. That two that differ have the same is as likely as 10^-17 times
-// their length. It is safe for use by several goroutines at once.
+// PrefixFingerprints are fingerprints of a grammar's prefixes. They compare two sequences without expanding them. The
+// probability that different sequences have equal fingerprints is 10^-17 times their length. It is safe for use by
+// several goroutines at once.
 type PrefixFingerprints struct {
 	g      *Grammar
 	number func(terminal uint32) uint64
@@ -14,22 +14,22 @@ type PrefixFingerprints struct {
 }
 
 type printed struct {
-	ends  []uint64 // how long the body is up to and including each symbol
-	marks []print  // its print up to there
+	ends  []uint64 // by symbol: length of the body up to and including it
+	marks []print  // by symbol: print of the body up to and including it
 }
 
-// A print is that of a sequence, a polynomial of its numbers at base, and base to the power
-// of its length, modulo prime.
+// A print is the fingerprint of a sequence: a polynomial of its numbers at base, modulo prime. power is base to the
+// power of the sequence's length.
 type print struct{ hash, power uint64 }
 
 const (
 	prime = 1<<61 - 1
-	base  = 0x16a09e667f3bcc9 // anything
+	base  = 0x16a09e667f3bcc9 // an arbitrary number
 )
 
 var nothing = print{0, 1}
 
-// NewPrefixFingerprints prepares a grammar. Terminals count as the same if their numbers are.
+// NewPrefixFingerprints returns the fingerprints of a grammar. Terminals are equal if their numbers are.
 func NewPrefixFingerprints(g *Grammar, number func(terminal uint32) uint64) *PrefixFingerprints {
 	p := &PrefixFingerprints{g: g, number: number, rules: make([]printed, len(g.Rules))}
 	for _, id := range g.RuleOrder() {
@@ -62,7 +62,7 @@ func (p *PrefixFingerprints) Len() uint64 {
 	return p.rules[0].ends[len(p.rules[0].ends)-1]
 }
 
-// before is the print of the first n of the terminals.
+// before returns the print of the first n terminals.
 func (p *PrefixFingerprints) before(n uint64) print {
 	sum := nothing
 	for id := int32(0); n > 0; {
@@ -82,7 +82,7 @@ func (p *PrefixFingerprints) before(n uint64) print {
 	return sum
 }
 
-// CommonPrefix returns how many terminals two sequences have in common at their beginning.
+// CommonPrefix returns the length of the longest common prefix of two sequences.
 func (p *PrefixFingerprints) CommonPrefix(q *PrefixFingerprints) uint64 {
 	low, high := uint64(0), min(p.Len(), q.Len())
 	for low < high {
@@ -96,7 +96,7 @@ func (p *PrefixFingerprints) CommonPrefix(q *PrefixFingerprints) uint64 {
 	return low
 }
 
-// then is the print of two sequences in a row.
+// then returns the print of a concatenation.
 func (a print) then(b print) print {
 	return print{modulo(times(a.hash, b.power) + b.hash), times(a.power, b.power)}
 }
@@ -117,7 +117,7 @@ func times(a, b uint64) uint64 {
 	return modulo(lo&prime + (hi<<3 | lo>>61))
 }
 
-// modulo is x modulo prime, for x up to about twice that.
+// modulo returns x modulo prime, for x up to about twice prime.
 func modulo(x uint64) uint64 {
 	for x >= prime {
 		x -= prime

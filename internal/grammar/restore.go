@@ -7,7 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// CodeSequence writes the sequence of b. It reads one of terminals below n into a new Builder, which continues it.
+// CodeSequence writes the sequence of b. When reading, it expects terminals below n, and returns a new Builder that
+// continues the sequence.
 func (b *Builder) CodeSequence(c *wire.Coder, n int) *Builder {
 	if c.Reader == nil {
 		at := len(c.Buf)
@@ -26,7 +27,7 @@ func (b *Builder) CodeSequence(c *wire.Coder, n int) *Builder {
 	return ContinueGrammar(g)
 }
 
-// CheckTerminals refuses those that are not below n.
+// CheckTerminals refuses terminals that are not below n.
 func (g *Grammar) CheckTerminals(n int) error {
 	for _, t := range g.Terminals() {
 		if int(t) >= n {
@@ -51,7 +52,7 @@ func ContinueGrammar(g *Grammar) *Builder {
 	return b
 }
 
-// load takes over the rules of g that its start rule reaches.
+// load copies the reachable rules of g.
 func (b *Builder) load(g *Grammar) {
 	for range g.Rules[1:] {
 		b.newRule()
@@ -75,7 +76,7 @@ func (b *Builder) load(g *Grammar) {
 	}
 }
 
-// tidy establishes the invariants in a grammar that may break them anywhere.
+// tidy establishes the invariants, which g may violate anywhere.
 func (b *Builder) tidy() {
 	for n := range b.nodes {
 		b.inline(int32(n))
@@ -86,8 +87,9 @@ func (b *Builder) tidy() {
 	b.settle()
 }
 
-// reopen takes the last token out of the grammar again, as it may go on. After X^n the state is then that of having
-// followed X to its end; with only one X left, X is dissolved until the last symbol is a token or can be followed.
+// reopen removes the last token from the grammar again, as it may continue. After X^n the state is then that of
+// having followed X to its end. If X occurs only once there, X is expanded until the last symbol is a token or can
+// be followed.
 func (b *Builder) reopen() {
 	last := b.nodes[0].prev
 	b.unindex(b.nodes[last].prev)
@@ -108,7 +110,7 @@ func (b *Builder) reopen() {
 		b.hold(n, tok.count-1)
 	}
 	if y := &b.nodes[last]; y.count > 1 && y.id < 0 {
-		y.count-- // for X^2 alone, tidy puts X's body here
+		y.count-- // for X^2 tidy then inlines X here
 		if n == last {
 			b.unuse(y.id)
 			b.replay = b.replay[:0]

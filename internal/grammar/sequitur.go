@@ -5,19 +5,18 @@ import (
 	"unsafe"
 )
 
-// A node is a symbol of a body, or the guard that closes a body into a ring.
-// Guards and free nodes have count 0.
+// A node is a symbol of a body, or the guard that closes a body to a ring. Guards and free nodes have count 0.
 type node struct {
 	next, prev int32
-	id         int32  // as Symbol.TerminalOrRule; of a guard: its rule, negated
-	hash       uint32 // of the digram that starts here, if it is in the index, else 0
+	id         int32  // as Symbol.TerminalOrRule; for a guard: the negated number of its rule
+	hash       uint32 // hash of the digram that begins here if it is in the index, else 0
 	count      uint64
 }
 
-// A rule is its body, reached through the guard, and how often it is used.
+// A rule is a body, referred to by its guard, with the number of its uses.
 type rule struct {
 	guard int32
-	uses  int32  // nodes that name it, plus symbols about to be pushed
+	uses  int32  // nodes that name it, plus scheduled pushes
 	first uint32 // first terminal of its expansion
 }
 
@@ -31,7 +30,7 @@ func (b *Builder) newNode(id int32, count uint64) int32 {
 	n := b.freeNodes
 	if n == 0 {
 		if len(b.nodes) == cap(b.nodes) {
-			// Append grows large slices by a quarter, and so copies five times what there is.
+			// Go's append grows large slices by a quarter, which would copy five times as much.
 			b.nodes = slices.Grow(b.nodes, len(b.nodes))
 		}
 		n = int32(len(b.nodes))
@@ -69,7 +68,7 @@ func (b *Builder) freeRule(r int32) {
 	b.freeRules = r
 }
 
-// link inserts node n after node p.
+// link inserts node n after node p, and n's predecessor is p.
 func (b *Builder) link(p, n int32) {
 	q := b.nodes[p].next
 	b.nodes[p].next, b.nodes[n].prev = n, p
@@ -89,8 +88,7 @@ func (b *Builder) unuse(id int32) {
 	}
 }
 
-// push appends a finished symbol to the start rule. If it names a rule, the
-// caller has counted the use.
+// push appends a completed symbol to the start rule. If it names a rule, the caller has already counted the use.
 func (b *Builder) push(id int32, count uint64) {
 	for {
 		last := b.nodes[0].prev
@@ -110,8 +108,8 @@ func (b *Builder) push(id int32, count uint64) {
 	}
 }
 
-// close looks up the digram at the end of the start rule if that was put off.
-// It reports whether this changed the end, so that there may be more to close.
+// close looks up the digram at the end of the start rule if that was postponed. It reports whether this changed the
+// end, so that another call may be necessary.
 func (b *Builder) close() bool {
 	last := b.nodes[0].prev
 	p := b.nodes[last].prev
@@ -123,8 +121,8 @@ func (b *Builder) close() bool {
 	return changed
 }
 
-// settle checks digrams until none may occur elsewhere, too. Nodes freed or reused since they were noted do no harm:
-// check looks at the present state.
+// settle checks the digrams in dirty until none is left. A node may have been freed or reused since it was added:
+// check looks at its present state.
 func (b *Builder) settle() {
 	for len(b.dirty) > 0 {
 		n := b.dirty[len(b.dirty)-1]
@@ -133,9 +131,9 @@ func (b *Builder) settle() {
 	}
 }
 
-// check looks at the digram that starts at n: merges equal rules, replaces the digram if it occurs elsewhere, and
-// otherwise enters it into the index. An open end is left alone unless closing is set. It reports whether the grammar
-// changed.
+// check processes the digram that begins at n: it merges equal rules, replaces the digram if it occurs elsewhere,
+// and otherwise enters it into the index. It ignores an open end unless closing is set. It reports whether the
+// grammar changed.
 func (b *Builder) check(n int32, closing bool) bool {
 	x := &b.nodes[n]
 	m := x.next
@@ -159,7 +157,7 @@ func (b *Builder) check(n int32, closing bool) bool {
 		return false
 	}
 	if b.nodes[f].next == n || m == f {
-		return false // a restored grammar may hold a a a, whose digrams overlap
+		return false // a restored grammar may contain a a a, whose digrams overlap
 	}
 	if may := b.mode == collecting && !closing || b.mode == looking && closing; !may || b.plain || b.undoing || len(b.dirty) > 0 || !b.resume(n, f) {
 		b.match(n, f)
@@ -167,8 +165,7 @@ func (b *Builder) check(n int32, closing bool) bool {
 	return true
 }
 
-// unindex takes the digram that starts at n out of the index, before one of
-// its symbols changes.
+// unindex removes the digram that begins at n from the index, before one of its symbols changes.
 func (b *Builder) unindex(n int32) {
 	if h := b.nodes[n].hash; h != 0 {
 		b.index.remove(b.nodes, h, n)
@@ -176,7 +173,7 @@ func (b *Builder) unindex(n int32) {
 	}
 }
 
-// merge adds the count of m to its left neighbour n, which is the same rule.
+// merge adds the count of m to its left neighbour n, which names the same rule.
 func (b *Builder) merge(n, m int32) {
 	p, q := b.nodes[n].prev, b.nodes[m].next
 	b.unindex(p)
@@ -188,7 +185,7 @@ func (b *Builder) merge(n, m int32) {
 	b.dirty = append(b.dirty, p, n)
 }
 
-// body returns the rule whose whole body is the digram that starts at n, or 0.
+// body returns the rule whose whole body is the digram at n; 0 if there is no such rule.
 func (b *Builder) body(n int32) int32 {
 	g := b.nodes[n].prev
 	if b.nodes[g].count != 0 || b.nodes[b.nodes[n].next].next != g {
@@ -197,15 +194,15 @@ func (b *Builder) body(n int32) int32 {
 	return -b.nodes[g].id
 }
 
-// match replaces the digram that starts at n and the equal one at f, which is
-// in the index, by a rule: by an existing one where the digram is a whole body.
+// match replaces the digram at n and the equal one at f, which is in the index, by a rule: an existing rule if the
+// digram is its whole body.
 func (b *Builder) match(n, f int32) {
 	r := b.body(f)
 	if r != 0 {
 		b.replace(n, r)
 	} else if r = b.body(n); r != 0 {
 		b.replace(f, r)
-		b.dirty = append(b.dirty, n) // it takes f's place in the index
+		b.dirty = append(b.dirty, n) // n replaces f in the index
 	} else {
 		r = b.newRule()
 		g := b.rules[r].guard
@@ -231,7 +228,7 @@ func (b *Builder) match(n, f int32) {
 	b.inline(b.nodes[g].prev)
 }
 
-// replace puts rule r in place of the digram that starts at n.
+// replace replaces the digram at n by rule r.
 func (b *Builder) replace(n, r int32) {
 	x := &b.nodes[n]
 	m, p := x.next, x.prev
@@ -248,8 +245,7 @@ func (b *Builder) replace(n, r int32) {
 	b.dirty = append(b.dirty, p, n)
 }
 
-// inline puts the body of the rule that n names in place of n, if this is the
-// rule's only use.
+// inline replaces n by the body of its rule, if this is the rule's only use.
 func (b *Builder) inline(n int32) {
 	x := b.nodes[n]
 	if x.id >= 0 || x.count != 1 || b.rules[-x.id].uses != 1 {

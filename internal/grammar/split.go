@@ -5,25 +5,23 @@ import (
 	"sort"
 )
 
-// A Splitter takes a sequence apart by weight without expanding it, and counts what is in
-// the parts by kinds of terminals. Weights must not be negative, and have a sum below
-// 1<<62. It is for one goroutine.
+// A Splitter divides a sequence by weight without expanding it, and counts the terminals in each part by kind.
+// Weights must not be negative, and their sum must be below 1<<62. It is for one goroutine.
 type Splitter struct {
 	s     *WeightSums
 	kind  []int
 	kinds int
 	each  func(terminal uint32) int64
 	whole map[int32]*KindCounts
-	marks map[int32][]KindCounts // by rule with a long body: what is before every markEach-th symbol
-	count KindCounts             // of the last part that was asked for
+	marks map[int32][]KindCounts // by rule with a long body: the counts before every markEach-th symbol
+	count KindCounts             // result of the last call of Count
 
-	// MaxSteps, if not 0, is after how many steps parts become twice as heavy, again and
-	// again.
+	// MaxSteps, if not 0, limits the number of parts: after this many steps parts become twice as heavy,
+	// repeatedly.
 	MaxSteps int
 }
 
-// A KindCounts is how many terminals there are of each kind, and the sum over them of what
-// each counts.
+// A KindCounts is the number of terminals of each kind, and the sum of each over them.
 type KindCounts struct {
 	Calls []uint64
 	Sums  []int64
@@ -31,29 +29,28 @@ type KindCounts struct {
 
 const (
 	markEach = 64
-	short    = 64 // up to this length a rule's count is not kept
+	short    = 64 // counts of rules up to this length are not cached
 )
 
-// NewSplitter prepares splitting s. kind is a terminal's kind, less than kinds, and each its part of the weight that sums
-// adds up.
+// NewSplitter returns a Splitter. kind is a terminal's kind, less than kinds. each is the part of a terminal's weight
+// that Count sums up.
 func NewSplitter(s *WeightSums, kind []int, kinds int, each func(terminal uint32) int64) *Splitter {
 	return &Splitter{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*KindCounts), marks: make(map[int32][]KindCounts)}
 }
 
-// A WeightPart is terminals that follow each other.
+// A WeightPart is a range of consecutive terminals.
 type WeightPart struct {
-	WeightBefore, Weight int64 // of what comes before it, and of itself
-	Single               bool  // one terminal
+	WeightBefore, Weight int64 // weight of everything before it, and of itself
+	Single               bool  // it is one terminal
 	Terminal             uint32
 
 	rule     int32
-	from, to int    // symbols of the rule's body
-	times    uint64 // of the symbol, if it is one and not 0
+	from, to int    // range of symbols in the rule's body
+	times    uint64 // repetitions of the symbol, if the part is a single one; else 0
 }
 
-// Parts yields the sequence in order, in parts that weigh at most as much as is said, and
-// single terminals that weigh more. There are no more of them than follow from the sum
-// of weights, from that, and from how deep rules nest.
+// Parts yields the sequence in order, in parts of weight most at most, and heavier single terminals. Their number
+// is limited by the total weight divided by most, and by the depth of the rules.
 func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 	return func(yield func(WeightPart) bool) {
 		s := p.s
@@ -63,7 +60,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 		type place struct {
 			rule int32
 			at   int
-			done uint64 // of the symbol there
+			done uint64 // completed repetitions of the symbol there
 		}
 		stack := []place{{}}
 		before := int64(0)
@@ -92,7 +89,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 					continue
 				}
 			}
-			// The symbol weighs more than a part may.
+			// A symbol that exceeds the weight of a part.
 			n := uint64(1)
 			if one <= most && one > 0 {
 				n = min(sym.Count-x.done, uint64(most/one))
@@ -126,7 +123,7 @@ func (s *WeightSums) weightOf(id int32) int64 {
 	return w
 }
 
-// between is what the symbols of a body weigh from one to before another.
+// between returns the weight of the symbols from up to to of a body, without to.
 func (s *WeightSums) between(rule int32, from, to int) int64 {
 	r := &s.rules[rule]
 	if r.weights == nil {
@@ -139,7 +136,7 @@ func (s *WeightSums) between(rule int32, from, to int) int64 {
 	return w
 }
 
-// reach returns up to which symbol of a body those from one on weigh no more than most.
+// reach returns the end of the longest range of symbols from from on that weighs at most most.
 func (s *WeightSums) reach(rule int32, from int, most int64) int {
 	r := &s.rules[rule]
 	if r.weights == nil {
@@ -152,7 +149,7 @@ func (s *WeightSums) reach(rule int32, from int, most int64) int {
 	return from + sort.Search(len(r.weights)-from, func(i int) bool { return r.weights[from+i]-base > most })
 }
 
-// CountKinds counts what is in a part. It is good until the next part is counted.
+// CountKinds returns the counts of a part. The result is valid until the next call.
 func (p *Splitter) CountKinds(part WeightPart) *KindCounts {
 	c := &p.count
 	if c.Calls == nil {
@@ -186,7 +183,7 @@ func (c *KindCounts) subtract(d *KindCounts) {
 	}
 }
 
-// add counts a symbol a number of times.
+// add adds the counts of a symbol, times repetitions.
 func (p *Splitter) add(c *KindCounts, id int32, times uint64) {
 	if id >= 0 {
 		k := p.kind[id]
@@ -203,8 +200,7 @@ func (p *Splitter) add(c *KindCounts, id int32, times uint64) {
 	c.add(p.of(-id), times)
 }
 
-// of returns the count of a rule, once computed. Those in it are computed before, so
-// that nesting costs no stack.
+// of returns the count of a rule, cached. It computes the rules in the body first, without recursion.
 func (p *Splitter) of(rule int32) *KindCounts {
 	if c := p.whole[rule]; c != nil {
 		return c
@@ -237,7 +233,7 @@ func (p *Splitter) of(rule int32) *KindCounts {
 	return p.whole[rule]
 }
 
-// addBody counts symbols of a body from one to before another.
+// addBody adds the counts of the symbols from up to to of a body, without to.
 func (p *Splitter) addBody(c *KindCounts, rule int32, from, to int) {
 	if to-from > 2*markEach {
 		marks := p.marked(rule)
@@ -256,7 +252,7 @@ func (p *Splitter) addSymbols(c *KindCounts, rule int32, from, to int) {
 	}
 }
 
-// marked returns what is before every markEach-th symbol of a body.
+// marked returns the counts before every markEach-th symbol of a body.
 func (p *Splitter) marked(rule int32) []KindCounts {
 	list := p.marks[rule]
 	if list == nil {

@@ -5,27 +5,26 @@ import (
 	"slices"
 )
 
-// A round of a progression may begin with the whole round before it, or the same rounds may recur in another order.
-// Sequitur then makes rules of rounds, and the progression is hidden in them: (Y X³)² X for Y X³ Y X⁴. Such rules
+// A round of a progression may contain the whole round before it, or the same rounds may occur again in another
+// order. Sequitur then makes rules of rounds, which hide the progression: (Y X³)² X for Y X³ Y X⁴. Such rules
 // differ only in counts.
 
 const (
-	minHidden = 8       // rounds that are worth it; fewer may be chance
-	maxTwice  = 2       // how often a rule of rounds occurs in a row
-	maxApart  = 1 << 12 // symbols of a rule that is taken apart
-	maxFlat   = 1 << 18 // symbols of a body with such rules apart, beside four times its own
+	minHidden = 8       // minimal number of rounds; fewer may be chance
+	maxTwice  = 2       // largest count of a rule of rounds
+	maxApart  = 1 << 12 // largest number of symbols of a rule that is expanded
+	maxFlat   = 1 << 18 // largest number of symbols of a body with expanded rules, in addition to four times its own
 )
 
-// A piece is a symbol of a body with rules of rounds taken apart, and the symbols of the
-// body that it's from.
+// A piece is a symbol of a body with expanded rules of rounds, and the range of symbols of the body that it comes
+// from.
 type piece struct {
 	from, to int
-	apart    bool // to be written as it is
-	round    bool // of a progression
+	apart    bool // write the piece's symbols instead of the body's
+	round    bool // part of a progression
 }
 
-// straighten returns a grammar of the same sequence in which progressions lie open, g
-// itself if none is hidden.
+// straighten returns a grammar of the same sequence without hidden progressions; g itself if it has none.
 func (g *Grammar) straighten() *Grammar {
 	hides := g.roundRules()
 	if hides == nil {
@@ -52,7 +51,7 @@ func (g *Grammar) straighten() *Grammar {
 }
 
 // roundRules returns which rules may be rounds: short ones that occur in many versions with other counts, or that
-// differ so from rounds in a body. It returns nil without any.
+// differ in this way from rounds in a body. It returns nil if there are none.
 func (g *Grammar) roundRules() []bool {
 	var key []byte
 	alike := func(body []Symbol) string {
@@ -73,7 +72,7 @@ func (g *Grammar) roundRules() []bool {
 				body = body[1:]
 				continue
 			}
-			for i := range w { // wherever a round may begin
+			for i := range w { // a round may begin at each symbol
 				rounds[alike(body[i:i+w])] += n
 			}
 			body = body[w*n:]
@@ -93,11 +92,11 @@ func (g *Grammar) roundRules() []bool {
 
 type straightener struct {
 	rules [][]Symbol
-	apart [][]Symbol       // the symbols that replace a rule of rounds
-	known map[string]int32 // rules of progressions
+	apart [][]Symbol       // by rule of rounds: the symbols that replace it
+	known map[string]int32 // rules of progressions, by their content
 }
 
-// flatten returns a body with rules of rounds taken apart; no pieces if there are none.
+// flatten returns a body with rules of rounds expanded; pieces is nil if it has no such rules.
 func (s *straightener) flatten(body []Symbol) (flat []Symbol, pieces []piece) {
 	if !slices.ContainsFunc(body, func(x Symbol) bool { return s.splits(x) != nil }) {
 		return body, nil
@@ -135,8 +134,8 @@ func (s *straightener) splits(x Symbol) []Symbol {
 	return s.apart[-x.TerminalOrRule]
 }
 
-// mark finds the progressions in a body that was taken apart. It leaves together what no
-// progression needs apart, and reports whether there are any.
+// mark finds the progressions in an expanded body. It cancels the expansions that no progression needs, and reports
+// whether there are any progressions.
 func mark(flat []Symbol, pieces []piece) (some bool) {
 	apart := make([]bool, pieces[len(pieces)-1].to)
 	for i := 0; i < len(flat); {
@@ -156,7 +155,7 @@ func mark(flat []Symbol, pieces []piece) (some bool) {
 		}
 		some = true
 	}
-	// What shares a symbol of the body with something that is apart is so, too.
+	// All pieces from one symbol of the body are expanded together.
 	spread := func(p *piece) {
 		if slices.Contains(apart[p.from:p.to], true) {
 			for at := p.from; at < p.to; at++ {
@@ -179,7 +178,7 @@ func mark(flat []Symbol, pieces []piece) (some bool) {
 // tokens returns a body with a rule for each progression.
 func (s *straightener) tokens(body, flat []Symbol, pieces []piece) []Symbol {
 	var list []Symbol
-	for i, next := 0, 0; i < len(flat); { // next of the body
+	for i, next := 0, 0; i < len(flat); { // next is the next symbol of the body
 		p := &pieces[i]
 		switch {
 		case p.round:
@@ -214,7 +213,7 @@ func (s *straightener) progression(rounds []Symbol) int32 {
 	return -r
 }
 
-// CompressSymbols finds what is repeated in a list of symbols: its terminals are the numbers of their ids.
+// CompressSymbols compresses a list of symbols. Its terminals are indices of ids.
 func CompressSymbols(list []Symbol) (b *Builder, ids []int32) {
 	number := make(map[int32]uint32)
 	b = NewBuilder()
@@ -230,8 +229,7 @@ func CompressSymbols(list []Symbol) (b *Builder, ids []int32) {
 	return b, ids
 }
 
-// replace makes a rule of tokens that are compressed once more: a progression may come
-// again and again.
+// replace makes a rule from tokens. It compresses these again, as a progression may itself be repeated.
 func (s *straightener) replace(r int32, tokens []Symbol) {
 	b, ids := CompressSymbols(tokens)
 	shift := int32(len(s.rules)) - 1
@@ -251,8 +249,7 @@ func (s *straightener) replace(r int32, tokens []Symbol) {
 	}
 }
 
-// tidy returns g without rules that are not used, or used once and not repeated, numbered
-// by first use.
+// tidy returns g without rules that are unused, or used once with count 1. It numbers the rules by first use.
 func (g *Grammar) tidy() *Grammar {
 	uses := make([]int, len(g.Rules))
 	order := g.RuleOrder()
@@ -267,7 +264,7 @@ func (g *Grammar) tidy() *Grammar {
 		}
 	}
 	whole := &Grammar{Rules: make([][]Symbol, len(g.Rules))}
-	for _, r := range order { // a rule comes after those in it
+	for _, r := range order { // a rule comes after those in its body
 		var body []Symbol
 		for _, x := range g.Rules[r] {
 			if x.TerminalOrRule < 0 && uses[-x.TerminalOrRule] == 1 {

@@ -2,8 +2,7 @@ package grammar
 
 import "fmt"
 
-// EachRepeated yields the symbols with a count above 1, in order of streams, rules
-// and places in them, with their numbers.
+// EachRepeated yields the symbols with a count above 1 and their indices, in order of streams, rules and positions.
 func EachRepeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
 	n := 0
 	for _, g := range streams {
@@ -24,8 +23,8 @@ func CountRepeated(streams []*Grammar) int {
 	return EachRepeated(streams, func(int, *Symbol) {})
 }
 
-// WithRepetitionCounts returns copies of streams in which the numbered repeated symbols
-// have other counts, 1 at least.
+// WithRepetitionCounts returns copies of streams with other counts, at least 1, for the repeated symbols with the given
+// indices.
 func WithRepetitionCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Grammar, error) {
 	list := make([]*Grammar, len(streams))
 	for i, g := range streams {

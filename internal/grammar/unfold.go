@@ -1,8 +1,7 @@
-// Unfold takes the uses of a grammar's rules apart, so that something
-// can be said of each place of a sequence's structure: a warm-up loop and the main
-// loop may be one rule, but not the same time.
+// Unfold separates the uses of a grammar's rules, so that each position in a sequence's structure can have its own
+// data: a warm-up loop and the main loop may be the same rule, but differ in time.
 //
-// It knows sequences of numbers alone, neither calls nor times.
+// It works on sequences of numbers and does not know calls or times.
 
 package grammar
 
@@ -12,26 +11,26 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// UnfoldLimit is the limit of trees that files speak of.
+// UnfoldLimit is the limit for the trees that leaf numbers in files refer to.
 const UnfoldLimit = 1 << 14
 
-// An Unfolded is a grammar in which a rule has a copy for each of its uses, as far as the
-// limit allowed: the others share one. Rules and terminals have new numbers: a copy
-// of a rule is an instance, and a terminal at one place of an instance a leaf.
+// An Unfolded is a grammar in which each use of a rule has its own copy, as far as the limit allows: further uses
+// share one. A copy of a rule is an instance, and a terminal at one position of an instance is a leaf. Instances
+// and leaves have new numbers.
 type Unfolded struct {
 	// Grammar generates the sequence of leaves.
 	Grammar *Grammar
-	// OriginalRule is which rule of the original an instance is a copy of.
+	// OriginalRule is by instance: the original rule.
 	OriginalRule []int32
-	// OriginalTerminal is the original's terminal at each leaf.
+	// OriginalTerminal is by leaf: the original terminal.
 	OriginalTerminal []int32
 }
 
-// Unfold makes the tree of a grammar. Copies of rules have at most limit symbols, without the copy that uses share if
-// they have none of their own. Rules are unfolded from the outside in, so that what stays shared is deep inside.
+// Unfold separates the uses of a grammar's rules. All copies together have at most limit symbols, not counting
+// shared instances. Outer rules are unfolded first, so that only deeply nested uses are shared.
 func Unfold(g *Grammar, limit int) *Unfolded {
 	t := &Unfolded{Grammar: new(Grammar)}
-	shared := make([]int32, len(g.Rules)) // the instance for all that have no own
+	shared := make([]int32, len(g.Rules)) // by rule: the instance that uses without a copy share
 	uses := make([]int, len(g.Rules))
 	for _, body := range g.Rules {
 		for _, s := range body {
@@ -57,7 +56,7 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 		return t
 	}
 	instance(0)
-	// An instance whose rule is used once is no copy.
+	// by instance. That of a rule with a single use is not counted as a copy.
 	own := []bool{true}
 	for n := 0; n < len(t.OriginalRule); n++ {
 		for i, s := range g.Rules[t.OriginalRule[n]] {
@@ -91,10 +90,10 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 // A LeafVisit is a call in sequence order: a leaf with the loops that it begins.
 type LeafVisit struct {
 	Leaf int
-	// EntersLoop reports whether this enters the innermost loop that begins with the leaf; Repeats, whether this begins
-	// another iteration of it.
+	// EntersLoop reports whether the visit enters the innermost loop that begins with the leaf, RepeatsLoop whether
+	// it begins another iteration of that loop.
 	EntersLoop, RepeatsLoop bool
-	// LoopsEntered is how many loops are entered here, from the innermost one outwards: those that the leaf begins.
+	// LoopsEntered is how many of the loops that begin with the leaf are entered, from the innermost one outwards.
 	LoopsEntered int
 }
 
@@ -102,7 +101,7 @@ type LeafVisit struct {
 type visitFrame struct {
 	instance, at int32
 	done         uint64
-	begin        LeafVisit // what the first leaf of the instance is
+	begin        LeafVisit // the visit of the instance's first leaf
 }
 
 // Walk yields the sequence as visits. counts is the original grammar, or one
@@ -118,15 +117,15 @@ func (t *Unfolded) Walk(counts *Grammar) iter.Seq[LeafVisit] {
 	}
 }
 
-// A UnfoldedCursor goes through a sequence visit by visit, for whoever can't be called by Walk.
+// An UnfoldedCursor iterates over a sequence visit by visit, for callers that cannot use Walk.
 type UnfoldedCursor struct {
 	t      *Unfolded
 	counts *Grammar
 	path   []visitFrame
-	length []uint64 // by instance; nil until it is needed
+	length []uint64 // by instance, in visits; nil until needed
 }
 
-// Cursor returns a cursor at the beginning. counts is as for Walk.
+// Cursor returns a cursor before the first visit. counts is as for Walk.
 func (t *Unfolded) Cursor(counts *Grammar) *UnfoldedCursor {
 	c := &UnfoldedCursor{t: t, counts: counts}
 	if len(t.OriginalRule) > 0 {
@@ -153,8 +152,8 @@ func (c *UnfoldedCursor) Next() (v LeafVisit, ok bool) {
 	}
 }
 
-// here returns the frame of the symbol that has rounds left, the symbol's id and how many
-// rounds it has in all; nil at the end.
+// here returns the frame of the current symbol, the symbol's id, and how many iterations it has in all. top is nil
+// at the end.
 func (c *UnfoldedCursor) here() (top *visitFrame, id int32, n uint64) {
 	for len(c.path) > 0 {
 		top = &c.path[len(c.path)-1]
@@ -171,7 +170,7 @@ func (c *UnfoldedCursor) here() (top *visitFrame, id int32, n uint64) {
 	return nil, 0, 0
 }
 
-// visit describes the beginning of the next of n rounds of a frame's symbol.
+// visit describes the begin of the next iteration of a frame's symbol, which has n iterations.
 func (f *visitFrame) visit(n uint64) (v LeafVisit) {
 	switch {
 	case n > 1:
@@ -187,7 +186,7 @@ func (f *visitFrame) visit(n uint64) (v LeafVisit) {
 	return v
 }
 
-// Skip skips this many visits, or up to the end, without reading them.
+// Skip skips this many visits, without reading them; it stops at the end.
 func (c *UnfoldedCursor) Skip(visits uint64) {
 	if visits > 0 && c.length == nil {
 		c.length = c.t.lengths(c.counts)
@@ -202,7 +201,7 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 			each = c.length[-id]
 		}
 		if each == 0 {
-			top.done = n // a rule without symbols
+			top.done = n // an instance without visits
 			continue
 		}
 		if rounds := min(visits/each, n-top.done); rounds > 0 {
@@ -216,7 +215,8 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 	}
 }
 
-// MainLoop returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
+// MainLoop returns the loop of the outermost sequence that has most visits; its Count is 0 if the sequence has no
+// loop.
 func (c *UnfoldedCursor) MainLoop() (r model.OuterLoop) {
 	if len(c.t.OriginalRule) == 0 {
 		return r
@@ -236,8 +236,8 @@ func (c *UnfoldedCursor) MainLoop() (r model.OuterLoop) {
 	return r
 }
 
-// RoundsLeft returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
-// last.
+// RoundsLeft returns how many iterations of a loop remain. between reports whether the cursor is between two
+// iterations, or directly after the last.
 func (c *UnfoldedCursor) RoundsLeft(r model.OuterLoop) (rounds uint64, between bool) {
 	c.here()
 	if len(c.path) != 1 {
@@ -252,12 +252,12 @@ func (c *UnfoldedCursor) RoundsLeft(r model.OuterLoop) (rounds uint64, between b
 	return 0, false
 }
 
-// count is how often a symbol of an instance is repeated.
+// count returns how often a symbol of an instance is repeated.
 func (t *Unfolded) count(counts *Grammar, instance int32, at int) uint64 {
 	return counts.Rules[t.OriginalRule[instance]][at].Count
 }
 
-// lengths are how many visits each instance has.
+// lengths returns the number of visits in each instance.
 func (t *Unfolded) lengths(counts *Grammar) []uint64 {
 	list := make([]uint64, len(t.OriginalRule))
 	for _, n := range t.Grammar.RuleOrder() {
@@ -272,11 +272,11 @@ func (t *Unfolded) lengths(counts *Grammar) []uint64 {
 	return list
 }
 
-// A Sealed is a grammar that goes through a package whose API says nothing of grammars.
+// A Sealed is a grammar without its methods, for passing it through a package whose API must not expose grammars.
 type Sealed struct{ g *Grammar }
 
-// Seal and Grammar are the two ends of its way.
+// Seal wraps a grammar.
 func Seal(g *Grammar) Sealed { return Sealed{g} }
 
-// Grammar returns what was handed over.
+// Grammar unwraps it.
 func (h Sealed) Grammar() *Grammar { return h.g }

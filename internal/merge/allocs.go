@@ -7,11 +7,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// allocSets are the allocation events of a block of ranks: those that differ in numbers
-// alone are one set. They don't depend on classes.
+// allocSets are the allocation events of a block of ranks. Ranks whose events differ in numbers only share a set.
+// Sets do not depend on classes.
 type allocSets struct {
 	sets  []*sections.AllocEvents
-	shape []string       // of each set
+	shape []string       // by set: its events without numbers
 	index map[string]int // by shape
 }
 

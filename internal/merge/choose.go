@@ -6,23 +6,22 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 )
 
-// Whether values that go on from call to call take less room as lanes or as
-// distinct calls shows when all ranks are together. Then both are written, and
-// what is shorter is kept: recorders make lanes of long sequences only, and do not
-// know of each other. A distinct call weighs a little, too, since who reads the trace
-// has to go through them.
+// Recorders store long sequences of values that change from call to call as lanes, and short ones as distinct
+// calls. Whether lanes make the file shorter shows only after all ranks are merged. Then both forms are encoded,
+// and the shorter one is kept. Distinct calls cost a little besides their bytes, as every reader has to go through
+// them.
 
-// callsAByte is how many distinct calls less are worth a byte more.
+// callsAByte is how many distinct calls cost as much as one byte.
 const callsAByte = 64
 
-// shortest returns the classes in the form, with the lanes that were recorded or without, that makes the file shorter.
+// shortest returns the classes in the form that makes the file shorter: with the recorded lanes, or without.
 func (s *MergedBlock) shortest() []*class {
 	if s.keepsLanes {
 		return s.classes
 	}
 	without, fewer := slices.Clone(s.classes), false
 	for i, c := range s.classes {
-		if !c.even() { // it would come apart
+		if !c.even() { // without lanes it would be divided into several classes
 			continue
 		}
 		if len(c.shape().lanes) > 0 {
@@ -44,7 +43,7 @@ func (s *MergedBlock) shortest() []*class {
 	return without
 }
 
-// weight is what the choice goes by: bytes and distinct calls.
+// weight is the cost of classes in a file: bytes and distinct calls, in units of a distinct call.
 func (s *MergedBlock) weight(list []*class) (int, error) {
 	n, err := s.size(list)
 	n *= callsAByte
@@ -54,7 +53,7 @@ func (s *MergedBlock) weight(list []*class) (int, error) {
 	return n, err
 }
 
-// size is what the classes take in the file.
+// size is how many bytes the classes take in the file.
 func (s *MergedBlock) size(list []*class) (int, error) {
 	c, err := s.contentOf(list)
 	if err != nil {

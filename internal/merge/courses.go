@@ -11,17 +11,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A course is how a terminal's times, or the values attached to its calls under a name, developed over the run. It is
-// limited to calls that follow a call from one site; see track.Course. Ranks of a class make the same calls in the same order, so that
-// the phases of one correspond to those of another. Terminals that share a summary of times have no courses.
+// A course is how a terminal's times, or the values attached to its calls under a name, developed over the run. It
+// is limited to calls that follow a call from one site; see track.Course. Ranks of a class make the same calls in
+// the same order, so that the phases of one correspond to those of another. Terminals that share a summary of times
+// have no courses.
 type course struct {
-	name                 string // "" of times
-	stream               int    // 0 of times
-	terminal, from       int    // as of a histogram
+	name                 string // name of the attached values; "": times
+	stream               int    // of attached values; 0 for times
+	terminal, from       int    // as in a histogram
 	gap, duration, count []timing.Phase
 }
 
-// lists are those of its phases.
+// lists returns pointers to the course's three lists of phases.
 func (x *course) lists() [3]*[]timing.Phase {
 	return [...]*[]timing.Phase{&x.gap, &x.duration, &x.count}
 }
@@ -30,7 +31,8 @@ func (x *course) compare(y *course) int {
 	return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.stream, y.stream), cmp.Compare(x.terminal, y.terminal), cmp.Compare(x.from, y.from))
 }
 
-// alone returns which terminals share their times with no other.
+// alone reports by terminal whether it has times of its own, shared with no other terminal. site is the number of
+// its call site.
 func (c *class) alone() (alone []bool, site []int) {
 	unit, _ := c.histKeys()
 	site, _ = c.shape().stacks()
@@ -45,7 +47,7 @@ func (c *class) alone() (alone []bool, site []int) {
 	return alone, site
 }
 
-// leafCourses takes over the courses of a rank's track.
+// leafCourses sets the class's courses to those of a single rank's track.
 func (c *class) leafCourses(tr *track.Track) {
 	if len(tr.Courses) == 0 {
 		return
@@ -64,8 +66,8 @@ func (c *class) leafCourses(tr *track.Track) {
 	c.gatherCourses()
 }
 
-// gatherCourses brings courses in order, puts those of the same calls of several ranks
-// together, and leaves out what shares its times with others.
+// gatherCourses sorts the courses, merges those of the same calls on several ranks, and removes those of terminals
+// that share their times.
 func (c *class) gatherCourses() {
 	alone, _ := c.alone()
 	slices.SortStableFunc(c.courses, func(a, b course) int { return a.compare(&b) })
@@ -84,7 +86,7 @@ func (c *class) gatherCourses() {
 	c.courses = out
 }
 
-// joinCourses adds those of other ranks.
+// joinCourses adds the courses of other ranks.
 func (c *class) joinCourses(o *class) {
 	if len(c.courses)+len(o.courses) == 0 {
 		return
@@ -93,7 +95,7 @@ func (c *class) joinCourses(o *class) {
 	c.gatherCourses()
 }
 
-// uniteCourses gives c the courses of classes with the same sequence of calls.
+// uniteCourses sets c's courses to those of classes with the same sequence of calls.
 func (c *class) uniteCourses(list []*class) {
 	for _, o := range list {
 		take := c.taking(o)
@@ -109,8 +111,8 @@ func (c *class) uniteCourses(list []*class) {
 	c.gatherCourses()
 }
 
-// taking returns a function that maps a course of a class with the same sequence of calls to this one. That needs a
-// terminal with a skeleton of its own on either side.
+// taking returns a function that maps a course of o to this class, which has the same sequence of calls. It fails
+// for a course whose terminal shares its skeleton with others in either class.
 func (c *class) taking(o *class) func(x course) (course, bool) {
 	of, n := c.shape().stacks()
 	first, members := make([]int, n), make([]int, n)
@@ -150,7 +152,7 @@ func codeCourses(c *wire.Coder, courses *[]course, n bounds) {
 	})
 }
 
-// codeFrom is where calls came from.
+// codeFrom codes the site that calls came from.
 func codeFrom(c *wire.Coder, from *int) {
 	wire.CodeIntegers(c, from)
 	c.RefuseIf(*from < track.NoPreviousTerminal || *from > math.MaxInt32, "calls from a place that can't be")

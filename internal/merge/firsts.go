@@ -9,11 +9,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// mostLeaves is of how many leaves of a terminal the first calls are looked for.
+// mostLeaves is the largest number of leaves of a terminal for which first calls are examined.
 const mostLeaves = 1 << 10
 
-// firsts finds the leaves of one terminal whose first call on each rank took far longer than those after it: what is done once, before a
-// loop's first iteration or in a first call, is a phase of its own.
+// firsts returns the leaves of one terminal whose first call on each rank took far longer than the later ones. It
+// recognises one-time work, before a loop's first iteration or in a first call, because it is a phase of its own.
 func (p *placing) firsts(courses []course) (list []sections.FirstTimes) {
 	leaves := p.byTerminal[courses[0].terminal]
 	if !p.longFirst(courses) || len(leaves) > mostLeaves {
@@ -35,7 +35,7 @@ func (p *placing) firsts(courses []course) (list []sections.FirstTimes) {
 	return list
 }
 
-// longFirst reports whether any course may have such a call, which most have not.
+// longFirst reports whether any course may have such a long first call. Most have none.
 func (p *placing) longFirst(courses []course) bool {
 	for i := range courses {
 		x := &courses[i]
@@ -49,7 +49,8 @@ func (p *placing) longFirst(courses []course) bool {
 	return false
 }
 
-// durations are the phases of all courses of a terminal. What a call takes depends less on the call before it than the gap does.
+// durations returns the phases of the durations of all courses of a terminal, as one list: unlike gaps, durations
+// hardly depend on the previous call.
 func durations(courses []course) (all [][]timing.Phase) {
 	for i := range courses {
 		all = append(all, courses[i].duration)
@@ -57,7 +58,8 @@ func durations(courses []course) (all [][]timing.Phase) {
 	return all
 }
 
-// apart is the mean of the first phase, and whether that is the first call of each rank and far longer than the rest of all phases.
+// apart returns the mean of the first phase. The bool reports whether that phase consists of the first call of each
+// rank, and is far longer than the rest of all phases.
 func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean float64, apart bool) {
 	if len(phases) == 0 || phases[0].Calls == 0 {
 		return 0, false
@@ -81,12 +83,12 @@ func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean floa
 	return mean, model.FirstCallsDiffer(mean, usual, p.total/p.ranks)
 }
 
-// arrives is how many calls there are until the way is taken.
+// arrives returns how many calls of the stream there are up to the first one that takes the way.
 func arrives(w *grammar.Arrival) int {
 	return sort.Search(1<<62, func(n int) bool { return w.CountBefore(uint64(n)) > 0 })
 }
 
-// earliest is the way that is taken first.
+// earliest returns the way that a call takes first.
 func earliest(ways []*grammar.Arrival) (first *grammar.Arrival) {
 	at := 0
 	for _, w := range ways {
@@ -97,7 +99,7 @@ func earliest(ways []*grammar.Arrival) (first *grammar.Arrival) {
 	return first
 }
 
-// begins reports whether the way is that of the first call at its leaf.
+// begins reports whether the first call at the leaf takes this way.
 func begins(first *grammar.Arrival, ways []grammar.Arrival) bool {
 	at := arrives(first)
 	for i := range ways {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// HeldBytes returns how many bytes of memory the state takes, about:
+// HeldBytes returns approximately how many bytes of memory the state takes:
 //
 //	per class      600, and its key twice
 //	per terminal   52: skeleton, layout, number of its summary of times
@@ -15,11 +15,13 @@ import (
 //	per symbol     16, of the grammars of streams and lanes
 //	per value      4
 //	per run        24, and 32 for each distinct column
-//	per rank       two for each call site, until these are 8 MiB; what the table of processes has of it: 9 columns, a run each at worst
+//	per rank       two for each call site, until these are 8 MiB; entries in the table of processes: 9
 //
-// So it grows with what ranks do differently, and by at most 216 bytes a rank for
-// the table. A node of the tree holds its own state, one message, and the state in that.
-// Strings, call sites and allocation events of memory come on top, histograms if they were asked for.
+// columns, a run each at worst
+//
+// So it grows with the differences between ranks, and by at most 216 bytes a rank for the table. A node of the tree
+// holds its own state, one message, and the state decoded from that message. Strings, call sites and allocation
+// events come in addition, and histograms if they were recorded.
 func (s *MergedBlock) HeldBytes() int {
 	n := s.processes.MemoryBytes()
 	for _, c := range s.classes {

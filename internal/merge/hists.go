@@ -14,15 +14,16 @@ import (
 // Histograms of a class are in the order of their keys. Terminals of a pool share theirs; in a refined class, whose
 // terminals were separated, all of a skeleton do. In both cases the lowest of these terminals represents the others.
 
-// A histogram is of the calls of some terminals that came from somewhere.
+// A histogram is the times of some terminals' calls that follow a call from one place.
 type histogram struct {
 	terminal      int
-	from          int // number of the place, or track.NoPreviousTerminal
+	from          int // number of the previous call's place, or track.NoPreviousTerminal
 	duration, gap *hist.Hist
 }
 
-// histKeys returns for each terminal the one that represents it, and the number of its place. Places are functions and
-// sites without stacks, in order of first occurrence; classes with the same sequence of calls have the same.
+// histKeys returns for each terminal the one that represents it, and the number of its place. Places are functions
+// and sites without stacks, in order of first occurrence; in all classes with the same sequence of calls they have
+// the same numbers.
 func (c *class) histKeys() (unit, place []int) {
 	sh := c.shape()
 	type at struct {
@@ -50,7 +51,7 @@ func (c *class) histKeys() (unit, place []int) {
 	return unit, place
 }
 
-// leafHists takes over the histograms of a rank's track.
+// leafHists sets the class's histograms to those of a single rank's track.
 func (c *class) leafHists(tr *track.Track) {
 	if len(tr.Hists) == 0 {
 		return
@@ -86,7 +87,7 @@ func gather(list []histogram) []histogram {
 	return out
 }
 
-// regroup makes the histograms of a class what they are if it is split.
+// regroup changes the keys of a class's histograms after the class was split.
 func (c *class) regroup() {
 	unit, _ := c.histKeys()
 	for i := range c.hists {
@@ -95,8 +96,7 @@ func (c *class) regroup() {
 	c.hists = gather(c.hists)
 }
 
-// joinHists adds those of other ranks with the same key. One of the two classes
-// may be split, then c is by now.
+// joinHists adds the histograms of other ranks by key. If o is split, c must be, too.
 func (c *class) joinHists(o *class) {
 	if len(c.hists)+len(o.hists) == 0 {
 		return
@@ -105,8 +105,8 @@ func (c *class) joinHists(o *class) {
 	c.regroup()
 }
 
-// uniteHists gives c the histograms of classes with the same sequence of calls,
-// which stay what they are: perhaps they are not united after all.
+// uniteHists sets c's histograms to those of classes with the same sequence of calls. It does not change the
+// classes, as the union may still be rejected.
 func (c *class) uniteHists(list []*class) {
 	of, n := c.shape().sites()
 	first := make([]int, n)
@@ -135,7 +135,7 @@ func (c *class) codeHists(x *wire.Coder, n bounds) {
 	})
 }
 
-// traceHists is what a trace has of them.
+// traceHists returns the histograms as a file has them.
 func (c *class) traceHists() []sections.Histogram {
 	var list []sections.Histogram
 	for _, h := range c.hists {

@@ -39,8 +39,8 @@ func (s *classShape) check() error {
 	return nil
 }
 
-// checkLengths refuses streams that are too long, and lanes, with their steps in these
-// orders, that are not as long as their terminals occur, all in one stream.
+// checkLengths refuses streams that are too long. It also refuses a lane that does not have a step for each call of
+// its terminal, or whose terminal occurs in several streams. orders are the sequences of the lanes' steps.
 func (s *classShape) checkLengths(streams, orders []*grammar.Grammar) error {
 	total := uint64(0)
 	for _, g := range streams {
@@ -56,7 +56,7 @@ func (s *classShape) checkLengths(streams, orders []*grammar.Grammar) error {
 	return s.checkLanes(streams, orders)
 }
 
-// checkLanes is checkLengths of streams that are known to be good.
+// checkLanes checks lanes only, for streams that are known to be valid.
 func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	return nil
 }
 
-// leafSteps takes over what the steps of a rank's lanes add.
+// leafSteps takes over the values of the steps of a rank's lanes.
 func (c *class) leafSteps(tr *track.Track) {
 	for i := range tr.Lanes {
 		for _, step := range tr.Lanes[i].StepValues {
@@ -87,7 +87,7 @@ func (c *class) leafSteps(tr *track.Track) {
 	}
 }
 
-// laneContent gives a class its lanes, and each part the counts that are its own.
+// laneContent sets the lanes of a class in out, and distributes the counts to streams and lanes.
 func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	if len(sh.lanes) == 0 {
 		return
@@ -105,20 +105,19 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	}
 }
 
-// Values that go on in equal steps are a lane on the ranks where they do so for
-// long enough, and distinct calls on the others: the tags of a sweep that wraps
-// around in its middle on some ranks. Such ranks have the same calls and no
-// class in common. To be refined into one, a class is written without lanes.
+// Values that change in equal steps are a lane on ranks where they do so for long enough, and distinct calls on
+// others. An example is the tags of a sweep that wrap around in its middle on some ranks. Such ranks make the same
+// calls, but have no class in common. To unite them, a class is rewritten without lanes.
 
-// A class is written without lanes if they have at most this many calls, and the members' values at most this many in
-// them.
+// A class is rewritten without lanes only if they have at most this many calls, and this many values over all
+// members.
 const (
 	maxRemoved       = 1 << 16
 	maxRemovedValues = 1 << 20
 )
 
-// withoutLanes returns the class without lanes, itself if it has none, nil if that is
-// too much. Members that repeat something unequally often come apart.
+// withoutLanes returns the class without lanes: itself if it has none, nil if the result would be too large. It
+// returns one class for each distinct set of repetition counts.
 func (c *class) withoutLanes() []*class {
 	sh := c.shape()
 	if len(sh.lanes) == 0 {
@@ -139,8 +138,8 @@ func (c *class) withoutLanes() []*class {
 	return list
 }
 
-// evenParts takes a class apart into such whose members repeat everything equally often;
-// nil if there are too many. What is known of the class as a whole goes to the first.
+// evenParts divides a class into classes whose members have equal repetition counts; nil if there are too many. The
+// first one gets the statistics of the class as a whole.
 func (c *class) evenParts() []*class {
 	parts := c.parts()
 	if len(parts) < 2 {
@@ -197,7 +196,7 @@ func (c *class) evenParts() []*class {
 	return list
 }
 
-// split deals out the values of columns to the parts that their members are of.
+// split distributes the values of columns to the parts of a class. of is the part of each member.
 func split(cols []column.Column, parts []subclass, of []int) [][]column.Column {
 	list := make([][]column.Column, len(parts))
 	for i := range list {
@@ -219,7 +218,7 @@ func split(cols []column.Column, parts []subclass, of []int) [][]column.Column {
 	return list
 }
 
-// evenWithoutLanes does so for a class whose members repeat everything equally often.
+// evenWithoutLanes is withoutLanes for a class whose members have equal repetition counts.
 func (c *class) evenWithoutLanes() *class {
 	sh := c.shape()
 	streams, orders, ok := c.repeatedAlike()
@@ -255,32 +254,32 @@ func (c *class) evenWithoutLanes() *class {
 	return u.class(streams)
 }
 
-// laneRemover is what withoutLanes goes by.
+// laneRemover is the state of withoutLanes.
 type laneRemover struct {
 	c         *class
 	sh        *classShape
 	lane      map[uint32]*openLane // by terminal
 	terminals []plainTerminal
-	number    map[uint32]uint32 // of terminals without a lane
-	same      map[string]uint32 // by values, of terminals that look like those with a lane
-	like      map[int]bool      // what these look like
-	keys      []string          // of the class's columns
+	number    map[uint32]uint32 // by old terminal without a lane: its new number
+	same      map[string]uint32 // by values: the new number, for terminals with the skeleton of one that has a lane
+	like      map[int]bool      // skeletons of terminals with lanes, as the first terminal of each
+	keys      []string          // keys of the class's columns
 }
 
-// An openLane is a lane with its members' values, relative to those of the first call.
+// An openLane is a lane expanded to its members' values, relative to the first call.
 type openLane struct {
 	shape *laneShape
 	order []uint32
-	first int // of the class's columns of steps
+	first int // index of the lane's first column in the class's steps
 	calls int
-	at    [][]int64 // by value, by member
+	at    [][]int64 // current values, by value and member
 }
 
-// An plainTerminal is one with one set of values in place of a lane.
+// A plainTerminal is a terminal of the result: a set of values without a lane.
 type plainTerminal struct {
 	old   uint32
-	at    [][]int64         // nil without a lane
-	calls map[uint32]uint64 // by old terminal: several where calls in a lane are like others
+	at    [][]int64         // by value and member; nil if old has no lane
+	calls map[uint32]uint64 // by old terminal: number of calls. Several old terminals have an entry if a call in a lane equals other calls.
 }
 
 func (u *laneRemover) class(streams []*grammar.Grammar) *class {
@@ -313,7 +312,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	return d
 }
 
-// terminal returns the number of the next call, one of a terminal.
+// terminal returns the new terminal of the next call, which has the given old one.
 func (u *laneRemover) terminal(old uint32) uint32 {
 	next := uint32(len(u.terminals))
 	l := u.lane[old]
@@ -334,7 +333,8 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 	return u.add(plainTerminal{old: old, at: l.at}, next)
 }
 
-// add returns the number of a terminal, next if it is a new one. A call in a lane may equal one from before the lane.
+// add returns the number of a terminal: next if it is new, else that of an equal one. A call in a lane may equal
+// one from before the lane.
 func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	if like := u.sh.like(int(x.old)); u.like[like] {
 		id := wire.AppendUvarint(nil, uint64(like))
@@ -356,7 +356,7 @@ func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	return next
 }
 
-// column returns a value of a terminal, and a key that identifies the column.
+// column returns one value's column, and a key that is equal for equal columns.
 func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
 	num := u.c.values.nums.at(u.sh.at(int(x.old), value))
 	col := u.c.values.columns()[num]
@@ -397,8 +397,7 @@ func sum(c *column.Column, add []int64) column.Column {
 	return out
 }
 
-// times shares out what is known of the old terminals, in proportion to the calls. The
-// last share is what is left.
+// times distributes the times of the old terminals in proportion to the calls. The last part gets the remainder.
 func (u *laneRemover) times() []summary {
 	type share struct {
 		terminal int

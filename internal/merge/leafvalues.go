@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	unlikeValue     = 1e-3    // means this near are the same
-	maxPlacedValues = 1 << 14 // of a class
-	maxOwnQueries   = 1 << 25 // of arrivals, for all ranks of a class
+	unlikeValue     = 1e-3    // relative difference below which means count as equal
+	maxPlacedValues = 1 << 14 // per class: most leaves with values of their own
+	maxOwnQueries   = 1 << 25 // per class, over all ranks: most lookups of arrivals
 )
 
-// placeValues fills in what was attached at places: of the class, and of each of its ranks.
+// placeValues sets the values attached at leaves, of the class and of each of its ranks.
 func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
-		return // courses of times come first
+		return // courses of times come first: there are no others
 	}
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()
@@ -40,17 +40,18 @@ func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	v.ofRanks(out)
 }
 
-// valuePlaces is what it takes to say what was attached at the leaves of all threads.
+// valuePlaces is the data for finding the values attached at the leaves of all threads.
 type valuePlaces struct {
 	c       *class
 	sh      *classShape
-	streams []*placing // nil: its leaves are unknown
-	first   []int      // leaf of each stream
-	leaves  []int32    // their terminals
-	site    []int      // of terminals
+	streams []*placing // by stream; nil: its leaves are unknown
+	first   []int      // number of each stream's first leaf
+	leaves  []int32    // by leaf: terminal
+	site    []int      // by terminal: site
 }
 
-// ofClass returns what was attached at leaves, by name, where that is not what was attached to all calls from the same site.
+// ofClass returns the mean values attached at leaves, by name, for leaves that differ from the mean of their call
+// site.
 func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 	room := maxPlacedValues
 	for named := range alike(v.c.courses, func(x, y *course) bool { return x.name == y.name }) {
@@ -91,7 +92,7 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 	return out
 }
 
-// values returns what was attached at the leaves of one terminal; nil if unknown.
+// values returns the mean values attached at the leaves of one terminal; nil if unknown.
 func (p *placing) values(courses []course) (list []sections.LeafValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
@@ -121,7 +122,7 @@ func (p *placing) values(courses []course) (list []sections.LeafValue) {
 	return list
 }
 
-// ofRanks adds what each rank has at leaves to what it has at call sites, where a site has several leaves.
+// ofRanks adds each rank's sums at leaves to its sums at call sites, for sites with several leaves.
 func (v *valuePlaces) ofRanks(out *sections.Class) {
 	ranks := v.c.ranks.Len()
 	if v.c.own.of == nil || ranks == 1 {
@@ -161,7 +162,7 @@ func (v *valuePlaces) ofRanks(out *sections.Class) {
 	}
 }
 
-// rank adds what a rank of the class has.
+// rank adds the sums of one rank of the class.
 func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][]int64, queries *int) {
 	streams := make([]*placing, len(v.streams))
 	for i, p := range v.streams {
@@ -190,8 +191,8 @@ func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][
 	}
 }
 
-// columns adds the values of the leaves if they add up to each rank's total at the call site. Otherwise the total has
-// more than the courses.
+// columns adds the columns of a site's leaves if they add up to each rank's total at the call site. Otherwise the
+// courses lack some of the values.
 func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][]int, sums map[int][]int64) {
 	cols := out.RankAttachedTotals[name]
 	for site, leaves := range bySite {
@@ -223,8 +224,8 @@ func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][
 
 var errAttached = errors.New("signatures and attached values differ in number")
 
-// attachments are what plugins and counters attached to the calls of each
-// skeleton, by name. Like totals they stay what they are when classes are refined.
+// attachments are the values that plugins and counters attached to the calls of each skeleton, by name. Refining a
+// class does not change them.
 type attachments map[string][]model.ValueStat
 
 func (a attachments) merge(o attachments) attachments {
@@ -244,7 +245,7 @@ func (a attachments) merge(o attachments) attachments {
 	return a
 }
 
-// leafAttached takes over what a single rank's track says.
+// leafAttached takes over the attached values of a single rank's track.
 func (c *class) leafAttached(tr *track.Track) error {
 	if len(tr.Values) == 0 {
 		return nil
@@ -264,7 +265,7 @@ func (c *class) leafAttached(tr *track.Track) error {
 	return nil
 }
 
-// inFile gives the first terminal of each skeleton what the skeleton has.
+// inFile returns the values by terminal: the first terminal of each skeleton has them.
 func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	if len(a) == 0 {
 		return nil
@@ -285,7 +286,7 @@ func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	return m
 }
 
-// code codes the numbers of all sites.
+// code codes the values of all sites.
 func (a *attachments) code(c *wire.Coder, sites int) {
 	names := slices.Sorted(maps.Keys(*a))
 	wire.CodeList(c, &names, 1, func(_ int, name *string) {

@@ -26,18 +26,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// Merge reduces the tracks of all ranks of a transport to rank 0, which gets the state of the whole world; the others
-// get nil. Every rank has to call it. A nil track is that of a rank without one.
+// Merge reduces the tracks of all ranks of a transport to rank 0. Rank 0 gets the state of the whole world, the
+// others get nil. Every rank has to call it. tr is nil on a rank without a track.
 //
-// A fault in some rank's track or message leaves out that rank's subtree and is noted in the state's Problems. An error
-// means that this rank can't go on.
+// A fault in some rank's track or message leaves out that rank's subtree and is noted in the state's Problems. An
+// error means that this rank cannot continue.
 func Merge(t Transport, tr *track.Track) (*MergedBlock, error) {
 	s, _, err := MergeThenGather(t, tr, nil)
 	return s, err
 }
 
-// MergeThenGather is Merge with something to come after it; see Gathering. trouble is why
-// there is no track, if that is so for a reason.
+// MergeThenGather is Merge, followed by preparations to collect the times of calls; see SeriesGathering. trouble is
+// the reason for a missing track, if known.
 func MergeThenGather(t Transport, tr *track.Track, trouble error) (*MergedBlock, *SeriesGathering, error) {
 	g := &SeriesGathering{HasOwnTimes: tr != nil && tr.TimeLog != nil}
 	s, err := merge(t, tr, trouble, g)
@@ -97,7 +97,7 @@ func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *
 
 var errEmpty = errors.New("empty message")
 
-// receive joins a state, or what is left of it.
+// receive joins a state. If that fails, it marks the ranks of the state as lost.
 func (s *MergedBlock) receive(other *MergedBlock) (*MergedBlock, error) {
 	first, ranks := s.first, s.ranks
 	err := attempt(func() error { return s.join(other) })
@@ -106,14 +106,14 @@ func (s *MergedBlock) receive(other *MergedBlock) (*MergedBlock, error) {
 	}
 	var bug *panicked
 	if errors.As(err, &bug) {
-		// s may be anything by now.
+		// the failed join may have left s inconsistent
 		s = lost(first, ranks, err)
 	}
 	return s, s.join(lost(other.first, other.ranks, err))
 }
 
-// message is the state on its way to the parent. Whether there are times of calls is written separately, so that it can
-// be read even if the rest cannot.
+// message encodes the state for the parent. The flag for times of calls is separate, so that it can be read even if
+// the state cannot.
 func (g *SeriesGathering) message(s *MergedBlock) []byte {
 	msg := []byte{0}
 	if g.IsNeeded() {
@@ -135,12 +135,12 @@ func (g *SeriesGathering) message(s *MergedBlock) []byte {
 	return append(msg, body...)
 }
 
-// A panicked is a defect of ours that must not keep other ranks waiting.
+// A panicked is a defect of this package. It must not keep other ranks waiting.
 type panicked struct{ what any }
 
 func (p *panicked) Error() string { return fmt.Sprintf("defect: %v", p.what) }
 
-// attempt calls f and returns its error, or its panic as one.
+// attempt calls f and returns its error; it converts a panic to an error.
 func attempt(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -182,7 +182,7 @@ func MergeAll(tracks []*track.Track, ranks int) (*MergedBlock, error) {
 	return block(byRank, 0, ranks, ranks)
 }
 
-// block merges ranks, beginning with first, of a world, as Merge does at rank first.
+// block merges the ranks of a world from first on, as Merge does at rank first.
 func block(byRank map[int]*track.Track, first, ranks, world int) (*MergedBlock, error) {
 	s, err := leaf(byRank[first], first, world)
 	if err != nil {
@@ -217,7 +217,7 @@ type Transport interface {
 // used by a goroutine of its own.
 func LocalTransports(n int) []Transport {
 	boxes := make(map[[2]int]chan []byte)
-	// Only the edges of the tree are used, so that n² channels aren't needed.
+	// Only the edges of the tree are used, so that a channel for each of the n² pairs is not needed.
 	for r := 1; r < n; r++ {
 		boxes[[2]int{r, Parent(r)}] = make(chan []byte, 1)
 		boxes[[2]int{Parent(r), r}] = make(chan []byte, 1)

@@ -10,16 +10,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A message is a state on its way to the parent. It lives within one run, so
-// both sides are the same build; it is decoded defensively all the same, since
-// an error there must not take the program down.
+// A message is a state on its way to the parent. Both sides are the same build, as it exists within one run only.
+// It is nevertheless decoded defensively: an error there must not crash the program.
 //
 //	message = codec uint8, [raw size uvarint], body, compressed if codec is 1
-//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes, allocation events, handovers
+//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes,
+//
+// allocation events, handovers
 const (
 	plainMessage      = 0
 	compressedMessage = 1
-	compressFrom      = 1 << 14 // smaller messages travel faster than they compress
+	compressFrom      = 1 << 14 // bytes; compressing smaller messages takes longer than it saves
 )
 
 func (s *MergedBlock) encode() []byte {
@@ -38,7 +39,8 @@ func (s *MergedBlock) appendBody(b []byte) []byte {
 	return wire.AppendCoded(b, func(c *wire.Coder) { s.code(c, nil) })
 }
 
-// code is the body of a message. What the keys of classes say is taken from the state that those read join.
+// code codes the body of a message. When reading, it takes the shapes of classes with known keys from into, the
+// state that the message will join.
 func (s *MergedBlock) code(c *wire.Coder, into *MergedBlock) {
 	wire.CodeBounded(c, &s.first, model.MaxRanks)
 	wire.CodeBounded(c, &s.ranks, model.MaxRanks)
@@ -109,7 +111,7 @@ func (c *class) append(b []byte) []byte {
 	return wire.AppendCoded(b, func(x *wire.Coder) { c.codeFurther(x, bounds{}) })
 }
 
-// What a class read has by its shape.
+// bounds limits the numbers in a class that is read, by its shape.
 type bounds struct{ streams, terminals, sites, summaries int }
 
 func (c *class) codeFurther(x *wire.Coder, n bounds) {
@@ -121,8 +123,8 @@ func (c *class) codeFurther(x *wire.Coder, n bounds) {
 	c.codeOwn(x, n)
 }
 
-// decode reads a message. What the keys of classes say is taken from the state that it
-// joins, if that has the same ones.
+// decode reads a message. It takes the shapes of classes with known keys from into, the state that the message will
+// join.
 func decode(msg []byte, into *MergedBlock) (*MergedBlock, error) {
 	r := wire.NewReader(msg, "merge message")
 	switch codec := r.Byte(); codec {

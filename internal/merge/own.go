@@ -6,20 +6,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Courses of attached values are kept for each rank, too, besides those of the class, so that leaves have their sums on
-// each rank. Times need none: what ranks spend is kept by call site.
+// Besides a class's courses of attached values, the courses of each of its ranks are kept, so that each rank has
+// sums at its leaves. Times need no such courses: each rank's times are kept by call site.
 
-// maxOwn bounds the phases that are kept of a class's ranks; where there are more, none are.
+// maxOwn is the largest number of phases kept for a class's ranks; above it none are kept.
 const maxOwn = 1 << 20
 
-// A rankCourses is the courses of attached values of the ranks of a class, in their order; empty where they have
-// none, or too many.
+// A rankCourses is the courses of attached values of each rank of a class, in rank order. It is empty if the ranks
+// have none, or too many.
 type rankCourses struct {
 	of   [][]course
-	lost bool // too many
+	lost bool // there were too many
 }
 
-// coursewise returns those of each rank. Of a single one they are its class's.
+// coursewise returns the courses of each rank. For a class of a single rank they are the class's.
 func (c *class) coursewise() rankCourses {
 	if c.own.of != nil || c.own.lost || c.ranks.Len() != 1 {
 		return c.own
@@ -36,7 +36,7 @@ func (c *class) coursewise() rankCourses {
 	return rankCourses{of: [][]course{list}}.cloned()
 }
 
-// cloned is the same with lists of its own.
+// cloned returns a copy with its own slices.
 func (o rankCourses) cloned() rankCourses {
 	out := rankCourses{make([][]course, len(o.of)), o.lost}
 	for i, list := range o.of {
@@ -66,7 +66,7 @@ func (o rankCourses) bounded() rankCourses {
 	return o
 }
 
-// joinOwn appends the ranks of another class to those of this one, before anything else of both is joined.
+// joinOwn appends the courses of another class's ranks to those of this one. It must precede the other joins.
 func (c *class) joinOwn(o *class) {
 	a, b := c.coursewise(), o.coursewise()
 	lost := a.lost || b.lost
@@ -77,7 +77,7 @@ func (c *class) joinOwn(o *class) {
 	c.own = c.own.bounded()
 }
 
-// ofAll is a list for each rank of the class.
+// ofAll returns a list of courses for each rank of the class.
 func (o rankCourses) ofAll(c *class) [][]course {
 	if o.of == nil {
 		return make([][]course, c.ranks.Len())
@@ -85,7 +85,7 @@ func (o rankCourses) ofAll(c *class) [][]course {
 	return o.of
 }
 
-// takeOwn gives the class what the ranks of one with the same sequence of calls have, which are the same.
+// takeOwn copies the rank courses of a class that has the same ranks and the same sequence of calls.
 func (c *class) takeOwn(o *class) {
 	c.own = rankCourses{lost: o.own.lost}
 	if o.own.of == nil {
@@ -97,7 +97,7 @@ func (c *class) takeOwn(o *class) {
 	}
 }
 
-// some returns what some of the ranks have.
+// some returns the courses of the given members.
 func (o rankCourses) some(members []int) rankCourses {
 	out := rankCourses{lost: o.lost}
 	for _, m := range members {
@@ -118,7 +118,7 @@ func taken(list []course, take func(course) (course, bool)) (out []course) {
 	return out
 }
 
-// own gives the united class what its members have.
+// own sets the rank courses of the united class.
 func (u *united) own(j *class) {
 	of, some := make(map[*class][][]course), false
 	for i := range u.list {
@@ -147,7 +147,7 @@ func (u *united) own(j *class) {
 	j.own = j.own.bounded()
 }
 
-// codeOwn: of a single rank nothing, as its class's courses say it.
+// codeOwn codes nothing for a single rank, as its class's courses have it.
 //
 //	own = 0: none | 1: too many | 2, per rank courses
 const (

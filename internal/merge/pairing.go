@@ -1,15 +1,14 @@
 package merge
 
-// A pairing numbers pairs of numbers by first occurrence. A merge does that for each
-// call and each value of a block of ranks, so it is a table of its own: no pair is
-// ever taken out, and all are at once.
+// A pairing numbers pairs of numbers by first occurrence. A merge does that for each call and each value of a block
+// of ranks. For speed it is an open hash table: no pair is ever removed, except all at once.
 type pairing struct {
 	slots []slot // a power of two of them
 	used  int
-	last  slot // pairs come in rows
+	last  slot // the pair of the last lookup: equal pairs often follow each other
 }
 
-type slot struct{ a, b, num uint32 } // num is the number and 1, 0 if the slot is free
+type slot struct{ a, b, num uint32 } // num is the number plus 1; 0: the slot is free
 
 const minSlots = 1 << 8
 
@@ -39,7 +38,7 @@ func (p *pairing) number(a, b uint32) (n uint32, known bool) {
 	return s.num - 1, known
 }
 
-// find returns the slot of a pair, or the free one where it has to go.
+// find returns the slot of a pair, or the free slot for it.
 func (p *pairing) find(a, b uint32) *slot {
 	mask := len(p.slots) - 1
 	h := (uint64(a)<<32 | uint64(b)) * 0x9fb21c651e98df25

@@ -13,23 +13,24 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Phases give times of leaves: each leaf of the first thread's structure gets the mean of its calls, if that differs
-// from the terminal's and matters.
+// The phases of courses give leaves their times: each leaf of the first thread's structure gets the mean of its
+// calls, if that differs from the terminal's and matters.
 
 const (
-	maxPlaced  = 1 << 16 // symbols of a structure that is looked at
-	maxQueries = 1 << 17 // of arrivals, for one class
-	unlike     = 0.02    // means this near are the same
-	little     = 1e-3    // of all time: what is less may be in the wrong place
+	maxPlaced  = 1 << 16 // largest number of symbols of a structure that is examined
+	maxQueries = 1 << 17 // largest number of lookups of arrivals for one class
+	unlike     = 0.02    // relative difference below which means count as equal
+	little     = 1e-3    // share of all time that may be assigned to the wrong leaf
 )
 
-// placing returns what is needed to divide courses among the leaves of a thread's structure, as a member of the class
-// repeats it; nil if that structure is too large, or there are no courses.
+// placing returns the data for distributing courses to the leaves of a thread's structure, with a member's
+// repetition counts. It returns nil if that structure is too large, or there are no courses.
 func (c *class) placing(sh *classShape, stream, member int) *placing {
 	if len(c.courses) == 0 || stream >= len(sh.streams) {
 		return nil
 	}
-	// That the ranks' counts differ changes nothing but which call is in which phase.
+	// If counts differ between ranks, those of one rank serve for all: they only determine which call is in which
+	// phase.
 	g := c.repeated(sh.streams[:stream+1], member)[stream]
 	if g.SymbolCount() > maxPlaced {
 		return nil
@@ -47,8 +48,9 @@ func (c *class) placing(sh *classShape, stream, member int) *placing {
 	return p
 }
 
-// placed returns the leaves whose times are not those of their terminal, and those whose first calls took far longer than the rest. mixed are the terminals whose calls may take
-// different and not negligible times at single places that are not known.
+// placed returns the leaves whose times differ from their terminal's, and the leaves whose first calls took far
+// longer than the rest. mixed are the terminals whose calls may take considerably different times at different
+// leaves, but these times are unknown.
 func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.LeafTimes, firsts []sections.FirstTimes, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
@@ -76,12 +78,13 @@ func (c *class) placed(sh *classShape, times sections.Terminals) (list []section
 	return list, firsts, mixed
 }
 
-// uneven reports whether some calls may have taken other times than the rest, and that matters.
+// uneven reports whether some calls may have taken considerably longer or shorter than the rest, relative to all
+// time.
 func uneven(s model.Stat, total float64) bool {
 	return s.Count > 1 && float64(s.Sum) > little*total && float64(s.Max-s.Min) > unlike*s.Mean()
 }
 
-// alike yields stretches of courses that are the same by what is asked of neighbours.
+// alike yields maximal runs of adjacent courses for which same holds.
 func alike(courses []course, same func(a, b *course) bool) iter.Seq[[]course] {
 	return func(yield func([]course) bool) {
 		for at := 0; at < len(courses); {
@@ -101,7 +104,7 @@ func (x *course) sameTerminal(y *course) bool {
 	return x.name == y.name && x.stream == y.stream && x.terminal == y.terminal
 }
 
-// allTime is the sum of all calls of the class and the gaps before them.
+// allTime returns the sum of all calls of the class and the gaps before them.
 func (c *class) allTime() float64 {
 	sum := 0.0
 	for i := range c.times {
@@ -113,12 +116,12 @@ func (c *class) allTime() float64 {
 type placing struct {
 	tree       *grammar.Unfolded
 	arrivals   [][]grammar.Arrival
-	byTerminal map[int][]int // leaves
+	byTerminal map[int][]int // leaves of each terminal
 	site       []int
 	total      float64
 	ranks      float64
-	varies     bool // ranks run loops unequally often
-	some       bool // not all ranks need have the courses at hand
+	varies     bool // trip counts differ between ranks
+	some       bool // some ranks may lack the course
 	queries    int
 	first      int // number of the first leaf, over all threads
 	out        []sections.LeafTimes
@@ -129,8 +132,8 @@ type callShare struct{ calls, time float64 }
 
 func (s callShare) mean() float64 { return s.time / math.Max(s.calls, 1) }
 
-// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if a leaf has several positions.
-// several reports whether there is more than one way.
+// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if a leaf has several
+// positions. several reports whether there is more than one way.
 func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several bool) {
 	ways = make(map[int][]*grammar.Arrival)
 	several = len(leaves) > 1
@@ -151,7 +154,7 @@ func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several
 	return ways, several
 }
 
-// terminal looks at the leaves of one terminal; false if what they took is not known.
+// terminal finds the times of one terminal's leaves. It returns false if they cannot be determined.
 func (p *placing) terminal(courses []course, times model.Times) bool {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, several := p.waysTo(leaves)
@@ -163,7 +166,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		x := &courses[i]
 		list := ways[x.from]
 		if len(list) == 0 || !p.deal(x.gap, list, gaps, true) || !p.deal(x.duration, list, durations, false) {
-			return false // a call of a callback, say
+			return false // the calls do not fit, as with a call from a callback
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
@@ -175,7 +178,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		}
 		x := sections.LeafTimes{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), EntryGap: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
-		var entries []float64 // means of calls that enter at least that number of loops
+		var entries []float64 // by number of loops: mean of the calls that enter at least as many
 		others := g
 		for loops := 1; ; loops++ {
 			e := gaps[at{leaf, loops}]
@@ -200,11 +203,11 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 	return true
 }
 
-// An at is the calls at a leaf that enter at least a given number of loops.
+// An at selects the calls at a leaf that enter at least a given number of loops.
 type at struct{ leaf, loops int }
 
-// deal shares out the phases of a course to the leaves that calls of it arrive at, to those that enter loops apart if that is asked for;
-// false if these are other calls, or it takes too long.
+// deal distributes the phases of a course to the leaves that its calls arrive at. With apart it distinguishes the
+// calls that enter loops. It returns false if the course covers other calls, or if it takes too long.
 func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*callShare, apart bool) bool {
 	all := timing.SumPhases(phases)
 	counts := make([]uint64, len(ways))
@@ -227,7 +230,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 			s.time += time
 		}
 	}
-	// All ranks' calls are scale times those of the rank with the structure.
+	// scale is the ratio of all ranks' calls to those of the rank with the structure.
 	scale := float64(all.Calls) / float64(calls)
 	if of := p.ranks; !p.varies {
 		if p.some {
@@ -264,7 +267,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 	return true
 }
 
-// arrived is how often each way was taken when they were taken so often in all.
+// arrived returns how many of the first calls took each way.
 func arrived(ways []*grammar.Arrival, calls uint64) []uint64 {
 	at := func(position uint64) (n uint64) {
 		for _, w := range ways {

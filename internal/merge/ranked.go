@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// ranked is what each rank of a class spent, or the sums of the values attached to its calls, in steps of a percent:
-// lists over the ranks in order, nil for those not kept. The first are the gaps and durations of all calls, then follow
-// those of each place.
+// ranked is the times of each rank of a class, or its sums of attached values, in steps of a percent. Each list is
+// over the ranks in order, nil if it is not kept. The first lists are the gaps and durations of all calls; those of
+// each place follow.
 type ranked [][]timing.LogStep
 
 // Indices in ranked.
@@ -22,10 +22,11 @@ const (
 	firstSite    = 2
 )
 
-// maxRanked limits the steps kept for a class: with very many ranks the call sites with least time are discarded.
+// maxRanked limits the steps kept for a class: with very many ranks the call sites with the least time are
+// discarded.
 const maxRanked = 1 << 22
 
-// rankwise returns what is known of each rank. Of a single one that is what its totals are.
+// rankwise returns the times of each rank. For a class of a single rank they follow from its totals.
 func (c *class) rankwise() ranked {
 	if c.ranked != nil || c.ranks.Len() != 1 {
 		return c.ranked
@@ -36,7 +37,7 @@ func (c *class) rankwise() ranked {
 	})
 }
 
-// rankedOf is what a single rank spent at its call sites.
+// rankedOf returns the times of a single rank at its call sites.
 func rankedOf(sites int, of func(site int) (gap, duration uint64)) ranked {
 	list := make(ranked, firstSite, firstSite+2*sites)
 	steps := make([]timing.LogStep, firstSite+2*sites)
@@ -53,7 +54,7 @@ func rankedOf(sites int, of func(site int) (gap, duration uint64)) ranked {
 	return list
 }
 
-// joined returns what the ranks of two blocks spent.
+// joined returns the times of the ranks of two adjacent blocks.
 func (r ranked) joined(o ranked) ranked {
 	for i := range r {
 		if r[i] != nil && o[i] != nil {
@@ -65,7 +66,7 @@ func (r ranked) joined(o ranked) ranked {
 	return r
 }
 
-// bounded discards call sites beyond the limit.
+// bounded discards the call sites with the least time if there are more than the limit.
 func (r ranked) bounded(sum func(site, kind int) uint64) {
 	kept := 0
 	for _, list := range r {
@@ -93,7 +94,7 @@ func (r ranked) bounded(sum func(site, kind int) uint64) {
 	}
 }
 
-// of returns what some of the ranks spent.
+// of returns the times of the given members.
 func (r ranked) of(members []int) ranked {
 	out := make(ranked, len(r))
 	for i, steps := range r {
@@ -108,7 +109,7 @@ func (r ranked) of(members []int) ranked {
 	return out
 }
 
-// code is what each rank spent, in messages. It returns what is written or read.
+// code codes the times of each rank in messages. It returns what it wrote or read.
 //
 //	ranked = per list: 1 if it is kept, per rank the difference to the rank before varint
 func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
@@ -141,7 +142,7 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 	return r
 }
 
-// columns is what a file has of the ranks.
+// columns returns the times of the ranks as a file has them.
 func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	out := timing.TotalColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
@@ -158,13 +159,13 @@ func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	return out
 }
 
-// joinRanked appends the ranks of another class to those of this one, before anything else of both is joined.
+// joinRanked appends the times of another class's ranks to those of this one. It must precede the other joins.
 func (c *class) joinRanked(o *class) {
 	c.ranked = c.rankwise().joined(o.rankwise())
 	c.valued = c.joinedValues(o)
 }
 
-// boundRanked discards call sites beyond the limit.
+// boundRanked discards the call sites with the least time if there are more than the limit.
 func (c *class) boundRanked() {
 	c.ranked.bounded(func(site, kind int) uint64 {
 		if t := &c.totals[site]; kind == 0 {
@@ -181,7 +182,7 @@ func (c *class) boundRanked() {
 	}
 }
 
-// dealRanked gives each part of a class what its members spent.
+// dealRanked gives each part of a class the times of its members.
 func (c *class) dealRanked(list []*class, parts []subclass) {
 	all, values, own := c.rankwise(), c.valuewise(), c.coursewise()
 	for k, d := range list {
@@ -196,7 +197,7 @@ func (c *class) dealRanked(list []*class, parts []subclass) {
 	}
 }
 
-// ranked gives the united class what its members spent.
+// ranked sets the times of the united class's members.
 func (u *united) ranked(j *class) {
 	known := make(map[*class]ranked)
 	values := make(map[*class]map[string]ranked)
@@ -225,7 +226,7 @@ func (u *united) ranked(j *class) {
 	j.boundRanked()
 }
 
-// gathered puts together what the members of the united class spent.
+// gathered collects a kind of times of the united class's members.
 func (u *united) gathered(from func(*class) ranked) ranked {
 	of := make([]ranked, len(u.list))
 	for i := range u.list {
@@ -244,8 +245,8 @@ func (u *united) gathered(from func(*class) ranked) ranked {
 	return out
 }
 
-// valuewise is rankwise of the sums of attached values, by name: what is below zero in place
-// of gaps, and what is above in place of durations.
+// valuewise is rankwise for the sums of attached values, by name. The absolute negative sum takes the place of
+// gaps, the positive sum that of durations.
 func (c *class) valuewise() map[string]ranked {
 	if c.valued != nil || c.ranks.Len() != 1 || len(c.attached) == 0 {
 		return c.valued
@@ -257,7 +258,7 @@ func (c *class) valuewise() map[string]ranked {
 	return m
 }
 
-// parts is what a sum has below and above zero.
+// parts splits a sum into its absolute value if negative, and its value if positive.
 func parts(sum int64) (below, above uint64) {
 	if sum < 0 {
 		return -uint64(sum), 0
@@ -265,7 +266,7 @@ func parts(sum int64) (below, above uint64) {
 	return 0, uint64(sum)
 }
 
-// noValues is the sums of ranks without attached values.
+// noValues returns the zero sums of ranks without attached values.
 func noValues(sites, ranks int) ranked {
 	r := make(ranked, firstSite+2*sites)
 	for i := range r {
@@ -295,7 +296,7 @@ func (c *class) joinedValues(o *class) map[string]ranked {
 	return out
 }
 
-// codeRanked: of a single rank nothing, as its totals say it.
+// codeRanked codes nothing for a single rank, as its totals have it.
 //
 //	class = ranked, per name of attached values, in rising order: ranked
 func (c *class) codeRanked(x *wire.Coder) {
@@ -318,7 +319,7 @@ func (c *class) codeRanked(x *wire.Coder) {
 	}
 }
 
-// rankColumns fills in what a file has of the ranks; a single one's times are its class's.
+// rankColumns sets the ranks' times as a file has them. A single rank's times are those of its class.
 func (c *class) rankColumns(out *sections.Class, sh *classShape) {
 	if c.ranks.Len() == 1 || c.ranked == nil {
 		return

@@ -8,22 +8,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 )
 
-// Ranks may make the same calls in the same order and still have different
-// grammars: where the size of a message depends on place and step, calls that
-// are equal on one rank differ on another. Such classes are refined: two calls
-// of the common sequence become one terminal only if they are equal on every
-// rank. What was a difference in structure so becomes one in values, which
-// columns hold well; terminals that are equal on some ranks only are the price.
+// Ranks may make the same calls in the same order and still have different grammars. If the size of a message
+// depends on place and iteration, calls that are equal on one rank differ on another. Such classes are refined: two
+// calls of the common sequence become one terminal only if they are equal on every rank. So a difference in
+// structure becomes one in values, which columns represent well. The price is more terminals: some are equal on
+// some ranks.
 const (
-	// minFragments is from how many classes on it is worth looking, in blocks
-	// of 16, 64, 256, … ranks.
+	// minFragments is from how many classes on a block of 16, 64, 256, … ranks is worth refining.
 	minFragments = 8
 	minLevel     = 4
 	everyLevel   = 2
-	// sample is how many classes at most decide whether refining makes a file
-	// smaller.
+	// sample is the largest number of classes by which it is decided whether refining makes a file smaller.
 	sample = 128
-	// maxExpanded bounds the calls that are looked at one by one.
+	// maxExpanded limits how many calls are expanded.
 	maxExpanded = 1 << 26
 )
 
@@ -96,7 +93,7 @@ func (s *MergedBlock) refine() {
 	}
 }
 
-// mayRefine reports whether there is any chance, without a look at the calls.
+// mayRefine reports whether refining has any chance, without expanding calls.
 func (s *MergedBlock) mayRefine() bool {
 	for _, c := range s.classes {
 		if c.split {
@@ -106,17 +103,18 @@ func (s *MergedBlock) mayRefine() bool {
 	return len(s.classes) >= minFragments && s.tries()
 }
 
-// tries reports whether the block is one in which to try.
+// tries reports whether the block has a size at which refining is tried.
 func (s *MergedBlock) tries() bool {
 	level := bits.TrailingZeros(uint(s.ranks))
 	return s.ranks == 1<<level && level >= minLevel && level%everyLevel == 0
 }
 
-// asOne reports whether classes take less room as one, or hardly more: a few ranks show less of a pattern than all.
-// Without a pattern, one class takes twice the room from the start. It returns the united class.
+// asOne reports whether classes take less room as one, or only slightly more, and returns the united class.
+// Slightly more is accepted, as few ranks show less of a pattern than all. Without a pattern, one class takes twice
+// the room from the start.
 //
-// Only fitting forms to the columns of all shows how long the file gets. It takes ten times
-// the time of the rest of refining, so it is left for what a look at the bytes leaves open.
+// The file's exact size requires fitting forms to the columns of all classes. That takes ten times the time of the
+// rest of refining, so it is done only if the sizes without forms are not conclusive.
 func (s *MergedBlock) asOne(list []*class) (*united, bool) {
 	u := unite(list)
 	if u == nil {
@@ -129,9 +127,10 @@ func (s *MergedBlock) asOne(list []*class) (*united, bool) {
 	return u, 5*s.fileSize(ranks, u.class) <= 6*s.fileSize(ranks, list...)
 }
 
-// clearlyWorth reports whether classes are so little longer as one, all columns written
-// out, that forms of these will make up for it. Where they have any, as SP's sizes, one class of 16
-// ranks has up to twice as many bytes as all classes; where the order is random, five times as many.
+// clearlyWorth reports whether one class is at most slightly longer than the classes it unites, with all columns
+// written out. Then forms of the columns will make it shorter. If columns have forms, as with the sizes of SP, one
+// class of 16 ranks has up to twice as many bytes as all classes. If the order is random, it has five times as
+// many.
 func clearlyWorth(one *class, list []*class) bool {
 	many := 0
 	for _, c := range list {
@@ -140,10 +139,10 @@ func clearlyWorth(one *class, list []*class) bool {
 	return one.rawSize() <= bearable*many
 }
 
-// bearable is how many times as many bytes there may be.
+// bearable is the largest accepted ratio of bytes.
 const bearable = 3
 
-// rawSize is how many bytes grammars, terminals and columns that vary take as they are.
+// rawSize is how many bytes grammars, terminals and varying columns take uncompressed.
 func (c *class) rawSize() int {
 	sh := c.shape()
 	n := sh.terminals()
@@ -167,8 +166,8 @@ func (c *class) rawSize() int {
 	return n
 }
 
-// fileSize is what the classes take in a file of their own; their messages
-// would say little about that.
+// fileSize is how many bytes the classes take in a file of their own. The size of their messages would be a poor
+// estimate.
 func (s *MergedBlock) fileSize(ranks int, list ...*class) int {
 	c := sections.Content{Ranks: ranks, Sites: s.sites, CallerSites: s.outer}
 	c.Processes.AppendNone(ranks)

@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// sequence returns a hash of the calls of the class's ranks in order, values
-// left out; 0 if refining is no matter for it.
+// sequence returns a hash of the calls of the class's ranks in order, without values; 0 if refining does not apply
+// to the class.
 func (c *class) sequence() uint64 {
 	if c.hashed {
 		return c.calls
@@ -37,10 +37,10 @@ type subclass struct {
 	members []int
 }
 
-// maxParts bounds the parts that a class is taken apart into.
+// maxParts is the largest number of parts of a class.
 const maxParts = 4096
 
-// parts takes a class apart; nil if there are too many.
+// parts divides a class by repetition counts; nil if there are too many parts.
 func (c *class) parts() []subclass {
 	var vals [][]int64
 	for i := range c.counts {
@@ -69,7 +69,7 @@ func (c *class) parts() []subclass {
 	return parts
 }
 
-// even reports whether all members repeat everything equally often.
+// even reports whether all members have equal repetition counts.
 func (c *class) even() bool {
 	for i := range c.counts {
 		if _, ok := c.counts[i].Uniform(); !ok {
@@ -79,12 +79,11 @@ func (c *class) even() bool {
 	return true
 }
 
-// repeated returns the streams as the part's members repeat them. It is not kept: a
-// class may have as many parts as ranks.
+// repeated returns the streams with the part's repetition counts. It is not cached: a class may have as many parts
+// as ranks.
 func (p *subclass) repeated() []*grammar.Grammar { return p.class.repeated(p.streams, p.members[0]) }
 
-// sequence returns a hash of the calls of the members, never 0 but if there are too
-// many to be looked at.
+// sequence returns a hash of the calls of the members; 0 only if there are too many calls to expand.
 func (p *subclass) sequence() uint64 {
 	h := uint64(1)
 	for _, g := range p.repeated() {
@@ -96,7 +95,7 @@ func (p *subclass) sequence() uint64 {
 	return h
 }
 
-// repeated returns streams as a member repeats them; those of lanes follow those of the class.
+// repeated returns streams with a member's repetition counts; lanes follow the streams of the class.
 func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Grammar {
 	list := make([]*grammar.Grammar, len(streams))
 	n := 0
@@ -114,8 +113,8 @@ func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Gram
 	return list
 }
 
-// repeatedAlike returns the streams and the orders of the lanes as all members of a class
-// that is even repeat them; false if they don't fit each other.
+// repeatedAlike returns the streams and the lanes' sequences of steps of an even class, with its repetition counts;
+// false if streams and lanes don't fit each other.
 func (c *class) repeatedAlike() (streams, orders []*grammar.Grammar, ok bool) {
 	sh := c.shape()
 	all := slices.Clone(sh.streams)
@@ -130,8 +129,7 @@ func (c *class) repeatedAlike() (streams, orders []*grammar.Grammar, ok bool) {
 	return streams, orders, true
 }
 
-// hashOf evaluates a polynomial over the sequence of a grammar, modulo 2^61-1,
-// without expanding it.
+// hashOf evaluates a polynomial over the sequence of a grammar, modulo 2^61-1, without expanding it.
 func hashOf(g *grammar.Grammar, of *skeletons) uint64 {
 	type value struct{ sum, power uint64 }
 	const base = 0x0f3c9a7d5be1482b

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// WriteCallTimes writes the times of every call of a track, and what was attached to it, for sections.Series. It
-// returns how many bytes it wrote; nothing if the track has no such times.
+// WriteCallTimes writes the times of every call of a track, and the values attached to it, for sections.Series. It
+// returns how many bytes it wrote; 0 if the track has no such times.
 func WriteCallTimes(tr *track.Track, to io.Writer) (int64, error) {
 	if tr == nil || tr.TimeLog == nil {
 		return 0, nil
@@ -64,15 +64,15 @@ func WriteCallTimes(tr *track.Track, to io.Writer) (int64, error) {
 	return n, buffer.Flush()
 }
 
-// A SeriesGathering is what is left to do after a merge: bringing the times of calls, which
-// are too large for states, into the trace. It knows which ranks have some; see package deliver.
+// A SeriesGathering is the work that remains after a merge: moving the times of calls, which are too large for
+// states, into the trace. It records which ranks have such times; see package deliver.
 type SeriesGathering struct {
 	HasOwnTimes bool
-	Children    []ChildBlock // that have some in their blocks
+	Children    []ChildBlock // children with such times in their blocks
 }
 
-// A ChildBlock is a block of ranks that a message comes from, that of the first of them.
+// A ChildBlock is the block of ranks that a message covers. From is its first rank, which sends the message.
 type ChildBlock struct{ FirstRank, RankCount int }
 
-// IsNeeded reports whether the rank has anything to do with it.
+// IsNeeded reports whether the rank takes part in gathering.
 func (g *SeriesGathering) IsNeeded() bool { return g.HasOwnTimes || len(g.Children) > 0 }

@@ -15,26 +15,26 @@ import (
 // numbers of repetitions, and skeletons of signatures. Its encoding is the key
 // of the class.
 type classShape struct {
-	streams []*grammar.Grammar // repeated symbols have the count placeholder
+	streams []*grammar.Grammar // repeated symbols have the count placeholder instead of their own
 	repeats int                // number of repeated symbols
 	skeletons
 	valueLayout
 	lanes []laneShape
-	// Summaries of times are numbered by the first terminal that they are of.
+	// Summaries of times are numbered in the order of their first terminals.
 	summary   []int32 // per terminal
 	summaries int
-	steps     int // columns of the lanes' steps
+	steps     int // number of columns of the lanes' steps
 }
 
-// A laneShape is a lane without what its steps add.
+// A laneShape is a lane without the values of its steps.
 type laneShape struct {
 	terminal int
 	values   []int
-	steps    *grammar.Grammar // repeated symbols have the count placeholder
-	kinds    int              // of steps
+	steps    *grammar.Grammar // sequence of steps; repeated symbols have the count placeholder
+	kinds    int              // number of distinct steps
 }
 
-// finish fills in what follows from the skeletons.
+// finish computes the fields that follow from the skeletons.
 func (s *classShape) finish() {
 	s.valueLayout = layoutOf(&s.skeletons)
 	s.summary, s.summaries = summariesOf(&s.skeletons)
@@ -49,7 +49,7 @@ func (s *classShape) namesFiles() bool {
 	})
 }
 
-// inner returns each stack's innermost site, for a track with the shape's calls.
+// inner maps the site of each stack to its innermost site, for a track with the shape's calls.
 func (s *classShape) inner() map[uint64]uint64 {
 	var m map[uint64]uint64
 	for _, k := range s.kinds {
@@ -63,12 +63,11 @@ func (s *classShape) inner() map[uint64]uint64 {
 	return m
 }
 
-// placeholder replaces any count above 1.
+// placeholder replaces all counts above 1.
 const placeholder = 2
 
-// key encodes the shape of a track and returns it with the counts left out, in
-// order of streams, rules and symbols, and with the shape. Ranks whose loops are the same but run
-// unequally often so have the same key.
+// key encodes the shape of a track. It returns it with the shape and the repetition counts, in order of streams,
+// rules and symbols. Ranks that differ in their repetition counts only so have the same key.
 //
 //	streams, grammars…, skeletons of the terminals, lanes
 //	lanes = count, (terminal, values, value…, kinds of steps: uvarints, grammar)…
@@ -106,7 +105,7 @@ func key(tr *track.Track) (string, *classShape, []int64) {
 	return string(b), sh, counts
 }
 
-// append writes the key of a shape.
+// append appends the key of a shape to b.
 func (s *classShape) append(b []byte) []byte {
 	b = s.skeletons.append(wire.AppendCoded(b, func(c *wire.Coder) { grammar.CodeCountedGrammars(c, &s.streams) }))
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
@@ -133,7 +132,7 @@ func (s *classShape) decodeLane(r *wire.Reader) laneShape {
 		l.values = append(l.values, r.Int(1<<30))
 	}
 	l.kinds = r.Int(1 << 30)
-	if l.steps = grammar.ReadGrammar(r); r.Err() == nil && l.kinds > len(l.steps.Terminals()) { // each occurs
+	if l.steps = grammar.ReadGrammar(r); r.Err() == nil && l.kinds > len(l.steps.Terminals()) { // each step occurs
 		r.Fail("lane of %d kinds of steps, %d occur", l.kinds, len(l.steps.Terminals()))
 	}
 	return l
@@ -142,7 +141,7 @@ func (s *classShape) decodeLane(r *wire.Reader) laneShape {
 // A valueIndex identifies a value: its terminal, and its index there.
 type valueIndex struct{ terminal, value int }
 
-// places returns the values in the order of layout.
+// places returns the values in the order of the layout.
 func (s *classShape) places() []valueIndex {
 	list := make([]valueIndex, s.width)
 	for n := range s.of {
@@ -153,7 +152,7 @@ func (s *classShape) places() []valueIndex {
 	return list
 }
 
-// setShape gives a class whose members are even the shape of a track.
+// setShape sets the shape of an even class to that of a track.
 func (c *class) setShape(tr *track.Track) {
 	var counts []int64
 	c.key, c.decoded, counts = key(tr)
@@ -162,7 +161,7 @@ func (c *class) setShape(tr *track.Track) {
 	}
 }
 
-// shape returns what the class's key says.
+// shape returns the class's shape, decoded from its key.
 func (c *class) shape() *classShape {
 	sh, err := c.parse()
 	if err != nil {
@@ -182,7 +181,7 @@ func (c *class) parse() (*classShape, error) {
 	return c.decoded, nil
 }
 
-// shapeOf returns what a key says, from the class that has it if there is one.
+// shapeOf returns the shape of a key, from the class with this key if there is one.
 func (s *MergedBlock) shapeOf(key string) (*classShape, error) {
 	if c := s.index[key]; c != nil {
 		return c.shape(), nil
@@ -225,17 +224,17 @@ func decodeKey(key string) (*classShape, error) {
 type skeleton struct {
 	call  uint16
 	site  uint64
-	inner uint64 // the site without its stack
+	inner uint64 // the site without its callers
 	width int
 }
 
-// skeletons are those of a class's terminals, each distinct one once.
+// skeletons are the distinct skeletons of a class's terminals.
 type skeletons struct {
 	kinds []skeleton // by first occurrence
 	first []int      // by kind: the first terminal of it
 	of    []uint32   // by terminal: its kind
 	width int        // number of values of all terminals
-	site  []int      // by kind: the first terminal that differs in the stack at most, see findSites
+	site  []int      // by kind: the first terminal that has the same skeleton except for the stack, see findSites
 
 	order succession
 	known map[skeleton]int
@@ -248,11 +247,11 @@ func (s *skeletons) skeleton(terminal int) *skeleton { return &s.kinds[s.of[term
 // like returns the first terminal with the same skeleton.
 func (s *skeletons) like(terminal int) int { return s.first[s.of[terminal]] }
 
-// place returns the first terminal with the same skeleton but for the stack: what ranks spent at a place is known of all
-// calls from there together.
+// place returns the first terminal with the same skeleton except for the stack. Times of ranks are kept by place,
+// not by stack.
 func (s *skeletons) place(terminal int) int { return s.site[s.of[terminal]] }
 
-// findSites finds out the places of all.
+// findSites computes the places of all skeletons.
 func (s *skeletons) findSites() {
 	s.site = make([]int, len(s.kinds))
 	first := make(map[skeleton]int)
@@ -303,21 +302,23 @@ func skeletonsOf(tr *track.Track) skeletons {
 	return s
 }
 
-// Calls that differ in values only mostly come in the same order again and again. The skeletons of a class's terminals
-// are therefore predicted: each is expected to be the one that last followed its predecessor. Written are the number of
-// correct predictions, and the skeletons after wrong ones. The key of a rank with thousands of distinct calls from some
-// dozen places so takes a few hundred bytes besides its grammar.
+// Skeletons are coded by prediction, since calls that differ in values only mostly come in the same order again and
+// again. Each is predicted to be the one that last followed its predecessor. The key has the number of correct
+// predictions, and the skeletons after wrong ones. So the key of a rank with thousands of distinct calls from a few
+// dozen places takes a few hundred bytes besides its grammar.
 //
 //	skeletons = (2 × as foretold uvarint, unless those were the last: number of one before uvarint
-//	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint, if there is one: site without it uint64)…
+//	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint, if
 //
-// How many there are is known from the grammars.
+// there is one: site without it uint64)…
+//
+// Their number is known from the grammars.
 type succession struct {
-	next []int // by kind: which one followed it last, -1 if none did
+	next []int // by kind: the kind that followed it last, -1 if none did
 	last int
 }
 
-// came notes that the next terminal has a skeleton.
+// came notes the skeleton of the next terminal.
 func (f *succession) came(n int) {
 	if len(f.next) > 0 {
 		f.next[f.last] = n

@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A MergedBlock is what is known of a contiguous block of ranks.
+// A MergedBlock is the merged tracks of a contiguous block of ranks.
 type MergedBlock struct {
 	first, ranks int
 	classes      []*class
@@ -26,9 +26,9 @@ type MergedBlock struct {
 	processes    sections.Processes
 	allocs       allocSets
 	handovers    allocSets
-	keepsLanes   bool // times of single calls are coded by the lanes as they were recorded
+	keepsLanes   bool // the times of single calls refer to the recorded lanes, so these must stay
 
-	// Problems lists what could not be kept, and of which ranks.
+	// Problems lists what is missing, and for which ranks.
 	Problems []Problem
 }
 
@@ -40,29 +40,29 @@ type Problem struct {
 
 // A class is ranks with equal grammars and skeletons.
 type class struct {
-	key      string // of the shape, compared as a whole
+	key      string // encoded shape; classes are compared by all of it
 	ranks    column.Column
-	counts   []column.Column // of repeated symbols, those of lanes last
+	counts   []column.Column // counts of repeated symbols, those of lanes last
 	values   values
-	steps    []column.Column // of lanes, by lane, by step, by value
+	steps    []column.Column // values of lanes' steps: by lane, step and value
 	times    []summary
 	totals   totals
-	ranked   ranked            // nil of a single rank, see rankwise
+	ranked   ranked            // nil for a single rank, see rankwise
 	valued   map[string]ranked // by name of attached values, see valuewise
 	attached attachments
 	hists    []histogram
 	courses  []course
-	own      rankCourses // of attached values, empty for a single rank, see coursewise
-	split    bool        // refined: terminals may be equal on some ranks
+	own      rankCourses // courses of attached values; empty for a single rank, see coursewise
+	split    bool        // refined: some terminals may be equal on some ranks
 
-	decoded *classShape // of the key, nil if not needed so far
+	decoded *classShape // decoded key, nil before the first use
 
-	plain  []*class // without lanes, while refining
-	hashed bool     // whether calls is known
+	plain  []*class // the class without lanes, cached while refining
+	hashed bool     // calls is computed
 	calls  uint64   // see sequence
 }
 
-// lost is the state of ranks whose tracks can't be had.
+// lost returns the state of a block of ranks whose tracks are unavailable.
 func lost(first, ranks int, err error) *MergedBlock {
 	s := &MergedBlock{first: first, ranks: ranks, Problems: []Problem{{first, ranks, err.Error()}}}
 	s.processes.AppendNone(ranks)
@@ -71,7 +71,7 @@ func lost(first, ranks int, err error) *MergedBlock {
 
 var errTimes = errors.New("signatures and times differ in number")
 
-// leaf is the state of one rank of a world.
+// leaf returns the state of one rank of a world.
 func leaf(tr *track.Track, rank, world int) (*MergedBlock, error) {
 	if tr == nil {
 		s := &MergedBlock{first: rank, ranks: 1}
@@ -164,7 +164,7 @@ func (s *MergedBlock) add(c *class) {
 	s.classes = append(s.classes, c)
 }
 
-// join adds a state of the ranks that directly follow those of s. s is unchanged if that fails.
+// join appends the state of the ranks that directly follow those of s. If it fails, s is unchanged.
 func (s *MergedBlock) join(o *MergedBlock) error {
 	if o.first != s.first+s.ranks {
 		return fmt.Errorf("ranks from %d can't follow rank %d", o.first, s.first+s.ranks-1)
@@ -230,8 +230,8 @@ func (s *MergedBlock) join(o *MergedBlock) error {
 	return nil
 }
 
-// sameSite compares sites. The same file may have another path on another
-// node, so paths only need to end alike; the first one found stays.
+// sameSite compares sites. The same file may have different paths on different nodes, so it suffices that the paths
+// end alike. The path found first is kept.
 func sameSite(a, b model.Site) bool {
 	return a.BuildID == b.BuildID && a.Offset == b.Offset && base(a.Module) == base(b.Module)
 }
@@ -261,8 +261,8 @@ func (s *MergedBlock) Ranks() int { return s.ranks }
 // Classes returns the number of classes.
 func (s *MergedBlock) Classes() int { return len(s.classes) }
 
-// Content returns the state as the content of a trace. meta describes the run; problems are added to it. It has those
-// lanes that make it shortest.
+// Content returns the state as the content of a trace, with or without lanes, whichever is shorter. meta describes
+// the run; Content adds the problems to it.
 func (s *MergedBlock) Content(meta map[string]string) (*sections.Content, error) {
 	c, err := s.contentOf(s.shortest())
 	if err != nil {
@@ -280,7 +280,7 @@ func (s *MergedBlock) Content(meta map[string]string) (*sections.Content, error)
 	return c, nil
 }
 
-// contentOf is what a trace holds of the state with these classes.
+// contentOf returns the content of a trace with these classes.
 func (s *MergedBlock) contentOf(list []*class) (*sections.Content, error) {
 	c := &sections.Content{
 		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, CallerSites: s.outer, Processes: s.processes, Allocs: s.allocs.inFile(), Handovers: s.handovers.inFile(),
@@ -309,15 +309,14 @@ func (c *class) inFile() (sections.Class, error) {
 	return out, nil
 }
 
-// fileTerminals are those of a class as a file has them, made when they are asked for.
+// fileTerminals are a class's terminals in the form of a file, converted on demand.
 type fileTerminals struct {
 	c  *class
 	sh *classShape
-	// The first terminal of each summary has its times, the first one of each place
-	// its totals.
-	pools []int32      // by number of the summary: the first terminal of it
-	sites map[int]int  // by first terminal of a place: number of its totals
-	room  []column.Run // of the terminal asked for last
+	// A summary's times are stored with its first terminal, a place's totals with the first terminal of the place.
+	pools []int32      // by summary: its first terminal
+	sites map[int]int  // by the first terminal of a place: index of the place's totals
+	room  []column.Run // memory for the runs of the terminal that was converted last
 }
 
 func (c *class) terminals(sh *classShape) *fileTerminals {
@@ -342,7 +341,7 @@ func (t *fileTerminals) Describe(n int, to *sections.Terminal) {
 	*to = sections.Terminal{Call: k.call, Site: k.site, Values: t.c.values.of(to.Values[:0], &t.room, &t.sh.valueLayout, n, k.width)}
 }
 
-// Times returns those of a terminal. A class that is not finished has none.
+// Times returns the times of a terminal; none before the class is finished.
 func (t *fileTerminals) Times(n int) (times model.Times) {
 	if p := t.sh.summary[n]; int(t.pools[p]) == n && int(p) < len(t.c.times) {
 		times.Duration, times.Gap = t.c.times[p].duration, t.c.times[p].gap

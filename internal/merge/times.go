@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A summary is what is known of the times of a terminal, or of many together that
-// differ in values only: a file has one for these, so nothing is lost, and a rank with
-// thousands of distinct calls has a few dozen.
+// A summary is the times of a terminal, or of many terminals together that differ in values only. A file stores one
+// summary for such terminals anyway, so nothing is lost. A rank with thousands of distinct calls then has a few
+// dozen summaries.
 type summary struct{ duration, gap model.Stat }
 
 func (s *summary) merge(o *summary) {
@@ -19,14 +19,14 @@ func (s *summary) merge(o *summary) {
 	s.gap.Merge(o.gap)
 }
 
-// part is the share of num in den calls; left loses it.
+// part returns num/den of the summary and subtracts it from left.
 func (s *summary) part(num, den uint64, left *summary) summary {
 	p := summary{s.duration.Fraction(num, den), s.gap.Fraction(num, den)}
 	left.duration, left.gap = left.duration.WithoutPart(p.duration), left.gap.WithoutPart(p.gap)
 	return p
 }
 
-// summariesOf numbers the summaries of terminals.
+// summariesOf returns each terminal's summary and the number of summaries.
 func summariesOf(s *skeletons) (of []int32, n int) {
 	members := make([]int, len(s.kinds))
 	for _, k := range s.of {
@@ -58,7 +58,7 @@ func (s *classShape) pools() []int {
 	return of
 }
 
-// byTerminal gives the first terminal of each summary its times, the others none.
+// byTerminal returns the times by terminal: the first terminal of each summary has them, the others have none.
 func (c *class) byTerminal() []summary {
 	list := make([]summary, len(c.shape().summary))
 	next := int32(0)
@@ -71,7 +71,7 @@ func (c *class) byTerminal() []summary {
 	return list
 }
 
-// setTimes takes over the times of each terminal.
+// setTimes sets the summaries from the times of each terminal.
 func (c *class) setTimes(list []summary) {
 	sh := c.shape()
 	c.times = make([]summary, sh.summaries)
@@ -80,10 +80,9 @@ func (c *class) setTimes(list []summary) {
 	}
 }
 
-// unpool shares out what a message put together, once a class is written with other
-// terminals: as many of a skeleton as share a summary may have become so few that each
-// has its own. like is the skeleton in c of each new terminal, calls is how often all
-// members call it.
+// unpool distributes pooled times to new terminals, when a class is rewritten with other terminals. A skeleton with
+// many terminals shares one summary, but may then have so few that each has its own. like is the skeleton in c of
+// each new terminal, calls is how often all members make its calls.
 func (c *class) unpool(times []summary, like []int, calls []uint64) {
 	before, now := make(map[int]int), make(map[int][]int)
 	sh := c.shape()
@@ -114,9 +113,8 @@ func (c *class) unpool(times []summary, like []int, calls []uint64) {
 	}
 }
 
-// totals are what the ranks of a class spent on the calls of each place, and
-// between them, in the order in which the terminals first have the places. Unlike
-// terminals, places stay what they are when classes are refined.
+// totals is the time of a class's ranks in the calls of each place and in the gaps before them. Places are in the
+// order of their first terminals. Unlike terminals they do not change when classes are refined.
 type totals []struct{ duration, gap model.Spread }
 
 func (t totals) merge(o totals) {
@@ -145,7 +143,7 @@ func (s *skeletons) numbers(firstOf func(terminal int) int) (of []int, n int) {
 	return of, n
 }
 
-// leafTimes takes over what a single rank's track says, and returns how long all calls took.
+// leafTimes takes over the times of a single rank's track, and returns the sum of all durations.
 func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 	of, n := c.shape().sites()
 	sh := c.shape()
@@ -181,7 +179,7 @@ func (c *class) codeTimes(x *wire.Coder, n bounds) {
 	}
 }
 
-// codeStat is a summary as little more than what its extremes leave open:
+// codeStat codes a summary. Sum and squares are coded relative to the least values that the extremes allow:
 //
 //	stat = count uvarint, min uvarint, max-min uvarint, sum-least uvarint,
 //	       squares-least (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
@@ -231,7 +229,7 @@ func squareOver(v, n uint64) model.Uint128 {
 	return model.Uint128{Hi: q, Lo: lo}
 }
 
-// A spread has the form of a summary whose samples are totals of ranks.
+// codeSpread codes a spread as a summary whose samples are the ranks' totals.
 func codeSpread(c *wire.Coder, s *model.Spread) {
 	x := model.Stat{
 		Count: uint64(s.Ranks), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,

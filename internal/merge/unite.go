@@ -11,9 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// unite returns one class in place of several with the same sequence of calls, or nil if there is too much to go
-// through or the sequences differ after all. Until finish, which takes most of the time, it lacks what was measured:
-// the rest suffices to estimate its size.
+// unite returns one class in place of several with the same sequence of calls. It returns nil if there are too many
+// calls, or if the sequences differ although their hashes are equal. The class lacks times and values until finish,
+// which takes most of the time: its size can be estimated without them.
 func unite(list []*class) *united {
 	u := &united{}
 	for _, c := range list {
@@ -48,18 +48,18 @@ func unite(list []*class) *united {
 	return u
 }
 
-// finish adds what was measured.
+// finish adds times, histograms and attached values.
 func (u *united) finish() *class {
 	u.times(u.class)
 	return u.class
 }
 
-// united is what unite goes by.
+// united is the state of unite.
 type united struct {
-	class   *class // what they become
+	class   *class // the united class
 	list    []subclass
 	streams []*grammar.Builder
-	from    [][]uint32 // per part, per terminal of the united class: that of the part
+	from    [][]uint32 // by part and united terminal: the part's terminal
 	calls   []uint64   // how often each terminal occurs
 	members []member
 	inOrder bool
@@ -70,17 +70,18 @@ type member struct {
 	part, at int
 }
 
-// walk goes through the sequences of all parts in turn, and separates places at which a part calls different terminals.
+// walk goes through the sequences of all parts in parallel, and separates positions where some part calls different
+// terminals.
 func (u *united) walk() bool {
-	at, ends := u.expand(0, nil) // by place: terminal as separated so far
+	at, ends := u.expand(0, nil) // by position: the united terminal so far
 	if at == nil {
 		return false
 	}
-	kinds := make([]skeleton, 0, u.list[0].terminals()) // of the terminals as separated so far
+	kinds := make([]skeleton, 0, u.list[0].terminals()) // by united terminal so far
 	for t := range u.list[0].of {
 		kinds = append(kinds, *u.list[0].skeleton(t))
 	}
-	// How these came about: by part, by terminal, from which one before and which of the part.
+	// How united terminals arise: by part and new terminal, the terminal before this part, and the part's terminal.
 	before, from := make([][]uint32, len(u.list)), make([][]uint32, len(u.list))
 	var seq []uint32
 	var pairs pairing
@@ -136,8 +137,8 @@ func (u *united) walk() bool {
 	return true
 }
 
-// expand appends the terminals that a part calls, all streams in a row, and returns where each of these ends; nil if
-// there are too many.
+// expand appends the terminals that a part calls, its streams one after the other, and returns the end of each
+// stream; nil if there are too many.
 func (u *united) expand(part int, seq []uint32) ([]uint32, []uint64) {
 	streams := u.list[part].repeated()
 	sum := uint64(0)
@@ -149,7 +150,7 @@ func (u *united) expand(part int, seq []uint32) ([]uint32, []uint64) {
 		ends = append(ends, sum)
 	}
 	seq = slices.Grow(seq, int(sum))
-	if seq == nil { // of no calls
+	if seq == nil { // nil means failure, so it must not be nil for a part without calls
 		seq = []uint32{}
 	}
 	for _, g := range streams {
@@ -182,7 +183,7 @@ func (u *united) ranks(j *class) {
 // values returns the values of the united terminals for all members.
 func (u *united) values(sh *classShape) values {
 	places := sh.places()
-	v := values{nums: newNumberRow(sh.width)} // by place: column as separated so far
+	v := values{nums: newNumberRow(sh.width)} // by position in the layout: the column so far
 	v.nums.change(func(int, uint32) uint32 { return 0 })
 	var pairs pairing
 	for k := range u.list {
@@ -194,7 +195,7 @@ func (u *united) values(sh *classShape) values {
 			return n
 		})
 	}
-	cols := make([]uint32, len(u.list)) // of each part
+	cols := make([]uint32, len(u.list)) // by part: its column
 	for at, p := range places {
 		if int(v.nums.at(at)) < len(v.cols) {
 			continue
@@ -208,7 +209,7 @@ func (u *united) values(sh *classShape) values {
 	return v
 }
 
-// column puts columns of all parts together, those of their members.
+// column combines columns of all parts, one of each, into a column over all members.
 func (u *united) column(from []uint32) column.Column {
 	of := func(k int) *column.Column { return &u.list[k].class.values.columns()[from[k]] }
 	first, same := of(0).Uniform()
@@ -226,7 +227,7 @@ func (u *united) column(from []uint32) column.Column {
 		}
 		return c
 	}
-	// Members of a class come in order, however many parts it has.
+	// The members of a part are in rank order.
 	readers := make([]*column.Reader, len(from))
 	known := make(map[*column.Column]*column.Reader)
 	for k := range readers {
@@ -239,12 +240,12 @@ func (u *united) column(from []uint32) column.Column {
 	return c
 }
 
-// times shares out what is known of the terminals that were split, in proportion to the
-// calls; the last share is what is left. What many terminals share is not split.
+// times distributes the times of terminals that were split, in proportion to the calls; the last part gets the
+// remainder. A summary of many terminals is not divided.
 func (u *united) times(j *class) {
 	sh := j.shape()
 	j.times = make([]summary, sh.summaries)
-	shared := make([]int, sh.summaries) // by how many terminals
+	shared := make([]int, sh.summaries) // by summary: number of terminals that share it
 	for _, n := range sh.summary {
 		shared[n]++
 	}
@@ -261,7 +262,7 @@ func (u *united) times(j *class) {
 	for _, c := range order {
 		own := c.shape()
 		shares := make([][]share, own.summaries)
-		whole := make([]int32, own.summaries) // summary that takes the whole, above it by one
+		whole := make([]int32, own.summaries) // by summary of the part: one more than the united summary that takes the whole
 		for _, i := range parts[c] {
 			for n, t := range u.from[i] {
 				from, into := own.summary[t], sh.summary[n]

@@ -10,21 +10,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// The values of a class are columns, and most of these occur over and over: as
-// values of one call after the other, or of one call and the next. A class has
-// each of them once, and numbers in place of them; so what a merge costs grows
-// with the distinct columns, not with the calls.
+// The values of a class are columns, and most of these occur many times: in several parameters of a call, or in
+// several calls. A class stores each distinct column once, and its number for each value. So the cost of a merge
+// grows with the distinct columns, not with the calls.
 
-// A values holds the values of all terminals. Numbers are ordered by kin, then by position of the value, then by
-// terminal. A value that all calls of a function share so is a run of equal numbers. Columns are numbered in the order
-// of their first use.
+// A values holds the values of all terminals. The numbers of their columns are ordered by kin, then by position of
+// the value, then by terminal. So a value that all calls of a function share is a run of equal numbers. Columns are
+// numbered in the order of their first use.
 type values struct {
 	cols []column.Column
-	ones []int64   // instead of columns, of a single rank: its values
-	nums numberRow // one per value, see layout
+	ones []int64   // of a single rank instead of columns: its values
+	nums numberRow // by position in the layout: number of the column
 }
 
-// columns returns all columns. It makes them first if there are only the values of a single rank.
+// columns returns all columns. For a single rank it first makes them from the values.
 func (v *values) columns() []column.Column {
 	if v.ones != nil {
 		v.cols, v.ones = column.SingleValues(v.ones), nil
@@ -32,22 +31,22 @@ func (v *values) columns() []column.Column {
 	return v.cols
 }
 
-// A kin identifies the terminals whose values are adjacent: function and number of values, as one number.
+// A kin identifies the terminals whose values are adjacent, by function and number of values.
 type kin uint64
 
 func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
 // A valueLayout gives the position of each terminal's values in the numbers.
 type valueLayout struct {
-	start []uint32 // by terminal: place of its value 0
-	step  []uint32 // by kind of skeleton: distance to the next
+	start []uint32 // by terminal: position of its value 0
+	step  []uint32 // by kind of skeleton: distance between two values of a terminal
 	kind  []uint32 // by terminal
 }
 
 func layoutOf(s *skeletons) valueLayout {
 	number := make(map[kin]int)
 	kin := make([]int, len(s.kinds)) // by kind
-	var members, next []int          // by number of a kin
+	var members, next []int          // by kin: number of terminals, next free position
 	for k := range s.kinds {
 		n, fresh := once.NumberOf(number, s.kinds[k].kin())
 		if fresh {
@@ -73,7 +72,7 @@ func layoutOf(s *skeletons) valueLayout {
 	return l
 }
 
-// at returns the place of a value of a terminal.
+// at returns the position of a terminal's value.
 func (l *valueLayout) at(terminal, value int) int {
 	return int(l.start[terminal]) + value*int(l.step[l.kind[terminal]])
 }
@@ -93,7 +92,7 @@ func single(tr *track.Track, sh *classShape) (values, error) {
 			v.nums.set(sh.at(i, k), n)
 		}
 	}
-	// Now numbers in the order of their first use.
+	// Renumber in the order of first use.
 	const none = ^uint32(0)
 	list := known.List
 	known = column.Numbering{}
@@ -109,13 +108,13 @@ func single(tr *track.Track, sh *classShape) (values, error) {
 	return v, nil
 }
 
-// join appends the values of further ranks.
+// join appends the values of the ranks of another block.
 func (v *values) join(o *values) {
 	type pair struct{ other, num uint32 }
 	const none = ^uint32(0)
 	v.columns()
 	o.columns()
-	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // what a column was first joined with
+	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // by column: the last column it was joined with, and the result
 	rest := make(map[[2]uint32]uint32)
 	cols := make([]column.Column, 0, max(len(v.cols), len(o.cols)))
 	v.nums.change(func(i int, a uint32) uint32 {
@@ -138,7 +137,7 @@ func (v *values) join(o *values) {
 	v.cols = cols
 }
 
-// of appends the columns of a terminal to a list. Runs made for it are in room.
+// of appends the columns of a terminal to list. It uses room for the runs that it makes.
 func (v *values) of(list []column.Column, room *[]column.Run, l *valueLayout, terminal, width int) []column.Column {
 	if v.ones == nil {
 		for i := range width {
@@ -194,9 +193,9 @@ func (v *values) append(b []byte) []byte {
 	return append(wire.AppendUvarint(b, uint64(zeros)), make([]byte, zeros)...)
 }
 
-// What a message may hold, for the one who writes it and the one who reads it: maxPerByte
-// is how many values for each byte, which is why there may be zeros; maxValues how many
-// at all; maxLike how many columns like the same one, which isn't like another itself.
+// Limits of a message, for writer and reader. maxPerByte is the largest number of values per byte; zeros pad a
+// message that has more. maxValues limits all values. maxLike limits how many columns may be coded relative to the
+// same one, which itself must not be relative.
 const (
 	maxPerByte = 1 << 16
 	maxValues  = 1 << 28
@@ -212,7 +211,7 @@ func decodeValues(r *wire.Reader, width, n int) values {
 	}
 	v.cols = make([]column.Column, r.Count(2))
 	const none = -1
-	uses := make([]int, len(v.cols)) // of columns that others may be like
+	uses := make([]int, len(v.cols)) // by column: how many columns are coded relative to it
 	for i := range v.cols {
 		uses[i] = none
 		switch tag := r.Byte(); tag {
@@ -262,15 +261,14 @@ func decodeValues(r *wire.Reader, width, n int) values {
 	return v
 }
 
-// numberRow has a number for each place. Values that are the same in many calls are one number in a row, and a block of one number
-// alone takes no more.
+// numberRow is an array of numbers, in blocks. A block of equal numbers stores only one.
 type numberRow struct {
 	blocks []numberBlock
 	n      int
 }
 
 type numberBlock struct {
-	each []uint32 // nil: all are one
+	each []uint32 // nil: all numbers are equal to one
 	one  uint32
 }
 
@@ -279,7 +277,7 @@ const (
 	unset     = ^uint32(0)
 )
 
-// newNumberRow returns n numbers that are not set.
+// newNumberRow returns n numbers that are not yet set.
 func newNumberRow(n int) numberRow {
 	return numberRow{slices.Repeat([]numberBlock{{one: unset}}, (n+blockSize-1)/blockSize), n}
 }
@@ -292,7 +290,7 @@ func (v *numberRow) at(i int) uint32 {
 	}
 }
 
-// set sets a number once.
+// set sets a number, which must not have been set before.
 func (v *numberRow) set(i int, x uint32) {
 	switch b := &v.blocks[i/blockSize]; {
 	case b.each != nil:
@@ -305,7 +303,7 @@ func (v *numberRow) set(i int, x uint32) {
 	}
 }
 
-// change puts f's result in place of each number, in order.
+// change replaces each number by f's result, in order.
 func (v *numberRow) change(f func(at int, x uint32) uint32) {
 	for k := range v.blocks {
 		b := &v.blocks[k]
@@ -324,7 +322,7 @@ func (v *numberRow) change(f func(at int, x uint32) uint32) {
 	}
 }
 
-// held is how many bytes they take.
+// held returns the memory of the array in bytes.
 func (v *numberRow) held() (n int) {
 	for i := range v.blocks {
 		n += 32 + 4*len(v.blocks[i].each)

@@ -1,7 +1,7 @@
-// Package once finds what a map has under a key, which is made when the key first comes.
+// Package once returns the value of a map's key, and makes it if the key is new.
 package once
 
-// GetOrMake returns what a map has under a key; what it lacks is made.
+// GetOrMake returns the value of a key. For a new key it calls made and stores the result.
 func GetOrMake[K comparable, V any](m map[K]V, key K, made func() V) V {
 	v, ok := m[key]
 	if !ok {
@@ -11,7 +11,7 @@ func GetOrMake[K comparable, V any](m map[K]V, key K, made func() V) V {
 	return v
 }
 
-// NumberOf returns the number of a key, from 0 on in the order in which keys first come, and whether this is the first time.
+// NumberOf returns the number of a key, and whether the key is new. Numbers are from 0 in order of first occurrence.
 func NumberOf[K comparable, N ~int | ~int32 | ~uint32 | ~int64 | ~uint64](m map[K]N, key K) (n N, first bool) {
 	n, known := m[key]
 	if !known {
@@ -21,7 +21,7 @@ func NumberOf[K comparable, N ~int | ~int32 | ~uint32 | ~int64 | ~uint64](m map[
 	return n, !known
 }
 
-// GetOrAppend is as Of, and appends to a list what it makes.
+// GetOrAppend is Get that also appends new values to a list.
 func GetOrAppend[K comparable, V any](m map[K]V, key K, list *[]V, made func() V) V {
 	return GetOrMake(m, key, func() V {
 		v := made()

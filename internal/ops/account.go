@@ -16,7 +16,7 @@ type CallInterpreter struct {
 	x      *handles.Rank
 	moves  *MemberAmounts
 	blocks bool // include the blocks of each member of a collective
-	around bool // and whom a member has for neighbours
+	around bool // also determine the neighbours of each member
 }
 
 // Interpreter returns the account of a rank, which must have a track.
@@ -42,7 +42,7 @@ func (s *Source) Interpreter(k *trace.Rank) (*CallInterpreter, error) {
 // Handles returns the meaning of the rank's handles.
 func (a *CallInterpreter) Handles() *handles.Rank { return a.x }
 
-// Err returns the first error: a damaged trace may have terminals that can't be read.
+// Err returns the first error: terminals of a damaged trace may not be decodable.
 func (a *CallInterpreter) Err() error { return a.moves.w.err }
 
 // ActsOf appends the acts of a call at a position of a stream: messages, collectives and one-sided transfers that it makes,
@@ -71,7 +71,8 @@ func (a *CallInterpreter) ActsOf(list []Act, c *trace.Call, stream int, index ui
 	return list, unknown
 }
 
-// does appends the acts of a call, or of starting the persistent request that it makes.
+// does appends the acts of a call. With begins it appends those of starting the persistent request that the call
+// makes.
 func (a *CallInterpreter) does(list []Act, c *trace.Call, stream int, index uint64, begins bool) (acts []Act, unknown int) {
 	out, in := a.transfers(c, stream, index)
 	kind := func(whole, beginning ActKind) ActKind {
@@ -104,7 +105,7 @@ func (a *CallInterpreter) does(list []Act, c *trace.Call, stream int, index uint
 	return list, 0
 }
 
-// transferKind says what a one-sided transfer is.
+// transferKind returns the kind of a one-sided transfer.
 func transferKind(m *meaning.DataMovement) ActKind {
 	switch {
 	case m.Index("op") >= 0 || m.Out != nil && m.In != nil:
@@ -115,7 +116,7 @@ func transferKind(m *meaning.DataMovement) ActKind {
 	return ActGet
 }
 
-// RequestsOf yields the requests that a call is given, numbered.
+// RequestsOf yields the requests that a call passes, with their indices.
 func RequestsOf(c *trace.Call) iter.Seq2[int, *trace.Value] {
 	return func(yield func(int, *trace.Value) bool) {
 		for i := range c.Params {
@@ -137,8 +138,8 @@ func RequestsOf(c *trace.Call) iter.Seq2[int, *trace.Value] {
 	}
 }
 
-// transfers returns what the call at a position moves; for one that makes a persistent request, what moves whenever
-// that is started.
+// transfers returns what the call at a position sends and receives. For a call that makes a persistent request, it
+// is what each start of the request transfers.
 func (a *CallInterpreter) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
 	m := meaning.DataMovementOf(c.Name())
 	base := Operation{StartedBy: c.Func, Root: NoRoot, Peer: -1}
@@ -198,7 +199,8 @@ func (x *transfer) message(c *trace.Call, side *meaning.DataSide) {
 	}
 }
 
-// rootOf returns the root of a collective as a rank of the communicator, or what else it is.
+// rootOf returns the root of a collective as a rank of the communicator, or one of NoRoot, RootSelf and
+// RootThisSide.
 func rootOf(c *trace.Call, comm *handles.Comm) int {
 	root := number(c, "root")
 	if comm != nil && comm.RemoteSize > 0 {
@@ -220,7 +222,7 @@ func (x *transfer) told(c *trace.Call) *trace.StatusValue {
 	return c.Params[x.status].Out.Status
 }
 
-// operation returns what a call moves in one direction, with the values that are others in each.
+// operation returns what a call moves in one direction, with the values that differ from call to call.
 func (x *transfer) operation(c *trace.Call) Operation {
 	op := x.op
 	if x.tag >= 0 {

@@ -10,23 +10,23 @@ import (
 // A call is a terminal with the positions of relevant values in its signature; -1: missing.
 type call struct {
 	terminal int
-	means    *meaning.DataMovement // nil if it starts requests, no more
+	means    *meaning.DataMovement // nil if the call only starts requests
 
 	out, in             operands
 	root, comm, inPlace int
 	status              int // of a blocking receive
 	partitions          int
-	starts              int   // persistent request or requests that go in
-	shape               []int // positions of what the layout of the signature depends on
-	array               bool  // of requests
+	starts              int   // input with the persistent request or requests
+	shape               []int // positions of the values that determine the layout of the signature
+	array               bool  // starts is an array of requests
 }
 
 type operands struct {
 	count, datatype, peer int
-	types                 bool // an array of datatypes
+	types                 bool // the parameter is an array of datatypes
 }
 
-// compile takes a terminal apart; nil if it moves nothing.
+// compile finds the relevant values of a terminal; nil if its calls move no data.
 func compile(k *trace.Rank, terminal int) (*call, error) {
 	c := k.CallWithoutParams(terminal)
 	m := meaning.DataMovementOf(c.Name())
@@ -91,21 +91,21 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 	return p, nil
 }
 
-// A view is a place in a rank's calls, where handles have their meaning. It notes
-// what it was asked, and whether the values that it gave are those of all ranks.
+// A view is a position in a rank's calls, at which handles have their meaning. It records which questions were
+// asked, and whether an answer differs between ranks.
 type view struct {
 	w      *evaluator
 	stream int
 	index  uint64
 
-	blocks bool // those of each member are asked for
+	blocks bool // compute the blocks of each member
 
 	varies      bool // a value differs between the ranks of the class
-	askedRank   bool // own rank in a communicator
-	askedHandle bool // a handle that the program made
+	askedRank   bool // the own rank in a communicator was used
+	askedHandle bool // a handle that the program made was used
 }
 
-// values gives the values of a terminal's signature.
+// values returns a function for the values of a terminal's signature.
 func (v *view) values(terminal int) values {
 	return func(at int) int64 {
 		if n, ok := v.w.c.x.Uniform(terminal, at); ok {
@@ -116,8 +116,7 @@ func (v *view) values(terminal int) values {
 	}
 }
 
-// A commSize is what is known of a communicator: its handle, size, and the size of the
-// other group.
+// A commSize is a communicator's handle and size, and the size of the remote group.
 type commSize struct{ handle, size, remote int64 }
 
 func (v *view) comm(handle int64) commSize {
@@ -134,7 +133,7 @@ func (v *view) comm(handle int64) commSize {
 	return commSize{handle: handle}
 }
 
-// rank is this process's rank, of what comm gave.
+// rank returns this process's rank in a communicator that comm returned.
 func (v *view) rank(g commSize) int64 {
 	v.askedRank = true
 	switch g.handle {
@@ -149,7 +148,7 @@ func (v *view) rank(g commSize) int64 {
 	return -1
 }
 
-// neighbours is how many neighbours a communicator gives the process.
+// neighbours returns the numbers of sources and destinations in a communicator's topology.
 func (v *view) neighbours(handle int64) (in, out uint64) {
 	v.askedHandle, v.askedRank = true, true
 	n, _ := v.w.objects().Neighbours(handle, v.stream, v.index)
@@ -165,13 +164,13 @@ func (v *view) size(handle int64) (n uint64, known bool) {
 	return uint64(max(0, size)), ok && size >= 0
 }
 
-// values gives the values of a signature.
+// values returns the value at a position of a signature.
 type values func(at int) int64
 
-// amount is what one call moves.
+// amount returns how many bytes one call moves.
 func (c *call) amount(get values, v *view) Amount {
 	switch {
-	case c.means != nil && c.means.TakesEffectAtStart || get(0) != 0: // takes effect later; failed, or never returned
+	case c.means != nil && c.means.TakesEffectAtStart || get(0) != 0: // the call takes effect later, failed, or never returned
 		return Amount{}
 	case c.starts >= 0:
 		return c.started(get, v)
@@ -182,7 +181,7 @@ func (c *call) amount(get values, v *view) Amount {
 func (c *call) started(get values, v *view) (a Amount) {
 	v.askedHandle = true
 	add := func(id int64) {
-		if id < 0 || id&1 == 0 { // none, or not persistent
+		if id < 0 || id&1 == 0 { // no request, or not a persistent one
 			return
 		}
 		m, ok := v.w.meanings().RequestCreation(id>>1, v.stream, v.index)
@@ -211,7 +210,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 	return a
 }
 
-// byRule is what a call moves by its rule.
+// byRule returns how many bytes a call moves by the rule of its function.
 func (c *call) byRule(get values, v *view) Amount {
 	a := c.shares(get, v)
 	return Amount{a.Out.TotalBytes, a.In.TotalBytes}
@@ -219,16 +218,16 @@ func (c *call) byRule(get values, v *view) Amount {
 
 // A Transfer is what a call moves in one direction.
 type Transfer struct {
-	TotalBytes   uint64   // in all
+	TotalBytes   uint64   // all blocks together
 	PerMember    uint64   // per member or neighbor, if all blocks have one size
 	ByMember     []uint64 // by member or neighbor, if sizes differ
-	UnknownSizes bool     // the size of a datatype isn't known or is impossible; its blocks count 0 bytes
+	UnknownSizes bool     // the size of some datatype is unknown or impossible; its blocks count 0 bytes
 }
 
-// maxBytes is more than any message has, and keeps sums from wrapping around early.
+// maxBytes is more than any message has. Larger sizes are ignored, so that sums do not overflow.
 const maxBytes = 1 << 50
 
-// add adds a number of elements, and returns how much that is.
+// add adds a number of elements, and returns their size in bytes.
 func (s *Transfer) add(count int64, size uint64, known bool) uint64 {
 	switch {
 	case count <= 0:
@@ -265,7 +264,7 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 		root := get(c.root)
 		isRoot = root == v.rank(comm)
 		isOther = !isRoot
-		if comm.remote > 0 { // between two groups
+		if comm.remote > 0 { // an intercommunicator
 			isRoot = root == mpi.MPIRoot
 			isOther = !isRoot && root != mpi.ProcNull
 		}
@@ -279,7 +278,7 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 			return isRoot
 		case x.OnlyOthers:
 			return isOther
-		case c.root >= 0 && between: // the root's group only has the root's side
+		case c.root >= 0 && between: // on an intercommunicator, only the root and the other group move data
 			return isOther
 		}
 		return true
@@ -314,16 +313,16 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 	return a
 }
 
-// blocks says how many blocks of the count there are.
+// blocks is how many blocks of the count a call moves.
 type blocks uint8
 
 const (
 	oneBlock blocks = iota
 	members         // one for each process of the (other) group
 	sources         // one for each neighbor that sends
-	targets         // one for each neighbor that gets something
-	array           // the count is an array; so may be the datatype
-	ownBlock        // the element of the array for this process
+	targets         // one for each neighbor that receives
+	array           // the count is an array, and so may be the datatype
+	ownBlock        // one: the element of the array for this process
 )
 
 func blocksOf(m *meaning.DataMovement, x *meaning.DataSide) blocks {
@@ -342,8 +341,8 @@ func blocksOf(m *meaning.DataMovement, x *meaning.DataSide) blocks {
 	return members
 }
 
-// instead is what this process has to do with in place of a buffer of its own, by the other
-// side: all of it where parts go from all to all, else its own block.
+// instead returns the amount of a side with MPI_IN_PLACE, from the other side: all of it if all ranks exchange
+// parts, else this process's block.
 func (c *call) instead(get values, v *view, comm commSize, x *meaning.DataSide, o operands) Transfer {
 	n := blocksOf(c.means, x)
 	switch {

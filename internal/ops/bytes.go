@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An Amount is a number of bytes that go out and that come in.
+// An Amount is how many bytes calls send and receive.
 type Amount struct {
 	Out uint64 `json:"bytes_out"`
 	In  uint64 `json:"bytes_in"`
@@ -22,7 +22,7 @@ func (a *Amount) AddTimes(b Amount, n uint64) {
 	a.In += b.In * n
 }
 
-// EqualAmounts is a number of calls that move the same.
+// EqualAmounts is a number of calls that move the same amount.
 type EqualAmounts struct {
 	PerCall Amount
 	Calls   uint64
@@ -33,18 +33,18 @@ type ClassAmounts struct {
 	r     *trace.Reader
 	first *trace.Rank
 	x     *trace.Columns
-	calls []*call // by terminal; nil if it does not matter
-	seen  []bool  // and was taken apart
+	calls []*call // by terminal; nil if its calls move no data
+	seen  []bool  // by terminal: calls has been computed
 
 	constant []bool       // by terminal: the amount is the same on all ranks and at all positions
-	amounts  []Amount     // of one such call
-	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
+	amounts  []Amount     // by terminal: the amount if constant
+	odd      map[int]bool // terminals whose signatures have different layouts on different ranks
 	counts   []uint64
 	totals   []Amount
 	moved    [][]EqualAmounts
 
-	// Whether handles mean the same on all ranks, which is found when first needed;
-	// then what they mean on the first is good for all.
+	// Whether handles mean the same on all ranks, computed at the first use. If so, the meanings on the first rank
+	// serve for all.
 	handles func() (bool, error)
 	shared  *handles.Rank
 	pieces  map[int][][]handles.OccurrenceGroup // by terminal and stream
@@ -66,7 +66,7 @@ func NewClassAmounts(r *trace.Reader, class int) (*ClassAmounts, error) {
 	return c, nil
 }
 
-// call takes a terminal apart, or did so before; nil if it moves nothing.
+// call returns the compiled call of a terminal, cached; nil if it moves nothing.
 func (c *ClassAmounts) call(t int) (*call, error) {
 	if c.seen[t] {
 		return c.calls[t], nil
@@ -86,7 +86,7 @@ func (c *ClassAmounts) call(t int) (*call, error) {
 	return p, nil
 }
 
-// all takes all terminals apart, for sums over them.
+// all compiles all terminals, for sums over them.
 func (c *ClassAmounts) all() error {
 	if c.totals != nil {
 		return nil
@@ -155,7 +155,7 @@ func (c *ClassAmounts) EachRank(f func(member int, counts []uint64, totals []Amo
 	if err := c.all(); err != nil {
 		return err
 	}
-	same := false // what the rank before had is right for all
+	same := false // the sums of the previous rank are valid for all ranks
 	for member := range c.x.Ranks() {
 		if !same {
 			if err := c.rank(member); err != nil {
@@ -219,7 +219,7 @@ func (c *ClassAmounts) rank(member int) error {
 	return w.err
 }
 
-// move adds calls of a terminal to those of the rank; nil begins anew.
+// move adds calls of a terminal to the sums of the rank; nil resets them.
 func (c *ClassAmounts) move(t int, m *EqualAmounts) {
 	if m == nil {
 		c.totals[t], c.moved[t] = Amount{}, c.moved[t][:0]
@@ -229,14 +229,14 @@ func (c *ClassAmounts) move(t int, m *EqualAmounts) {
 	c.moved[t] = append(c.moved[t], *m)
 }
 
-// SingleCallAmounts returns what the single calls of a terminal move on the rank that Each is at.
+// SingleCallAmounts returns what the single calls of a terminal move, on the rank that Each is visiting.
 func (c *ClassAmounts) SingleCallAmounts(t int) []EqualAmounts { return c.moved[t] }
 
-// An evaluator looks at the signatures of one rank.
+// An evaluator computes amounts from the signatures of one rank.
 type evaluator struct {
 	c      *ClassAmounts
 	member int
-	odd    map[int]*call // taken apart anew
+	odd    map[int]*call // terminals compiled for this rank
 	k      *trace.Rank
 	x      *handles.Rank
 	err    error
@@ -256,7 +256,7 @@ func (w *evaluator) rank() (*trace.Rank, error) {
 	return w.k, nil
 }
 
-// objects returns the meanings of the rank's handles. An error goes to w.err.
+// objects returns the meanings of the rank's handles. It records errors in w.err.
 func (w *evaluator) objects() *handles.Rank {
 	if w.x == nil && w.err == nil {
 		var k *trace.Rank
@@ -265,12 +265,12 @@ func (w *evaluator) objects() *handles.Rank {
 		}
 	}
 	if w.x == nil {
-		return &handles.Rank{} // which knows nothing
+		return &handles.Rank{} // no handle has a meaning
 	}
 	return w.x
 }
 
-// meanings is objects, or those of the first rank if that makes no difference.
+// meanings returns the meanings of the rank's handles; those of the first rank if they are equal.
 func (w *evaluator) meanings() *handles.Rank {
 	if w.member > 0 && w.c.shared != nil {
 		return w.c.shared
@@ -278,7 +278,7 @@ func (w *evaluator) meanings() *handles.Rank {
 	return w.objects()
 }
 
-// piecesOf splits the calls of a terminal by what the handles mean, by stream.
+// piecesOf divides the calls of a terminal, by stream, into pieces in which handles keep their meaning.
 func (w *evaluator) piecesOf(t int) ([][]handles.OccurrenceGroup, error) {
 	c := w.c
 	if list := c.pieces[t]; list != nil && c.shared != nil {
@@ -311,7 +311,7 @@ func (w *evaluator) piecesOf(t int) ([][]handles.OccurrenceGroup, error) {
 	return list, nil
 }
 
-// call takes a terminal apart, anew where it is laid out differently on this rank. An error shows in w.err.
+// call returns a compiled call, compiled for this rank if its layout differs. It records errors in w.err.
 func (w *evaluator) call(t int) *call {
 	p, err := w.c.call(t)
 	if err != nil {
@@ -341,7 +341,7 @@ func (w *evaluator) call(t int) *call {
 	return w.odd[t]
 }
 
-// amount evaluates a call at a place.
+// amount returns the amount of a call at a position.
 func (w *evaluator) amount(t int, v *view) Amount {
 	v.w = w
 	p := w.call(t)
@@ -351,8 +351,7 @@ func (w *evaluator) amount(t int, v *view) Amount {
 	return p.amount(v.values(t), v)
 }
 
-// total adds up all calls of a terminal. Where handles mean this here and that
-// there, each of its pieces is evaluated.
+// total adds all calls of a terminal. If handles change their meaning, it evaluates each piece.
 func (w *evaluator) total(t int) error {
 	c := w.c
 	var v view
@@ -407,8 +406,8 @@ func (c *ClassAmounts) Member(k *trace.Rank, x *handles.Rank) (*MemberAmounts, e
 	return &MemberAmounts{&evaluator{c: c, member: member, k: k, x: x}}, nil
 }
 
-// Amounts returns what a call of a terminal moves at its position, on request with the blocks of each member. For a call
-// that makes a persistent request that is what moves whenever it is started.
+// Amounts returns what a call of a terminal moves at its position, and with blocks set the blocks of each member.
+// For a call that makes a persistent request, it is what each start of the request moves.
 func (m *MemberAmounts) Amounts(terminal, stream int, index uint64, blocks bool) Transfers {
 	p := m.w.call(terminal)
 	if p == nil || p.means == nil {

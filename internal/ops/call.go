@@ -27,26 +27,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Call is one MPI call with what it did. It is good until its Leave has returned; values and position of the
-// trace's Call only until its Enter has, then they may be those of the next call of its kind.
+// A Call is one MPI call with its acts. It is valid until its Leave has returned. Values and position of the
+// embedded trace's Call are valid only until its Enter has returned: then they may be those of the next call of its
+// terminal.
 type Call struct {
 	*trace.Call
 	Start, End int64                 // ns since the first call of any rank
-	TimeKind   trace.SampleKind      // how well these are known
-	Timing     trace.Timing          // the call's, and of what came before it
+	TimeKind   trace.SampleKind      // accuracy of Start and End
+	Timing     trace.Timing          // times of the call and the gap before it
 	Acts       []Act                 // in the order in which they happened
-	Meeting    Meeting               // of a collective call; also where it failed, or never returned
-	Place      int                   // the call site, as Source.Places has it
-	Values     []trace.AttachedValue // what was attached to it, if Options ask for that
+	Meeting    Meeting               // set for a collective call, even if it failed or never returned
+	Place      int                   // index of the call site in Source.Places
+	Values     []trace.AttachedValue // attached values, if Options ask for them
 }
 
-// An Act is one thing that a call did.
+// An Act is one operation or completion in a call.
 type Act struct {
 	Kind ActKind
 	Operation
 }
 
-// A ActKind says what an act is.
+// A ActKind is the kind of an act.
 type ActKind uint8
 
 // The kinds of acts. If one call begins an operation and another completes it, or none does, both acts have the
@@ -56,10 +57,10 @@ const (
 	ActSendBegin                // a message; SendEnd follows when the buffer may be reused
 	ActSendEnd
 	ActRecv
-	ActRecvBegin // a receive is posted; Peer, Tag and Received are what it asks for
+	ActRecvBegin // a receive is posted; Peer, Tag and Received are its arguments
 	ActRecvEnd
-	ActTested    // an operation was asked for, and had not completed
-	ActCancelled // an operation ended without its message
+	ActTested    // a test found the operation incomplete
+	ActCancelled // the operation ended without a message
 	ActCollective
 	ActCollectiveBegin
 	ActCollectiveEnd
@@ -69,13 +70,13 @@ const (
 	ActWindowFreed
 	ActPut
 	ActGet
-	ActAtomic       // a one-sided transfer that combines, both ways if Received is not 0
-	ActTransferEnd  // of a Put, Get or Atomic, in a call that synchronises the window
-	ActTransferDone // of one that has a request
+	ActAtomic       // a one-sided operation that combines values; it transfers both ways if Received is not 0
+	ActTransferEnd  // end of a Put, Get or Atomic, in a call that synchronises the window
+	ActTransferDone // end of a one-sided operation with a request
 	ActFence
-	ActLock   // of Peer's memory, or of all members' if that is AllMembers
-	ActUnlock // the same
-	ActPost   // memory is opened to Group, Start: that of Group is asked for; Complete ends the latter, Posted the former
+	ActLock   // lock of Peer's memory, or of all members' if Peer is AllMembers
+	ActUnlock // unlock, as for Lock
+	ActPost   // Post exposes memory to Group, Start begins access to that of Group; Complete ends the access, Posted the exposure
 	ActStart
 	ActComplete
 	ActWait
@@ -83,68 +84,68 @@ const (
 	ActFileClosed
 	ActFileSought
 	ActFileDeleted
-	ActFileViewed // by another view; Call says how
+	ActFileViewed // a new view is set; Call has it
 	ActFileSynced
-	ActRead      // Received is what the status says, Wanted what was asked for
-	ActReadBegin // by a call that returns before it is done
+	ActRead      // Received is from the status, Wanted from the arguments
+	ActReadBegin // by a call that returns before the read completes
 	ActReadEnd
 	ActWrite
 	ActWriteBegin
 	ActWriteEnd
-	ActProbed         // a message is there that the next receive of its kind gets, or that is taken for one; with Messages and Finer
-	ActNeverCompleted // an operation that a call waits for which never returned
+	ActProbed         // a probe found the message that the next matching receive gets, or that a matched probe removed; only with Messages and FineSync
+	ActNeverCompleted // an operation that a call waited for without returning
 )
 
 // AllMembers in place of a Peer means all members of the communicator.
 const AllMembers = -2
 
-// What Root can be besides a rank.
+// Values of Root other than ranks.
 const (
 	NoRoot       = -1 // the collective has none
 	RootSelf     = -2 // on an intercommunicator: this process
-	RootThisSide = -3 // on an intercommunicator: another process of the own group
+	RootThisSide = -3 // on an intercommunicator: another process of the local group
 )
 
-// An Operation is what is known of a message, a collective, or another transfer.
+// An Operation is the description of a message, a collective, or another transfer.
 type Operation struct {
-	ID                       uint64          // numbers the operations of the rank that have a request, from 1; else 0
-	StartedBy                *trace.Function // that began it, or that made the persistent request
+	ID                       uint64          // number of the operation among those of the rank that have a request, from 1; else 0
+	StartedBy                *trace.Function // the function that began it, or that made the persistent request
 	Comm                     *handles.Comm
 	Peer                     int   // rank in Comm, or in the remote group of an intercommunicator
 	Tag                      int64 // of a message
 	Root                     int   // of a collective
 	SentBytes, ReceivedBytes uint64
-	Message                  uint64                 // numbers a message, the same at both ends, if Options ask for that
-	ChannelIndex             uint64                 // of its channel, from 1; 0 where Message is
+	Message                  uint64                 // number of a message, equal at both ends, if Options ask for that
+	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message
 	RequestedBytes           uint64                 // of a file operation: bytes asked for
-	PerMember                *Transfers             // what it moves to and from each member, if Options ask for that
-	Neighbours               *handles.Neighbourhood // of a collective along a topology, with Shares or Messages; nil: not known
+	PerMember                *Transfers             // bytes sent to and received from each member, if Options ask for that
+	Neighbours               *handles.Neighbourhood // of a neighbourhood collective, with Shares or Messages; nil: unknown
 	Window                   *Window
-	Group                    []int // of Post, Start, Complete and Posted: ranks of the world
+	Group                    []int // of Post, Start, Complete and Posted: world ranks
 	File                     *File
-	Call                     *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
+	Call                     *trace.Call // of FileOpened, FileSought and Lock: the call, whose arguments matter
 }
 
-// Exclusive reports whether a Lock is for the rank alone.
+// Exclusive reports whether a Lock is exclusive.
 func (o *Operation) Exclusive() bool {
 	p := o.Call.Param("lock_type")
 	return p != nil && p.In.Num == mpi.LockExclusive
 }
 
-// World is Peer as a rank of the world; -1 if unknown.
+// World returns the world rank of Peer; -1 if unknown.
 func (o *Operation) World() int { return o.Comm.PeerWorldRank(o.Peer) }
 
-// A Window is memory that ranks open to each other. They share the Window.
+// A Window is an MPI window. All of its ranks share one Window.
 type Window struct {
-	Number int // in the order of the lowest rank that knows it
+	Number int // index by the lowest rank of the window's group
 	MadeBy string
 	Comm   *handles.Comm
-	Name   string // that a rank gave it first; empty: none
+	Name   string // the first name that a rank set; "" if none did
 
 	Ordinal int // the number of windows and files that the communicator's ranks had made before
 }
 
-// String names a window for people.
+// String returns a display name of the window.
 func (w *Window) String() string {
 	if w.Name != "" {
 		return fmt.Sprintf("window %q", w.Name)
@@ -152,18 +153,18 @@ func (w *Window) String() string {
 	return fmt.Sprintf("window %d of %s", w.Number+1, w.Comm)
 }
 
-// A File is a file as it was opened by all ranks of a communicator together. They share the File.
+// A File is a file that all ranks of a communicator opened together. They share one File.
 type File struct {
 	Number int
 	Name   string
 	Comm   *handles.Comm
 
-	Ordinal int // as that of a Window
+	Ordinal int // as in Window
 }
 
-// A Sink takes calls, rank by rank. Those of a thread come in order: Enter when a call began,
-// Leave when it had returned, calls from within calls between these two. All there is to say
-// of a call is known at its Enter. Threads of a rank take turns.
+// A Sink receives calls, rank by rank. Those of a thread come in order: Enter when a call began, Leave when it had
+// returned, nested calls between these two. At Enter all of the call is known. Calls of different threads of a rank
+// may alternate.
 type Sink interface {
 	Begin(k *trace.Rank) error
 	Enter(c *Call) error
@@ -171,7 +172,7 @@ type Sink interface {
 	End(k *trace.Rank) error
 }
 
-// NopSink is for Sinks that have nothing to do in some of these.
+// NopSink provides empty methods for Sinks that do not need all of them.
 type NopSink struct{}
 
 func (NopSink) Begin(*trace.Rank) error { return nil }
@@ -190,7 +191,7 @@ var kindNames = [...]string{
 
 func (k ActKind) String() string { return kindNames[k] }
 
-// Losses counts what an export does not say, by name.
+// Losses counts by name what an export could not express.
 type Losses map[string]uint64
 
 // Add counts n more.

@@ -66,8 +66,7 @@ func deletesFile(p *process, _ *thread, _ *plan, c *Call) {
 	}
 }
 
-// fileTransfer is what reads and writes do, whether they wait for their end, give a request, or
-// leave it to the second call of a split collective.
+// fileTransfer handles reads and writes: blocking ones, ones with a request, and split collectives.
 func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
 	op, ok := p.file(c)
 	if !ok {
@@ -99,7 +98,7 @@ func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
 	}
 }
 
-// splitKey is where the one split collective is kept that a file can have under way.
+// splitKey returns the key in pending for a file's split collective. A file can have only one at a time.
 func splitKey(c *Call) requestKey { return requestKey{-2, number(c.Call, "fh")} }
 
 func endsSplit(p *process, _ *thread, _ *plan, c *Call) {

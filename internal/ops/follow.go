@@ -1,14 +1,14 @@
 package ops
 
-// A Follower goes through the calls of one rank step by step, so that several ranks can be followed side by side.
+// A Follower iterates over the calls of one rank step by step, so that several ranks can be followed in parallel.
 type Follower struct {
 	p    *process
 	sink Sink
-	next *thread // whose turn it is, nil: there is no call left
-	at   int64   // when its call began
+	next *thread // thread of the next call; nil: no call remains
+	at   int64   // begin of the next call
 }
 
-// Follow begins with a rank. It returns nil if the rank left no track.
+// Follow returns a Follower of a rank. It returns nil if the rank left no track.
 func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	k, err := s.rank(rank)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	return f, nil
 }
 
-// AdvanceTo passes on the calls that began before a time.
+// AdvanceTo passes the calls to the sink that began before a time.
 func (f *Follower) AdvanceTo(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {
@@ -44,7 +44,7 @@ func (f *Follower) AdvanceTo(ns int64) error {
 	return nil
 }
 
-// Finish passes on the rest.
+// Finish passes the remaining calls.
 func (f *Follower) Finish() error {
 	if err := f.AdvanceTo(MaxTime); err != nil {
 		return err

@@ -8,8 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// group returns the ranks of the world that a group which a call passes has, in its order; -1 are ranks of
-// which nobody knows which they are.
+// group returns the world ranks of the group that a call passes, in its order; -1 for unknown ranks.
 func (p *process) group(c *Call, name string) ([]int, bool) {
 	v := input(c.Call, name)
 	if v == nil {
@@ -22,7 +21,7 @@ func (p *process) group(c *Call, name string) ([]int, bool) {
 	return list, ok
 }
 
-// makesGroup follows what groups are made of.
+// makesGroup computes the ranks of a new group.
 func makesGroup(p *process, _ *thread, _ *plan, c *Call) {
 	name := "newgroup"
 	base := BaseName(c.Func)
@@ -35,7 +34,7 @@ func makesGroup(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	list, ok := p.groupOf(base, c)
 	if !ok {
-		delete(p.groups, out.Out.Num) // what it was before
+		delete(p.groups, out.Out.Num) // the number's previous group
 		return
 	}
 	if p.groups == nil {
@@ -70,7 +69,7 @@ func (p *process) groupOf(base string, c *Call) (list []int, ok bool) {
 
 func freesGroup(p *process, _ *thread, _ *plan, c *Call) { delete(p.groups, number(c.Call, "group")) }
 
-// opensToGroup is MPI_Win_post and MPI_Win_start: an epoch with a group of ranks begins.
+// opensToGroup handles MPI_Win_post and MPI_Win_start: an epoch with a group of ranks begins.
 func opensToGroup(p *process, _ *thread, _ *plan, c *Call) {
 	w, op := p.window(c)
 	if w == nil {
@@ -93,7 +92,7 @@ func opensToGroup(p *process, _ *thread, _ *plan, c *Call) {
 	c.add(kind, &op)
 }
 
-// completesGroup is MPI_Win_complete.
+// completesGroup handles MPI_Win_complete.
 func completesGroup(p *process, _ *thread, _ *plan, c *Call) {
 	w, op := p.window(c)
 	if w == nil {
@@ -106,7 +105,7 @@ func completesGroup(p *process, _ *thread, _ *plan, c *Call) {
 	w.started = nil
 }
 
-// waitsForGroup is MPI_Win_wait, and MPI_Win_test where it finds something.
+// waitsForGroup handles MPI_Win_wait, and MPI_Win_test if it returns true.
 func waitsForGroup(p *process, _ *thread, _ *plan, c *Call) {
 	w, op := p.window(c)
 	if flag := c.Param("flag"); w == nil || flag != nil && flag.Out.Num == 0 {

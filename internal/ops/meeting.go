@@ -9,20 +9,21 @@ import (
 // A Meeting is a rank's part in a collective call. All members of a communicator make the same collective calls in
 // the same order, and so do all members that share a window or a file. Failed calls count, too.
 type Meeting struct {
-	Comm    *handles.Comm // nil: not all members have to make the call, or it isn't known who they are
-	Window  *Window       // that the members share; nil: the call is on the communicator itself
+	Comm    *handles.Comm // nil: the call is not collective, or its members are unknown
+	Window  *Window       // window on which the call is collective; nil: the call is on the communicator itself
 	File    *File
-	OwnRank int    // the rank's own number in Comm, -1: not known
-	Ordinal uint64 // earlier calls of the rank in the same circle
+	OwnRank int    // the rank's own number in Comm; -1: unknown
+	Ordinal uint64 // number of the rank's earlier calls with the same CallOrder
 }
 
-// A CallOrder identifies the processes that make collective calls in one order, and on what.
+// A CallOrder identifies a sequence of collective calls that its members make in the same order: those on a
+// communicator, window or file.
 type CallOrder struct {
-	Comm   int // as handles.Comm.Key
+	Comm   int // handles.Comm.Key of the communicator
 	Object int // 0: the communicator itself; else a window (odd) or file (even)
 }
 
-// CallOrder returns that of a meeting.
+// CallOrder returns the sequence that a meeting belongs to.
 func (m *Meeting) CallOrder() CallOrder {
 	switch {
 	case m.Window != nil:
@@ -33,8 +34,8 @@ func (m *Meeting) CallOrder() CallOrder {
 	return CallOrder{m.Comm.Key(), 0}
 }
 
-// meetsOn returns the parameter that identifies who must make a call: a communicator, window or file. It returns -1
-// if the call isn't collective, or only some members make it, which then pass a tag.
+// meetsOn returns the index of the parameter that determines the members of a call: a communicator, window or file.
+// It returns -1 if the call isn't collective, or if only some members make it, which then pass a tag.
 func meetsOn(c *trace.Call) int {
 	if !c.Func.Has(trace.AttrCollective) {
 		return -1
@@ -99,8 +100,8 @@ func (p *process) meets(q *plan, c *Call) {
 	*n++
 }
 
-// CollectiveCallsOn finds a rank's calls in which all members of a communicator take part, in the only stream that it has; nil if it has several,
-// or if a distinct call is on that communicator at times and on another one at others.
+// CollectiveCallsOn returns a rank's collective calls of all members of a communicator, if the rank has one stream only. It
+// returns nil if it has several, or if a distinct call is on different communicators at different times.
 func CollectiveCallsOn(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurrences, error) {
 	if k.Streams() != 1 {
 		return nil, nil
@@ -129,7 +130,7 @@ func CollectiveCallsOn(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*tra
 	return k.Occurrences(0, func(t int) bool { return wanted[t] }), nil
 }
 
-// collective is what a call does in which all members of a communicator take part.
+// collective handles a call in which all members of a communicator take part.
 func collective(p *process, _ *thread, q *plan, c *Call) {
 	op := q.out.op
 	if !p.known(&op) {
@@ -142,7 +143,7 @@ func collective(p *process, _ *thread, q *plan, c *Call) {
 	c.add(kind, &op)
 }
 
-// makesComm is what a call does that makes a communicator.
+// makesComm handles a call that makes a communicator.
 func makesComm(p *process, _ *thread, _ *plan, c *Call) {
 	for i := range c.Params {
 		q := &c.Params[i]

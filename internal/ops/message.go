@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// messages is what sends and receives do. Those with a request begin what its completion ends.
+// messages handles sends and receives. Those with a request are completed by a later call.
 func messages(p *process, _ *thread, q *plan, c *Call) {
 	begins := q.request >= 0
 	if q.out.is {
@@ -42,13 +42,13 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	}
 }
 
-// A ReceiveSelection is which message a call asks for, of those that it receives or looks for.
+// A ReceiveSelection is the message that a receive or probe asks for.
 type ReceiveSelection struct {
 	Source, Tag *trace.Param // of the call
-	Wildcard    bool         // messages of several ranks or tags would do
+	Wildcard    bool         // messages of several ranks or tags match
 }
 
-// ReceiveSelectionOf returns which message a call asks for; false if it asks for none, or has one at hand by a handle.
+// ReceiveSelectionOf returns the message that a call asks for; false if it asks for none, or gets it by a message handle.
 func ReceiveSelectionOf(c *trace.Call) (r ReceiveSelection, ok bool) {
 	def, _ := mpi.ByID(c.Func.ID)
 	w := meaning.WaitBehaviourOf(def)
@@ -63,13 +63,13 @@ func ReceiveSelectionOf(c *trace.Call) (r ReceiveSelection, ok bool) {
 	return r, true
 }
 
-// A matched message is one that a probe has taken out of the others' reach.
+// A matched is a message that a matched probe removed from the queue.
 type matched struct {
 	comm        *handles.Comm
-	number, nth uint64 // 0: not known
+	number, nth uint64 // 0: unknown
 }
 
-// probes is what a probe does that waits for a message, or takes it out of the others' reach.
+// probes handles a probe that waits for a message, and a matched probe.
 func probes(p *process, _ *thread, _ *plan, c *Call) {
 	m := c.Param("message")
 	takes := m != nil && m.Out.Type == trace.TypeHandle
@@ -80,7 +80,7 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 	known := false
 	if s := scalarStatus(c.Call); s != nil && op.Comm != nil {
 		found := *s
-		found.Cancelled = false // MPICH's probes leave it as it was
+		found.Cancelled = false // MPICH's probes leave that field unchanged
 		known = op.took(&found) && op.Peer >= 0
 	}
 	if known && p.s.o.Messages {
@@ -89,7 +89,7 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 			p.number(&op, from, to, true)
 		} else {
 			by := op.Channel(from, to)
-			op.ChannelIndex = *p.got.of(by) + 1 // the next receive gets it
+			op.ChannelIndex = *p.got.of(by) + 1 // the next receive gets this message
 			op.Message = by.HashMessage(op.ChannelIndex)
 		}
 		if p.s.o.FineSync {
@@ -101,7 +101,7 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 	}
 }
 
-// took completes what is known of a received message by what its status says; false if there was none.
+// took completes the operation of a received message by its status; false if no message was received.
 func (op *Operation) took(s *trace.StatusValue) bool {
 	if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
 		return true
@@ -116,7 +116,7 @@ func (op *Operation) took(s *trace.StatusValue) bool {
 	return true
 }
 
-// received completes and numbers a received message; false if there was none.
+// received completes and numbers the operation of a received message; false if no message was received.
 func (p *process) received(op *Operation, s *trace.StatusValue) bool {
 	if !op.took(s) {
 		return false
@@ -136,7 +136,7 @@ func (p *process) posted(op *Operation) {
 	}
 }
 
-// known reports whether the communicator of an operation is; if not, there is nothing to say.
+// known reports whether the operation's communicator is known; if not, the operation is ignored.
 func (p *process) known(op *Operation) bool {
 	if op.Comm == nil || op.Comm.RemoteSize > 0 && op.Comm.Remote == nil {
 		p.lose(lostComm, 1)
@@ -161,12 +161,12 @@ func (p *process) comm(c *Call) *handles.Comm {
 
 // A Channel carries messages in order: the k-th one sent is the k-th one received.
 type Channel struct {
-	Comm     int // as handles.Comm.Channel
+	Comm     int // handles.Comm.Channel of the communicator
 	From, To int // ranks of the world
 	Tag      int64
 }
 
-// Channel returns that of a message.
+// Channel returns the channel of a message.
 func (o *Operation) Channel(from, to int) Channel {
 	return Channel{o.Comm.ChannelKey(), from, to, o.Tag}
 }
@@ -189,10 +189,10 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	op.Message = by.HashMessage(op.ChannelIndex)
 }
 
-// counts are how many messages there were on each channel.
+// counts is the number of messages on each channel.
 type counts struct {
 	all    map[Channel]*uint64
-	recent [16]struct { // those that were asked for last, as looking them up takes long
+	recent [16]struct { // cache of the latest channels, as map lookups are slow
 		Channel
 		n *uint64
 	}
@@ -212,8 +212,8 @@ func (x *counts) of(by Channel) *uint64 {
 	return last.n
 }
 
-// HashMessage numbers the n-th message among those of all channels, so that two have the same number by a chance of the
-// square of how many there are to 2⁶⁴.
+// HashMessage returns a number for the n-th message of a channel, by a 64-bit hash: among k messages the probability of
+// a collision is about k²/2⁶⁴.
 func (c Channel) HashMessage(n uint64) uint64 {
 	h := uint64(0)
 	for _, v := range [...]uint64{n, uint64(c.Comm), uint64(c.From), uint64(c.To), uint64(c.Tag)} {

@@ -5,17 +5,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An openWindow is a window of a process with the transfers that no call has completed yet.
+// An openWindow is a window of a process with the transfers that are not yet complete.
 type openWindow struct {
 	*Window
 	transfers []Operation
 
-	started, posted []int // the groups of the open epochs, if these are passed on
+	started, posted []int // groups of the open epochs, if FineSync is set
 }
 
 const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_post, start, wait)"
 
-// ordinal counts the windows and files that a communicator's ranks made together.
+// ordinal returns how many windows and files the communicator's ranks made together before, and counts this one.
 func (p *process) ordinal(comm *handles.Comm) int {
 	n := p.made[comm.Key()]
 	p.made[comm.Key()]++
@@ -43,7 +43,7 @@ func namesWindow(p *process, _ *thread, _ *plan, c *Call) {
 	}
 }
 
-// window returns the window that a call passes, and begins what is known of its operation.
+// window returns the window that a call passes, and an operation on it.
 func (p *process) window(c *Call) (*openWindow, Operation) {
 	var w *openWindow
 	if v := input(c.Call, "win"); v != nil {
@@ -87,7 +87,7 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 	}
 }
 
-// complete passes on the end of transfers to and from a member, or all.
+// complete passes the ends of transfers with a member, or with all.
 func (w *openWindow) complete(c *Call, peer int) {
 	rest := w.transfers[:0]
 	for _, op := range w.transfers {

@@ -9,17 +9,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// RemoteCalls finds the distinct calls of a rank that involve another rank. Collective calls on a communicator of one
-// process, messages to the rank itself or to MPI_PROC_NULL, and access to a file that only the rank opened do not.
-// Unknown calls do.
+// RemoteCalls determines which distinct calls of a rank involve another rank. Collective calls on a communicator of
+// one process, messages to the rank itself or to MPI_PROC_NULL, and access to a file that only the rank opened do
+// not. Unknown calls do.
 type RemoteCalls struct {
 	r    *trace.Reader
 	k    *trace.Rank
 	none bool
-	view *handles.Rank // nil until something is asked of it
+	view *handles.Rank // nil before the first use
 }
 
-// SingleRank reports whether the run was of one rank that met no other world, so that no call has others in it.
+// SingleRank reports whether the run had one rank that never connected to another world, so that no call involves
+// others.
 func SingleRank(r *trace.Reader) (bool, error) {
 	if r.Ranks() > 1 {
 		return false, nil
@@ -29,24 +30,24 @@ func SingleRank(r *trace.Reader) (bool, error) {
 		return false, err
 	}
 	if p := procs.At(0); p.TracingOffNs() > 0 {
-		return false, nil // it may have met one meanwhile
+		return false, nil // the rank may have connected to another world
 	}
 	comms, err := handles.TableOf(r).Comms()
 	return err == nil && !slices.ContainsFunc(comms.List(), func(c *handles.Comm) bool { return c.RemoteSize > 0 }), err
 }
 
-// RemoteCallsOf returns those of a rank's calls. none is what NoOthers says of the trace.
+// RemoteCallsOf returns the OtherRanks of a rank. none is the result of SingleRank.
 func RemoteCallsOf(r *trace.Reader, k *trace.Rank, none bool) *RemoteCalls {
 	return &RemoteCalls{r: r, k: k, none: none}
 }
 
-// InvolvesOthers reports whether some occurrence of a distinct call involves another rank, judged by the call's parameters without
-// its requests.
+// InvolvesOthers reports whether some occurrence of a distinct call involves another rank. It considers the call's
+// parameters without its requests.
 func (o *RemoteCalls) InvolvesOthers(terminal int) (bool, error) {
 	if o.none {
 		return false, nil
 	}
-	// What a lane changes from call to call lies between two, which mostly are the same.
+	// Values in a lane lie between those of two calls, which are mostly equal.
 	least, most, err := o.k.BoundingCalls(terminal)
 	if err != nil {
 		return false, err
@@ -58,7 +59,7 @@ func (o *RemoteCalls) InvolvesOthers(terminal int) (bool, error) {
 	return in, err
 }
 
-// in reports it of all occurrences with the values of a call.
+// in reports whether some occurrence with the values of c involves another rank.
 func (o *RemoteCalls) in(c *trace.Call, terminal int) (bool, error) {
 	if m := meaning.DataMovementOf(c.Name()); m != nil && m.Pattern == meaning.PatternFile && !c.Func.Has(trace.AttrCollective) {
 		return false, nil
@@ -68,7 +69,7 @@ func (o *RemoteCalls) in(c *trace.Call, terminal int) (bool, error) {
 	}
 	peers := peers(c)
 	if p := c.Param("comm"); p != nil && p.In.Type == trace.TypeHandle && p.In.Num == mpi.HandleCommWorld && o.r.Ranks() > 1 {
-		// Most calls are such, and need no view.
+		// the usual case, which needs no view
 		return !o.toItself(peers, func(n int) int { return n }), nil
 	}
 	if o.view == nil {
@@ -90,13 +91,13 @@ func (o *RemoteCalls) in(c *trace.Call, terminal int) (bool, error) {
 	return false, nil
 }
 
-// OnlyProcNull reports whether all ranks that a call names are MPI_PROC_NULL; false if it names none.
+// OnlyProcNull reports whether a call names ranks, and all of them are MPI_PROC_NULL.
 func OnlyProcNull(c *trace.Call) bool {
 	list := peers(c)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(n int) bool { return n != mpi.ProcNull })
 }
 
-// peers are the ranks that a call names which is not collective.
+// peers returns the ranks that a call names, if it is not collective.
 func peers(c *trace.Call) (list []int) {
 	for i := range c.Params {
 		if p := &c.Params[i]; p.Kind() == mpi.KindRank && p.In.Type == trace.TypeInt && !c.Func.Has(trace.AttrCollective) {
@@ -106,15 +107,15 @@ func peers(c *trace.Call) (list []int) {
 	return list
 }
 
-// toItself reports whether the peers are the rank itself or nobody; world gives the rank in the world.
+// toItself reports whether all peers are the rank itself or MPI_PROC_NULL; world converts to world ranks.
 func (o *RemoteCalls) toItself(peers []int, world func(int) int) bool {
 	return len(peers) > 0 && !slices.ContainsFunc(peers, func(n int) bool { return n != mpi.ProcNull && world(n) != o.k.Number() })
 }
 
-// at reports it of a call at a position.
+// at reports whether a call at a position involves another rank.
 func (o *RemoteCalls) at(c *trace.Call, peers []int, stream int, index uint64) bool {
 	comm := o.view.CommOf(c, stream, index)
-	if comm == nil { // as of MPI_Init
+	if comm == nil { // for example in MPI_Init
 		return o.r.Ranks() > 1
 	}
 	for i := range c.Params { // MPI_Intercomm_create passes two

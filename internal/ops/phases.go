@@ -1,11 +1,10 @@
-// PhasesOf finds the phases that a program or a plugin marks: the calls of a thread from one with which a phase begins,
-// that one among them, to before the next with which any does. MPI_Pcontrol(level) begins a phase with the level as its
-// name; a plugin begins one with any call, by a name; and MPI_Pcontrol with a name (`spoor run --phase-names`) begins
-// one of that name and level. A program may enter a phase any number of times. Level 0 switches tracing off, so that
-// its phase has only calls that are always recorded.
+// A marked phase is the calls of a thread from one that begins a phase up to the next one that does.
+// MPI_Pcontrol(level) begins a phase with the level as its name, and a plugin begins one with any call, by a name.
+// MPI_Pcontrol with a name (`spoor run --phase-names`) begins a phase of that name and level. A phase may occur any
+// number of times. Level 0 switches tracing off, so that its phase has only calls that are always recorded.
 //
-// Phases are found in the compressed form, by position: without times or expansion. Calls before a thread's first mark
-// are in no phase.
+// Phases are found by position in the compressed form, without times or expansion. Calls before a thread's first
+// mark are in no phase.
 
 package ops
 
@@ -23,17 +22,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Span is calls of a thread by their positions, from First to before End.
+// A Span is a range of a thread's calls by position, from First up to End, without End.
 type Span struct{ First, End uint64 }
 
-// Phases has the intervals in which threads are in the phase of a name. It is safe for concurrent use.
+// Phases are the ranges in which a thread is in phases of one name. It is safe for concurrent use.
 type Phases struct {
-	begin *trace.Occurrences // the calls that begin it
-	marks *trace.Occurrences // those that begin any
+	begin *trace.Occurrences // the calls that begin a phase of this name
+	marks *trace.Occurrences // the calls that begin any phase
 	end   uint64
 }
 
-// PhasesOf looks for the phases of a name in a thread.
+// PhasesOf returns the phases of a name in a thread.
 func PhasesOf(k *trace.Rank, stream int, name string) (*Phases, error) {
 	marks, err := marksOf(k)
 	if err != nil {
@@ -46,7 +45,7 @@ func PhasesOf(k *trace.Rank, stream int, name string) (*Phases, error) {
 	}, nil
 }
 
-// FirstEndingAfter returns the first phase that ends after a position; false if none.
+// FirstEndingAfter returns the first phase that ends after a position; false if there is no such phase.
 func (p *Phases) FirstEndingAfter(index uint64) (Span, bool) {
 	if index >= p.end {
 		return Span{}, false
@@ -84,13 +83,13 @@ func (p *Phases) All() iter.Seq[Span] {
 	}
 }
 
-// A mark is what the phase is called that begins with a terminal: by level, by name, by both; none is the zero mark.
+// A mark is the name, level or both of the phase that a terminal begins; the zero mark begins no phase.
 type mark struct{ level, name string }
 
 func (m mark) begins(phase string) bool { return phase != "" && (m.level == phase || m.name == phase) }
 
-// marksOf returns the marks of a rank's terminals. Levels don't go on in lanes: the calls of a
-// terminal have one.
+// marksOf returns the mark of each of a rank's terminals. Levels are never in lanes: all calls of a terminal have
+// the same one.
 func marksOf(k *trace.Rank) ([]mark, error) {
 	list := make([]mark, k.Terminals())
 	for t := range list {
@@ -108,7 +107,8 @@ func marksOf(k *trace.Rank) ([]mark, error) {
 	return list, nil
 }
 
-// PhaseNames returns what the phases of ranks are called: levels in rising order, then names by the alphabet; nil ranks are all.
+// PhaseNames returns the names of the phases of ranks: levels in rising order, then names alphabetically; nil ranks
+// means all.
 func PhaseNames(r *trace.Reader, ranks []int) ([]string, error) {
 	if ranks == nil {
 		for rank := range r.Ranks() {
@@ -149,7 +149,7 @@ func PhaseNames(r *trace.Reader, ranks []int) ([]string, error) {
 	return append(levels, names...), nil
 }
 
-// CheckPhase returns an error, which says which phases there are, if no rank has one of that name. nil ranks are all.
+// CheckPhase returns an error that lists the existing phases, if no rank has one of that name. nil ranks means all.
 func CheckPhase(name string, r *trace.Reader, ranks []int) error {
 	there, err := PhaseNames(r, ranks)
 	switch {
@@ -161,8 +161,8 @@ func CheckPhase(name string, r *trace.Reader, ranks []int) error {
 	return fmt.Errorf("there is no phase %s; marked are %s", name, strings.Join(there, ", "))
 }
 
-// A within reports for positions of a thread, in rising order, whether they are in a wanted phase. A nil within accepts
-// all.
+// A within reports whether positions of a thread, passed in rising order, are in a wanted phase. A nil within
+// accepts all.
 type within struct {
 	phases *Phases
 	at     Span

@@ -9,31 +9,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A plan is what the calls of a terminal do, as far as it is the same in all of them: until
-// left is 0, since then a handle may mean something else.
+// A plan is what the calls of a terminal have in common. It is valid for left calls: then a handle may change its
+// meaning.
 type plan struct {
 	act     func(p *process, t *thread, q *plan, c *Call)
 	pieces  []handles.OccurrenceGroup
 	left    uint64
 	out, in transfer
 	place   int
-	request int // parameter that gives the request; -1: none
-	on      int // parameter that says who makes the call together; -1: none
+	request int // parameter that returns the request; -1: none
+	on      int // parameter that identifies the members of a collective call; -1: not collective
 	comm    *handles.Comm
-	count   *uint64 // of its collective calls
+	count   *uint64 // counter of the collective calls with these members
 
-	completion completion // of what completes requests
+	completion completion // for calls that complete requests
 }
 
 // A transfer is one direction of what a call moves.
 type transfer struct {
 	is     bool
 	op     Operation
-	tag    int // parameter, -1: none
+	tag    int // parameter; -1: none
 	status int
 }
 
-// act finds out what a call does.
+// act determines the acts of a call.
 func (p *process) act(t *thread, c *Call) {
 	q := &t.plans[c.Terminal]
 	if q.left == 0 {
@@ -56,7 +56,7 @@ func (p *process) act(t *thread, c *Call) {
 	p.keep(t, q, c)
 }
 
-// prepare makes the plan for calls of a terminal from one on.
+// prepare makes the plan for the calls of a terminal from c on.
 func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	if q.pieces == nil {
 		q.pieces = p.x.GroupOccurrences(t.stream, c)
@@ -80,7 +80,7 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	}
 }
 
-// rule returns the function that passes on the acts of a call; nil if the call has none.
+// rule returns the function that passes the acts of a call; nil if it has no acts.
 func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 	f := c.Func
 	m := meaning.DataMovementOf(f.Name)
@@ -109,7 +109,7 @@ func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 	return collective
 }
 
-// rules are of functions that move no data.
+// rules are for functions that move no data, by name.
 var rules map[string]func(*process, *thread, *plan, *Call)
 
 func init() {
@@ -132,21 +132,20 @@ func HasAttr(f *trace.Function, a mpi.Attr) bool {
 	return def.Has(a)
 }
 
-// IsPassiveTarget reports whether calls of a function synchronise with the memory of ranks that do nothing for it: locks, flushes
-// and MPI_Win_sync.
+// IsPassiveTarget reports whether a function is for passive target synchronisation: locks, flushes and MPI_Win_sync.
 func IsPassiveTarget(f *trace.Function) bool {
 	base := BaseName(f)
 	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
 }
 
-// IsLocal reports whether calls wait for no other rank, by what the standard says of their function: they are local, or
-// transfer to or from a file by themselves.
+// IsLocal reports whether a call never waits for another rank, according to the standard: it is local, or an
+// independent I/O operation.
 func IsLocal(c *trace.Call) bool {
 	m := meaning.DataMovementOf(c.Name())
 	return HasAttr(c.Func, mpi.AttrLocal) || m != nil && m.Pattern == meaning.PatternFile && !c.Func.Has(trace.AttrCollective) || OnlyProcNull(c)
 }
 
-// AbandonsRequest reports whether calls of a function free or cancel a request before it has completed.
+// AbandonsRequest reports whether a function frees or cancels requests that may be incomplete.
 func AbandonsRequest(f *trace.Function) bool {
 	base := BaseName(f)
 	return base == "Cancel" || base == "Request_free"
@@ -158,7 +157,7 @@ func OperationOf(f *trace.Function) meaning.Operation {
 	return meaning.OperationOf(def)
 }
 
-// BaseName returns a function's name without what says how it is called: "Bcast" of MPI_Bcast,
+// BaseName returns a function's name without prefixes and suffixes for its variants: "Bcast" for MPI_Bcast,
 // MPI_Ibcast_c and MPI_Bcast_init.
 func BaseName(f *trace.Function) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(f.Name, "MPI_"), "_c")
@@ -173,7 +172,7 @@ func BaseName(f *trace.Function) string {
 
 func (c *Call) add(kind ActKind, op *Operation) { c.Acts = append(c.Acts, Act{kind, *op}) }
 
-// input returns what a call passes for a parameter, nil if nothing.
+// input returns a parameter's input value; nil if it has none.
 func input(c *trace.Call, name string) *trace.Value {
 	if p := c.Param(name); p != nil && p.In.Type != trace.TypeNone {
 		return &p.In
@@ -188,7 +187,7 @@ func number(c *trace.Call, name string) int64 {
 	return 0
 }
 
-// output returns which parameter of that name a call gives back, -1 if none.
+// output returns the index of the output parameter of that name; -1 if no parameter matches.
 func output(c *trace.Call, name string) int {
 	for i := range c.Params {
 		if c.Params[i].Name() == name && c.Params[i].Def.HasOut {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A process goes through the calls of one rank.
+// A process is the state of iterating over the calls of one rank.
 type process struct {
 	s *Source
 	*CallInterpreter
@@ -16,21 +16,21 @@ type process struct {
 	pending  map[requestKey]*pending // persistent requests, and split collectives on files
 	spare    []*pending
 	lastID   uint64
-	windows  map[int64]*openWindow // by handle, as all of these
+	windows  map[int64]*openWindow // by handle, like the following maps
 	files    map[int64]*File
-	messages map[int64]matched     // that were matched by a probe
-	made     map[int]int           // windows and files, by communicator
-	met      map[CallOrder]*uint64 // collective calls
+	messages map[int64]matched     // messages removed by matched probes
+	made     map[int]int           // by communicator: number of windows and files
+	met      map[CallOrder]*uint64 // number of collective calls
 	own      struct {
 		of   *handles.Comm
 		rank int
 	}
-	groups map[int64][]int // ranks of the world
+	groups map[int64][]int // world ranks
 
-	sent, got counts // messages
-	since     uint64 // calls since the last progress
+	sent, got counts // numbers of messages
+	since     uint64 // calls since the last call of Progress
 
-	part bool // the current call is in the wanted part
+	part bool // the current call is wanted by time and phase
 }
 
 // A thread is one stream of a process.
@@ -39,19 +39,19 @@ type thread struct {
 	walk   *trace.Walk
 	idle   *idle // nil: no calls are skipped
 	phases *within
-	values *trace.ValueCursor // nil: not asked for
-	more   bool               // the walk is at a call that is still to come
-	clock  Ticker             // nil: the walk has times, if there are any
-	begins int64              // that call, by the clock
+	values *trace.ValueCursor // nil: not wanted
+	more   bool               // a call remains
+	clock  Ticker             // nil: the walk has times, if the trace has any
+	begins int64              // begin of the walk's call, by the clock
 	ends   int64
 	gap    int64
-	made   int64 // one-shot requests
-	once   ring  // the operations of one-shot requests
+	made   int64 // one-shot requests made so far
+	once   ring  // operations of one-shot requests
 	plans  []plan
-	open   []*Call // under way, the innermost last
+	open   []*Call // unfinished calls, the innermost last
 	spare  []*Call
-	last   int64                      // the last time that was passed on
-	turns  []handles.ThreadDependency // of calls that are still to come
+	last   int64                      // the last time passed to the sink
+	turns  []handles.ThreadDependency // constraints on the order of the remaining calls
 }
 
 func (s *Source) process(k *trace.Rank) (*process, error) {
@@ -101,10 +101,10 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	return p, nil
 }
 
-// often is the number of calls between two calls of progress.
+// often is the number of calls between two calls of Progress.
 const often = 1 << 14
 
-// run goes through the calls of all threads, always the one that began first.
+// run iterates over the calls of all threads, in the order of their begins.
 func (p *process) run(sink Sink) error {
 	if err := p.begin(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *process) run(sink Sink) error {
 	return p.finish(sink)
 }
 
-// begin goes to the first call of each thread.
+// begin moves to the first call of each thread.
 func (p *process) begin() error {
 	for _, t := range p.threads {
 		if err := p.advance(t); err != nil {
@@ -127,8 +127,8 @@ func (p *process) begin() error {
 	return nil
 }
 
-// earliest returns the thread whose next call began first, nil if none has any left. Where times are means, threads take turns as they
-// passed objects to each other.
+// earliest returns the thread whose next call began first; nil if no call remains. If times are means, the order in
+// which threads pass objects to each other has priority.
 func (p *process) earliest() (next *thread) {
 	var waiting *thread
 	for _, t := range p.threads {
@@ -143,12 +143,12 @@ func (p *process) earliest() (next *thread) {
 		}
 	}
 	if next == nil {
-		return waiting // of a damaged file
+		return waiting // the file is damaged
 	}
 	return next
 }
 
-// hasTurn reports whether others have made the calls that the next one of a thread came after.
+// hasTurn reports whether other threads have made all calls that must precede the next call of a thread.
 func (p *process) hasTurn(t *thread) bool {
 	at := t.walk.Call().Index
 	for ; len(t.turns) > 0 && t.turns[0].LaterCall <= at; t.turns = t.turns[1:] {
@@ -171,7 +171,7 @@ func (p *process) step(t *thread, sink Sink) error {
 	return p.advance(t)
 }
 
-// finish passes on the end of what is still under way.
+// finish passes the ends of all unfinished calls.
 func (p *process) finish(sink Sink) error {
 	p.s.o.Progress(p.since)
 	for _, t := range p.threads {
@@ -192,7 +192,7 @@ func (s *Source) walk(k *trace.Rank, stream int, index uint64) (*trace.Walk, err
 	return k.Walk(stream, index)
 }
 
-// advance moves on to the next call of a thread.
+// advance moves to the next call of a thread.
 func (p *process) advance(t *thread) (err error) {
 	if t.idle != nil && t.more {
 		to, ok := t.idle.passes(t.walk.Call())
@@ -217,8 +217,7 @@ func (p *process) advance(t *thread) (err error) {
 	return t.walk.Err()
 }
 
-// start is when the next call of a thread began. Without times, calls and the gaps between
-// them take one each.
+// start returns when the next call of a thread began. Without times, each call and each gap takes one unit.
 func (p *process) start(t *thread) int64 {
 	c := t.walk.Timed()
 	switch {
@@ -249,7 +248,7 @@ func (p *process) call(t *thread, sink Sink) error {
 		known = trace.ExactSample
 		timing = trace.Timing{Duration: trace.Sample{Ns: uint64(end - start), Kind: known}, Gap: trace.Sample{Ns: uint64(t.gap), Kind: known}}
 	}
-	// Only exact times distinguish a nested call from one that seems to begin early.
+	// Without exact times, a call that seems to begin early is not nested.
 	keep := len(t.open)
 	for keep > 0 && (known != trace.ExactSample || t.open[keep-1].End <= start || t.open[keep-1].End < end) {
 		keep--
@@ -279,7 +278,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	return sink.Enter(c)
 }
 
-// leave passes on the return of calls under way, all but the outermost keep.
+// leave passes the ends of unfinished calls, except the outermost keep.
 func (p *process) leave(t *thread, sink Sink, keep int) error {
 	for len(t.open) > keep {
 		c := t.open[len(t.open)-1]
@@ -294,7 +293,7 @@ func (p *process) leave(t *thread, sink Sink, keep int) error {
 	return nil
 }
 
-// lose counts what the call at hand does that can't be said, if the call is.
+// lose counts a loss in the current call, if the call is wanted.
 func (p *process) lose(what string, n uint64) {
 	if p.part {
 		p.s.Losses.Add(what, n)
@@ -310,16 +309,15 @@ func (t *thread) newCall() *Call {
 	return &Call{}
 }
 
-// An idle walk passes over long stretches of calls that do nothing which matters to a sink: a
-// loop that asks for messages makes any number of them.
+// An idle skips long sequences of calls that do not matter to a sink: a polling loop makes any number of them.
 type idle struct {
 	k      *trace.Rank
-	is     []bool             // by terminal
-	others *trace.Occurrences // the calls that are not idle
-	run    int                // the number of idle calls passed on in a row
+	is     []bool             // by terminal: its calls are idle
+	others *trace.Occurrences // calls that are not idle
+	run    int                // number of consecutive idle calls passed so far
 }
 
-// Of a stretch of idle calls at least this many are passed on; shorter stretches are passed on as a whole.
+// Number of idle calls passed from a sequence, and the minimal length of a sequence that is shortened.
 const (
 	idleTold  = 64
 	idleShort = 4096
@@ -329,8 +327,8 @@ func newIdle(k *trace.Rank, stream int, is []bool) *idle {
 	return &idle{k: k, is: is, others: k.Occurrences(stream, func(t int) bool { return !is[t] })}
 }
 
-// passes returns the position of the next call to pass on after one, the stream's length if none; false if it is
-// directly the next.
+// passes returns the position of the next call to pass; the stream's length at the end. It returns false if
+// that is the directly following call.
 func (x *idle) passes(c *trace.Call) (to uint64, ok bool) {
 	if x.run++; !x.is[c.Terminal] {
 		x.run = 0

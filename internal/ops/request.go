@@ -10,26 +10,26 @@ import (
 
 // A requestKey identifies a request of a process.
 type requestKey struct {
-	thread int // that made it; -1: persistent
+	thread int // thread that made it; -1: a persistent request
 	id     int64
 }
 
-// A pending is the operations of a request that has not completed: none, a transfer, or one each way.
+// A pending is the operations of an incomplete request: none, one transfer, or one in each direction.
 type pending struct {
 	acts [2]Act
 	n    int
-	part bool // begun in the wanted part
+	part bool // begun in a wanted call
 	id   int64
 }
 
-// A ring has the operations of a thread's one-shot requests, by their rising numbers. Few are under way at a time,
-// mostly the newest.
+// A ring holds the operations of a thread's one-shot requests, by their rising numbers. Only few requests are
+// incomplete at a time, mostly the newest.
 type ring struct {
-	slots []*pending         // by the low bits of their numbers
-	older map[int64]*pending // where a newer one needed the slot
+	slots []*pending         // by low bits of the number
+	older map[int64]*pending // requests whose slot a newer one took
 }
 
-// mostSlots bounds a ring: a program that leaves a request under way for ever has it elsewhere then.
+// mostSlots limits a ring: requests that are never completed go to older.
 const mostSlots = 1 << 12
 
 func (r *ring) at(id int64) *pending {
@@ -61,7 +61,7 @@ func (r *ring) put(x *pending) {
 		}
 		old := r.slots
 		r.slots = make([]*pending, 2*len(old))
-		for _, y := range old { // no two get the same
+		for _, y := range old { // no two get the same slot
 			if y != nil {
 				r.slots[y.id&int64(len(r.slots)-1)] = y
 			}
@@ -77,7 +77,7 @@ func (r *ring) drop(id int64) {
 	delete(r.older, id)
 }
 
-// under returns the operations of a request; nil if none.
+// under returns the operations of a request; nil if it is not pending.
 func (p *process) under(key requestKey) *pending {
 	if key.thread >= 0 {
 		return p.threads[key.thread].once.at(key.id)
@@ -85,7 +85,7 @@ func (p *process) under(key requestKey) *pending {
 	return p.pending[key]
 }
 
-// left counts what has not completed.
+// left returns the number of pending requests.
 func (p *process) left() (n uint64) {
 	count := func(x *pending) {
 		if x != nil && x.n > 0 && x.part {
@@ -106,7 +106,7 @@ func (p *process) left() (n uint64) {
 	return n
 }
 
-// keep notes the operations of the request that a call made.
+// keep records the operations of the request that a call made.
 func (p *process) keep(t *thread, q *plan, c *Call) {
 	if q.request < 0 {
 		return
@@ -140,7 +140,7 @@ func (p *process) hold(key requestKey, acts []Act) {
 	}
 }
 
-// find returns the operations of a request; nil if null or unknown.
+// find returns the operations of a request; nil if the request is null or unknown.
 func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 	key := requestKey{t.stream, v.ID}
 	switch v.Form {
@@ -158,7 +158,7 @@ func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 		return nil, key
 	}
 	x := p.under(key)
-	if x == nil && v.Form != trace.RequestPersistent { // that may be inactive
+	if x == nil && v.Form != trace.RequestPersistent { // a persistent request may be inactive
 		p.lose(lostRequest, 1)
 	}
 	return x, key
@@ -173,7 +173,7 @@ func (p *process) drop(key requestKey, x *pending) {
 	p.spare = append(p.spare, x)
 }
 
-// starts is what starting persistent requests does.
+// starts handles calls that start persistent requests.
 func starts(p *process, t *thread, _ *plan, c *Call) {
 	start := func(v *trace.Value) {
 		if v.Form != trace.RequestPersistent {
@@ -209,7 +209,7 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 	}
 }
 
-// A completion is what calls of a function that completes requests say, and where.
+// A completion describes where the calls of a completing function have requests, flag and statuses.
 type completion struct{ meaning.CompletionParams }
 
 func completionOf(c *trace.Call) completion {
@@ -217,7 +217,7 @@ func completionOf(c *trace.Call) completion {
 	return completion{meaning.CompletionParamsOf(def, len(c.Params), func(i int) string { return c.Params[i].Name() })}
 }
 
-// completes is what calls do that complete requests, or find that they have not completed.
+// completes handles calls that complete requests, or test them.
 func completes(p *process, t *thread, q *plan, c *Call) {
 	x := &q.completion
 	if x.found(c.Call) {
@@ -235,10 +235,11 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 	}
 }
 
-// A ValuePosition is where a call has a value: the number of a parameter, -1 for none, and which element of an array, or -1.
+// A ValuePosition is the position of a value in a call: index of the parameter, -1 for none, and index in an array, -1 for
+// no array.
 type ValuePosition struct{ Param, Elem int }
 
-// Value returns what goes in at a place, or comes out; nil if nothing does.
+// Value returns the input or output value at a place; nil if it has no value.
 func (a ValuePosition) Value(c *trace.Call, out bool) *trace.Value {
 	if a.Param < 0 {
 		return nil
@@ -265,14 +266,14 @@ func (a ValuePosition) status(c *trace.Call) *trace.StatusValue {
 
 // A Completion is a request that a call completes.
 type Completion struct {
-	ArrayIndex int // in the call's array of requests; 0 of a single one
+	ArrayIndex int // index in the call's array of requests; 0 for a single one
 	Request    *trace.Value
-	Status     *trace.StatusValue // nil: not known
+	Status     *trace.StatusValue // nil: unknown
 
 	RequestPosition, StatusPosition ValuePosition
 }
 
-// RequestsCompleted returns the requests that a call completes, frees or cancels; none if a test finds nothing, or the call
+// RequestsCompleted returns the requests that a call completes, frees or cancels; none if a test returns false, or the call
 // fails.
 func RequestsCompleted(c *trace.Call) []Completion {
 	if !c.Func.Has(trace.AttrCompletes) {
@@ -281,7 +282,8 @@ func RequestsCompleted(c *trace.Call) []Completion {
 	return RequestsFoundComplete(c)
 }
 
-// RequestsFoundComplete returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
+// RequestsFoundComplete returns the requests that a call completes, or finds complete without freeing them, as
+// MPI_Request_get_status does.
 func RequestsFoundComplete(c *trace.Call) (list []Completion) {
 	def, _ := mpi.ByID(c.Func.ID)
 	if !c.Func.Has(trace.AttrCompletes) && meaning.WaitBehaviourOf(def).Choice == meaning.ChooseNoRequest {
@@ -297,16 +299,17 @@ func RequestsFoundComplete(c *trace.Call) (list []Completion) {
 	return list
 }
 
-// ended reports whether a call did what it was to do, though some of its requests may have failed.
+// ended reports whether a call succeeded as a whole, though some of its requests may have failed.
 func ended(c *trace.Call) bool { return c.Return == 0 || c.Return == mpi.ErrInStatus }
 
-// CompletesAll reports whether a call completes all requests that it is given, whatever its outcome: it neither tests nor chooses.
+// CompletesAll reports whether a successful call always completes all requests that it is given: it neither tests
+// nor selects.
 func CompletesAll(c *trace.Call) bool {
 	x := completionOf(c)
 	return max(x.Request, x.Requests) >= 0 && max(x.Flag, x.Count, x.Index, x.Indices) < 0
 }
 
-// FoundNothing reports whether a call is a test or a probe that finds nothing.
+// FoundNothing reports whether a call is a test or a probe with a false flag.
 func FoundNothing(c *trace.Call) bool {
 	if def, _ := mpi.ByID(c.Func.ID); !def.Has(mpi.AttrPolls) || !ended(c) {
 		return false
@@ -315,7 +318,7 @@ func FoundNothing(c *trace.Call) bool {
 	return !x.found(c)
 }
 
-// each visits the requests that a call completes which finds something, with what it says of each.
+// each visits the requests that a successful call completes, with their statuses.
 func (x *completion) each(c *trace.Call, visit func(request, status ValuePosition)) {
 	if x.Request >= 0 && c.Params[x.Request].In.Type != trace.TypeNone {
 		visit(ValuePosition{x.Request, -1}, ValuePosition{x.Status, -1})
@@ -347,7 +350,7 @@ func (x *completion) each(c *trace.Call, visit func(request, status ValuePositio
 	}
 }
 
-// CheckCompleted returns an error if a call says that it completed requests which it was not given.
+// CheckCompleted returns an error if a call's outputs say that it completed requests that it was not given.
 func CheckCompleted(c *trace.Call) error {
 	x := completionOf(c)
 	if x.Requests < 0 || !ended(c) {
@@ -368,7 +371,7 @@ func CheckCompleted(c *trace.Call) error {
 	return nil
 }
 
-// found reports whether a test found what it looked for, or that there is nothing to look for. Other calls wait for that.
+// found reports whether a test succeeded or had nothing to test; true for calls that wait.
 func (x *completion) found(c *trace.Call) bool {
 	if x.Flag >= 0 {
 		return c.Params[x.Flag].Out.Num != 0
@@ -391,7 +394,7 @@ func (p *process) tested(t *thread, c *Call, v *trace.Value) {
 	}
 }
 
-// completed passes on the end of all operations of a request.
+// completed passes the ends of all operations of a request.
 func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusValue) {
 	if s.Pending() {
 		p.tested(t, c, v)
@@ -412,9 +415,9 @@ func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusV
 	p.drop(key, x)
 }
 
-// ended passes on the end of an operation.
+// ended passes the end of an operation.
 func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
-	op := &a.Operation // nobody asks for it any more
+	op := &a.Operation // no later call uses it
 	if s != nil && s.Cancelled {
 		c.add(ActCancelled, op)
 		return
@@ -439,7 +442,7 @@ func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
 	}
 }
 
-// transferred is how much a file operation moved.
+// transferred returns how many bytes a file operation moved.
 func transferred(wanted uint64, s *trace.StatusValue) uint64 {
 	if s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) && s.Count >= 0 {
 		return uint64(s.Count)
@@ -447,8 +450,8 @@ func transferred(wanted uint64, s *trace.StatusValue) uint64 {
 	return wanted
 }
 
-// underWay passes on what a call was doing that never returned: the message that it sends, the one that it waits for,
-// as posted, or the operations that it waits for.
+// underWay passes what a call without a return was doing: the message that it sends, the one that it waits for, as
+// posted, or the operations that it waits for.
 func (p *process) underWay(t *thread, q *plan, c *Call) {
 	if c.Func.Has(trace.AttrCompletes) {
 		p.awaits(t, c)
@@ -468,7 +471,7 @@ func (p *process) underWay(t *thread, q *plan, c *Call) {
 	}
 }
 
-// awaits passes on the operations that a call waits for or tests.
+// awaits passes the operations that a call waits for or tests.
 func (p *process) awaits(t *thread, c *Call) {
 	for _, v := range RequestsOf(c.Call) {
 		if x, _ := p.find(t, v); x != nil {

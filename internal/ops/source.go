@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// FromStart and ToEnd are all times.
+// FromStart and ToEnd as limits select all times.
 const (
 	MinTime = math.MinInt64
 	MaxTime = math.MaxInt64
@@ -18,47 +18,47 @@ const (
 // Options say what to export.
 type Options struct {
 	Ranks        []int // in rising order; nil: all
-	FromNs, ToNs int64 // on the run's time line: calls that are under way between these times
-	// StartPosition returns the position of a thread at which to begin: what was under way there is unknown, and so are the
-	// numbers of messages. The thread ends at To. nil: all threads are read from their beginning.
+	FromNs, ToNs int64 // on the run's time line: calls that overlap this interval
+	// StartPosition returns the position in a thread at which to begin. Requests and messages from before it are unknown,
+	// and messages have no numbers. The thread ends at To. nil: all threads are read from their beginning.
 	StartPosition func(rank, stream int) uint64
-	Phase         string // only calls of marked phases of that name, by position; empty: all
-	Unfinished    bool   // pass on what calls were doing that never returned: Send, Recv and Awaited
-	// IsIdle returns which calls of a function do nothing that matters; nil: none. Of a long stretch of these only the
-	// first ones are passed on. They neither make nor complete requests.
+	Phase         string // only calls of marked phases of that name, by position; "": all
+	Unfinished    bool   // pass what unfinished calls were doing, as Send, Recv and Awaited
+	// IsIdle returns which calls of a function do not matter; nil: all matter. Only the first ones of a long sequence
+	// of such calls are passed. They must neither make nor complete requests.
 	IsIdle      func(f *trace.Function) func(c *trace.Call) bool
 	Values      bool               // read the values attached to calls
-	Messages    bool               // number messages, so that formats can say what was received where
-	PerMember   bool               // say what goes to each member of a collective that has an array of counts
-	FineSync    bool               // pass on synchronisations of windows with groups, views and syncs of files, and probes, too
-	IgnoreTimes bool               // do not look at times, as if there were none
-	Progress    func(calls uint64) // called now and then with the number of further calls that were read
+	Messages    bool               // number messages, so that formats can match sends and receives
+	PerMember   bool               // determine the blocks of each member of a collective that has an array of counts
+	FineSync    bool               // also pass synchronisations of windows with groups, views and syncs of files, and probes
+	IgnoreTimes bool               // act as if the trace had no times
+	Progress    func(calls uint64) // called at intervals with the number of calls read since the last time
 	Clock       CallClock          // nil: the trace's own times
-	Extent      *[2]int64          // when the first call began and the last rank ended, on the run's time line; nil: looked up
+	Extent      *[2]int64          // begin of the first call and end of the last rank, on the run's time line; nil: looked up
 }
 
-// A CallClock gives the times of a stream's calls. A recorder has them at hand where the trace hasn't.
+// A CallClock returns the times of a stream's calls. A recorder has them although the trace may not.
 type CallClock func(stream int) Ticker
 
-// A Ticker goes through the times of a stream's calls. Those of each are when it began and ended, in ns since Extent's first, and how long
-// the thread was in neither MPI nor the recorder before.
+// A Ticker iterates over the times of a stream's calls: begin and end in ns since Extent's first, and the gap
+// before the call without the recorder's time.
 type Ticker interface {
 	Next() (start, end, gap int64, err error)
-	Skip(calls uint64) (end int64, err error) // goes over some, at least one; end is the latest of theirs
+	Skip(calls uint64) (end int64, err error) // Skip skips at least one call; end is the latest end of the skipped calls
 }
 
-// A Source gives the calls of a trace to a Sink.
+// A Source passes the calls of a trace to a Sink.
 type Source struct {
 	Reader    *trace.Reader
 	Comms     *handles.Comms
-	Ranks     []int // that are exported; some may have left no track
+	Ranks     []int // selected ranks; some may have left no track
 	Windows   []*Window
 	Files     []*File
-	Places    []trace.Site // call sites, in the order in which they turned up
+	Places    []trace.Site // call sites, in the order in which they were found
 	Losses    Losses
 	CallsRead uint64 // calls so far
-	StartNs   int64  // on the run's time line: where Start and End count from
-	EndNs     int64  // end of the run, counted from there
+	StartNs   int64  // origin of Start and End, on the run's time line
+	EndNs     int64  // end of the run relative to First
 
 	o       Options
 	times   bool
@@ -68,11 +68,10 @@ type Source struct {
 	places  map[trace.Site]int
 }
 
-// madeBy is what all members know of an object that they made together: their communicator and
-// how many they made before.
+// madeBy identifies an object that all members made together: their communicator, and how many they made before.
 type madeBy struct{ comm, ordinal int }
 
-// NewSource prepares a trace.
+// NewSource returns a source of a trace's calls.
 func NewSource(r *trace.Reader, o Options) (*Source, error) {
 	s := &Source{
 		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, classes: make(map[int]*ClassAmounts),
@@ -103,19 +102,18 @@ func NewSource(r *trace.Reader, o Options) (*Source, error) {
 	return s, err
 }
 
-// timed reports whether there are times that are asked for.
+// timed reports whether there are times and they are not ignored.
 func (s *Source) timed() bool { return s.times }
 
-// wants reports whether a call that is under way between two times, which count from First,
-// is to be exported.
+// wants reports whether a call between two times, relative to First, is wanted.
 func (s *Source) wants(start, end int64) bool {
 	return end+s.StartNs >= s.o.FromNs && start+s.StartNs <= s.o.ToNs
 }
 
-// InTimeRange reports whether a time on the run's time line is exported.
+// InTimeRange reports whether a time on the run's time line is wanted.
 func (s *Source) InTimeRange(ns int64) bool { return s.wants(ns-s.StartNs, ns-s.StartNs) }
 
-// TimeKind is how well times are known. Of NoSample they say the order of a thread's calls, no more.
+// TimeKind returns the accuracy of times. With NoSample they only represent the order of a thread's calls.
 func (s *Source) TimeKind() (trace.SampleKind, error) {
 	if !s.Reader.HasTimes() {
 		return trace.NoSample, nil
@@ -123,7 +121,7 @@ func (s *Source) TimeKind() (trace.SampleKind, error) {
 	return s.Reader.TimeKind()
 }
 
-// Calls returns how many calls there are to look at.
+// Calls returns how many calls Run will read.
 func (s *Source) Calls() (n uint64, err error) {
 	for _, rank := range s.Ranks {
 		k, err := s.rank(rank)
@@ -137,7 +135,7 @@ func (s *Source) Calls() (n uint64, err error) {
 	return n, nil
 }
 
-// OneThread reports whether ranks have one thread each, so that the calls of each come in order.
+// OneThread reports whether each rank has one thread only, so that its calls come in order.
 func (s *Source) OneThread() (bool, error) {
 	for _, rank := range s.Ranks {
 		k, err := s.rank(rank)
@@ -197,19 +195,19 @@ func (s *Source) RunRank(number int, sink Sink) error {
 	return sink.End(k)
 }
 
-// window returns the window that a communicator's ranks made together as their n-th.
+// window returns the n-th window that a communicator's ranks made together.
 func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
 	return once.GetOrAppend(s.windows, madeBy{comm.Key(), n}, &s.Windows, func() *Window {
 		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, Ordinal: n}
 	})
 }
 
-// file returns the file that a communicator's ranks opened together as their n-th.
+// file returns the n-th file that a communicator's ranks opened together.
 func (s *Source) file(comm *handles.Comm, n int, name string) *File {
 	return once.GetOrAppend(s.files, madeBy{comm.Key(), n}, &s.Files, func() *File { return &File{len(s.Files), name, comm, n} })
 }
 
-// place numbers a call site.
+// place returns the index of a call site, which it adds if it is new.
 func (s *Source) place(site trace.Site) int {
 	n, fresh := once.NumberOf(s.places, site)
 	if fresh {
@@ -218,7 +216,7 @@ func (s *Source) place(site trace.Site) int {
 	return n
 }
 
-// GetForPlace returns what a sink keeps for the place of a call. The list is by place; what it lacks is made.
+// GetForPlace returns a sink's data for the place of a call. list is by place; make creates missing elements.
 func GetForPlace[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T {
 	for len(*list) <= place {
 		*list = append(*list, make(s.Places[len(*list)]))

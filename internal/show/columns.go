@@ -20,7 +20,7 @@ import (
 type Row struct {
 	names, cells []string
 	left         []bool
-	plain        bool // for programs: names are keys with a unit, numbers have none
+	plain        bool // output for programs: column names are keys with a unit, values have none
 }
 
 // Text adds a left-aligned cell; all other cells are right-aligned.
@@ -47,7 +47,7 @@ func (r *Row) Count(name string, v any) *Row {
 	return r.number(name, "", v, func() string { return FormatGrouped(whole(v)) })
 }
 
-// BlankIfZero returns v, or a blank in text for people if it is 0.
+// BlankIfZero returns v. For people a zero becomes a blank.
 func (r *Row) BlankIfZero(v any) any {
 	if _, text := v.(string); !text && !r.plain && float(v) == 0 {
 		return ""
@@ -91,16 +91,16 @@ func (r *Row) number(name, unit string, v any, text func() string) *Row {
 	return r.add(name, text(), false)
 }
 
-// A View says what of a table is printed.
+// A View selects what is printed of a table.
 type View struct {
 	MaxRows int      // only the first rows; 0: all
 	Columns []string // only these, by key; nil: all
 	Sort    string   // by the column with this key: numbers from large to small, text by the alphabet
 	CSV     bool     // numbers without units, which are in the names: time_ns
-	Width   int      // of the terminal; 0: as wide as need be
+	Width   int      // of the terminal; 0: unlimited
 }
 
-// named is a column's name with its unit, which the name may have in it.
+// named returns a column's name with its unit, unless the name contains it.
 func named(name, unit string) string {
 	if unit == "_bytes" && strings.HasPrefix(name, "bytes") {
 		return name
@@ -108,7 +108,7 @@ func named(name, unit string) string {
 	return name + unit
 }
 
-// key is a column's name for programs.
+// key returns a column's name for programs.
 func key(name string) string {
 	return strings.Trim(strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' {
@@ -319,20 +319,20 @@ func TopRows[T any](rows []T, top int) (shown []T, more int) {
 // WriteOmitted writes the number of rows left out.
 func WriteOmitted(w io.Writer, n int) { OmittedRows{more: n}.Print(w) }
 
-// A Limit is how many rows are printed of a table whose rows take parts of the run.
+// A Limit is how many rows are printed of a table whose rows are shares of the run.
 type Limit struct {
 	Rows       int  // the first ones; 0: all
-	UserChosen bool // whether the user named the number: then rows below 1 % of the run are among them
+	UserChosen bool // the user set the number: rows below 1 % of the run are printed, too
 }
 
-// least is the share of the run below which a row is printed only if it is asked for.
+// least is the share of the run below which rows are printed only on request.
 const least = 0.01
 
-// A OmittedRows counts the rows that are left out.
+// A OmittedRows is the number of omitted rows.
 type OmittedRows struct {
 	more  int
-	small bool // each takes less than least
-	alone bool // no row is printed
+	small bool // each omitted row is below least
+	alone bool // no row is printed at all
 }
 
 // WithinLimit splits rows, each with its share of the run, into those within a limit and the rest.
@@ -383,7 +383,7 @@ func WriteCSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) {
 	out.Flush()
 }
 
-// EachRow adds the rows of a list.
+// EachRow returns a function that passes the rows of a list to add, one by one.
 func EachRow[T any](list []T) func(add func(T)) {
 	return func(add func(T)) {
 		for _, x := range list {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// A Unit says how the values of a column are written, for people and for programs.
+// A Unit determines how the values of a column are written, for people and for programs.
 type Unit string
 
 // The units. A value that is text, such as "-", is written as it is in any of them, and for programs as no value.
@@ -25,7 +25,7 @@ const (
 	UnitBytesPerSecond Unit = "bytes_per_s" // bytes per second
 )
 
-// suffix is what a column's key appends to its name.
+// suffix returns the unit's part of a column's key.
 func (u Unit) suffix() string {
 	switch u {
 	case UnitNs:
@@ -43,14 +43,14 @@ func (u Unit) suffix() string {
 // A Column is declared once: text, CSV, JSON, pages, the database and the docs follow from it.
 type Column[T any] struct {
 	Name        string         // for people; its key for programs follows from that: "max rank" is max_rank, with the unit Ns "time" is time_ns
-	KeyOverride string         // the key, where it doesn't follow from the name; its unit is in it
+	KeyOverride string         // the key with its unit, if it does not follow from the name
 	Unit        Unit           // how values are written
-	Doc         string         // what they are, in a line
+	Doc         string         // description, one line
 	Value       func(T) any    // a number, a text, a bool, or nil where it isn't known
-	Text        func(T) string // for people; nil: as the unit has it
+	Text        func(T) string // value for people; nil: as the unit implies
 	BlankIfZero bool           // for people 0 is a blank
-	MinWidth    int            // width of the terminal from which on the column is shown unasked; 0: never
-	OldJSONKey  string         // another key that JSON has for it, for those who read release 1.0
+	MinWidth    int            // terminal width from which on the column is shown by default; 0: never
+	OldJSONKey  string         // additional key in JSON, for readers of release 1.0
 }
 
 // Key is the column's name for programs.
@@ -61,7 +61,7 @@ func (c *Column[T]) Key() string {
 	return key(named(c.Name, c.Unit.suffix()))
 }
 
-// Columns are those of a table, from left to right.
+// Columns are the columns of a table, from left to right.
 type Columns[T any] []Column[T]
 
 // Cells describes a row by its columns.
@@ -112,7 +112,7 @@ func (c *Column[T]) cell(r *Row, x T) {
 	}
 }
 
-// width is that of the terminal.
+// width returns the terminal's width; 0 counts as unlimited.
 func (v *View) width() int {
 	if v.Width > 0 {
 		return v.Width
@@ -120,7 +120,7 @@ func (v *View) width() int {
 	return math.MaxInt
 }
 
-// FittingColumns are the columns that are shown unasked on a terminal of a width.
+// FittingColumns returns the columns shown by default on a terminal of a width.
 func (list Columns[T]) FittingColumns(width int) (fitting Columns[T]) {
 	for _, c := range list {
 		if c.MinWidth > 0 && c.MinWidth <= width {
@@ -137,7 +137,7 @@ type Table[T any] struct {
 	Columns Columns[T]
 }
 
-// Print writes the table as a view asks for: of columns that say from which width on they are shown, those for which there is room.
+// Print writes the table for a view. Without selected columns it shows those that fit the view's width.
 func (t Table[T]) Print(w io.Writer, v View) error {
 	cells := t.Columns.Cells
 	if fitting := t.Columns.FittingColumns(v.width()); !v.CSV && v.Columns == nil && len(fitting) > 0 {
@@ -200,7 +200,7 @@ func (t Table[T]) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain is a value for programs: what is not known is nil.
+// plain returns a value for programs; nil if unknown.
 func (c *Column[T]) plain(x T) any {
 	v := c.Value(x)
 	if text, ok := v.(string); ok && text == "-" {
@@ -209,7 +209,7 @@ func (c *Column[T]) plain(x T) any {
 	return v
 }
 
-// Values are those of a row for programs, by column.
+// Values returns the values of a row for programs, by column.
 func (list Columns[T]) Values(x T) []any {
 	values := make([]any, len(list))
 	for i := range list {
@@ -258,7 +258,7 @@ type field struct {
 	value json.RawMessage
 }
 
-// fields are those that a struct has as JSON, in order.
+// fields returns the JSON fields of a struct, in order.
 func fields(x any) (list []field, err error) {
 	var data bytes.Buffer
 	if err := encode(&data, x); err != nil || data.Bytes()[0] != '{' {

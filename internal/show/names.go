@@ -10,27 +10,30 @@ import (
 	"unicode"
 )
 
-// NameShortener shortens the names of functions that are shown together: template arguments go first, then namespaces, and the function's own
-// name never. Of arguments by which two of the names differ, what differs stays as long as there is room.
+// NameShortener shortens the names of functions that are shown together. It first removes template arguments, then
+// namespaces, never the function's own name. Arguments by which two of the names differ stay as long as there is
+// room.
 type NameShortener struct {
 	list  []string
 	known map[string]*shortened
-	alike map[string][]*name // by what is left without arguments: names that differ in these alone
-	owns  map[string][]*name // by the last scope, without arguments: one of each of those
+	alike map[string][]*name // by name without arguments: names that differ in arguments only
+	owns  map[string][]*name // by last scope without arguments: one name of each such group
 }
 
-// A shortened name has its forms, longest first, and the one that has least of the arguments and all scopes.
+// A shortened is the possible forms of a name, longest first, and the form with the fewest arguments but all
+// scopes.
 type shortened struct {
 	forms  []string
 	scoped string
 }
 
-// NewNameShortener returns a shortener for names that are shown together. They are looked at when one does not fit.
+// NewNameShortener returns a shortener for names that are shown together. It analyses them when the first name does not
+// fit.
 func NewNameShortener(list []string) *NameShortener {
 	return &NameShortener{list: list, known: make(map[string]*shortened)}
 }
 
-// FitWidth is the longest form of a name that has at most width columns, else the shortest one.
+// FitWidth returns the longest form of a name with at most width columns, else the shortest form.
 func (n *NameShortener) FitWidth(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
@@ -44,7 +47,7 @@ func (n *NameShortener) FitWidth(text string, width int) string {
 	return forms[len(forms)-1]
 }
 
-// ShorterForms are what a name may be shortened to, longest first.
+// ShorterForms returns the forms of a name, longest first.
 func (n *NameShortener) ShorterForms(text string) []string {
 	return n.of(text).forms
 }
@@ -81,7 +84,7 @@ func (n *NameShortener) shortened(text string) *shortened {
 		}
 		least, first = tell(x, group, leastDifference).list(x), min(first, last)
 	}
-	// What is left of arguments stays as long as namespaces can go instead, and these go from the outside.
+	// The remaining arguments stay as long as namespaces can be removed instead, from the outermost one on.
 	add(x.render(0, short))
 	s.scoped = s.forms[len(s.forms)-1]
 	if first == 0 {
@@ -101,7 +104,7 @@ func (n *NameShortener) shortened(text string) *shortened {
 	return s
 }
 
-// group sorts the names by what they have in common.
+// group groups the names by scopes.
 func (n *NameShortener) group() {
 	if n.alike != nil {
 		return
@@ -120,7 +123,8 @@ func (n *NameShortener) group() {
 	}
 }
 
-// A name of a function or type: its scopes, each of words and lists. Lists are numbered through all scopes.
+// A name is a parsed name of a function or type: its scopes, each of words and lists. Lists are numbered over all
+// scopes.
 type name struct {
 	text   string
 	scopes [][]scopePart
@@ -161,7 +165,7 @@ type nameParser struct {
 	tooDeep bool
 }
 
-// operators are those of symbols that brackets, commas or signs of lists may be in.
+// operators are C++ operators that contain brackets, commas or angle brackets.
 var operators = []string{"()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<", ">", ","}
 
 // name reads up to what ends an element of a list that was opened, or with 0 up to the end.
@@ -322,7 +326,7 @@ func (x *name) render(from int, list func(k int) (text string, ok bool)) string 
 	return b.String()
 }
 
-// left is what is written of a list that is left out.
+// left returns the replacement of an omitted list.
 func left(p, before scopePart) string {
 	switch {
 	case len(p.list) == 0:
@@ -354,7 +358,7 @@ func (x *name) toDepth(depth int) string {
 	})
 }
 
-// brackets puts those of a list around a text.
+// brackets returns a text in the brackets of a list.
 func (x *name) brackets(list int, text string) string {
 	for _, scope := range x.scopes {
 		for _, p := range scope {
@@ -372,7 +376,7 @@ func (x *name) brackets(list int, text string) string {
 	return text
 }
 
-// How much is shown around what differs.
+// How much of the surrounding arguments is shown with a difference.
 const (
 	leastDifference = iota // the innermost one, whatever else differs
 	onlyDifference
@@ -384,7 +388,7 @@ const (
 type choice struct {
 	shown map[[2]int]string
 	first int  // scope that has the first of them
-	leaf  bool // the arguments themselves differ, not what is within them
+	leaf  bool // the arguments themselves differ, not only nested ones
 }
 
 // tell finds arguments that distinguish a name from the others of a group with the same skeleton: one after the other,

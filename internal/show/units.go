@@ -111,7 +111,8 @@ const (
 	shortTail = 200
 )
 
-// WithoutMiddle returns a text for people without the middle of what nobody would read: an argument of a command may be as long as a book.
+// WithoutMiddle returns a text without its middle if it is very long: an argument of a command may have thousands
+// of characters.
 func WithoutMiddle(text string) string {
 	left := len(text) - shortHead - shortTail
 	if left <= shortTail {
@@ -137,14 +138,14 @@ func special(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./=:,+@%", r))
 }
 
-// A Loop is a loop of a run as every verb names it. Package calltree finds them.
+// A Loop is a loop of a run in the form that all verbs print. Package calltree finds them.
 type Loop struct {
-	Function  string `json:"function,omitempty"` // that contains it; empty: not known
-	Place     string `json:"place,omitempty"`    // file and line, or offset; empty: found by the order of calls
+	Function  string `json:"function,omitempty"` // function that contains it; "": unknown
+	Place     string `json:"place,omitempty"`    // file and line, or offset; "": found by the order of calls
 	FirstCall string `json:"first"`              // the first call in it
 	Depth     int    `json:"depth"`              // number of loops around it
-	MaxRounds uint64 `json:"rounds"`             // the most of one entry
-	OuterLoop int    `json:"-"`                  // the loop around it, by its place in the list; -1: none
+	MaxRounds uint64 `json:"rounds"`             // most iterations of an entry
+	OuterLoop int    `json:"-"`                  // index of the enclosing loop in the list; -1: none
 }
 
 func (l *Loop) String() string {

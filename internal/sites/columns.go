@@ -6,23 +6,23 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// KnownFacts says what is known of all sites of a table: columns of what is not are left out.
+// KnownFacts is what is known of all sites of a table. Columns of unknown values are omitted.
 type KnownFacts struct {
-	TimeNs int64 // of all ranks and threads together
+	TimeNs int64 // sum over all ranks and threads
 	Times  bool
-	Waits  bool // who waited for whom
+	Waits  bool // wait states are known
 }
 
-// wide is the width from which on a table has its less important columns.
+// wide is the terminal width from which on a table shows its less important columns.
 const wide = 112
 
-// AllColumns are those of a table of call sites, in order. Of a column that is added here text, CSV, JSON, the page, the database,
-// comparisons and the docs know.
+// AllColumns returns the columns of a table of call sites, in order. Text, CSV, JSON, the page, the database,
+// comparisons and the docs all follow from them.
 func AllColumns(known KnownFacts) show.Columns[Site] {
 	return append(NameColumns(), MeasureColumns(known)...)
 }
 
-// NameColumns are the columns that say which call site a row is.
+// NameColumns returns the columns that identify a row's call site.
 func NameColumns() show.Columns[Site] {
 	return show.Columns[Site]{
 		{Name: "function", Unit: show.UnitWord, Doc: "MPI function", Value: func(s Site) any { return s.FunctionSite.Function }},
@@ -33,7 +33,7 @@ func NameColumns() show.Columns[Site] {
 	}
 }
 
-// MeasureColumns are the columns with what the calls took and moved.
+// MeasureColumns returns the columns with times, bytes and attached values of the calls.
 func MeasureColumns(known KnownFacts) show.Columns[Site] {
 	list := show.Columns[Site]{}
 	add := func(there bool, c show.Column[Site]) {

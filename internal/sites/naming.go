@@ -7,31 +7,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Naming says what call sites are called, and which are one: compilers copy calls, so that one source line has several
-// addresses. What has no line in the debug information is one by its address.
+// A Naming determines the names of call sites, and which addresses are one: compilers copy calls, so that one
+// source line has several addresses. An address without a line in the debug information is a call site of its own.
 type Naming struct {
 	Locate calltree.Locator
 
-	first map[line]trace.Site // the lowest address of each line
+	first map[line]trace.Site // by line: its lowest address
 	of    map[trace.FunctionSite]trace.FunctionSite
 	alone map[frame]trace.Site
 	outer map[trace.Site]*trace.Site
-	count map[trace.FunctionSite]int // addresses, without the frames around
+	count map[trace.FunctionSite]int // number of addresses, without the frames around
 }
 
-// A line is what a place prints where its source line is known, and what is called from there.
+// A line is a source line as printed, with the function called there.
 type line struct{ function, module, text string }
 
-// A frame is an address from which a function is called; "" for its name in frames around the call.
+// A frame is an address with the function called from it; "" for frames around the call.
 type frame struct {
 	function string
 	at       trace.Site
 }
 
-// NamingByAddress is a naming in which each address is a call site of its own.
+// NamingByAddress returns a naming in which each address is a call site.
 func NamingByAddress(where calltree.Locator) *Naming { return &Naming{Locate: where} }
 
-// NamingByLine is a naming in which addresses of one source line in one call path are one call site.
+// NamingByLine returns a naming in which the addresses of one source line in one call path are one call site.
 func NamingByLine(r *trace.Reader, where calltree.Locator) (*Naming, error) {
 	s := &Naming{
 		Locate: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
@@ -80,7 +80,7 @@ func NamingByLine(r *trace.Reader, where calltree.Locator) (*Naming, error) {
 	return s, nil
 }
 
-// Representative is the call site that a call site is one with: that of the lowest address.
+// Representative returns the call site with the lowest address, of those that are one with x.
 func (s *Naming) Representative(x trace.FunctionSite) trace.FunctionSite {
 	if s == nil || s.alone == nil {
 		return x
@@ -98,7 +98,7 @@ func (s *Naming) Representative(x trace.FunctionSite) trace.FunctionSite {
 	})
 }
 
-// around returns the frames around a call, the same pointer for the same ones.
+// around returns the frames around a call, with equal pointers for equal frames.
 func (s *Naming) around(at *trace.Site) *trace.Site {
 	if at == nil {
 		return nil
@@ -116,7 +116,8 @@ func (s *Naming) frame(function string, at trace.Site) trace.Site {
 	return f.at
 }
 
-// CountAddresses counts those that are one call site, whatever called the functions around it: 1, unless the compiler copied the call.
+// CountAddresses counts the addresses that are one call site, regardless of callers: 1, unless the compiler copied the
+// call.
 func (s *Naming) CountAddresses(x trace.FunctionSite) int {
 	if s == nil {
 		return 1

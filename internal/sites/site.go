@@ -17,36 +17,38 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Site is all calls of one function from one call site, over all ranks. The fields that JSON has are those of release 1.0; what is
-// shown follows from Columns.
+// A Site is all calls of one function from one call site, over all ranks. Its JSON fields are those of release 1.0;
+// Columns determine what is shown.
 type Site struct {
 	FunctionSite trace.FunctionSite `json:"-"`
 	Function     *trace.Function    `json:"-"`
-	Path         []calltree.Step    `json:"-"` // what led to the call
-	HasCallers   bool               `json:"-"` // frames around it were recorded
+	Path         []calltree.Step    `json:"-"` // call path
+	HasCallers   bool               `json:"-"` // the frames around it were recorded
 
 	Module    string            `json:"-"`
 	Offset    uint64            `json:"offset"`
 	Place     string            `json:"-"`
 	Frames    []symbolise.Frame `json:"frames"`
-	Addresses int               `json:"-"` // that are this call site
+	Addresses int               `json:"-"` // number of addresses that are this call site
 
 	sums.CallSums
-	TimePerRank       trace.Spread     `json:"-"`                             // ranks' totals of Time
-	SpentIsLowerBound bool             `json:"imbalance_estimated,omitempty"` // the largest of Spent is an estimate from below
-	WaitedNs          int64            `json:"-"`                             // for other ranks
-	AttachedValues    []calltree.Value `json:"values,omitempty"`              // to the calls
+	TimePerRank       trace.Spread     `json:"-"`                             // distribution of Time over the ranks
+	SpentIsLowerBound bool             `json:"imbalance_estimated,omitempty"` // the largest total of Spent is a lower bound
+	WaitedNs          int64            `json:"-"`                             // time waited for other ranks
+	AttachedValues    []calltree.Value `json:"values,omitempty"`              // values attached to the calls
 
 	Predicted *Prediction `json:"predicted,omitempty"`
 }
 
-// A Prediction is what calls take on another machine, in ns and over all ranks: themselves, and what is computed before them.
+// A Prediction is the times of calls on another machine, in ns and over all ranks: the calls themselves, and the
+// computation before them.
 type Prediction struct {
 	Ns        float64 `json:"ns"`
 	ComputeNs float64 `json:"compute_ns"`
 }
 
-// Imbalance is the largest total of a rank over the mean of those that make the call; 0 without times.
+// Imbalance returns the largest total of a rank divided by the mean over the ranks that make the call; 0 without
+// times.
 func (s *Site) Imbalance() float64 {
 	if mean := s.TimePerRank.Mean(); mean > 0 {
 		return float64(s.TimePerRank.Max) / mean
@@ -54,8 +56,8 @@ func (s *Site) Imbalance() float64 {
 	return 0
 }
 
-// MergeRows adds up the rows of all classes, those of one call site, whatever called the functions around it, or with stacks those of
-// one call stack. Those with most time come first, or without times those with most calls.
+// MergeRows merges the rows of all classes by call site, regardless of callers, or by call stack if stacks is set.
+// Rows are sorted by time, without times by number of calls.
 func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 	key := func(x *sums.ClassRow) trace.FunctionSite {
 		if stacks {
@@ -80,7 +82,7 @@ func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 			spent[n] = append(spent[n], x.TimePerRank...)
 		}
 		for n, parts := range spent {
-			if len(parts) == 0 { // no times
+			if len(parts) == 0 { // without times
 				parts = []trace.Spread{{Ranks: len(t.Classes[class].Members)}}
 			}
 			all, apart := sums.AddSpreads(parts)
@@ -117,7 +119,7 @@ func sort(list []Site, timed bool) {
 	})
 }
 
-// AddWaits adds what ranks waited at each call site, whatever called the functions around it.
+// AddWaits adds the waiting time of each call site, regardless of callers.
 func AddWaits(list []Site, named *Naming, waited func(yield func(at trace.FunctionSite, ns int64) bool)) {
 	at := make(map[trace.FunctionSite]int64)
 	for x, ns := range waited {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// MinLawPoints is how many numbers of ranks a growth law needs. With fewer, laws that are far apart fit
-// alike.
+// MinLawPoints is how many numbers of ranks a growth law needs. With fewer points, very different laws fit equally
+// well.
 const MinLawPoints = 5
 
 // A Law says how a quantity grows with the number of ranks p: C0 + C1·p^I·log2(p)^J, the performance
@@ -32,8 +32,8 @@ type exponents struct {
 	j int
 }
 
-// shapes are the laws that are tried, those before others that are to be preferred to them where both
-// fit alike. Negative exponents are of work that ranks share.
+// shapes are the candidate laws in order of preference among equally good ones. Negative exponents are for work
+// that ranks share.
 var shapes = []exponents{
 	{0, 1}, {1, 0}, {-1, 0}, {0.5, 0}, {2, 0}, {1, 1}, {-0.5, 0}, {0, 2}, {1.5, 0}, {3, 0}, {-2, 0}, {0.5, 1}, {2, 1}, {-1, 1},
 	{1.0 / 3, 0}, {2.0 / 3, 0}, {4.0 / 3, 0}, {5.0 / 3, 0}, {-2.0 / 3, 0}, {0.25, 0}, {0.75, 0}, {1.25, 0}, {1.75, 0}, {2.5, 0},
@@ -44,13 +44,13 @@ func (s exponents) at(p float64) float64 {
 	return math.Pow(p, s.i) * math.Pow(math.Log2(p), float64(s.j))
 }
 
-// Near is how much worse a simpler law may be than the best.
+// near is the largest ratio of errors at which a simpler law is preferred to the best one.
 const near = 1.1
 
-// enough is how much smaller an error a law that grows must have than a constant.
+// enough is the largest error of a growing law, relative to that of a constant.
 const enough = 0.8
 
-// FitLaw finds the law of points: values by number of ranks, which differ.
+// FitLaw fits a law to values by number of ranks, which must differ.
 func FitLaw(ranks, values []float64) (Law, error) {
 	if len(ranks) < MinLawPoints {
 		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), MinLawPoints)
@@ -95,7 +95,7 @@ func without(list []float64, i int) []float64 {
 	return append(append(make([]float64, 0, len(list)), list[:i]...), list[i+1:]...)
 }
 
-// difference is relative to the mean of both, from 0 to 2.
+// difference returns the difference relative to the mean of both, from 0 to 2.
 func difference(a, b float64) float64 {
 	if a == b {
 		return 0
@@ -129,7 +129,7 @@ func mean(list []float64) float64 {
 	return sum / float64(len(list))
 }
 
-// ValueAt is what the law says of a number of ranks; never less than nothing.
+// ValueAt returns the law's value for a number of ranks, at least 0.
 func (l Law) ValueAt(ranks float64) float64 {
 	if l.C1 == 0 {
 		return max(0, l.C0)
@@ -169,7 +169,7 @@ func GCD[T ~int32 | ~int64 | ~uint64](a, b T) T {
 	return a
 }
 
-// Median is the middle one of numbers, or the mean of both; 0 of an empty list.
+// Median returns the median; 0 for an empty list.
 func Median[T float64 | uint64](list []T) float64 {
 	n := len(list)
 	if n == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// mostExact is how many distinct numbers are kept apart, and coarse how many bins they become beyond.
+// mostExact is the number of distinct values up to which each is stored; above it they are reduced to coarse bins.
 const (
 	mostExact = 1024
 	coarse    = 64
@@ -22,34 +22,35 @@ type Bin struct {
 	Count    uint64
 }
 
-// Mean is that of the bin's numbers.
+// Mean returns the mean of the bin's numbers.
 func (b *Bin) Mean() float64 { return b.Sum / float64(b.Count) }
 
-// Value is the bin as a trace has it: with the whole number next to the mean.
+// Value converts the bin to the form of a trace, with the mean rounded to an integer.
 func (b *Bin) Value() model.Bin {
 	mean := int64(math.Floor(b.Mean() + 0.5))
 	return model.Bin{Low: b.Min, High: b.Max, Value: min(max(mean, b.Min), b.Max), Count: b.Count}
 }
 
-// NumberDistribution are a distribution: count, sum and extremes are exact, and so are all numbers while few are distinct.
+// NumberDistribution is a distribution. Count, sum and extremes are always exact, and so are the numbers as long as few are
+// distinct.
 type NumberDistribution struct {
 	Count        uint64
 	Sum          float64
 	Min, Max     model.Extreme
-	KeepAllExact bool // all numbers are exact, however many are distinct
+	KeepAllExact bool // keep all numbers exact, however many are distinct
 	exact        map[int64]uint64
-	bins         []Bin // apart from each other, in rising order
+	bins         []Bin // disjoint, in rising order
 }
 
-// Mean is that of all numbers.
+// Mean returns the mean of all numbers.
 func (n *NumberDistribution) Mean() float64 { return n.Sum / float64(n.Count) }
 
-// SingleValue returns the one number that there is.
+// SingleValue returns the number that all are equal to; ok is false if they differ.
 func (n *NumberDistribution) SingleValue() (v int64, ok bool) {
 	return n.Min.Value, n.Count > 0 && n.Min.Value == n.Max.Value
 }
 
-// Add takes a number that occurs count times on a rank.
+// Add adds a number that occurs count times on a rank.
 func (n *NumberDistribution) Add(v int64, count uint64, rank int) {
 	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
 }
@@ -109,7 +110,8 @@ func (n *NumberDistribution) Join(o *NumberDistribution) {
 	}
 }
 
-// before reports whether an extreme is less than another, or greater if sign is negative, or as much on a lower rank.
+// before reports whether extreme e replaces o: it is less, or greater if sign is negative, or equal on a lower
+// rank.
 func before(e, o model.Extreme, sign int) bool {
 	return cmp.Or(sign*cmp.Compare(e.Value, o.Value), cmp.Compare(e.Rank, o.Rank)) < 0
 }
@@ -122,15 +124,15 @@ func (n *NumberDistribution) DistinctNumbers(most int) (list []int64, ok bool) {
 	return slices.Sorted(maps.Keys(n.exact)), true
 }
 
-// BinCount is how many parts All has.
+// BinCount returns the number of bins of All.
 func (n *NumberDistribution) BinCount() int { return len(n.bins) + len(n.exact) }
 
-// Distribution is what a trace keeps, in a number of bins at most.
+// Distribution converts to the form of a trace, with at most most bins.
 func (n *NumberDistribution) Distribution(most int) model.Distribution {
 	return model.Distribution{Least: n.Min, Most: n.Max, Bins: BinsAsStored(JoinBins(n.AllBins(), most))}
 }
 
-// BinsAsStored are bins as a trace has them.
+// BinsAsStored converts bins to the form of a trace.
 func BinsAsStored(list []Bin) (out []model.Bin) {
 	for i := range list {
 		out = append(out, list[i].Value())
@@ -138,7 +140,7 @@ func BinsAsStored(list []Bin) (out []model.Bin) {
 	return out
 }
 
-// AllBins returns what is known as bins in rising order.
+// AllBins returns all numbers as bins in rising order.
 func (n *NumberDistribution) AllBins() []Bin {
 	list := slices.Clone(n.bins)
 	for v, count := range n.exact {
@@ -147,7 +149,7 @@ func (n *NumberDistribution) AllBins() []Bin {
 	return apart(list)
 }
 
-// apart sorts bins, and makes one of those that overlap.
+// apart sorts bins, and merges overlapping ones.
 func apart(list []Bin) []Bin {
 	slices.SortFunc(list, func(a, b Bin) int { return cmp.Or(cmp.Compare(a.Min, b.Min), cmp.Compare(a.Max, b.Max)) })
 	out := list[:0]
@@ -165,7 +167,7 @@ func with(a, b Bin) Bin {
 	return Bin{min(a.Min, b.Min), max(a.Max, b.Max), a.Sum + b.Sum, a.Count + b.Count}
 }
 
-// JoinBins joins neighbouring bins until a limit is met, so that all have about the same count.
+// JoinBins merges neighbouring bins into at most most, with about equal counts.
 func JoinBins(list []Bin, most int) []Bin {
 	if len(list) <= most {
 		return list

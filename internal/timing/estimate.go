@@ -35,23 +35,23 @@ type Transport interface {
 	Recv(from int, data []byte) error
 }
 
-// rounds is how often two ranks look at each other's clocks.
+// rounds is how many messages two ranks exchange to compare their clocks.
 const rounds = 12
 
-// SharedClocks is what the ranks know of who shares a clock with whom.
+// SharedClocks is which ranks share a clock.
 type SharedClocks struct {
-	leaders []int       // of each clock the lowest rank; clocks are in order of these
+	leaders []int       // by clock: its lowest rank, in rising order
 	own     int         // the rank's clock
-	runs    []rankRange // on rank 0: the clocks of all ranks
+	runs    []rankRange // on rank 0 only: the clocks of all ranks
 }
 
-// A rankRange is ranks next to each other that have the same clock.
+// A rankRange is consecutive ranks that have the same clock.
 type rankRange struct{ id, ranks uint64 }
 
 // Len returns the number of clocks.
 func (c *SharedClocks) Len() int { return len(c.leaders) }
 
-// EachRankClock yields the clock of each rank, in order. Only rank 0 knows.
+// EachRankClock yields the clock of each rank, in order. It works on rank 0 only.
 func (c *SharedClocks) EachRankClock(yield func(clock int) bool) {
 	for _, r := range c.runs {
 		for range r.ranks {
@@ -79,7 +79,7 @@ func FindSharedClocks(t Transport, id uint64) (*SharedClocks, error) {
 		runs = append(runs, theirs...)
 	}
 	c := &SharedClocks{}
-	var list []rankRange // id and leader of each clock
+	var list []rankRange // by clock: id, and lowest rank
 	if parent < 0 {
 		list = c.number(runs)
 	} else {
@@ -120,11 +120,11 @@ func (c *SharedClocks) number(runs []rankRange) (list []rankRange) {
 	return list
 }
 
-// A ClockEstimate is a clock as compared with rank 0's, in ns.
+// A ClockEstimate is the difference of a clock to rank 0's, in ns.
 type ClockEstimate struct {
-	AtNs     int64 // the clock
-	OffsetNs int64 // rank 0's clock then, minus AtNs
-	BoundNs  int64 // the offset is at most so far from the truth
+	AtNs     int64 // reading of the clock
+	OffsetNs int64 // rank 0's clock at that time, minus AtNs
+	BoundNs  int64 // largest error of the offset
 }
 
 // Estimate compares the clocks. All ranks call it together; now reads the rank's
@@ -148,7 +148,7 @@ func (c *SharedClocks) Estimate(t Transport, now func() int64) ([]ClockEstimate,
 		}
 		return nil, nil
 	}
-	// Each is relative to its parent, which precedes it.
+	// So far each offset is relative to the parent's clock; parents precede children in the list.
 	for i := 1; i < len(list); i++ {
 		p, _ := tree(i, len(list))
 		list[i].OffsetNs += list[p].OffsetNs
@@ -157,7 +157,7 @@ func (c *SharedClocks) Estimate(t Transport, now func() int64) ([]ClockEstimate,
 	return list, nil
 }
 
-// ask compares the clock with the parent's, and passes on what is known below.
+// ask compares the clock with the parent's, and sends it the estimates of the subtree.
 func (c *SharedClocks) ask(t Transport, parent int, now func() int64, list []ClockEstimate) error {
 	var b [8]byte
 	own := &list[0]
@@ -184,7 +184,7 @@ func (c *SharedClocks) ask(t Transport, parent int, now func() int64, list []Clo
 	return t.Send(parent, data)
 }
 
-// serve is the other side of ask: it returns what the child's subtree found.
+// serve answers ask, and returns the estimates of the child's subtree.
 func (c *SharedClocks) serve(t Transport, child int, now func() int64) ([]ClockEstimate, error) {
 	var b [8]byte
 	from := c.leaders[child]
@@ -212,8 +212,8 @@ func (c *SharedClocks) serve(t Transport, child int, now func() int64) ([]ClockE
 	return list, nil
 }
 
-// tree is the binomial tree over 0 … n-1: a node's subtree is the nodes from it on, as
-// many as its lowest bit says. The parent of 0 is -1.
+// tree returns the neighbours of i in the binomial tree over 0 … n-1. A subtree is consecutive numbers from its
+// root on, as many as the lowest bit of the root. The parent of 0 is -1.
 func tree(i, n int) (parent int, children []int) {
 	parent = i - i&-i
 	if i == 0 {
@@ -258,7 +258,7 @@ func recvRuns(t Transport, from int) ([]rankRange, error) {
 	return runs, nil
 }
 
-// ClockLines joins two comparisons of the same clocks.
+// ClockLines combines two comparisons of the same clocks, at the begin and the end of a run.
 func ClockLines(first, last []ClockEstimate) []model.Clock {
 	lines := make([]model.Clock, min(len(first), len(last)))
 	for i := range lines {

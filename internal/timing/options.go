@@ -13,21 +13,21 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// A Mode says what is kept of the times of single calls.
+// A Mode determines how the times of single calls are stored.
 type Mode string
 
-// The modes. The lossy ones keep each time within an error.
+// The modes. In lossy modes each time has an error bound.
 const (
 	ModeStats    Mode = "stats"    // a summary of each distinct call
 	ModeHist     Mode = "hist"     // histograms too, by what came before the call
 	ModeLossless Mode = "lossless" // every time, in ticks
 	ModeCFG      Mode = "cfg"      // exponential bins, and a grammar over their numbers
 	ModeHistSig  Mode = "hist-sig" // the bins that are frequent for a distinct call have short codes
-	ModeSZ       Mode = "sz"       // prediction from the value before, and what is left of it
+	ModeSZ       Mode = "sz"       // prediction from the previous values, and residuals
 	ModeZFP      Mode = "zfp"      // blocks of a transform
-	ModeSZSig    Mode = "sz-sig"   // as sz, the times of each distinct call together
-	ModeZFPSig   Mode = "zfp-sig"  // the same, as zfp
-	ModePlace    Mode = "place"    // by the place in the program's structure
+	ModeSZSig    Mode = "sz-sig"   // as sz, with the times of each distinct call adjacent
+	ModeZFPSig   Mode = "zfp-sig"  // as zfp, with the times of each distinct call adjacent
+	ModePlace    Mode = "place"    // prediction from the place in the program's structure
 	ModeNone     Mode = "none"     // nothing
 )
 
@@ -37,7 +37,7 @@ var RecordableModes = []Mode{ModeStats, ModeHist, ModeLossless, ModePlace, ModeN
 // Modes lists all modes that traces have.
 var Modes = []Mode{ModeStats, ModeHist, ModeLossless, ModeCFG, ModeHistSig, ModeSZ, ModeZFP, ModeSZSig, ModeZFPSig, ModePlace, ModeNone}
 
-// NeedsLog reports whether the mode needs every single time.
+// NeedsLog reports whether the mode stores each single time.
 func (m Mode) NeedsLog() bool { return !slices.Contains([]Mode{ModeStats, ModeHist, ModeNone, ""}, m) }
 
 // Histograms reports whether the mode keeps histograms.
@@ -46,52 +46,51 @@ func (m Mode) Histograms() bool { return m == ModeHist }
 // Lossy reports whether the mode has an error bound.
 func (m Mode) Lossy() bool { return m.NeedsLog() && m != ModeLossless }
 
-// WaitsPolicy says when ranks find out, at the end of a run, who waited for whom.
+// A WaitsPolicy determines when wait states are computed at the end of a run.
 type WaitsPolicy string
 
-// When they do.
+// The values of Waits.
 const (
 	WaitsNever  WaitsPolicy = "never"
 	WaitsAuto   WaitsPolicy = "auto" // if it takes little time
 	WaitsAlways WaitsPolicy = "always"
 )
 
-// WaitsVariable is the environment variable in which that travels to the ranks; not set is Auto.
+// WaitsVariable is the environment variable that passes Options.Waits to the ranks; unset means Auto.
 const WaitsVariable = "SPOOR_WAITS"
 
-// WhenVariable is the same for Options.WhenBytes: never, or a number of bytes.
+// WhenVariable is the environment variable that passes Options.WhenBytes to the ranks: "never", or a number of bytes.
 const WhenVariable = "SPOOR_WHEN"
 
-// WhenOff is Options.WhenBytes where it is not asked for.
+// WhenOff as Options.WhenBytes disables section when.
 const WhenOff = -1
 
-// Options is what is to be kept of times.
+// Options determine what is recorded of times.
 type Options struct {
-	Waits       WaitsPolicy // "" is Never
-	WhenBytes   int64       // bytes for when ranks compute and wait, whatever Waits says; 0: the usual, with the wait states; or NoWhen
-	Mode        Mode        // "" is Stats
-	Bins        int         // of a histogram; 0: the usual number
-	SampleCalls int         // calls whose times choose the bins of HistSig; 0: the usual number
+	Waits       WaitsPolicy // "" means Never
+	WhenBytes   int64       // size of section when in bytes, whatever Waits is; 0: the default size, if wait states are computed; or NoWhen
+	Mode        Mode        // "" means Stats
+	Bins        int         // of a histogram; 0: the default number
+	SampleCalls int         // for HistSig: how many calls determine the bins; 0: the default number
 	Error       Bound
-	Errors      map[string]Bound // by function, where it is not Error
+	Errors      map[string]Bound // by function, in place of Error
 }
 
-// NeedsLog reports whether single times are needed until the end of the run.
+// NeedsLog reports whether the recorder must keep single times until the end of the run.
 func (o *Options) NeedsLog() bool {
 	return o.Mode.NeedsLog() || o.Mode != ModeNone && (o.Waits != WaitsNever && o.Waits != "" || o.WhenBytes > 0)
 }
 
-// HasBins reports whether the mode has a number of bins.
+// HasBins reports whether option Bins applies to the mode.
 func (m Mode) HasBins() bool { return m.Histograms() || m == ModeHistSig }
 
-// A Bound is the error that a time may have: a share of it or, where Absolute is not 0,
-// so much either way.
+// A Bound is the largest error of a time: a share of it or, if Absolute is not 0, an absolute difference.
 type Bound struct {
 	Relative float64
 	Absolute time.Duration
 }
 
-// String is what AddError takes.
+// String renders the bound in the syntax of AddError.
 func (b Bound) String() string {
 	if b.Absolute != 0 {
 		return strings.ReplaceAll(b.Absolute.String(), "µ", "u")
@@ -102,7 +101,7 @@ func (b Bound) String() string {
 // DefaultError is the default relative error of a lossy mode.
 const DefaultError = 0.1
 
-// The limits of a relative error. A smaller one would not fit the codes.
+// The limits of a relative error. The codes cannot represent smaller ones.
 const (
 	leastError = 1e-6
 	mostError  = 1
@@ -119,7 +118,7 @@ func (o *Options) Bound(function string) Bound {
 	return Bound{Relative: DefaultError}
 }
 
-// AddError takes in an option like 0.1, 10us, MPI_Send=0.01 or MPI_Send=1ms.
+// AddError sets a bound from an option such as 0.1, 10us, MPI_Send=0.01 or MPI_Send=1ms.
 func (o *Options) AddError(text string) error {
 	name, value, named := strings.Cut(text, "=")
 	if !named {
@@ -156,7 +155,7 @@ func parseBound(text string) (Bound, error) {
 	return Bound{Absolute: d}, nil
 }
 
-// Names of the environment variables in which options travel to the ranks.
+// Environment variables that pass options to the ranks.
 const (
 	ModeVariable   = "SPOOR_TIMING"
 	BinsVariable   = "SPOOR_TIMING_BINS"
@@ -164,7 +163,7 @@ const (
 	ErrorsVariable = "SPOOR_TIMING_ERROR"
 )
 
-// Environment returns the variables that say o, those with defaults left out.
+// Environment returns the variables that encode o, without those at their defaults.
 func (o *Options) Environment() (vars [][2]string) {
 	if o.Mode != "" && o.Mode != ModeStats {
 		vars = append(vars, [2]string{ModeVariable, string(o.Mode)})
@@ -197,8 +196,7 @@ func (o *Options) Environment() (vars [][2]string) {
 	return vars
 }
 
-// ParseOptions reads options from variables; get returns "" for one that is not
-// set.
+// ParseOptions reads options from variables; get returns "" for an unset one.
 func ParseOptions(get func(name string) string) (o Options, err error) {
 	if o.Mode = Mode(get(ModeVariable)); o.Mode == "" {
 		o.Mode = ModeStats

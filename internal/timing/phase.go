@@ -1,8 +1,8 @@
-// Phases keep how times changed over a run in few bytes: the times of equal calls, in order, as a few phases with a
-// count and a sum each. A warm-up and the main part of a program are two phases, and a long wait between them one of
-// its own.
+// Phases represent how times changed over a run in few bytes: the times of equal calls, in order, as a few phases
+// with a count and a sum each. A warm-up and the main part of a program are two phases, and a single long wait is
+// another.
 //
-// They are of bare numbers; which calls these belong to is the caller's business.
+// Phases contain numbers only; the caller knows which calls they belong to.
 
 package timing
 
@@ -23,7 +23,7 @@ const (
 	MaxPhasesOfMany = 8
 )
 
-// A Phase is a number of consecutive times.
+// A Phase is the count and sum of consecutive times.
 type Phase struct {
 	Calls uint64
 	Sum   uint64
@@ -31,37 +31,36 @@ type Phase struct {
 
 func (p Phase) mean() uint64 { return p.Sum / max(p.Calls, 1) }
 
-// A PhaseLine takes times in and keeps their phases. A new time goes to the last phase
-// unless another two neighbours can be joined at less cost: then these are joined, and
-// the time begins a phase. Cost is the time that ends up in the wrong place: if n calls
-// of one mean are put together with m of another, n·m/(n+m) times the difference of the
-// means. What costs less than a thousandth of all time, or a microsecond, is not looked at
-// any closer, so that noise takes no time.
+// A PhaseLine maintains the phases of a sequence of times. A new time is added to the last phase, unless joining
+// two other neighbours costs less: then these are joined, and the time begins a new phase. The cost of joining is
+// the time that is then assigned to wrong calls: for n calls of one mean and m of another, n·m/(n+m) times the
+// difference of the means. Costs below a thousandth of all time, or a microsecond, are ignored, so that noise takes
+// no time.
 type PhaseLine struct {
 	now
 	rest
 }
 
-// now is what most times touch.
+// now holds the fields that nearly every added time needs.
 type now struct {
-	mean  uint64 // of last
-	slack uint64 // what may be in the wrong place
-	drift int64  // sum of the fresh ones, which follow last, minus their number times mean
-	left  uint64 // after how many more calls the fresh ones are joined to last
+	mean  uint64 // mean of last
+	slack uint64 // time that may be assigned to wrong calls
+	drift int64  // sum of the fresh times, which follow last, minus their number times mean
+	left  uint64 // number of further calls until the fresh times are joined to last
 }
 
-// rest is what is looked at when a time is not like those before, or once in a while.
+// rest holds the fields that are needed only if a time differs from those before, or at intervals.
 type rest struct {
-	due   uint64 // calls of fresh with which it is joined to last
+	due   uint64 // number of fresh calls at which they are joined to last
 	last  Phase
-	total uint64 // sum of all but fresh
+	total uint64 // sum of all times except fresh ones
 	few   bool
-	fine  bool // no noise is let pass, see finest
+	fine  bool // noise is not ignored, see finest
 	past  []Phase
-	cost  []uint64 // of joining each of past to its next, of the last one to last
+	cost  []uint64 // cost of joining each element of past to its successor, and the last one to last
 }
 
-// full reports whether a new phase takes the place of another.
+// full reports whether a new phase requires joining two others.
 func (l *rest) full() bool {
 	if l.few {
 		return len(l.past) >= MaxPhasesOfMany-1
@@ -69,14 +68,14 @@ func (l *rest) full() bool {
 	return len(l.past) >= MaxPhases-1
 }
 
-// A PhaseLinePair is the lines of two times of the same calls, their gaps and durations. Where nothing
-// changes, a call touches its first 64 bytes alone.
+// A PhaseLinePair is two lines of the same calls, for gaps and durations. If nothing changes, a call touches only its
+// first 64 bytes.
 type PhaseLinePair struct {
 	now  [2]now
 	rest [2]rest
 }
 
-// Add takes in the times of a call.
+// Add adds the times of a call.
 func (p *PhaseLinePair) Add(a, b uint64) {
 	if !p.now[0].add(a) {
 		p.line(0).look(a)
@@ -92,16 +91,16 @@ func (p *PhaseLinePair) AddEach(a, b []uint64, step int) {
 	p.line(1).addEach(b, step)
 }
 
-// LimitToFew bounds the phases by FewPhases from now on.
+// LimitToFew limits the phases to FewPhases from now on.
 func (p *PhaseLinePair) LimitToFew() { p.rest[0].few, p.rest[1].few = true, true }
 
-// Phases returns those of one of the times.
+// Phases returns the phases of gaps (0) or durations (1).
 func (p *PhaseLinePair) Phases(i int) []Phase { return p.line(i).phases() }
 
-// Calls is how many calls' times were taken in.
+// Calls returns how many calls were added.
 func (p *PhaseLinePair) Calls() uint64 { return p.line(0).calls() }
 
-// Code is a pair as it is, read into a new one.
+// Code codes the pair's exact state; it reads into a new one.
 func (p *PhaseLinePair) Code(c *wire.Coder) {
 	for i := range p.now {
 		p.line(i).code(c)
@@ -110,21 +109,20 @@ func (p *PhaseLinePair) Code(c *wire.Coder) {
 
 func (p *PhaseLinePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
-// phaseLine is a PhaseLine wherever its fields are stored.
+// phaseLine combines the two parts of a PhaseLine, which a PhasePair stores separately.
 type phaseLine struct {
 	*now
 	*rest
 }
 
-// fineness is which part of all time may be in the wrong place, as a power of two, and
-// finest how many ns may be besides: a call's first times are looked at one by one
-// without, though they are no more than the clock's noise.
+// fineness limits the time assigned to wrong calls to all time / 2^fineness. finest adds a constant in ns, so that
+// the noise of the clock in a call's first times is ignored.
 const (
 	fineness = 11
 	finest   = 1000
 )
 
-// Add takes in a time.
+// Add adds a time.
 func (l *PhaseLine) Add(v uint64) {
 	if !l.add(v) {
 		l.line().look(v)
@@ -136,12 +134,12 @@ func (l *PhaseLine) line() phaseLine { return phaseLine{&l.now, &l.rest} }
 // Phases returns the phases, in order.
 func (l *PhaseLine) Phases() []Phase { return l.line().phases() }
 
-// add takes in a time that is like those of the last phase; false if it isn't, or it is
-// time to look closer.
+// add adds a time that is like those of the last phase. It returns false if the time differs, or if it is time for
+// look.
 func (l *now) add(v uint64) bool {
 	off := int64(v - l.mean)
 	drift := l.drift + off
-	slack := l.slack // each is at most slack away from 0
+	slack := l.slack // keeps the sum below in range: each operand is at most slack away from 0
 	if uint64(off)+slack > 2*slack || uint64(drift)+slack > 2*slack || l.left == 0 {
 		return false
 	}
@@ -150,7 +148,7 @@ func (l *now) add(v uint64) bool {
 	return true
 }
 
-// addEach takes in every step-th of some times.
+// addEach adds every step-th of the times.
 func (l phaseLine) addEach(times []uint64, step int) {
 	for i := 0; i < len(times); i += step {
 		mean, slack, drift, left := l.mean, l.slack, l.drift, l.left
@@ -169,7 +167,7 @@ func (l phaseLine) addEach(times []uint64, step int) {
 	}
 }
 
-// fresh is the calls that follow last.
+// fresh returns the calls that follow last as a phase.
 func (l phaseLine) fresh() Phase {
 	calls := l.due - l.left
 	return Phase{calls, l.mean*calls + uint64(l.drift)}
@@ -177,7 +175,7 @@ func (l phaseLine) fresh() Phase {
 
 func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 
-// look takes in a time that is not like those of the last phase, or once in a while.
+// look adds a time that differs from the last phase, or at intervals.
 func (l phaseLine) look(v uint64) {
 	fresh := l.fresh()
 	if off := magnitude(int64(v - l.mean)); off <= l.slack && fresh.Calls > 0 {
@@ -198,7 +196,7 @@ func (l phaseLine) look(v uint64) {
 	l.begin(Phase{1, v})
 }
 
-// begin lets a phase begin.
+// begin starts a new phase p.
 func (l phaseLine) begin(p Phase) {
 	if l.full() {
 		l.join()
@@ -209,7 +207,7 @@ func (l phaseLine) begin(p Phase) {
 	l.settle(p.Sum)
 }
 
-// settle joins or separates the fresh calls, whose sum exceeds total by more.
+// settle updates costs and limits after the fresh calls became part of a phase. more is what they add to total.
 func (l phaseLine) settle(more uint64) {
 	l.total += more
 	l.due = l.last.Calls>>3 + 1
@@ -226,7 +224,7 @@ func (l phaseLine) settle(more uint64) {
 	l.slack = min(l.slack, 1<<62)
 }
 
-// join makes last one of past, which is full.
+// join appends last to past, which is full: it joins the two neighbours that cost least.
 func (l phaseLine) join() {
 	i := l.cheapest()
 	end := len(l.past) - 1
@@ -244,7 +242,7 @@ func (l phaseLine) join() {
 	}
 }
 
-// cheapest returns which of past is joined to its next at least cost.
+// cheapest returns the index in past of the phase that can be joined to its successor at least cost.
 func (l *rest) cheapest() (at int) {
 	for i, c := range l.cost {
 		if c < l.cost[at] {
@@ -271,15 +269,16 @@ func (l phaseLine) calls() uint64 {
 
 func joined(a, b Phase) Phase { return Phase{a.Calls + b.Calls, a.Sum + b.Sum} }
 
-// PhaseCost is how much time ends up in the wrong place if two neighbours are joined; 0 only if they are alike.
+// PhaseCost is how much time is assigned to wrong calls if two neighbours are joined; 0 only if their means are
+// equal.
 func PhaseCost(a, b Phase) uint64 {
 	n, m := float64(a.Calls), float64(b.Calls)
 	cost := math.Abs(float64(float64(a.Sum)*m)-float64(float64(b.Sum)*n)) / max(n+m, 1)
 	return uint64(math.Ceil(min(cost, 1<<63)))
 }
 
-// ReducePhases joins neighbours, those that cost least first, until no more than most are left
-// and joining any would cost more than limit.
+// ReducePhases joins neighbours, the cheapest first, until at most most phases are left and joining any two would
+// cost more than limit.
 func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	for len(list) > 1 {
 		at, cost := 0, ^uint64(0)
@@ -297,14 +296,14 @@ func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	return list
 }
 
-// MergePhases merges the phases of several ranks that made the same calls, perhaps unequally often: phases at the same
-// fraction of the calls belong together.
+// MergePhases merges the phases of several ranks that made the same calls, perhaps with other repetition counts:
+// phases at the same fraction of the calls are merged.
 func MergePhases(a, b []Phase) []Phase {
 	all, other := SumPhases(a), SumPhases(b)
 	if all.Calls == 0 || other.Calls == 0 {
 		return append(a, b...)
 	}
-	// Ends of phases in units in which both have the same length.
+	// Ends of phases, in units in which both lists have the same length.
 	ends := make([]bits128, 0, len(a)+len(b))
 	for _, x := range []struct {
 		list []Phase
@@ -343,7 +342,7 @@ func SumPhases(list []Phase) (sum Phase) {
 	return sum
 }
 
-// upTo is what comes before an end, in units of a call's unit-th part; phases are cut in
+// upTo returns the sum of the phases before an end, in 1/unit of a call; a phase that crosses the end is cut in
 // proportion.
 func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 	calls := end.over(unit)
@@ -382,16 +381,15 @@ func (l phaseLine) code(c *wire.Coder) {
 	}
 }
 
-// NumberPhases is how numbers of either sign went on that some of the calls have: the lines of what
-// is below zero of a call, of what is above, and of how many it has. Being no times, they
-// have no noise of the clock.
+// NumberPhases is how attached numbers of either sign changed over the run, which some of the calls have. It has
+// three lines: the sum of a call's negative numbers, of its positive ones, and their count. Unlike times, they have
+// no noise of the clock.
 type NumberPhases struct {
 	below, above, count PhaseLine
 	calls               uint64
 }
 
-// NewNumberPhases returns an empty PhaseNumbers, with fewer phases if few is set, for those that exist in large
-// numbers.
+// NewNumberPhases returns an empty PhaseNumbers. few limits it to FewPhases, for callers with many.
 func NewNumberPhases(few bool) *NumberPhases {
 	n := new(NumberPhases)
 	for _, l := range n.lines() {
@@ -402,10 +400,11 @@ func NewNumberPhases(few bool) *NumberPhases {
 
 func (n *NumberPhases) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n.above, &n.count} }
 
-// Add adds the numbers of a call that before calls precede, all included; calls left out have no numbers.
+// Add adds the numbers of the call that follows the first before calls of the line. Calls in between have no
+// numbers.
 func (n *NumberPhases) Add(before, below, above, count uint64) {
 	if before < n.calls {
-		return // an event of another kind with the same call
+		return // the same call has another event with numbers
 	}
 	n.upTo(before)
 	n.below.Add(below)
@@ -414,7 +413,7 @@ func (n *NumberPhases) Add(before, below, above, count uint64) {
 	n.calls++
 }
 
-// upTo adds calls without numbers up to a number of calls.
+// upTo adds calls without numbers until there are this many in all.
 func (n *NumberPhases) upTo(calls uint64) {
 	if calls <= n.calls {
 		return
@@ -425,13 +424,13 @@ func (n *NumberPhases) upTo(calls uint64) {
 	n.calls = calls
 }
 
-// Phases returns the phases of this number of calls in all.
+// Phases returns the phases over a total of calls.
 func (n *NumberPhases) Phases(calls uint64) (below, above, count []Phase) {
 	n.upTo(calls)
 	return n.below.Phases(), n.above.Phases(), n.count.Phases()
 }
 
-// Code is them as they are, read into new ones.
+// Code codes the exact state; it reads into a new one.
 func (n *NumberPhases) Code(c *wire.Coder) {
 	wire.CodeUints(c, &n.calls)
 	for _, l := range n.lines() {
@@ -461,7 +460,7 @@ func times(a, b uint64) bits128 {
 	return bits128{hi, lo}
 }
 
-// over divides by a count, rounded to the nearest; the quotient is a count again.
+// over divides by a count, rounded to the nearest; the quotient must fit into 64 bits.
 func (x bits128) over(n uint64) uint64 {
 	lo, carry := bits.Add64(x.lo, n/2, 0)
 	q, _ := bits.Div64(x.hi+carry, lo, n)

@@ -13,12 +13,12 @@ type LogStep uint16
 
 const (
 	linearSteps = 100
-	// MaxLogStep is that of the longest times, from 576 years on.
+	// MaxLogStep is the step of the longest times, from 576 years on.
 	MaxLogStep = 4094
 )
 
-// stepTimes has the time of each step from linearSteps on. Products of two numbers come
-// out the same on every machine.
+// stepTimes is the time of each step from linearSteps on. It is computed by multiplying two numbers at a time,
+// which has the same result on every machine.
 var stepTimes = sync.OnceValue(func() *[MaxLogStep - linearSteps + 2]float64 {
 	var list [MaxLogStep - linearSteps + 2]float64
 	list[0] = linearSteps
@@ -37,7 +37,7 @@ func LogStepOf(ns uint64) LogStep {
 	return linearSteps + LogStep(min(sort.Search(len(times), func(i int) bool { return times[i]*1.005 >= f }), MaxLogStep-linearSteps))
 }
 
-// Ns is the time that the step encodes.
+// Ns is the step's time in nanoseconds.
 func (s LogStep) Ns() float64 {
 	if s <= linearSteps {
 		return float64(s)
@@ -45,7 +45,7 @@ func (s LogStep) Ns() float64 {
 	return stepTimes()[min(s, MaxLogStep)-linearSteps]
 }
 
-// LogStepNs is the time of a step, or between two of them, in nanoseconds.
+// LogStepNs is the time in nanoseconds of a step, or between two steps.
 func LogStepNs(step float64) float64 {
 	s := LogStep(max(0, min(step, MaxLogStep)))
 	share := step - float64(s)
@@ -57,14 +57,14 @@ func LogStepNs(step float64) float64 {
 
 // An CallEntry is the times of one call, in ticks.
 //
-// Statistics count durations and gaps. Their sum is the time at which a call began, except for calls made by callbacks,
-// and after what was not recorded: there Jump is the difference between the call's beginning and that sum.
+// The sum of all earlier durations and gaps, and this gap, is when the call began. There are exceptions: calls made
+// by callbacks, and calls after something that was not recorded. For these Jump is the call's begin minus that sum.
 type CallEntry struct {
 	Duration, Gap uint64
 	Jump          int64 // nearly always 0
 }
 
-// Advance moves a place on the time line over a call.
+// Advance returns begin and end of the call, if the previous one ended at at.
 func (e CallEntry) Advance(at int64) (begin, end int64) {
 	begin = at + int64(e.Gap) + e.Jump
 	return begin, begin + int64(e.Duration)
@@ -72,7 +72,7 @@ func (e CallEntry) Advance(at int64) (begin, end int64) {
 
 // An AttachedNumber is a number that a plugin or a counter attached to a call of a stream.
 type AttachedNumber struct {
-	Call  uint64 // its position
-	Name  int    // number of the name, which is stored elsewhere
+	Call  uint64 // position of the call
+	Name  int    // index of the name, which is stored elsewhere
 	Value int64
 }

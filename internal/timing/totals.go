@@ -1,6 +1,6 @@
-// Totals hold what each rank of a class spent in MPI and outside, in all and by call site: columns over the ranks,
-// exact to a percent, which take the fewer bytes the more the ranks are alike. They cover the call sites that take
-// time, as far as they fit.
+// Totals are the times in MPI and outside of each rank of a class, overall and by call site. They are columns over
+// the ranks, accurate to a percent, and take fewer bytes the more alike the ranks are. They cover the most
+// expensive call sites, as far as the room suffices.
 
 package timing
 
@@ -12,16 +12,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// TotalColumns is what the ranks of a class spent, over all of their threads, by index in the class. It is empty for a
+// TotalColumns is the times of a class's ranks over all of their threads, by index in the class. It is empty for a
 // class that is unknown, or has one rank.
 type TotalColumns struct {
 	Gap, Duration []LogStep    // outside of MPI, and in it
 	Sites         []SiteTotals // in rising order of Terminal
 }
 
-// SiteTotals is what the ranks spent on the calls of one function from one place.
+// SiteTotals is the times of the ranks in the calls of one function from one site.
 type SiteTotals struct {
-	FirstTerminal int       // the first of them
+	FirstTerminal int       // the first terminal of that function and site
 	Gap, Duration []LogStep // nil: not known
 }
 
@@ -69,7 +69,7 @@ func (c *TotalColumns) Check(ranks, terminals int) error {
 	return nil
 }
 
-// A ClassTotals is what a file says of the ranks of a class.
+// A ClassTotals is the totals of a class's ranks as decoded from a file.
 type ClassTotals struct {
 	first  int // the kind of total that is coded first
 	totals [kinds]*col
@@ -81,7 +81,7 @@ type terminalTimes struct {
 	cols     [kinds]*col // nil: not known
 }
 
-// Total returns what a rank spent on all calls, and how far the truth may be from that.
+// Total returns the time of rank i in all calls, and its largest error.
 func (c *ClassTotals) Total(kind, i int) (ns, within float64) { return c.totals[kind].time(i) }
 
 // KnownSites returns the first terminals of the call sites with known totals.
@@ -93,8 +93,7 @@ func (c *ClassTotals) KnownSites() []int {
 	return list
 }
 
-// SiteTotal returns what a rank spent on the calls of one of Sites, by its number there; ok is
-// false if that is not known.
+// SiteTotal returns the time of rank i in the calls of one of Sites, by its index there; ok is false if it is unknown.
 func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
 	x := c.sites[n].cols[kind]
 	if x == nil {
@@ -106,30 +105,30 @@ func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
 
 // Forms of columns.
 const (
-	formSame  = 0 // one time
+	formSame  = 0 // one time for all ranks
 	formSeq   = 1 // a sequence of levels
-	formAbout = 2 // a level, and of each rank how far it is from that
-	formNext  = 3 // of each rank how far it is from the rank before
-	formPart  = 4 // like the total of the same kind, and of each rank how far from that
-	formRest  = 5 // what the first total leaves of a time, and of each rank how far from that
+	formAbout = 2 // a level, and each rank's difference to it
+	formNext  = 3 // each rank's difference to the previous rank
+	formPart  = 4 // each rank's difference to the total of the same kind
+	formRest  = 5 // each rank's difference to what the first total leaves of a common time
 	formBits  = 3
 )
 
 const (
 	maxUnit  = 16
-	restUnit = 1000 // ns: resolution of a time that two totals share
+	restUnit = 1000 // ns: resolution of the time that two totals share
 )
 
-// A col is levels over the ranks of a class; unit steps make a level.
+// A col is one level for each rank of a class; unit steps make a level.
 type col struct {
 	form byte
 	unit int64
-	base int64       // of formSame in half steps
-	off  []int64     // of each rank; of formNext sums of these
-	seq  *column.Seq // of formSeq, when read
-	of   *col        // of formPart the total, of formRest the other one
+	base int64       // the common level; for formSame in half steps
+	off  []int64     // by rank; for formNext sums of the differences
+	seq  *column.Seq // for formSeq, when read
+	of   *col        // for formPart the total, for formRest the other total
 
-	levels column.Column // of formSeq, when written
+	levels column.Column // for formSeq, when written
 }
 
 // level returns the level of a rank.
@@ -145,7 +144,7 @@ func (c *col) level(i int) int64 {
 	return c.predicted(i) + c.off[i]
 }
 
-// predicted is the level of a rank that follows from another column.
+// predicted returns a rank's level as predicted from another column.
 func (c *col) predicted(i int) int64 {
 	if c.form == formPart {
 		return c.base + int64(c.of.step(i))/c.unit
@@ -154,7 +153,7 @@ func (c *col) predicted(i int) int64 {
 	return int64(LogStepOf(uint64(max(0, rest)))) / c.unit
 }
 
-// step is the middle of a rank's level.
+// step returns the middle of a rank's level.
 func (c *col) step(i int) float64 {
 	if c.form == formSame {
 		return float64(c.base) / 2
@@ -162,10 +161,10 @@ func (c *col) step(i int) float64 {
 	return float64(c.level(i)*c.unit) + float64(c.unit-1)/2
 }
 
-// time is a rank's, and how far the truth may be from it.
+// time returns a rank's time and its largest error.
 func (c *col) time(i int) (ns, within float64) {
 	ns = LogStepNs(c.step(i))
-	half := 0.5 * float64(c.unit) // steps
+	half := 0.5 * float64(c.unit) // in steps
 	switch {
 	case c.form == formSame && c.base%2 != 0:
 		half = 1
@@ -175,14 +174,14 @@ func (c *col) time(i int) (ns, within float64) {
 	return ns, max(half, ns*(math.Pow(1.0101, half)-1))
 }
 
-// code is the totals of a class. Sites are written that have some column.
+// code codes the totals of a class. It writes only sites with some column.
 //
 //	class  = order uint8, column of totals, column of totals, sites uvarint,
 //	         (terminal, as a difference to the one before uvarint, kinds uint8, column…)…
 //	column = (8·unit + form) uint8, payload
 //
-// With order 0 the total of gaps comes first, with 1 that of durations. Bit 0 of kinds says that there is a column of
-// gaps, bit 1 one of durations.
+// With order 0 the total of gaps comes first, with 1 that of durations. Bit 0 of kinds is set if there is a column
+// of gaps, bit 1 if there is one of durations.
 func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
 	wire.CodeBounded(c, &x.first, 1)
 	var of *col
@@ -211,8 +210,8 @@ func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
 	})
 }
 
-// DecodeTotals reads what EncodeTotals wrote of a class. It takes memory like the bytes that are there,
-// not like the ranks.
+// DecodeTotals reads the totals of a class as EncodeTotals wrote them. Its memory grows with the bytes read, not
+// with ranks.
 func DecodeTotals(r *wire.Reader, ranks, terminals int) *ClassTotals {
 	x := &ClassTotals{}
 	if x.code(&wire.Coder{Reader: r}, ranks, terminals); r.Err() != nil {
@@ -221,10 +220,10 @@ func DecodeTotals(r *wire.Reader, ranks, terminals int) *ClassTotals {
 	return x
 }
 
-// maxBase bounds the time that two totals share, in restUnit.
+// maxBase limits the time that two totals share, in restUnit.
 const maxBase = 1 << 56
 
-// codeCol is a column. of is what it may follow from, in the form follows.
+// codeCol codes a column. The column may be predicted from of, in the form follows.
 func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	if c.Failed() {
 		return
@@ -255,7 +254,7 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	}
 }
 
-// codeHead is what a column has before its ranks.
+// codeHead codes the part of a column that all ranks share.
 func (x *col) codeHead(c *wire.Coder) {
 	head := x.form
 	if x.form != formSame {
@@ -280,7 +279,7 @@ func (x *col) codeHead(c *wire.Coder) {
 	}
 }
 
-// codeOff is how far ranks are from what is said of all.
+// codeOff codes each rank's difference to the prediction.
 func (x *col) codeOff(c *wire.Coder) {
 	last := int64(0)
 	for i := range x.off {

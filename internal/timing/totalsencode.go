@@ -10,21 +10,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Which call sites a file has of each rank. Where ranks are alike a column takes a few bytes
-// and is there; others are, those of most time first, as long as there is room for them.
+// Limits for the call sites that a file has by rank. If ranks are alike, a column takes a few bytes and is always
+// stored. Other columns are stored in the order of their time, as long as there is room.
 const (
-	leastPart   = 0.01 // of the time of some rank, to be worth a column; but for the site of most time
-	negligible  = 8    // bytes
-	roomFor     = 0.2  // of the rest of the file
-	leastRoom   = 24   // bytes
-	carefulUpTo = 1024 // ranks; above, totals that take more than the room have half as many levels
-	// fewRuns is up to how many runs a column may have in any case to be looked at for what
-	// repeats in it, which takes long.
+	leastPart   = 0.01 // share of some rank's time above which a site gets a column; the most expensive site always gets one
+	negligible  = 8    // bytes: columns up to this size are always stored
+	roomFor     = 0.2  // room for columns as a share of the rest of the file
+	leastRoom   = 24   // bytes: minimal room
+	carefulUpTo = 1024 // ranks; with more, totals that exceed the room get half as many levels
+	// fewRuns is the number of runs up to which a column is always searched for repetitions, which takes long.
 	fewRuns = 64
 )
 
-// EncodeTotals encodes what the ranks of each class spent; nil for a class that is unknown, and nil if all are. rest
-// returns the bytes of the rest of the file; it is not called if each class has one rank.
+// EncodeTotals encodes the times of the ranks of each class; nil for an unknown class, and nil if all classes are
+// unknown. rest returns the size of the rest of the file in bytes; it is not called if each class has one rank.
 func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	list := make([]*ClassTotals, len(classes))
 	var options []option
@@ -57,7 +56,7 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	}
 	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(b.ns, a.ns) })
 	spent := 0.0
-	room := func(n float64) bool { // the rest takes long to estimate
+	room := func(n float64) bool { // lazy, as estimating the rest takes long
 		return n <= leastRoom-spent || n <= roomFor*float64(rest())-spent
 	}
 	for _, o := range options {
@@ -82,16 +81,16 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	return out
 }
 
-// An option is a column that a file may have.
+// An option is a column that a file may store.
 type option struct {
 	class, site, kind int
-	ns                float64 // of all ranks
+	ns                float64 // sum over all ranks
 	unit              int64
 	steps             []LogStep
 }
 
-// begin finds columns of the totals. The smaller total comes first: the other is the rest of the run, which is
-// predicted better from it than the reverse.
+// begin encodes the totals of gaps and durations. The smaller one comes first: the other one is the rest of the
+// run, and so better predicted from it than the reverse.
 func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	w := &ClassTotals{first: GapKind}
 	if sum(c.Duration) < sum(c.Gap) {
@@ -111,8 +110,9 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	return w
 }
 
-// unitOf is the number of steps in a level of a column: the most that keep each time within half a percent of itself,
-// or within a thousandth of the rank's total. A time is at most a fraction most of that total; see mostPart.
+// unitOf returns the number of steps in a level of a column. It is the largest that keeps each time within half a
+// percent of itself, or within a thousandth of the rank's total. A time is at most a fraction most of that total;
+// see mostPart.
 func unitOf(most float64) int64 {
 	unit := int64(1)
 	for unit < maxUnit && 0.005*float64(2*unit)*most <= 0.001 {
@@ -121,7 +121,7 @@ func unitOf(most float64) int64 {
 	return unit
 }
 
-// largest is the call site that takes most time, such as MPI_Init in a short run; -1 for none.
+// largest returns the most expensive call site, such as MPI_Init in a short run; -1 for none.
 func (c *TotalColumns) largest(kind int) int {
 	at, most := -1, 0.0
 	for k := range c.Sites {
@@ -134,8 +134,8 @@ func (c *TotalColumns) largest(kind int) int {
 	return at
 }
 
-// mostPart is the largest part that a rank's time has in its total, less what it spent at the site
-// without, which must not make all others look small.
+// mostPart returns the largest share that a time has of its rank's total. The total excludes the site without,
+// whose large time must not make all others negligible.
 func (c *TotalColumns) mostPart(steps []LogStep, kind, without int) (most float64) {
 	totals := c.of(kind)
 	for i, v := range steps {
@@ -161,14 +161,13 @@ func sum(steps []LogStep) (ns float64) {
 	return ns
 }
 
-// A coded is a column with about how many bytes it takes in the file.
+// A coded is a column with its estimated size in bytes.
 type coded struct {
 	col  *col
 	cost float64
 }
 
-// shortest finds the shortest form of a column. of is a column that it may follow from, as
-// form says.
+// shortest returns the shortest form of a column. It may be predicted from of, in the given form.
 func shortest(steps []LogStep, unit int64, of *col, form byte) coded {
 	if alike(steps) {
 		base := int64(slices.Min(steps)) + int64(slices.Max(steps))
@@ -241,7 +240,7 @@ func entropy(list []int64) float64 {
 		}
 	}
 	n := float64(len(list))
-	for _, k := range slices.Sorted(maps.Values(count)) { // the same sum each time
+	for _, k := range slices.Sorted(maps.Values(count)) { // sorted, as the order affects the rounding of the sum
 		bits -= float64(k) * math.Log2(float64(k)/n)
 	}
 	return bits / 8

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A Builder makes the track of a rank of its calls, which come one by one. The track that it holds has terminals
-// in the order in which they came, and no streams.
+// A Builder makes a rank's track from its calls, one by one. Until Finish the track has terminals in the order of
+// first occurrence, and no streams.
 type Builder struct {
 	*Track
 	known   map[string]uint32
@@ -16,20 +16,21 @@ type Builder struct {
 	streams []*grammar.Builder
 }
 
-// NewBuilder begins the track of a rank.
+// NewBuilder returns a builder for a rank's track.
 func NewBuilder(rank int) *Builder {
 	return &Builder{Track: &Track{
 		Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64),
 	}, known: make(map[string]uint32)}
 }
 
-// NewBuilderFrom begins with the calls of a track, which are known by number alone.
+// NewBuilderFrom returns a builder that starts with the terminals of a track. Number does not recognise these calls.
 func NewBuilderFrom(t *Track) *Builder {
 	own := *t
 	return &Builder{Track: &own, known: make(map[string]uint32)}
 }
 
-// TerminalOf returns the terminal of a call. Calls that differ in apart alone are not the same. The values are kept.
+// TerminalOf returns the terminal of a call; known reports whether it existed before. Calls with different values of
+// apart are different. Number keeps vals.
 func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)
 	b.key = binary.AppendUvarint(b.key, uint64(len(vals)))
@@ -47,7 +48,7 @@ func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart s
 	return n, known
 }
 
-// Stream returns the calls of a thread so far, to which more are appended.
+// Stream returns the builder of a thread's sequence.
 func (b *Builder) Stream(n int) *grammar.Builder {
 	for len(b.streams) <= n {
 		b.streams = append(b.streams, grammar.NewBuilder())
@@ -55,7 +56,7 @@ func (b *Builder) Stream(n int) *grammar.Builder {
 	return b.streams[n]
 }
 
-// Grammars returns those of all streams, of one at least.
+// Grammars returns the grammars of all streams, at least one.
 func (b *Builder) Grammars() (list []*grammar.Grammar) {
 	b.Stream(0)
 	for _, s := range b.streams {
@@ -64,8 +65,8 @@ func (b *Builder) Grammars() (list []*grammar.Grammar) {
 	return list
 }
 
-// Finish returns a track with the terminals, in order, of the grammars, which it renames. order and number are
-// those of Ordered.
+// Finish returns the track with the given grammars and the terminals that occur in them. It renames the grammars'
+// terminals. order and number are as in Ordered.
 func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32, number []int) {
 	out := *b.Track
 	out.Signatures, out.Times = nil, nil
@@ -76,8 +77,8 @@ func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32,
 	return &out, order, number
 }
 
-// Ordered renames the terminals of grammars, which are below n, by first occurrence. order has their old numbers,
-// number by old numbers the new ones, -1 of what doesn't occur.
+// Ordered renames the terminals of grammars, all below n, by first occurrence. order is the old number of each new
+// one, number the new number of each old one, -1 if it does not occur.
 func Ordered(grammars []*grammar.Grammar, n int) (streams []Stream, order []uint32, number []int) {
 	number = make([]int, n)
 	for i := range number {

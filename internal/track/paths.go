@@ -9,32 +9,32 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 
-// TimesByPrevious keeps the times of a thread's calls by the place of the call before each: a function and a site.
+// TimesByPrevious collects the times of a thread's calls by the place of the previous call: a function and a site.
 type TimesByPrevious struct {
 	lines bool
 	hists bool
 	rank  int32
 
-	places []int // by terminal: the first one of the same place
+	places []int // by terminal: the first terminal of the same place
 	known  map[[2]uint64]int
-	last   int // place of the latest call; First: none
+	last   int // place of the last call; First: no call yet
 	of     map[pathKey]*path
 }
 
 type pathKey struct{ terminal, from int }
 
-// A path is the times of a terminal's calls after one place: gaps, durations.
+// A path is the times of a terminal's calls after one place; index 0 is gaps, 1 durations.
 type path struct {
 	lines [2]timing.PhaseLine
 	hists [2]*hist.Hist
 }
 
-// NewTimesByPrevious keeps how times change, or histograms of them, or both.
+// NewTimesByPrevious returns an empty Paths that collects phases if lines is set, and histograms if hists is set.
 func NewTimesByPrevious(rank int, lines, hists bool) *TimesByPrevious {
 	return &TimesByPrevious{lines: lines, hists: hists, rank: int32(rank), known: make(map[[2]uint64]int), last: NoPreviousTerminal, of: make(map[pathKey]*path)}
 }
 
-// TimesByPreviousOf knows the places of a track's terminals.
+// TimesByPreviousOf is NewPaths with the places of a track's terminals.
 func TimesByPreviousOf(t *Track, lines, hists bool) *TimesByPrevious {
 	p := NewTimesByPrevious(t.Rank, lines, hists)
 	for i := range t.Signatures {
@@ -43,10 +43,10 @@ func TimesByPreviousOf(t *Track, lines, hists bool) *TimesByPrevious {
 	return p
 }
 
-// Terminals is how many there are places of.
+// Terminals returns the number of terminals with a place.
 func (p *TimesByPrevious) Terminals() int { return len(p.places) }
 
-// SetPlace says where the calls of the next terminal are.
+// SetPlace sets the place of the next terminal.
 func (p *TimesByPrevious) SetPlace(call uint16, site uint64) {
 	at := [2]uint64{uint64(call), site}
 	if _, ok := p.known[at]; !ok {
@@ -55,7 +55,7 @@ func (p *TimesByPrevious) SetPlace(call uint16, site uint64) {
 	p.places = append(p.places, p.known[at])
 }
 
-// Add takes the times of the thread's next call.
+// Add adds the times of the thread's next call.
 func (p *TimesByPrevious) Add(n uint32, gap, duration uint64) {
 	k := pathKey{int(n), p.last}
 	p.last = p.places[n]
@@ -77,7 +77,8 @@ func (p *TimesByPrevious) Add(n uint32, gap, duration uint64) {
 	}
 }
 
-// CoursesAndHists returns what a track has of the times when terminals have other numbers; several may have become one. nil: the same.
+// CoursesAndHists returns the times in the form of a track. number maps terminals to new numbers, possibly several to one;
+// nil leaves them unchanged.
 func (p *TimesByPrevious) CoursesAndHists(number []int) (courses []Course, hists []Hist) {
 	renamed := func(n int) int {
 		if number == nil {
@@ -85,7 +86,7 @@ func (p *TimesByPrevious) CoursesAndHists(number []int) (courses []Course, hists
 		}
 		return number[n]
 	}
-	lowest := make(map[int]int) // by place: its terminal that comes first now
+	lowest := make(map[int]int) // by place: its lowest new terminal
 	for n, place := range p.places {
 		if at, ok := lowest[place]; !ok || renamed(n) < at {
 			lowest[place] = renamed(n)

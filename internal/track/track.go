@@ -25,55 +25,55 @@ import (
 // which do the same things with other parameters have equal Streams.
 type Track struct {
 	Rank int
-	// Timeless says that nothing was kept of times.
+	// Timeless is set if no times were recorded.
 	Timeless     bool
 	Streams      []Stream
 	Signatures   []signature.Signature
-	Times        []Times                      // parallel to Sigs; none of them has a time if Timeless
-	Calls        Calls                        // in place of Sigs and Times, if not nil
-	Hists        []Hist                       // in rising order of Terminal and From; nil if there are none
+	Times        []Times                      // parallel to Sigs; all zero if Timeless
+	Calls        Calls                        // replaces Sigs and Times if not nil
+	Hists        []Hist                       // in rising order of Terminal and From; nil if not recorded
 	Courses      []Course                     // in rising order of Name, Stream, Terminal and From
 	Lanes        []signature.Lane             // in rising order of Terminal
-	TimeLog      *TimeLog                     // for the trace; nil if single times are not to be in it
-	AnalysisLog  *TimeLog                     // the same, but for what is found out before the trace is done; nil if they were not kept
-	Values       map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs
+	TimeLog      *TimeLog                     // times for the trace; nil if it is not to have single times
+	AnalysisLog  *TimeLog                     // the same, for analyses at the end of the run; nil if not recorded
+	Values       map[string][]model.ValueStat // values attached to calls, by name, parallel to Sigs
 	Allocs       *AllocEvents                 // of segments of memory; nil if there are none
-	Handovers    *AllocEvents                 // of objects that other threads made, see PackHandover; nil if there are none
+	Handovers    *AllocEvents                 // objects that other threads made, see PackHandover; nil if there are none
 	Strings      map[uint64]string
 	Sites        map[uint64]Site
 	CallerSite   map[uint64]uint64 // hash of a site → hash of the one its function was called from
-	WithoutStack map[uint64]uint64 // of those: hash of the site without its stack
+	WithoutStack map[uint64]uint64 // the same keys → hash of the site without its callers
 	Process      Process
 }
 
-// ForgetPlaces has the track forget what it has of calls by their place, where others are now.
+// ForgetPlaces discards statistics that are by place of calls, after calls have moved.
 func (t *Track) ForgetPlaces() {
 	t.Courses, t.Handovers = nil, nil
 	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.BeforeCall > 0 })
 }
 
-// A Sealed is a track that goes through a package whose API says nothing of tracks.
+// A Sealed is a track without its methods, for passing it through a package whose API must not expose tracks.
 type Sealed struct{ t *Track }
 
-// Seal and Track are the two ends of its way.
+// Seal wraps a track.
 func Seal(t *Track) Sealed { return Sealed{t} }
 
-// Track returns what was handed over.
+// Track unwraps it.
 func (h Sealed) Track() *Track { return h.t }
 
-// Calls are distinct calls that are not in memory all at once: there may be millions.
+// Calls are distinct calls that are not all in memory: there may be millions.
 type Calls interface {
 	Len() int
-	// DescribeCall returns what call n is without its values, and how many these are.
+	// DescribeCall returns function and site of call n, and the number of its values.
 	DescribeCall(n int) (call uint16, site uint64, width int)
-	// Fill fills in call n. The values are room to be used again.
+	// Fill sets s to call n. It reuses the memory of s.Vals.
 	Fill(n int, s *signature.Signature) error
 	Times(n int) Times
-	// ReleaseAll says that nobody asks any more.
+	// ReleaseAll ends the use of the calls.
 	ReleaseAll()
 }
 
-// Distinct returns the distinct calls of a track, wherever they are.
+// Distinct returns the distinct calls of a track, in memory or not.
 func (t *Track) Distinct() Calls {
 	if t.Calls != nil {
 		return t.Calls
@@ -81,7 +81,7 @@ func (t *Track) Distinct() Calls {
 	return list{t}
 }
 
-// A list is Calls in memory.
+// A list is Calls that are in memory.
 type list struct{ *Track }
 
 func (l list) Len() int { return len(l.Signatures) }
@@ -131,96 +131,98 @@ func ScaleStat(s model.Stat, count uint64) model.Stat {
 	return out
 }
 
-// AllocEvents is where segments of memory begin and end among the calls of a process.
+// AllocEvents is the begins and ends of memory segments, in the order of a process's calls.
 type AllocEvents struct {
-	List      []AllocEvent       // all different, numbered by first occurrence over the streams
-	Streams   []*grammar.Grammar // numbers of List, parallel to Track.Streams
-	Truncated bool               // there were more than a recorder keeps
+	List      []AllocEvent       // distinct events, in the order of first occurrence over the streams
+	Streams   []*grammar.Grammar // sequences of indices of List, parallel to Track.Streams
+	Truncated bool               // the recorder dropped later events, there were too many
 }
 
-// An AllocEvent is a segment's beginning, just before the first call that uses it, or its
-// end, before the next call of the thread that freed it.
+// An AllocEvent is the begin or the end of a segment. A begin is recorded just before the first call that uses the
+// segment, an end before the next call of the thread that freed it.
 type AllocEvent struct {
 	Free    bool
-	Calls   uint64 // of the thread, since the event before
-	Segment int64  // as in signatures: id, device and class
-	Size    uint64 // bytes; 0 of an end
+	Calls   uint64 // calls of the thread since the previous event
+	Segment int64  // id, device and class, packed as in signatures
+	Size    uint64 // bytes; 0: the event is an end
 }
 
-// PackHandover is the Segment of an event that says which object a handle means from a call of the thread on: its kind,
-// as in model.HandoverKinds, its number and the stream of the call that made it. The event is no end. Its Size, of either
-// sign, is how many calls later that call is than the one of the event before that has the same maker.
+// PackHandover packs the Segment of an event that means: from this call of the thread on, a handle refers to an
+// object that another thread made. It consists of the kind, an index of model.HandoverKinds, the handle's number, and
+// the maker's stream. The event is never an end. Its Size locates the call that made the object: it is that call's
+// index minus the one of the previous event with the same maker, and may be negative.
 func PackHandover(kind int, number int64, maker int) int64 {
 	return number<<28 | int64(maker)<<4 | int64(kind)
 }
 
-// UnpackHandover takes apart what PackHandover made.
+// UnpackHandover reverses PackHandover.
 func UnpackHandover(v int64) (kind int, number int64, maker int) {
 	return int(v & 15), v >> 28, int(v >> 4 & (1<<24 - 1))
 }
 
-// A Hist has histograms of the calls of one signature, all of them or those that
-// came after a call of one place, in nanoseconds.
+// A Hist is histograms of the calls of one signature in nanoseconds: of all calls, or of those that follow a call
+// from one place.
 type Hist struct {
 	Terminal         int
-	PreviousTerminal int // the lowest terminal of the place before (same function and site), or First
+	PreviousTerminal int // lowest terminal of the previous call's place (function and site), or First
 	Duration, Gap    *hist.Hist
 }
 
-// A Course is how the times of one signature's calls that came after a call from one
-// site changed over the run, in nanoseconds; or how that changed which was attached to them under a name:
-// what is below zero in place of gaps, what is above in place of durations, and how many numbers.
-// All courses of a terminal with times together have all of its calls.
+// A Course is how times developed over the run, for the calls of one signature that follow a call from one site, in
+// nanoseconds. With a name it is how attached values developed: their absolute negative sum in place of gaps, the
+// positive sum in place of durations, and their count. The courses of a terminal without a name cover all of its
+// calls.
 type Course struct {
-	Name                      string // "" of times
-	Stream                    int    // 0 of times
+	Name                      string // name of the attached values; "": times
+	Stream                    int    // of attached values; 0 for times
 	Terminal                  int
 	PreviousTerminal          int // the lowest terminal of that site, or First
 	GapPhases, DurationPhases []timing.Phase
-	CountPhases               []timing.Phase // nil of times
+	CountPhases               []timing.Phase // counts of attached values; nil for times
 }
 
-// A TimeLog has the times of every call, in ticks of the process's clock. It is read a
-// block at a time, so that it need not be in memory as a whole.
+// A TimeLog is the times of every call, in ticks of the process's clock. It is read block by block, so that it need not
+// fit into memory.
 type TimeLog struct {
 	Options    timing.Options // how to store them
 	TicksPerNs float64
-	StartNs    int64 // wall clock when ticks are 0, ns since 1970
-	// Streams yield, for each stream, its calls in order; after an error no more.
+	StartNs    int64 // wall clock at tick 0, ns since 1970
+	// Streams yield the calls of each stream in order. They end after an error.
 	Streams []iter.Seq2[[]timing.CallEntry, error]
-	// DroppedTimes says, for each stream, which calls come before those; nil: none.
+	// DroppedTimes is by stream the calls before those that Streams yields; nil: none.
 	DroppedTimes []DroppedTimes
-	// Delays are each stream's delays that the kernel reported, in order of calls; nil: it reported none.
+	// Delays is by stream the scheduling delays that the kernel reported, in order of calls; nil: it reported none.
 	Delays [][]Delay
-	// Values yield, for each stream, what was attached to its calls, in order of these, under one of Names; nil if
-	// nothing was. Names may be missing, "".
+	// Values yield by stream the values attached to its calls, in order of calls, with indices of Names; nil if
+	// there are none. A missing name is "".
 	Values []iter.Seq2[[]timing.AttachedNumber, error]
 	Names  []string
 }
 
-// DroppedTimes are calls at the beginning of a stream whose times are no longer there: how many, and when the last one ended.
+// DroppedTimes is the calls at the beginning of a stream whose times were discarded: their number, and the end of
+// the last one.
 type DroppedTimes struct {
 	Calls uint64
 	Tick  int64
 }
 
-// A Delay is time in which a thread was ready to run and had no processor: before a call of its stream, outside of calls, and in it.
+// A Delay is time in which a thread was runnable, but had no processor, before a call or in it.
 type Delay struct {
 	Call                   uint64
 	BeforeCallNs, InCallNs int64
 }
 
-// NoPreviousTerminal is where a stream's first call comes from.
+// NoPreviousTerminal is the From of a stream's first call, which has no previous call.
 const NoPreviousTerminal = -1
 
-// A Site is a code address that means the same in every process.
+// A Site is a code address in a form that is the same in every process.
 type Site struct {
 	Module  string // path of the executable or library
 	BuildID string // hex, may be empty
-	Offset  uint64 // from the module's load base
+	Offset  uint64 // relative to the module's load address
 }
 
-// How a process ended, according to its records.
+// The ways in which a process ended, according to its records.
 const (
 	Finished = "finished" // reached MPI_Finalize
 	Crashed  = "crashed"  // records stop before that: also if it was killed, or called exit
@@ -234,19 +236,20 @@ type Process struct {
 	LostCalls uint64 // calls that could not be recorded
 	Threads   int
 	StartNs   int64 // wall clock of MPI_Init, ns since 1970
-	SpanNs    int64 // from MPI_Init to the last record, but for the asides
+	SpanNs    int64 // time from MPI_Init to the last record without asides
 	Asides    []Aside
 	Folder    string // working folder at the start; "" if not known
 }
 
 // An Aside is time of the first thread that belongs neither to its calls nor to the gaps between them.
 type Aside struct {
-	BeforeCall uint64 // before which of its calls; in rising order
+	BeforeCall uint64 // the call that it precedes; asides are in rising order
 	Ns         int64
-	TracingOff bool // tracing was switched off; else the recorder or a plugin took it
+	TracingOff bool // tracing was switched off; false: the recorder or a plugin took the time
 }
 
-// HandoverEvents returns handovers, by stream in the order of their calls, as a track has them; nil if there are none.
+// HandoverEvents converts handovers, by stream in the order of calls, to the form of a track; nil if there are
+// none.
 func HandoverEvents(lists [][]model.Handover) *AllocEvents {
 	e := &AllocEvents{}
 	number := make(map[AllocEvent]uint32)

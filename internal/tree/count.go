@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// TransitionFinder finds which vertices are entered and which loops begin iterations between two calls. It is not safe for
+// TransitionFinder finds which vertices are entered, and which loops begin iterations, between two calls. It is not safe for
 // concurrent use.
 type TransitionFinder struct {
 	code  *trace.Code
@@ -18,13 +18,13 @@ type TransitionFinder struct {
 	paths map[int][]int
 }
 
-// An event is that a vertex is entered, or that one that is a loop begins another round.
+// An event is the entry of a vertex, or the begin of another iteration of a loop.
 type event struct {
 	vertex int32
 	round  bool
 }
 
-// NewTransitionFinder returns the ways of a trace's code.
+// NewTransitionFinder returns the Ways for a trace's code.
 func NewTransitionFinder(c *trace.Code) *TransitionFinder {
 	w := &TransitionFinder{code: c, odd: make(map[[2]int]trace.LoopTransition), known: make(map[[2]int][]event), paths: make(map[int][]int)}
 	for _, s := range c.UnorderedTransitions {
@@ -33,7 +33,7 @@ func NewTransitionFinder(c *trace.Code) *TransitionFinder {
 	return w
 }
 
-// path lists the vertices down to one, outermost first.
+// path lists the vertices from the outermost one to v.
 func (w *TransitionFinder) path(v int) []int {
 	return once.GetOrMake(w.paths, v, func() (p []int) {
 		for i := v; i >= 0; i = w.code.Vertices[i].Parent {
@@ -44,7 +44,7 @@ func (w *TransitionFinder) path(v int) []int {
 	})
 }
 
-// shared is how many vertices are around two calls; both are beyond these.
+// shared returns how many vertices contain both calls, given their paths.
 func shared(p, q []int) int {
 	k := 0
 	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
@@ -53,7 +53,7 @@ func shared(p, q []int) int {
 	return k
 }
 
-// plain is the way that follows from the order of vertices.
+// plain returns the way implied by the order of vertices.
 func (w *TransitionFinder) plain(a, b int) trace.LoopTransition {
 	p, q := w.path(a), w.path(b)
 	k := shared(p, q)
@@ -68,7 +68,7 @@ func (w *TransitionFinder) plain(a, b int) trace.LoopTransition {
 	return trace.UnknownTransition
 }
 
-// Transition is the way from one call to the next, by their vertices.
+// Transition returns the way from one call to the next, by their vertices.
 func (w *TransitionFinder) Transition(a, b int) trace.LoopTransition {
 	if way, ok := w.odd[[2]int{a, b}]; ok {
 		return way
@@ -76,8 +76,8 @@ func (w *TransitionFinder) Transition(a, b int) trace.LoopTransition {
 	return w.plain(a, b)
 }
 
-// CommonVertices says how many of the vertices around a call those are that the call before was in too, and whether the innermost of these begins
-// another round; a = -1 is the beginning of a thread.
+// CommonVertices returns how many vertices around call b also contain the previous call a and were not left between them.
+// round reports whether the innermost of these begins another iteration. a = -1 is the beginning of a thread.
 func (w *TransitionFinder) CommonVertices(a, b int) (kept int, round bool) {
 	if a < 0 {
 		return 0, false
@@ -101,8 +101,8 @@ func (w *TransitionFinder) CommonVertices(a, b int) (kept int, round bool) {
 	return k, false
 }
 
-// recursion finds which of the vertices around two calls is a function that calls itself, if the code has no other way from the first
-// to the second: calls of all depths have one place. -1: none.
+// recursion returns the index in around of the function that called itself between two calls; -1: none. It is
+// assumed if the code has no other path from the first call to the second, as calls at all depths share a vertex.
 func (w *TransitionFinder) recursion(around []int, way trace.LoopTransition) int {
 	if way != trace.UnknownTransition {
 		return -1
@@ -121,7 +121,7 @@ func (w *TransitionFinder) VerticesAround(v int) []int {
 	return p[:len(p)-1]
 }
 
-// events are what happens between two calls, outermost first; from = -1 is the beginning of a thread.
+// events lists what happens between two calls, outermost first; a = -1 is the beginning of a thread.
 func (w *TransitionFinder) events(a, b int) []event {
 	key := [2]int{a, b}
 	list, known := w.known[key]
@@ -140,23 +140,23 @@ func (w *TransitionFinder) events(a, b int) []event {
 	return list
 }
 
-// RoundCounts are how often a loop, or whatever else a vertex is, was entered, and how often it ran.
+// RoundCounts are how often a vertex, such as a loop, was entered, and how many iterations it had.
 type RoundCounts struct {
 	Entered, Rounds         uint64
-	LeastRounds, MostRounds uint64 // rounds of one entry
-	RoundsStep              int64  // how many more there are each time, from Least on or if negative from Most; 0: not the same each time
+	LeastRounds, MostRounds uint64 // iterations per entry
+	RoundsStep              int64  // by how many iterations each entry exceeds the previous one, from Least on, or if negative from Most; 0: not constant
 }
 
 // A vertexCounts has one vertex's entries and iterations in a part of a sequence.
 type vertexCounts struct {
 	entered, rounds uint64
-	before          uint64           // rounds in front of the first entry: they belong to one further left
-	least, most     uint64           // of entries that are over: all but the last
-	last            uint64           // rounds since the last entry
-	each            tripCountPattern // of entries that are over
+	before          uint64           // iterations before the first entry: they belong to an entry in an earlier part
+	least, most     uint64           // iterations of completed entries: all but the last
+	last            uint64           // iterations since the last entry
+	each            tripCountPattern // iterations of completed entries, in order
 }
 
-// over counts rounds of one entry.
+// over adds a completed entry with this many iterations.
 func (r *vertexCounts) over(rounds uint64) {
 	if r.most == 0 || rounds < r.least {
 		r.least = rounds
@@ -164,7 +164,7 @@ func (r *vertexCounts) over(rounds uint64) {
 	r.most = max(r.most, rounds)
 }
 
-// then appends the next part.
+// then appends the counts of the next part.
 func (r vertexCounts) then(next vertexCounts) vertexCounts {
 	if next.entered == 0 {
 		r.rounds += next.rounds
@@ -193,7 +193,7 @@ func (r vertexCounts) then(next vertexCounts) vertexCounts {
 	return out
 }
 
-// times is r repeated n times, n > 0.
+// times returns the counts of n repetitions, n > 0.
 func (r vertexCounts) times(n uint64) vertexCounts {
 	if n == 1 {
 		return r
@@ -212,20 +212,21 @@ func (r vertexCounts) times(n uint64) vertexCounts {
 	return out
 }
 
-// A summary is what a sequence of calls says: its first and last vertex, and of each vertex met its run.
+// A summary is the counts of a part of the sequence: its first and last vertex, and the counts of each vertex in
+// it.
 type summary struct {
 	first, last int
 	runs        map[int32]vertexCounts
-	taken       map[int32]taken // of what is directly in loops
+	taken       map[int32]taken // by vertex directly in a loop
 	lost        uint64
 }
 
-// A counter counts on the structure of a stream.
+// A counter computes counts from the compressed structure of a stream.
 type counter struct {
 	ways   *TransitionFinder
 	vertex []int     // by terminal
-	calls  []int32   // by function: how often it is met again below itself
-	loop   []int32   // by vertex: the loop that it is directly in, -1 if it is in none
+	calls  []int32   // by function: number of vertices of the same function below it
+	loop   []int32   // by vertex: the loop that directly contains it; -1: none
 	within [][]int32 // by loop: the vertices directly in it
 	rules  map[int]*summary
 }
@@ -237,8 +238,8 @@ func (s *summary) put(vertex int32, r vertexCounts) {
 	s.runs[vertex] = r
 }
 
-// step adds what happens between two calls. If a function is reached again below itself, its recursion begins an
-// iteration; it has the number of the function's first vertex plus that of all vertices.
+// step adds the events between two calls. If a function is reached again below itself, its recursion begins an
+// iteration. Its counts have the number of the function's first vertex plus the number of all vertices.
 func (c *counter) step(s *summary, a, b int) {
 	for _, e := range c.ways.events(a, b) {
 		one := vertexCounts{entered: 1, rounds: 1, last: 1}
@@ -276,7 +277,7 @@ func (c *counter) join(s, x *summary) {
 	s.last = x.last
 }
 
-// repeated is a sequence n times.
+// repeated returns the summary of n repetitions.
 func (c *counter) repeated(x *summary, n uint64) *summary {
 	if n == 1 || x.first < 0 {
 		return x
@@ -325,19 +326,19 @@ func (c *counter) once(n trace.Node) *summary {
 	return s
 }
 
-// Counts is how often what of the tree ran in a thread.
+// Counts is how often each vertex of the tree ran in a thread.
 type Counts struct {
 	VertexRounds []RoundCounts
-	// Recursions, by vertex, is of functions that are met again below themselves: how often they were called in all, as rounds of each call
-	// from elsewhere.
+	// Recursions is by vertex, for functions that are reached again below themselves: how many calls there are in all,
+	// as iterations of each outermost call.
 	Recursions []RoundCounts
-	// TakenIterations, by vertex, is in which rounds of the loop that it is directly in it was reached: the same ones each time. It is that of vertices
-	// which trace.Code.OfSome names.
+	// TakenIterations is by vertex: the iterations of its loop that reached it, if they are the same at each entry. It is set
+	// for vertices for which trace.Code.MaySkipRounds holds.
 	TakenIterations  []code.IterationPattern
-	UnexplainedSteps uint64 // steps that the code has no way for
+	UnexplainedSteps uint64 // steps for which the code has no path
 }
 
-// CountRuns counts on the structure of a thread; vertex is that of each distinct call, -1 for none.
+// CountRuns computes counts from the structure of a thread. vertex is by distinct call, -1 for none.
 func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 	n := len(w.code.Vertices)
 	c := counter{ways: w, vertex: vertex, calls: make([]int32, n), loop: make([]int32, n), within: make([][]int32, n), rules: make(map[int]*summary)}
@@ -375,7 +376,7 @@ func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 	return out
 }
 
-// Vertices finds the vertex of each distinct call of a rank, -1 where it could not be placed.
+// Vertices returns the vertex of each distinct call of a rank, -1 for none.
 func Vertices(k *trace.Rank, c *trace.Code) []int {
 	list := make([]int, k.Terminals())
 	for t := range list {

@@ -7,13 +7,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A graph is a stream's structure with which vertices are next to each other in it. Calls without a vertex are passed over.
+// A graph is the pairs of vertices that are consecutive in a stream. It skips calls without a vertex.
 type graph struct {
 	of    []*vertex // by terminal
 	ends  map[int]ends
-	pairs map[[2]*vertex][2]int32 // the first terminals that are such a pair
-	last  [2]*vertex              // pair that was noted, which most often comes again
-	first [2]int32                // terminals of it
+	pairs map[[2]*vertex][2]int32 // by pair: the first two terminals that form it
+	last  [2]*vertex              // the last pair, as the next one is most often the same
+	first [2]int32                // the terminals of last
 }
 
 // ends are the first and last terminal of a sequence, -1 if it has none.
@@ -25,7 +25,7 @@ func newGraph(root trace.Node, of []*vertex) *graph {
 	return g
 }
 
-// once goes through one round of a node and returns its ends.
+// once adds one iteration of a node and returns its ends.
 func (g *graph) once(n trace.Node) ends {
 	if n.Rule < 0 && n.Terminal >= 0 {
 		if g.of[n.Terminal] == nil {
@@ -56,7 +56,7 @@ func (g *graph) once(n trace.Node) ends {
 	return e
 }
 
-// next notes that one terminal follows another.
+// next adds a pair of consecutive terminals.
 func (g *graph) next(a, b int32) {
 	key, pair := [2]*vertex{g.of[a], g.of[b]}, [2]int32{a, b}
 	if key == g.last && slices.Compare(pair[:], g.first[:]) >= 0 {

@@ -1,5 +1,5 @@
-// An Outline shows where a program calls MPI as its machine code has it: the functions that lead to MPI
-// calls, and in each the loops around them. Nothing is run; what never runs is shown too.
+// An Outline shows from the machine code where a program calls MPI: the functions that lead to MPI calls, and the
+// loops around them. It includes code that never runs.
 
 package tree
 
@@ -19,34 +19,34 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// An Outline is what one binary says.
+// An Outline is the outline of one binary.
 type Outline struct {
 	Path           string            `json:"path"`
-	TotalFunctions int               `json:"of"`        // functions that the binary has
-	Functions      []OutlineFunction `json:"functions"` // that lead to MPI calls: from main on in the order of calls, then others
-	MPICallSites   int               `json:"calls"`     // places that call MPI
-	LoopCount      int               `json:"loops"`     // that have a call of MPI, or of a function that leads to one, in them
-	PointerCalls   int               `json:"pointers"`  // calls through pointers in these functions: what they call isn't known
-	Notes          []string          `json:"notes"`     // what keeps more from being known
+	TotalFunctions int               `json:"of"`        // number of functions in the binary
+	Functions      []OutlineFunction `json:"functions"` // functions that lead to MPI calls: those reached from main in the order of calls, then the others
+	MPICallSites   int               `json:"calls"`     // number of places that call MPI
+	LoopCount      int               `json:"loops"`     // number of loops that contain such a call, or a call of a function that leads to one
+	PointerCalls   int               `json:"pointers"`  // number of calls through pointers in these functions: the callees are unknown
+	Notes          []string          `json:"notes"`     // reasons why the outline is incomplete
 }
 
-// An OutlineFunction leads to an MPI call.
+// An OutlineFunction is a function that leads to an MPI call.
 type OutlineFunction struct {
 	Name   string `json:"name"`
-	Symbol string `json:"symbol,omitempty"` // as the linker has it
+	Symbol string `json:"symbol,omitempty"` // the linker's name
 	Place
 	Body []OutlineNode `json:"body"`
-	// Branches are nodes of the body that are in different ways of the code: a call of the function has those of one way at most.
+	// Branches are nodes of the body on exclusive paths: a call of the function reaches those of at most one.
 	Branches     []code.Branch `json:"branches,omitempty"`
-	PointerCalls int           `json:"pointers,omitempty"` // calls through pointers in it
+	PointerCalls int           `json:"pointers,omitempty"` // number of calls through pointers in it
 }
 
 // A Place is a place in the code.
 type Place struct {
-	Offset  uint64   `json:"offset"` // from where the binary is loaded
+	Offset  uint64   `json:"offset"` // relative to the load address of the binary
 	File    string   `json:"file,omitempty"`
 	Line    int      `json:"line,omitempty"`
-	Inlined []string `json:"inlined,omitempty"` // functions that are inlined here, innermost first, each with its place
+	Inlined []string `json:"inlined,omitempty"` // functions inlined at this place, innermost first, each with its call site
 }
 
 // The kinds of nodes.
@@ -59,22 +59,23 @@ const (
 // An OutlineNode is a loop or a call.
 type OutlineNode struct {
 	Kind string `json:"kind"`
-	Name string `json:"name,omitempty"` // of what is called
+	Name string `json:"name,omitempty"` // name of the callee
 	Place
-	// TailCall says that a jump makes the call: the callee returns to this function's caller, and call stacks don't
-	// show this function.
+	// TailCall is set if the call is a jump: the callee returns to this function's caller, and call stacks do not show
+	// this function.
 	TailCall bool `json:"tail,omitempty"`
-	// MultipleEntries says that a loop is entered at more than one place.
+	// MultipleEntries is set if a loop has several entries.
 	MultipleEntries bool `json:"irreducible,omitempty"`
-	// Counter is where a loop has a number that each iteration changes by the same step, at all shown calls in it, and
-	// that step: a callee-saved register, or a word of the function's frame, from the frame's address. "" if none.
+	// Counter is a loop counter, with its step: a callee-saved register, or a word of the function's frame,
+	// relative to the frame's address. Each iteration changes it by the same step, and it is valid at all shown
+	// calls in the loop. "" if there is no such counter.
 	Counter string        `json:"counter,omitempty"`
 	Body    []OutlineNode `json:"body,omitempty"` // of a loop
-	// Branches are likewise those of its body.
+	// Branches are nodes of Body on exclusive paths.
 	Branches []code.Branch `json:"branches,omitempty"`
 }
 
-// NewOutline looks at a binary. Lines are what s finds out about them.
+// NewOutline returns the outline of a binary, with lines from s.
 func NewOutline(m *code.Image, s *symbolise.Symboliser) *Outline {
 	o := &outliner{image: m, places: s, out: &Outline{Path: m.Path, Functions: []OutlineFunction{}, Notes: []string{}}}
 	all := m.Functions()
@@ -106,7 +107,7 @@ type outliner struct {
 	image     *code.Image
 	places    *symbolise.Symboliser
 	out       *Outline
-	leads     map[*code.Function]bool // to an MPI call
+	leads     map[*code.Function]bool // whether the function leads to an MPI call
 	seen      map[*code.Function]bool
 	unread    []string
 	lost      int
@@ -120,7 +121,8 @@ func (o *outliner) note(n int, thing, text string) {
 	o.out.Notes = append(o.out.Notes, fmt.Sprintf("%d %s %s", n, thing, text))
 }
 
-// reach finds the functions that lead to MPI calls. Those of MPI itself, which a static program has, don't count.
+// reach finds the functions that lead to MPI calls. It skips the MPI library's own functions, which a static
+// program contains.
 func (o *outliner) reach(all []*code.Function) {
 	o.leads, o.seen = make(map[*code.Function]bool), make(map[*code.Function]bool)
 	callers := make(map[*code.Function][]*code.Function)
@@ -155,7 +157,7 @@ func (o *outliner) reach(all []*code.Function) {
 	}
 }
 
-// visit shows a function and then those that it calls, if it leads to MPI and wasn't shown.
+// visit shows a function and then its callees, if it leads to MPI and was not shown before.
 func (o *outliner) visit(first *code.Function) {
 	for work := []*code.Function{first}; len(work) > 0; {
 		f := work[len(work)-1]
@@ -175,7 +177,7 @@ func (o *outliner) visit(first *code.Function) {
 	}
 }
 
-// show adds a function and returns whom it calls, in the order in which the calls are shown.
+// show adds a function and returns its callees, in the order in which their calls are shown.
 func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Function) {
 	place := o.place(f.Start(), true)
 	name := place.function
@@ -187,7 +189,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	o.undecoded += b.UndecodedCount
 
 	type item struct {
-		order int // of its block, or of the loop's header
+		order int // position of its block, or of the loop's header
 		addr  uint64
 		call  *code.Call
 		loop  int
@@ -255,7 +257,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	return callees
 }
 
-// loopCounter is the one that a loop has at all of some calls in it.
+// loopCounter renders a counter of the loop that is valid at all of the calls.
 func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 	for i, c := range calls {
 		k, ok := f.Counter(loop, c)
@@ -267,7 +269,7 @@ func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 	return text
 }
 
-// order is that of a block; what isn't reached comes last.
+// order returns the position of a block; unreachable blocks come last.
 func order(b *code.Body, block int) int {
 	if n := b.Graph.ReversePostorder[block]; n != code.NoIndex {
 		return n
@@ -280,7 +282,7 @@ type located struct {
 	function string
 }
 
-// place finds the line of an instruction, or of the call that returns to an address.
+// place returns the line of an instruction, or of the call that returns to addr.
 func (o *outliner) place(addr uint64, instruction bool) located {
 	frames := o.frames(addr, instruction)
 	l := located{Place: PlaceOf(addr-o.image.LinkBias, frames)}
@@ -290,7 +292,7 @@ func (o *outliner) place(addr uint64, instruction bool) located {
 	return l
 }
 
-// frames are the functions that an instruction is in, or the call that returns to an address.
+// frames returns the functions at an instruction, or at the call that returns to addr: inlined ones first.
 func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
 	look := o.places.CallAt
 	if instruction {
@@ -313,7 +315,7 @@ func PlaceOf(offset uint64, frames []symbolise.Frame) Place {
 	return p
 }
 
-// name is how a function is called.
+// name returns the display name of a function.
 func (o *outliner) name(f *code.Function) string {
 	if l := o.place(f.Start(), true); l.function != "" {
 		return l.function
@@ -321,9 +323,10 @@ func (o *outliner) name(f *code.Function) string {
 	return fmt.Sprintf("fn@0x%x", f.Start()-o.image.LinkBias)
 }
 
-// LocateLoop is the line of a loop: the first line of its header and of the jumps back to it, in the function that has
-// all of them. Compilers give the jump back of a for or while loop the line of its head; the header of a rotated loop
-// is the body's first line. frames lists the functions at an instruction, or at the call that returns to an address.
+// LocateLoop returns the line of a loop: the first line of its header and of its back jumps, in the innermost
+// function that contains all of them. Compilers give the back jump of a for or while loop the line of its head; the
+// header of a rotated loop is the body's first line. frames lists the functions at an instruction, or at the call
+// that returns to an address.
 func LocateLoop(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
 	lo := b.Blocks[l.Header].Lo
 	chain := frames(lo, true)
@@ -333,8 +336,7 @@ func LocateLoop(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint
 	return PlaceOf(lo-m.LinkBias, chain)
 }
 
-// common returns the frames that two places share: those of the functions that both are in, with the lesser of their
-// lines in the innermost of these.
+// common returns the frames that two places share. The innermost of these has the lower of the two lines.
 func common(a, b []symbolise.Frame) []symbolise.Frame {
 	if len(a) == 0 || len(b) == 0 || a[len(a)-1].Name() != b[len(b)-1].Name() {
 		return a
@@ -350,13 +352,13 @@ func common(a, b []symbolise.Frame) []symbolise.Frame {
 	return shared
 }
 
-// Text is the place on one line: file:line, or the offset in the binary if lines are unknown, after those of inlined
-// functions.
+// Text returns the place on one line: file:line, or the offset in the binary if lines are unknown, preceded by
+// inlined functions.
 func (p *Place) Text() string {
 	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).LocationText()
 }
 
-// widest is the rightmost column at which places begin.
+// widest is the largest column at which places begin.
 const widest = 48
 
 // WriteText writes the outline for people: a function, loop or call on each line, with its place.
@@ -393,7 +395,7 @@ func (o *Outline) WriteText(out io.Writer) {
 	}
 }
 
-// label is what a node's line begins with.
+// label returns the beginning of a node's line.
 func (n *OutlineNode) label() string {
 	var s string
 	switch n.Kind {
@@ -413,8 +415,8 @@ func (n *OutlineNode) label() string {
 	return s
 }
 
-// levels returns how far each node of a body is indented within it for the branches around, and calls way for each arm
-// that begins before a node.
+// levels returns how deeply each node of a body is indented by branches. It calls way for each arm of a branch, at
+// the node that begins the arm.
 func levels(n int, branches []code.Branch, way func(node, level, number int)) []int {
 	in := make([]int, n)
 	var look func(list []code.Branch, level int)

@@ -1,14 +1,15 @@
 package tree
 
-// A tripCountPattern is how often a loop ran, entry by entry, as far as few arithmetic progressions say it: loops that run once more in each
-// round of the loop around have one, again and again if that loop lies in a third.
+// A tripCountPattern is the trip counts of a loop, entry by entry, as a few arithmetic progressions. A loop whose trip
+// count grows with an outer loop's iterations has one progression. If that outer loop is itself in a third loop,
+// the progression repeats.
 type tripCountPattern struct {
 	list [4]linearRun
-	n    int // pieces
+	n    int // number of pieces
 	none bool
 }
 
-// A linearRun is a number of entries, each with step iterations more than the one before, the whole times over.
+// A linearRun is entries whose iterations grow by step from each to the next; all of that is repeated times times.
 type linearRun struct {
 	first, last uint64
 	step        int64
@@ -18,7 +19,7 @@ type linearRun struct {
 
 func entry(rounds uint64) linearRun { return linearRun{rounds, rounds, 0, 1, 1} }
 
-// then appends a run, if both together are one.
+// then returns both runs as one, if they form one.
 func (p linearRun) then(q linearRun) (linearRun, bool) {
 	step := int64(q.first - p.last)
 	if p.times > 1 || q.times > 1 || p.entries > 1 && p.step != step || q.entries > 1 && q.step != step {
@@ -42,7 +43,7 @@ func (p *tripCountPattern) add(x linearRun) {
 		p.append(y)
 		return
 	}
-	// Two entries are a progression whatever they are: the second may begin what follows.
+	// Any two entries form a progression, so the second one may instead begin the next.
 	if last.entries == 2 && last.times == 1 {
 		if y, ok := entry(last.last).then(x); ok {
 			before := entry(last.first)
@@ -55,7 +56,7 @@ func (p *tripCountPattern) add(x linearRun) {
 	p.append(x)
 }
 
-// append appends a piece that doesn't go on where the last one ends.
+// append appends a piece that does not continue the last one.
 func (p *tripCountPattern) append(x linearRun) {
 	if p.none {
 		return
@@ -78,7 +79,7 @@ func (p *tripCountPattern) append(x linearRun) {
 	p.n++
 }
 
-// join appends the next part.
+// join appends the trip counts of the next part.
 func (p *tripCountPattern) join(q tripCountPattern) {
 	if q.none {
 		*p = q
@@ -88,7 +89,7 @@ func (p *tripCountPattern) join(q tripCountPattern) {
 	}
 }
 
-// repeated is a progress n times.
+// repeated returns the trip counts of n repetitions.
 func (p tripCountPattern) repeated(n uint64) (out tripCountPattern) {
 	for ; n > 0; n >>= 1 {
 		if n&1 > 0 {
@@ -99,7 +100,8 @@ func (p tripCountPattern) repeated(n uint64) (out tripCountPattern) {
 	return out
 }
 
-// step is how many more rounds each entry has than the one before; 0 if it isn't the same for three or more.
+// step returns the constant difference between consecutive entries; 0 if it varies, or if there are fewer than
+// three entries.
 func (p *tripCountPattern) step() int64 {
 	if p.none || p.n != 1 || p.list[0].entries < 3 {
 		return 0

@@ -9,16 +9,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// plainList is how many symbols in a row are left as they are.
+// plainList is the length up to which lists of symbols are not compressed.
 const plainList = 16
 
-// A RuleLabel says what of the program a rule is.
+// A RuleLabel is the part of the program that a rule represents.
 type RuleLabel struct {
 	Vertex    int
-	WholeLoop bool // of a loop: all its rounds, not one
+	WholeLoop bool // for a loop: all iterations, instead of one
 }
 
-// TitleText is what rules that mean the same have in common.
+// TitleText is the text that labels of the same meaning share.
 func (l *RuleLabel) TitleText(c *trace.Code) string {
 	v := &c.Vertices[l.Vertex]
 	switch {
@@ -30,7 +30,7 @@ func (l *RuleLabel) TitleText(c *trace.Code) string {
 	return fmt.Sprintf("a round of the loop at %s in %s()", v.LocationText(), l.FunctionName(c))
 }
 
-// FunctionName is the name of the one that a label is of.
+// FunctionName returns the name of the function around the label's vertex.
 func (l *RuleLabel) FunctionName(c *trace.Code) string {
 	v := l.Vertex
 	for c.Vertices[v].Kind == trace.LoopVertex && c.Vertices[v].Parent >= 0 {
@@ -39,7 +39,7 @@ func (l *RuleLabel) FunctionName(c *trace.Code) string {
 	return c.Vertices[v].Name
 }
 
-// A shaper makes a stream's structure by the vertices of its calls.
+// A shaper converts a stream into a grammar that follows the vertices of its calls.
 type shaper struct {
 	code   *trace.Code
 	ways   *TransitionFinder
@@ -52,15 +52,16 @@ type shaper struct {
 	last   int
 }
 
-// A frame is a vertex that the sequence is in; the first is the thread itself.
+// A frame is a vertex that contains the current position; the first is the thread itself.
 type frame struct {
 	vertex int
-	round  []grammar.Symbol   // or what a function did so far
-	rounds [][]grammar.Symbol // of a loop, those that are over
+	round  []grammar.Symbol   // symbols of the current iteration or function call so far
+	rounds [][]grammar.Symbol // completed iterations of a loop
 }
 
-// CodeGrammar gives a sequence the structure of the program's code: a rule for each function as it ran and for each round of a loop, and what each rule
-// is, nil if nothing of the program. steps are calls in their order, one by one, and vertex is where each of them is, -1 if that isn't known.
+// CodeGrammar gives a sequence the structure of the program's code: a rule for each call of a function and each iteration
+// of a loop. It also returns what each rule represents, nil if no part of the program. steps are the calls in
+// order. vertex is by terminal, -1 if unknown.
 func (w *TransitionFinder) CodeGrammar(vertex []int, steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
 	s := &shaper{code: w.code, ways: w, vertex: vertex, known: make(map[string]int32)}
 	return s.run(steps)
@@ -79,7 +80,7 @@ func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
 	s.leave(1)
 	root := s.open[0].round
 	if len(root) == 1 && root[0].Count == 1 && root[0].TerminalOrRule < 0 {
-		// The thread is one call of its function.
+		// The whole thread is one call of its start function.
 		s.rules[0], s.labels[0] = s.rules[-root[0].TerminalOrRule], s.labels[-root[0].TerminalOrRule]
 	} else {
 		s.rules[0] = s.compact(root)
@@ -87,7 +88,7 @@ func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
 	return s.numbered()
 }
 
-// enter goes from the last call's vertex to the next one's.
+// enter moves from the last call's vertex to the next one's.
 func (s *shaper) enter(b int) {
 	kept, round := s.ways.CommonVertices(s.last, b)
 	s.leave(1 + kept)
@@ -100,7 +101,7 @@ func (s *shaper) enter(b int) {
 	}
 }
 
-// put appends a symbol to what is open.
+// put appends a symbol to the innermost open frame.
 func (s *shaper) put(x grammar.Symbol) {
 	f := &s.open[len(s.open)-1]
 	f.round = appendSymbol(f.round, x)
@@ -127,7 +128,7 @@ func (s *shaper) leave(left int) {
 	}
 }
 
-// loop is a loop that was left.
+// loop returns the symbol for a completed loop.
 func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 	var list, flat []grammar.Symbol
 	first, distinct := len(s.rules), 0
@@ -146,19 +147,19 @@ func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 		distinct += len(body)
 	}
 	if 2*items(flat) < len(list)+distinct {
-		list = flat // rounds that differ by a step
+		list = flat // iterations whose counts differ by a constant step
 	} else {
 		list = s.compact(list)
 	}
 	return grammar.Symbol{TerminalOrRule: s.rule(list, &RuleLabel{vertex, true}), Count: 1}
 }
 
-// items counts symbols, once those of rounds in which something is repeated so much more or less often each time.
+// items counts symbols; iterations of a progression count once.
 func items(list []grammar.Symbol) (n int) {
 	for len(list) > 0 {
 		width, rounds := grammar.FindProgression(list)
 		if !steps(list, width) {
-			width, rounds = 1, 1 // other calls each time
+			width, rounds = 1, 1 // the calls differ between iterations
 		}
 		n += width
 		list = list[width*rounds:]
@@ -166,7 +167,7 @@ func items(list []grammar.Symbol) (n int) {
 	return n
 }
 
-// steps reports whether a count changes from a round to the next.
+// steps reports whether a count changes between iterations.
 func steps(list []grammar.Symbol, width int) bool {
 	for i := range width {
 		if list[i].Count != list[i+width].Count {
@@ -176,7 +177,7 @@ func steps(list []grammar.Symbol, width int) bool {
 	return false
 }
 
-// rule is the rule with a body, the number of a symbol that names it.
+// rule returns the symbol ID of the rule with a body, which it creates at the first use.
 func (s *shaper) rule(body []grammar.Symbol, l *RuleLabel) int32 {
 	var key []byte
 	if l != nil {
@@ -195,7 +196,7 @@ func (s *shaper) rule(body []grammar.Symbol, l *RuleLabel) int32 {
 	return id
 }
 
-// compact finds what is repeated in a list that is long.
+// compact compresses a list if it is long.
 func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 	if len(list) <= plainList {
 		return list
@@ -222,7 +223,7 @@ func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 	return body(0)
 }
 
-// numbered is the structure with rules in the order of their first use.
+// numbered returns the structure with rules numbered by first use.
 func (s *shaper) numbered() (*grammar.Grammar, []*RuleLabel) {
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
 	labels := []*RuleLabel{s.labels[0]}
@@ -249,7 +250,7 @@ func (s *shaper) numbered() (*grammar.Grammar, []*RuleLabel) {
 	return g, labels
 }
 
-// RecordedGrammar is the structure that a trace has, as a grammar.
+// RecordedGrammar returns the structure of a trace as a grammar.
 func RecordedGrammar(root trace.Node) *grammar.Grammar {
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
 	number := make(map[int]int32)

@@ -12,32 +12,33 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A codePosition is after the instruction or call at an address of a block, or with no address the block's beginning.
+// A codePosition is a position in a block: after the instruction or call at an address or, without an address, at
+// the block's beginning.
 type codePosition struct {
 	block int
 	addr  uint64
 }
 
-// A silent search follows the ways through a function, or through a loop of it, on which no call of MPI is met for sure.
+// A silent search follows the paths through a function, or through one of its loops, that may avoid MPI calls.
 type silent struct {
 	f      *function
-	loop   int  // that is not left; code.NoIndex: the function
-	round  bool // its further rounds count
+	loop   int  // the loop to which the search is limited; code.NoIndex: the function
+	round  bool // the search continues into further iterations
 	starts []bool
 	ends   []bool
-	back   bool           // a way leads to the next round
-	out    []codePosition // where ways leave the loop
-	leaves bool           // a way leads out of the function
-	from   map[int]bool   // blocks that a way begins within
+	back   bool           // a path leads to the next iteration
+	out    []codePosition // positions where paths leave the loop
+	leaves bool           // a path leads out of the function
+	from   map[int]bool   // blocks in whose middle a path begins
 	first  map[int]uint64
 }
 
-// wallsOf are the calls of a block after which control surely reaches MPI, ascending.
+// wallsOf returns the calls of a block that surely lead to MPI, ascending.
 func (m *treeBuilder) wallsOf(f *function, block int) []uint64 {
 	if list, known := f.walls[block]; known {
 		return list
 	}
-	f.walls[block] = nil // while it is found out
+	f.walls[block] = nil // during the computation, for recursion
 	var list []uint64
 	for _, c := range f.callsOf(block) {
 		if mpi.FunctionOfSymbol(c.Symbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
@@ -56,7 +57,8 @@ func (f *function) callsOf(block int) []code.Call {
 	return list[lo:hi]
 }
 
-// maxSearched bounds the blocks that are looked at for one trace: interpreters have functions of thousands, dozens deep on a stack.
+// maxSearched limits the blocks that are searched for one trace: interpreters have functions of thousands, dozens
+// deep on a stack.
 const maxSearched = 1 << 20
 
 // Whether a function surely calls MPI.
@@ -67,8 +69,8 @@ const (
 	must
 )
 
-// calls reports whether each way through a function meets a call of MPI. Of functions that aren't in the tree it isn't
-// asked.
+// calls reports whether each path through a function reaches an MPI call. It must be asked only for functions in
+// the tree.
 func (m *treeBuilder) calls(f *function) bool {
 	if f == nil || f.must == asking {
 		return false
@@ -93,7 +95,7 @@ func (f *function) entry() int {
 	return 0
 }
 
-// A searchKey is what a search depends on: not on the context that a function is in.
+// A searchKey identifies a search. The result does not depend on the function's context.
 type searchKey struct {
 	f     *function
 	loop  int
@@ -101,7 +103,7 @@ type searchKey struct {
 	from  string
 }
 
-// search goes from some positions as far as silence lasts.
+// search follows all paths from some positions up to calls that surely lead to MPI.
 func (m *treeBuilder) search(f *function, loop int, round bool, from []codePosition) *silent {
 	var text []byte
 	for _, p := range from {
@@ -170,7 +172,7 @@ func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosit
 	return s
 }
 
-// stops reports whether a block that leads nowhere ends in a call that doesn't come back, rather than in a return.
+// stops reports whether a block without successors ends in a call that does not return, instead of a return.
 func (f *function) stops(block int) bool {
 	for _, c := range f.callsOf(block) {
 		if c.Return == f.body.Blocks[block].Hi {
@@ -180,7 +182,7 @@ func (f *function) stops(block int) bool {
 	return false
 }
 
-// meets reports whether the search reaches a vertex of its own body.
+// meets reports whether the search reaches a vertex of the body that it searches.
 func (m *treeBuilder) meets(s *silent, v *vertex) bool {
 	if v.key.kind == trace.LoopVertex {
 		for b, at := range s.starts {
@@ -201,7 +203,7 @@ func (m *treeBuilder) meets(s *silent, v *vertex) bool {
 	return within && after < v.at.addr && open(after)
 }
 
-// within searches a body: that of a loop or function vertex.
+// within searches the body of a loop or function vertex.
 func (m *treeBuilder) within(body *vertex, round bool, from []codePosition) *silent {
 	if body.key.kind == trace.LoopVertex {
 		return m.search(body.in, body.loop, round, from)
@@ -209,7 +211,7 @@ func (m *treeBuilder) within(body *vertex, round bool, from []codePosition) *sil
 	return m.search(body.to, code.NoIndex, round, from)
 }
 
-// begin is where a body is entered.
+// begin returns the positions where a body is entered.
 func begin(body *vertex) []codePosition {
 	if body.key.kind == trace.LoopVertex {
 		return []codePosition{{body.in.body.Graph.Loops[body.loop].Header, 0}}
@@ -217,7 +219,7 @@ func begin(body *vertex) []codePosition {
 	return []codePosition{{body.to.entry(), 0}}
 }
 
-// behind are the positions directly after a vertex of a path, in the body around, once its call of MPI was made.
+// behind returns the positions directly after path[i] in the body around it, once its MPI call was made.
 func (m *treeBuilder) behind(path []*vertex, i int) []codePosition {
 	v := path[i]
 	if i == len(path)-1 {
@@ -233,7 +235,8 @@ func (m *treeBuilder) behind(path []*vertex, i int) []codePosition {
 	return nil
 }
 
-// leads reports whether silence lasts from the beginning of a vertex's body to the call of the path.
+// leads reports whether a path without MPI calls leads from the beginning of path[i] to the call at the end of
+// path.
 func (m *treeBuilder) leads(path []*vertex, i int) bool {
 	for ; i < len(path)-1; i++ {
 		if !m.meets(m.within(path[i], true, begin(path[i])), path[i+1]) {
@@ -243,7 +246,7 @@ func (m *treeBuilder) leads(path []*vertex, i int) bool {
 	return true
 }
 
-// step finds out what lies between two calls: which ways the code has that meet no other call of MPI.
+// step determines the ways between two calls: the paths in the code without another MPI call.
 func (m *treeBuilder) step(a, b *vertex) {
 	if _, known := m.steps[[2]*vertex{a, b}]; known {
 		return
@@ -253,7 +256,7 @@ func (m *treeBuilder) step(a, b *vertex) {
 	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
 		k++
 	}
-	var ways []trace.LoopTransition // silent ones
+	var ways []trace.LoopTransition // ways without MPI calls
 	plain := trace.UnknownTransition
 	jumps := jumps(p[k], q[k])
 	after := p[k] != q[k] && k > 0 && (jumps || m.forward(p[k], q[k]))
@@ -288,19 +291,19 @@ func (m *treeBuilder) step(a, b *vertex) {
 		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
 			way = trace.NoLoopTransition // a recursive call has returned
 		} else {
-			way = trace.UnknownTransition // it is recursive, see Ways.recursion
+			way = trace.UnknownTransition // the way is a recursion, see Ways.recursion
 		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))
 	m.steps[[2]*vertex{a, b}] = way
-	if m.searched >= m.most { // it isn't known which others there are
+	if m.searched >= m.most { // the search was cut short, so further ways are unknown
 		m.open[[2]*vertex{a, b}] = loops
 		for _, l := range loops {
 			l.atLeast, l.unsure = true, true
 		}
 		return
 	}
-	// Another way, further out, would have begun more rounds there and entered anew what is within.
+	// Another way, of an outer loop, would have begun an iteration there and entered the inner loops again.
 	if len(ways) < 2 {
 		return
 	}
@@ -320,9 +323,9 @@ func (m *treeBuilder) step(a, b *vertex) {
 	}
 }
 
-// jumps reports whether one run of one call may reach both vertices' places: the first is a function that ends in a
-// jump to the second, which no stack shows. Either the call names the first and not the second, so that the jump goes
-// through a pointer, or the first has such a jump.
+// jumps reports whether one execution of one call may reach both vertices: a is a function that ends in a jump to
+// b, which call stacks do not show. Either the call names a but not b, so that the jump is through a pointer. Or a
+// contains a jump to b.
 func jumps(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in || a.key.at != b.key.at || a.key.kind != trace.FunctionVertex || b.key.kind == trace.LoopVertex || a.to == b.to {
 		return false
@@ -339,7 +342,7 @@ func jumps(a, b *vertex) bool {
 	return false
 }
 
-// leadsTo reports whether a call or jump names what a vertex is.
+// leadsTo reports whether the target of a call or jump is the vertex's function.
 func leadsTo(c *code.Call, v *vertex) bool {
 	if v.to == nil {
 		return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(v.key.name, "P")
@@ -347,8 +350,8 @@ func leadsTo(c *code.Call, v *vertex) bool {
 	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
 }
 
-// recurs finds the recursive function that is innermost among all that may repeat around a call; -1: none. Calls of all
-// depths have one vertex.
+// recurs returns the index in path of the innermost recursive function around a call; -1: none. Calls at all depths
+// share one vertex.
 func recurs(path []*vertex) int {
 	for i, v := range slices.Backward(path) {
 		if v.key.kind == trace.LoopVertex {
@@ -361,14 +364,15 @@ func recurs(path []*vertex) int {
 	return -1
 }
 
-// read takes away from the silent ways between two calls those that the counters of loops around both exclude, and says which one it was.
+// read removes the ways between two calls that the recorded loop counters exclude. It also returns the way that was
+// taken.
 func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, loops int) (trace.LoopTransition, []trace.LoopTransition) {
 	if b.turn > loops || a.read == nil || b.read == nil {
-		return way, ways // nothing was read, or it isn't known
+		return way, ways // counters were not recorded, or the result is unknown
 	}
 	c := code.ComparePaths(a.read, b.read)
 	if len(c.Loops) != loops {
-		return way, ways // a function that left no frame: its caller may be another one than was seen
+		return way, ways // a function without a frame is in between: its caller may be another than recorded
 	}
 	usual := trace.NoLoopTransition
 	if c.NewIteration {
@@ -380,7 +384,7 @@ func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, l
 		way, left = turn, append(left, turn)
 		for _, w := range ways {
 			if w > turn && !tells(w) {
-				left = append(left, w) // it may have gone round, and what is within begun anew
+				left = append(left, w) // it may have begun an iteration, and the inner loops started again
 			}
 		}
 		return way, left
@@ -396,7 +400,8 @@ func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, l
 	return way, ways
 }
 
-// forward reports whether the code has a way from one vertex of a body to another in the same round, whatever is called on it.
+// forward reports whether the code has a path from one vertex of a body to another in the same iteration, whatever
+// it calls.
 func (m *treeBuilder) forward(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in {
 		return false

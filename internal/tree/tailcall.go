@@ -1,11 +1,11 @@
-// TailCalls restores functions that compilers removed from call stacks. If the last action of a function is a call,
-// optimised code jumps instead: the callee returns to the function's caller, and stacks recorded below show the caller
-// calling the callee.
+// TailCalls restores functions that are missing in call stacks because of tail calls. If the last action of a
+// function is a call, optimised code jumps instead: the callee returns to the function's caller, and recorded
+// stacks show the caller calling the callee.
 //
-// A frame shows this if the call that it returns to names another function than that of the next frame. The paths of
-// such jumps from the one to the other are searched in the binaries, as they were when traced. A single path is
-// inserted. With several, all are named, as none is more likely. Without any, because a pointer was called or a library
-// in between left no frames, the stack stays as recorded.
+// A frame shows this if its call names another function than the one of the next frame. Paths of jumps from the one
+// to the other are then searched in the binaries of the traced run. A single path is inserted. With several, all
+// are listed, as they are equally likely. Without any, because of a call through a pointer or a library without
+// frames, the stack stays as recorded.
 
 package tree
 
@@ -22,35 +22,35 @@ import (
 )
 
 const (
-	maxJumps = 6    // in a row
+	maxJumps = 6    // consecutive jumps
 	maxWays  = 8    // paths that are distinguished
-	maxTried = 4096 // jumps looked at for one pair of frames
+	maxTried = 4096 // jumps examined for one pair of frames
 )
 
-// A TailCalls looks at call sites with their stacks. It is safe for use by several goroutines at once.
+// A TailCalls completes the stacks of call sites. It is safe for use by several goroutines at once.
 type TailCalls struct {
 	symbols *symbolise.Symboliser
 	mu      sync.Mutex
-	images  map[module]*code.Image // nil: none is readable
+	images  map[module]*code.Image // nil: no readable binary
 	between map[framePair][]symbolise.Frame
 }
 
 type module struct{ path, buildID string }
 
-// A framePair is a frame with what it called: the place in the next frame, or an MPI function.
+// A framePair is a frame and its callee: the next frame, or an MPI function.
 type framePair struct {
-	outer, inner model.Site // without what is around them
+	outer, inner model.Site // without their callers
 	function     string
 }
 
-// NewTailCalls returns a finder that has lines and files from s.
+// NewTailCalls returns a TailCalls that takes lines and files from s.
 func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
 	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[framePair][]symbolise.Frame)}
 }
 
-// Place is what the symboliser says of a call site, and with it the functions that a stack left out: those
-// between the site and the MPI function that was called there come first, those between it and the frame around
-// it last. function is "" for a frame around a call. Sites without a stack are as the symboliser has them.
+// Place returns the symboliser's result for a call site, with the functions missing in the stack. Those between the
+// site and the MPI function come first, those between it and its caller last. function is "" for a frame around a
+// call. For sites without a stack it is the symboliser's result.
 func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
 	p := f.symbols.CallAt(s.Module, s.BuildID, s.Offset)
 	if len(p.Frames) == 0 || function != "" && s.Caller == nil {
@@ -80,37 +80,37 @@ func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
 	return once.GetOrMake(f.images, k, func() (m *code.Image) {
 		if path := f.symbols.File(k.path, k.buildID); path != "" {
-			m, _ = code.Open(path) // without it, stacks stay as they are
+			m, _ = code.Open(path) // on an error, stacks stay as recorded
 		}
 		return m
 	})
 }
 
-// find returns the frames that a pair leaves out, innermost first.
+// find returns the frames missing between a pair, innermost first.
 func (f *TailCalls) find(k framePair) []symbolise.Frame {
 	return once.GetOrMake(f.between, k, func() []symbolise.Frame { return f.search(k) })
 }
 
-// A jump is a tail call on the way.
+// A jump is a tail call on a path.
 type jump struct {
 	image *code.Image
 	from  *code.Function
-	site  *model.Site // of the module
+	site  *model.Site // any site of the module
 	call  *code.Call
-	exact bool // there is no other from this function to the next
+	exact bool // it is the only jump from this function to the next
 }
 
-// A TailCall is a function that a stack left out, with the jump that it ended in. Where the function has several to the
-// one after it, the jump is the first of these.
+// A TailCall is a function missing in a stack, and the jump that it ended in. If the function has several jumps to
+// the next one, it is the first of these.
 type TailCall struct {
 	Image *code.Image
 	From  *code.Function
 	Call  *code.Call
-	Site  model.Site // one in the same module
+	Site  model.Site // any site of the same module
 }
 
-// PathsBetween lists the ways by jumps from the call that returns to outer to the function that inner is in, or to the MPI
-// function if a name is given. There are none if the stack left nothing out, or if it isn't known what.
+// PathsBetween lists the paths of jumps from the call that returns to outer to the function of inner, or to the MPI
+// function if a name is given. There are none if no frame is missing, or if it is unknown which.
 func (f *TailCalls) PathsBetween(function string, outer, inner model.Site) (ways [][]TailCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,18 +128,18 @@ func (f *TailCalls) PathsBetween(function string, outer, inner model.Site) (ways
 	return ways
 }
 
-// Image is the module of a site; nil if there is no binary of its build id, or none that can be read. It is not to
-// be used while another goroutine uses it.
+// Image returns the module of a site; nil if there is no readable binary with its build id. Only one goroutine may
+// use the result at a time.
 func (f *TailCalls) Image(s model.Site) *code.Image {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.image(&s)
 }
 
-// A search follows jumps to a function of the image, or of MPI.
+// A search follows jumps to a function of the image, or to MPI.
 type search struct {
-	inner *code.Image // may have what outer calls by name
-	site  *model.Site // a site in it
+	inner *code.Image // may contain functions that outer calls by name
+	site  *model.Site // any site of inner
 	to    *code.Function
 	mpi   string
 	tried int
@@ -184,7 +184,7 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 	return s.ways
 }
 
-// target is where a call or jump in an image leads.
+// target returns the function that a call or jump in an image leads to, with its image and a site in it.
 func (s *search) target(c *code.Call, m *code.Image, site *model.Site) (*code.Function, *code.Image, *model.Site) {
 	if c.Callee != nil || c.Symbol == "" || s.inner == nil {
 		return c.Callee, m, site
@@ -192,7 +192,7 @@ func (s *search) target(c *code.Call, m *code.Image, site *model.Site) (*code.Fu
 	return s.inner.Exported(c.Symbol), s.inner, s.site
 }
 
-// reached reports whether a jump leads where the stack goes on.
+// reached reports whether a jump leads to the stack's next function.
 func (s *search) reached(c *code.Call, to *code.Function) bool {
 	if s.mpi == "" {
 		return to != nil && to == s.to
@@ -200,14 +200,14 @@ func (s *search) reached(c *code.Call, to *code.Function) bool {
 	return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(s.mpi, "P")
 }
 
-// follow tries the jumps out of a function; way has those up to it.
+// follow tries the jumps out of a function; way is the path up to it.
 func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, way []jump) {
 	body, err := from.Body()
 	if err != nil || len(way) >= maxJumps {
 		return
 	}
 	type span struct{ from, to int }
-	took := make(map[*code.Function]span) // ways by the function that the jump leads to
+	took := make(map[*code.Function]span) // by target function: its range of paths
 	for i := range body.Calls {
 		c := &body.Calls[i]
 		if !c.Tail || !c.Resolved || !body.IsReachable(c) {
@@ -218,7 +218,7 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 		}
 		to, image, at := s.target(c, m, site)
 		if ways, again := took[to]; again {
-			// The same functions by another jump.
+			// Repeat the paths of the same function with another jump.
 			for k := ways.from; k < ways.to; k++ {
 				s.ways[k][len(way)].exact = false
 			}
@@ -239,7 +239,8 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 	}
 }
 
-// frames makes frames of ways: of one its functions, innermost first; of several one frame that names all.
+// frames converts paths to frames: a single path to its functions, innermost first; several to one frame that lists
+// all.
 func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 	var list []symbolise.Frame
 	switch {
@@ -269,7 +270,7 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 	return list
 }
 
-// frame is what is known of a jump: the functions that are there with a line, if it is the only one that it can be.
+// frame returns the frames of a jump: the functions at it, with a line if it is the only possible jump.
 func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 	if j.exact {
 		if frames := slices.Clone(f.symbols.CallAt(j.site.Module, j.site.BuildID, j.call.Return-j.image.LinkBias).Frames); len(frames) > 0 {

@@ -6,16 +6,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code"
 )
 
-// A taken is in which rounds of the loop around a vertex was reached, entry by entry, as far as a part of a sequence says.
+// A taken is the iterations of a loop that reached a vertex, entry by entry, in a part of a sequence.
 type taken struct {
-	open code.IterationPattern // before the loop's first entry in the part, counted from the part's beginning
-	each code.IterationPattern // of entries that are over, if all are alike
-	over uint64                // how many these are
-	odd  bool                  // they are not alike
+	open code.IterationPattern // before the loop's first entry in the part, counted from the begin of the part
+	each code.IterationPattern // of each completed entry, if they are equal
+	over uint64                // number of completed entries
+	odd  bool                  // completed entries differ
 	last code.IterationPattern // since the last entry
 }
 
-// joined appends a part; r and q are the loop's runs in both.
+// joined appends the next part; r and q are the loop's counts in both.
 func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	if r.entered == 0 {
 		u.open = t.open.Append(u.open.ShiftedBack(r.before))
@@ -37,7 +37,7 @@ func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	return t
 }
 
-// end notes entries that are over.
+// end adds completed entries.
 func (t *taken) end(x code.IterationPattern, entries uint64) {
 	if t.over > 0 && t.each != x {
 		t.odd = true
@@ -45,7 +45,7 @@ func (t *taken) end(x code.IterationPattern, entries uint64) {
 	t.each, t.over = x, t.over+entries
 }
 
-// of is what a part says of a vertex in a loop: nothing, unless it is there, but that the loop ran without it.
+// of returns the part's result for a vertex in a loop. Without an entry, the loop ran without reaching it.
 func (s *summary) of(vertex, loop int32) taken {
 	if t, ok := s.taken[vertex]; ok {
 		return t
@@ -57,7 +57,7 @@ func (s *summary) of(vertex, loop int32) taken {
 	return t
 }
 
-// reach notes that a vertex is entered, which may be a loop, and in which round of the loop around.
+// reach records that a vertex is entered, in the current iteration of the loop around it.
 func (c *counter) reach(s *summary, vertex int32) {
 	if loop := c.loop[vertex]; loop >= 0 {
 		t := s.of(vertex, loop).joined(s.runs[loop], taken{open: code.IterationPattern{Count: 1}}, vertexCounts{})
@@ -65,7 +65,8 @@ func (c *counter) reach(s *summary, vertex int32) {
 	}
 }
 
-// enter notes, before it counts, that a loop is entered anew: what is in it begins with its first round.
+// enter prepares for a new entry of a loop: iterations are counted from its first. It must precede the counting of
+// the entry.
 func (c *counter) enter(s *summary, loop int32) {
 	for _, v := range c.within[loop] {
 		if t, ok := s.taken[v]; ok {
@@ -74,7 +75,7 @@ func (c *counter) enter(s *summary, loop int32) {
 	}
 }
 
-// behind appends what another part has, before its runs are appended.
+// behind appends the results of another part. It must precede appending that part's counts.
 func (c *counter) behind(s, x *summary) {
 	for v := range x.taken {
 		loop := c.loop[v]
@@ -88,7 +89,7 @@ func (c *counter) behind(s, x *summary) {
 	}
 }
 
-// again appends a round n times to a part, before its runs are.
+// again appends n repetitions of a part. It must precede appending their counts.
 func (c *counter) again(s, round *summary, n uint64) {
 	all := maps.Clone(round.taken)
 	for v := range s.taken {
@@ -110,7 +111,8 @@ func (c *counter) again(s, round *summary, n uint64) {
 	}
 }
 
-// iterations is in which rounds a vertex was reached, if those are a progression and the same each time the loop was entered.
+// iterations returns the iterations that reached a vertex, if they are a progression and the same at each entry of
+// the loop.
 func (t *taken) iterations() code.IterationPattern {
 	if t.odd || t.over > 0 && t.each != t.last {
 		return code.IterationPattern{}

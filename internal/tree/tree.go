@@ -29,7 +29,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A vertex is a function, loop or call in its context while the tree is made.
+// A vertex is a function, loop or call in its context, in a tree under construction.
 type vertex struct {
 	key      key
 	parent   *vertex
@@ -37,15 +37,15 @@ type vertex struct {
 	list     []*vertex
 	depth    int
 
-	in   *function    // whose code has it
-	loop int          // number of a loop in its function
-	at   codePosition // of a call: the instruction
+	in   *function    // the function that contains it
+	loop int          // for a loop: its number in its function
+	at   codePosition // for a call: after its instruction
 	tail bool
-	site trace.Site       // in the module of in
-	end  uint64           // of a call: what follows the instruction
-	turn int              // of a call of MPI, see trace.Call.Turn
-	read []code.PathPlace // what the recorder read at it; nil: nothing
-	to   *function        // of a function vertex
+	site trace.Site       // any site in the module of in
+	end  uint64           // for a call: address after the instruction
+	turn int              // for an MPI call, see trace.Call.Turn
+	read []code.PathPlace // counters that the recorder read at it; nil: none
+	to   *function        // for a function vertex: the function
 
 	number          int
 	atLeast, unsure bool
@@ -55,19 +55,19 @@ type vertex struct {
 type key struct {
 	kind trace.VertexKind
 	in   *code.Function
-	at   uint64 // of the instruction, or of the loop's header
+	at   uint64 // address of the instruction, or of the loop's header
 	to   *code.Function
 	name string // of the MPI function
-	turn int    // before it
+	turn int    // turn of the call
 }
 
-// A function is one with its body.
+// A function is a function with its decoded body.
 type function struct {
 	*code.Function
 	image *code.Image
 	body  *code.Body
-	site  trace.Site // a site in its module
-	must  int        // whether it surely calls MPI: see calls
+	site  trace.Site // any site in its module
+	must  int        // whether it surely calls MPI, cached: see calls
 	walls map[int][]uint64
 }
 
@@ -88,24 +88,24 @@ type treeBuilder struct {
 	steps     map[[2]*vertex]trace.LoopTransition
 	seen      [][2]*vertex // pairs of consecutive calls
 	asked     map[[2]*vertex]bool
-	frames    int                     // recorded of a call at most
-	roots     map[*code.Function]bool // that stacks end in
-	cut       bool                    // some stack was cut short
-	evaluated bool                    // some stack has an interpreter in it
-	planner   *code.PathPlanner       // nil: counters of loops were not read
-	searched  int                     // blocks
-	most      int                     // that are
+	frames    int                     // largest number of frames of a recorded stack
+	roots     map[*code.Function]bool // functions that complete stacks end in
+	cut       bool                    // some stack was truncated
+	evaluated bool                    // some stack contains an interpreter
+	planner   *code.PathPlanner       // nil: the recorder read no loop counters
+	searched  int                     // number of blocks searched
+	most      int                     // limit for searched
 	searches  map[searchKey]*silent
-	open      map[[2]*vertex][]*vertex // loops that may have gone round between two calls, where there are several ways
+	open      map[[2]*vertex][]*vertex // by pair of calls with several ways: loops that may have begun an iteration between them
 }
 
-// maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
+// maxVaried is the number of ranks for which steps are collected, in a class whose repetition counts differ.
 const maxVaried = 64
 
-// Build makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no
-// call could be placed, or if the trace has no call stacks and not all calls are made in main. It is nil, too, if calls
-// are made from an interpreted language: the loops of machine code are not the program's then. When the context is done
-// it returns its error.
+// Build makes the tree of a trace from the binaries of the recorded run. It returns nil without an error if no call
+// could be placed, or if the trace has no call stacks and not all calls are made in main. It also returns nil if an
+// interpreter makes calls: the loops of machine code are not the program's then. When the context is done it
+// returns its error.
 func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
 	if o.MaxBlocks == 0 {
 		o.MaxBlocks = maxSearched
@@ -116,8 +116,9 @@ func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails 
 
 // Options say how to make a tree.
 type Options struct {
-	// MaxBlocks limits the blocks of code that are searched for paths without a call of MPI. Beyond it these paths are
-	// unknown, and the loops around later calls are marked. 0: what takes about a second; less: none.
+	// MaxBlocks limits the blocks of code that are searched for paths without an MPI call. Beyond it these paths are
+	// unknown, and the loops around later calls are marked. 0: a default that takes about a second; negative: no
+	// search.
 	MaxBlocks int
 	Progress  func(done, total int) // called after each pair of calls, if set
 }
@@ -155,10 +156,10 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 			return nil, nil, err
 		}
 		if m.evaluated || m.frames == 1 && m.cut {
-			return nil, nil, nil // the loops are the interpreter's, or the functions around are missing
+			return nil, nil, nil // the loops are the interpreter's, or callers are missing
 		}
 	}
-	// Only now is it known which functions lead to MPI.
+	// Only now all functions that lead to MPI are known.
 	for i, s := range m.seen {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -177,8 +178,8 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 // MaxFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
 const MaxFrames = 64
 
-// StackLimit is the recorder's limit of frames per call: from its options, which recovered traces lack, else the frames of
-// the deepest call.
+// StackLimit returns the recorder's limit of frames per call: from its options or, as recovered traces lack these, the
+// frames of the deepest call.
 func StackLimit(r *trace.Reader) (int, error) {
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
@@ -195,7 +196,7 @@ func StackLimit(r *trace.Reader) (int, error) {
 	return most, err
 }
 
-// outermost is the function that a stack ends in, nil if that isn't known.
+// outermost returns the function that a stack ends in; nil if unknown.
 func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	list := s.Frames()
 	last := list[len(list)-1]
@@ -205,7 +206,8 @@ func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	return nil
 }
 
-// ends finds the functions that stacks of a class end in that weren't cut short. Of the trace's sites some are of calls alone.
+// ends finds the functions that complete stacks of a class end in. It uses sites of calls only, as the trace has
+// other sites, too.
 func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	k, err := r.Rank(r.Members(class)[0])
 	if err != nil {
@@ -222,8 +224,8 @@ func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	return nil
 }
 
-// whole reports whether a stack reaches up to its thread's first function: it has fewer frames than were recorded at most, or ends where
-// such a one does.
+// whole reports whether a stack is complete up to its thread's first function: it has fewer frames than the limit,
+// or ends in the function where a complete one does.
 func (m *treeBuilder) whole(s trace.Site) bool {
 	if len(s.Frames()) < m.frames {
 		return true
@@ -247,7 +249,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 		c := k.CallWithoutParams(t)
 		site := k.SiteNumber(t)
 		if site < 0 {
-			continue // an unknown place
+			continue // an unknown site
 		}
 		at := callContext{c.Func.ID, site}
 		v, placed := m.leaves[at]
@@ -281,7 +283,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 	return nil
 }
 
-// function is one with its body, nil if that can't be read.
+// function returns a function with its body; nil if that cannot be decoded.
 func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.Site) *function {
 	return once.GetOrMake(m.functions, f, func() *function {
 		b, err := f.Body()
@@ -292,19 +294,19 @@ func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.S
 	})
 }
 
-// place adds the context of a call of an MPI function from a site, turn being the loop that began an iteration before;
-// nil if one of its frames is not at a call in the code.
+// place adds the context of a call of an MPI function from a site. turn is the loop that began an iteration before
+// the call. It returns nil if one of its frames is not at a call in the code.
 func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	frames := s.Frames()
 	type step struct {
 		in   *function
 		call *code.Call
 		site trace.Site
-		or   bool // others were possible
+		or   bool // other loops were possible
 	}
 	var path []step
 	for i, fr := range slices.Backward(frames) {
-		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // without the latter, perhaps a broken stack
+		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // an unnamed module without callers may be a broken stack
 			m.evaluated = true
 			return nil
 		}
@@ -317,7 +319,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		if f == nil {
 			return nil
 		}
-		if f.Symbol() == "_PyEval_EvalFrameDefault" { // in which an interpreter, CPython, runs its language
+		if f.Symbol() == "_PyEval_EvalFrameDefault" { // the evaluation loop of the interpreter CPython
 			m.evaluated = true
 			return nil
 		}
@@ -382,7 +384,8 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	return v
 }
 
-// divided marks a loop that shares a counter with a loop further out, that one, and those between. loops is how much further out it is.
+// divided marks a loop that shares a counter with an outer loop, that outer loop, and the loops between them. loops
+// is how many loops further out it is.
 func (v *vertex) divided(loops int) {
 	for x := v; loops > 0; x, loops = x.parent, loops-1 {
 		x.unsure, x.parent.unsure = true, true
@@ -395,7 +398,7 @@ func (v *vertex) child(k key) *vertex {
 	})
 }
 
-// path lists the vertices down to one, outermost first.
+// path lists the vertices from the outermost one to v.
 func (v *vertex) path() []*vertex {
 	list := make([]*vertex, v.depth)
 	for ; v.parent != nil; v = v.parent {
@@ -404,7 +407,7 @@ func (v *vertex) path() []*vertex {
 	return list
 }
 
-// order is that of what has a vertex within its function's code.
+// order returns block and address of the vertex within its function's code.
 func (v *vertex) order() (block int, addr uint64) {
 	if v.in == nil {
 		return 0, 0
@@ -434,7 +437,7 @@ func compareVertices(a, b *vertex) int {
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name), cmp.Compare(a.turn, b.turn))
 }
 
-// m0 is the module of the function that is called.
+// m0 returns the module of the vertex's callee.
 func m0(v *vertex) string {
 	if v.to == nil {
 		return ""
@@ -442,10 +445,11 @@ func m0(v *vertex) string {
 	return v.to.image.Path
 }
 
-// code is the tree as traces have it.
+// code converts the tree to the form of a trace.
 func (m *treeBuilder) code() *trace.Code {
 	c := &trace.Code{}
-	// What is around, as shown: where a function is met again its first vertex takes what is in it.
+	// Functions around, by their first vertex: if a function is reached again, its first vertex gets the inner
+	// vertices.
 	around := make(map[*code.Function]int)
 	var add func(v *vertex, parent int)
 	add = func(v *vertex, parent int) {
@@ -469,7 +473,7 @@ func (m *treeBuilder) code() *trace.Code {
 			}
 			if first, again := around[v.to.Function]; again {
 				x.RecursionOf = first
-				for f, at := range around { // those between the two are out of sight
+				for f, at := range around { // leave out the functions between the two calls
 					if at > first {
 						hidden[f] = at
 						delete(around, f)
@@ -514,7 +518,7 @@ func (m *treeBuilder) code() *trace.Code {
 	return c
 }
 
-// apart finds which of the vertices in a body exclude each other.
+// apart returns the pairs of vertices in a body that exclude each other.
 func (v *vertex) apart() (list [][2]int) {
 	f, n := v.in, len(v.list)
 	if v.key.kind == trace.FunctionVertex {
@@ -540,7 +544,7 @@ func (v *vertex) apart() (list [][2]int) {
 	return list
 }
 
-// look looks places up for outline.
+// look returns a function that looks up the frames at an address.
 func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
 	return func(addr uint64, instruction bool) []symbolise.Frame {
 		look := m.symbols.CallAt
@@ -565,7 +569,7 @@ func (m *treeBuilder) setPlace(x *trace.Vertex, p Place) {
 	}
 }
 
-// nameOf is how a function is called.
+// nameOf returns the display name of a function.
 func (m *treeBuilder) nameOf(f *function) string {
 	if list := m.look(f)(f.Start(), true); len(list) > 0 {
 		return list[len(list)-1].Name()

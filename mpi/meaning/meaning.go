@@ -9,40 +9,40 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A DataMovement is what the calls of one function move.
+// A DataMovement describes the data movement of a function.
 type DataMovement struct {
 	*mpi.Call
-	Out, In            *DataSide // what the process hands to MPI, and what it gets; nil: nothing
-	Rooted             bool      // parameter "root" says who has the other side
-	TakesEffectAtStart bool      // it takes effect when the request that it makes is started
+	Out, In            *DataSide // what the process passes to MPI, and what it gets; nil: nothing
+	Rooted             bool      // parameter "root" names the rank with the other side
+	TakesEffectAtStart bool      // the data moves when the request that the call makes is started
 	Pattern            Pattern
 }
 
-// A DataSide is one direction of what a call moves.
+// A DataSide is one direction of a data movement.
 type DataSide struct {
 	mpi.Content
 	Buffer     string // parameter
-	Peer       string // parameter: the rank at the other end; empty if there is not one alone
-	Tag        string // parameter: that of the message; empty if it has none
+	Peer       string // parameter with the rank at the other end; "" if there is not exactly one
+	Tag        string // parameter with the message's tag; "" if it has none
 	OnlyRoot   bool   // only the root has this side
-	OnlyOthers bool   // all but the root have
+	OnlyOthers bool   // all ranks except the root have this side
 }
 
-// A Pattern is who needs whose data, not how a library moves it. What a rank has for itself
-// is no message.
+// A Pattern is which ranks need whose data, regardless of how a library moves it. Data that a rank sends itself is
+// no message.
 type Pattern uint8
 
 // The patterns.
 const (
 	PatternNone         Pattern = iota // nothing is sent
 	PatternToPeer                      // to one rank
-	PatternOneSided                    // to or from the memory of one rank, which does nothing
+	PatternOneSided                    // to or from the memory of one rank, which is passive
 	PatternFromRoot                    // the root's data to each other rank
 	PatternPartFromRoot                // a part of the root's data to each other rank
 	PatternToRoot                      // from each rank to the root
 	PatternToAll                       // from each rank the same, or a block, to each other
-	PatternPartToAll                   // from each rank a part to each other, of sizes of their own
-	PatternPartReduced                 // from each rank what makes up another's part of the result
+	PatternPartToAll                   // from each rank an individual part, of individual size, to each other
+	PatternPartReduced                 // from each rank its contribution to each other's part of the result
 	PatternToNext                      // partial results from each rank to the next
 	PatternNeighbors                   // along the edges of the communicator's topology
 	PatternFile                        // to or from a file
@@ -52,7 +52,7 @@ const (
 // Collective reports whether all members of a communicator take part in a pattern.
 func (p Pattern) Collective() bool { return p >= PatternFromRoot && p <= PatternNeighbors }
 
-// A Need says which members have to come before one can go on in a collective call.
+// A Need is which members must have arrived before a member can leave a collective call.
 type Need uint8
 
 // The needs.
@@ -60,11 +60,11 @@ const (
 	NeedAll        Need = iota // everybody
 	NeedRoot                   // the root
 	NeedLowerRanks             // all members of lower rank
-	NeedSome                   // some, but which depends on more than the call
-	NeedNobody                 // none for sure
+	NeedSome                   // some members, which depends on more than the call
+	NeedNobody                 // none is certain
 )
 
-// NeedOf returns whom a member needs in calls of a function, given whether it is the root.
+// NeedOf returns the need of a member in calls of a function, given whether it is the root.
 func NeedOf(function string, atRoot bool) Need {
 	m := DataMovementOf(function)
 	if m == nil {
@@ -86,7 +86,7 @@ func NeedOf(function string, atRoot bool) Need {
 	return NeedAll
 }
 
-// DataMovementOf returns what the calls of a function move; nil if nothing, or nobody knows it.
+// DataMovementOf returns the data movement of a function; nil if it moves nothing, or is unknown.
 func DataMovementOf(function string) *DataMovement {
 	if x, ok := known.Load(function); ok {
 		return x.(*DataMovement)
@@ -99,7 +99,7 @@ func DataMovementOf(function string) *DataMovement {
 	return c
 }
 
-var known sync.Map // of functions that traces have, by name
+var known sync.Map // cache by name
 
 func of(def *mpi.Call) *DataMovement {
 	c := &DataMovement{Call: def, Rooted: def.Index("root") >= 0, TakesEffectAtStart: def.Has(mpi.AttrPersistent)}

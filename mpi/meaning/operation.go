@@ -7,11 +7,11 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// An Operation is a collective operation on a communicator, however it is called: MPI_Bcast, MPI_Ibcast_c and
-// MPI_Bcast_init are one.
+// An Operation is a collective operation on a communicator, in any form: MPI_Bcast, MPI_Ibcast_c and MPI_Bcast_init
+// are one.
 type Operation uint8
 
-// The operations; those along a topology are none.
+// The operations; neighbourhood collectives are not included.
 const (
 	OperationNone Operation = iota
 	OperationBarrier
@@ -41,7 +41,7 @@ var operationNames = [...]string{
 // String returns the name of the operation's function, without MPI_.
 func (o Operation) String() string { return operationNames[o] }
 
-// OperationOf returns that of a function; NoOperation of one that nobody knows, too.
+// OperationOf returns the operation of a function; NoOperation if it has none or is unknown.
 func OperationOf(c *mpi.Call) Operation {
 	if c == nil || !c.Has(mpi.AttrCollective) {
 		return OperationNone
@@ -54,7 +54,7 @@ func OperationOf(c *mpi.Call) Operation {
 	return o
 }
 
-var operations sync.Map // what was asked for, by id
+var operations sync.Map // cache by id
 
 func operationOf(c *mpi.Call) Operation {
 	if c.Has(mpi.AttrBarrier) {
@@ -91,7 +91,7 @@ func operationOf(c *mpi.Call) Operation {
 	case PatternPartReduced:
 		return either(m.IsArrayParam(m.In.Count), OperationReduceScatter, OperationReduceScatterBlock)
 	case PatternToNext:
-		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), OperationExscan, OperationScan) // the table has them alike
+		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), OperationExscan, OperationScan) // the table describes both equally
 	}
 	return OperationNone
 }

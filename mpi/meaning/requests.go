@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A RequestChoice is which requests a call completes or asks about, of those that it is given.
+// A RequestChoice is which of the given requests a call completes or tests.
 type RequestChoice uint8
 
 // The choices.
@@ -18,19 +18,19 @@ const (
 	ChooseSomeRequests // several; its output "outcount" is their number
 )
 
-// WaitBehaviour is what calls of a function have to do with messages and requests of others.
+// WaitBehaviour describes how a function depends on messages and requests of other ranks.
 type WaitBehaviour struct {
 	Choice    RequestChoice
-	Completes bool // what Choice says; else they only ask
-	Probes    bool // look for a message, and take no more than hold of it
-	Receives  bool // get a message from a rank that sends, or make a request that does
-	Blocks    bool // return only when another rank has done something about a message or request
+	Completes bool // completes the requests of Choice; false: only tests them
+	Probes    bool // searches for a message without receiving it, though it may take a message handle
+	Receives  bool // receives a message, or makes a request that does
+	Blocks    bool // returns only after another rank acted on a message or request
 
-	// Parameters that choose the message to receive or to look for; empty: the call has a message at hand, or none.
+	// Parameters that select the message to receive or probe; "": the call has a message handle, or no message.
 	Source, Tag string
 }
 
-// WaitBehaviourOf returns that of a function; nothing of one that nobody knows.
+// WaitBehaviourOf returns the description of a function; the zero value for an unknown one.
 func WaitBehaviourOf(c *mpi.Call) WaitBehaviour {
 	if c == nil {
 		return WaitBehaviour{}
@@ -43,8 +43,8 @@ func WaitBehaviourOf(c *mpi.Call) WaitBehaviour {
 	return w
 }
 
-// waitings is what was asked for, by id. A recorder asks of the functions that its program
-// calls; to look at all of them would take more memory than all else that it has.
+// waitings is a cache by id. A recorder only asks for the functions that its program calls; describing all of them
+// would take more memory than the rest of the recorder.
 var waitings sync.Map
 
 func waitingOf(c *mpi.Call) WaitBehaviour {
@@ -73,11 +73,11 @@ func waitingOf(c *mpi.Call) WaitBehaviour {
 	return w
 }
 
-// IsWildcard reports whether a receive with this source and tag takes messages of several ranks or tags.
+// IsWildcard reports whether a receive with this source and tag has a wildcard.
 func IsWildcard(source, tag int64) bool { return source == mpi.AnySource || tag == mpi.AnyTag }
 
-// ReceiveParams returns the parameters in which a function's calls say which message they ask for, and for how much
-// there is room; false if they ask for none, or don't say so.
+// ReceiveParams returns the parameters with source, tag, count and datatype of a receive. ok is false if the
+// function does not receive, or lacks some of these parameters.
 func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
 	w := WaitBehaviourOf(c)
 	if !w.Receives || w.Source == "" || w.Tag == "" {
@@ -87,17 +87,17 @@ func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
 	return w.Source, w.Tag, in.Count, in.Type, in.Partitions == ""
 }
 
-// A CompletionParams is where the calls of a function that completes requests, or asks about them, have what that takes:
-// numbers of parameters, -1 for those that there are none of.
+// A CompletionParams is the positions of the parameters of a function that completes requests or tests them; -1 for
+// missing ones.
 type CompletionParams struct {
 	Request, Requests int
-	Flag, Count       int // found anything, or how many
-	Index, Indices    int // of those that completed
+	Flag, Count       int // whether something completed, or how many requests did
+	Index, Indices    int // indices of completed requests
 	Status, Statuses  int
-	Completes         bool // the calls end requests; else they only ask, or give them up
+	Completes         bool // completes requests; false: only tests, frees or cancels them
 }
 
-// CompletionParamsOf returns that of a function, given the number of its parameters and their names.
+// CompletionParamsOf returns the positions for a function, given the number of its parameters and their names.
 func CompletionParamsOf(c *mpi.Call, params int, name func(param int) string) CompletionParams {
 	x := CompletionParams{-1, -1, -1, -1, -1, -1, -1, -1, WaitBehaviourOf(c).Completes}
 	for i := range params {

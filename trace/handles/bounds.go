@@ -7,24 +7,24 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// HandleBounds are the most that handles can mean, whatever the position: a number that means several objects one after the
-// other counts as all of them at once.
+// HandleBounds are upper bounds of what handles mean, at any position. A number that means several objects one after the
+// other has the maximum over all of them.
 type HandleBounds struct {
 	ranks int
 	types map[int64]trace.NewType
 	comms map[int64]CommBound
 }
 
-// A CommBound bounds the communicators that had a number: processes, those of the remote
-// group, and the neighbours that one hears from and sends to.
+// A CommBound is bounds over the communicators of one number: local processes, remote processes, and numbers of
+// source and destination neighbours.
 type CommBound struct{ LocalSize, RemoteSize, InNeighbours, OutNeighbours int64 }
 
-// NewHandleBounds prepares the bounds of a rank's handles, in a run with this number of ranks.
+// NewHandleBounds returns empty bounds for a rank's handles, in a run with this number of ranks.
 func NewHandleBounds(ranks int) *HandleBounds {
 	return &HandleBounds{ranks, make(map[int64]trace.NewType), make(map[int64]CommBound)}
 }
 
-// AddCreation takes in what a call says of the datatype or communicator that it makes.
+// AddCreation adds the datatype or communicator that a call creates.
 func (b *HandleBounds) AddCreation(c *trace.Call) {
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -57,8 +57,7 @@ func (b *HandleBounds) datatype(handle int64, n *trace.NewType) {
 	b.types[handle] = old
 }
 
-// unknownExtent is taken for the extent of a predefined datatype that is not known: more
-// than most have.
+// unknownExtent is used as the extent of unknown predefined datatypes: it exceeds that of most.
 const unknownExtent = 16
 
 // Type returns the bounds of a datatype.
@@ -113,7 +112,7 @@ func degrees(c *trace.Call, size int64) (in, out int64) {
 		return 0
 	}
 	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // a communicator has one of these
-	if c.Param("degrees") != nil {                                     // any process may have named the edges; parallel ones are rare
+	if c.Param("degrees") != nil {                                     // any process may have specified the edges; parallel edges are rare
 		both = size + length("destinations")
 	}
 	return both + num("indegree"), both + num("outdegree")

@@ -9,27 +9,26 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Comm is one communicator of the run, or one side of an intercommunicator.
-// Ranks give communicators names of their own; which of them mean the same one
-// follows from what they know of its making. That was recorded, so it holds also where
-// the standard doesn't say who becomes a member; a State has only what the standard says.
+// A Comm is one communicator of the run, or one side of an intercommunicator. Each rank has its own numbers for
+// communicators. Which of them mean the same communicator follows from properties recorded at its creation. So it
+// is known even if the standard does not determine the members; a State knows only what the standard determines.
 type Comm struct {
-	Number  int    // in order of the lowest rank that knows it, and of its making there
-	Name    string // that the lowest rank which did so gave it by MPI_Comm_set_name; "" if none did
-	MadeBy  string // function; "" of a predefined one
-	Parent  *Comm  // nil for a predefined one, or without a parent
-	Ordinal int64  // how many like it were made from the same parent before
+	Number  int    // by lowest rank that knows it, then by creation there
+	Name    string // name that MPI_Comm_set_name set on the lowest rank that called it; "" if none did
+	MadeBy  string // function that created it; "" for a predefined one
+	Parent  *Comm  // nil for a predefined one, or if none exists
+	Ordinal int64  // how many equal creations on the same parent precede it
 	Size    int
-	Remote  *Comm // the other side of an intercommunicator, if it is in this world
+	Remote  *Comm // the other side of an intercommunicator; nil if it is in another world
 
 	RemoteSize int
 
-	pair    int // of an intercommunicator: same for both sides; else -1
+	pair    int // of an intercommunicator: equal on both sides; else -1
 	members []int
 }
 
-// WorldRank returns the rank in the world of a member of the (local) group; -1
-// if that member left no track or is outside this world.
+// WorldRank returns the world rank of a member of the (local) group; -1 if that member left no track or is outside
+// this world.
 func (c *Comm) WorldRank(rank int) int {
 	if rank < 0 || rank >= len(c.members) {
 		return -1
@@ -37,9 +36,8 @@ func (c *Comm) WorldRank(rank int) int {
 	return c.members[rank]
 }
 
-// PeerWorldRank returns the world rank that a rank parameter of a point-to-point call
-// on the communicator means: that of the remote group on an
-// intercommunicator. It is -1 if not known.
+// PeerWorldRank returns the world rank that a rank parameter of a point-to-point call on the communicator means, which on an
+// intercommunicator is in the remote group. It is -1 if unknown.
 func (c *Comm) PeerWorldRank(rank int) int {
 	if c.RemoteSize == 0 {
 		return c.WorldRank(rank)
@@ -50,15 +48,15 @@ func (c *Comm) PeerWorldRank(rank int) int {
 	return c.Remote.WorldRank(rank)
 }
 
-// RankOf returns the rank in the (local) group of a rank of the world, -1 if that is not a member.
+// RankOf returns the rank in the (local) group of a world rank; -1 if it is no member.
 func (c *Comm) RankOf(world int) int {
-	if c.WorldRank(world) == world { // mostly MPI_COMM_WORLD
+	if c.WorldRank(world) == world { // the usual case, such as MPI_COMM_WORLD
 		return world
 	}
 	return slices.Index(c.members, world)
 }
 
-// Key identifies a communicator in a run. Both sides of an intercommunicator have different keys, and so has
+// Key identifies a communicator in a run. The two sides of an intercommunicator have different keys, and so has
 // MPI_COMM_SELF on each rank.
 func (c *Comm) Key() int {
 	if c.Number < 0 {
@@ -67,7 +65,8 @@ func (c *Comm) Key() int {
 	return c.Number
 }
 
-// ChannelKey is Key, but equal on both sides of an intercommunicator: messages go from one side to the other.
+// ChannelKey is Key, except that it is equal on both sides of an intercommunicator: messages go from one side to the
+// other.
 func (c *Comm) ChannelKey() int {
 	if c.Remote != nil {
 		return min(c.Key(), c.Remote.Key())
@@ -75,7 +74,7 @@ func (c *Comm) ChannelKey() int {
 	return c.Key()
 }
 
-// Members returns the world ranks of the (local) group, -1 where not known.
+// Members returns the world ranks of the (local) group, -1 for unknown ones.
 func (c *Comm) Members() []int { return append([]int(nil), c.members...) }
 
 // String names a communicator for people.
@@ -93,10 +92,10 @@ func (c *Comm) String() string {
 	return fmt.Sprintf("communicator %d of %s", c.Number, c.MadeBy)
 }
 
-// Comms resolves a rank's handle to the communicator that it means at a position.
+// Comms maps a rank's handle to the communicator that it means at a position.
 type Comms struct {
 	list  []*Comm
-	bound []map[int64]history[*Comm] // by rank, by handle
+	bound []map[int64]history[*Comm] // by rank, then by handle
 }
 
 // List returns all communicators that were made, in order of their numbers,
@@ -106,8 +105,7 @@ func (c *Comms) List() []*Comm { return c.list }
 // World returns MPI_COMM_WORLD.
 func (c *Comms) World() *Comm { return c.list[0] }
 
-// At returns the communicator that a handle means in a call of a rank, given
-// by stream and index; nil if that is not known.
+// At returns the communicator that a handle means in a call of a rank, given by stream and index; nil if unknown.
 func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	switch handle {
 	case mpi.HandleCommWorld:
@@ -119,30 +117,30 @@ func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	return b.to
 }
 
-// commKey is what all members of a communicator know of it alike.
+// commKey is the recorded properties on which all members of a communicator agree.
 type commKey struct {
-	parent         int // number, or of an intercommunicator -2 - pair; -1 none
+	parent         int // number of the parent, or -2 - pair for an intercommunicator; -1: none
 	call           uint16
 	ordinal        int64
 	leader, remote int64
 	hash           int64
 }
 
-// pairKey is what both sides of an intercommunicator know of it alike.
+// pairKey is the recorded properties on which both sides of an intercommunicator agree.
 type pairKey struct {
 	call      uint16
 	ordinal   int64
-	low, high int64 // leaders
-	nth       int   // of those that are equal else, as each side has counted them: they were made from other communicators
+	low, high int64 // world ranks of the leaders
+	nth       int   // index among those with equal leaders, as counted on each side: the sides' parents differ
 }
 
-// sideKey is one side's.
+// sideKey identifies one side of an intercommunicator.
 type sideKey struct {
 	pairKey
 	leader int64
 }
 
-// A uniter finds which ranks made the same communicators.
+// A uniter determines which communicators of different ranks are the same.
 type uniter struct {
 	*Comms
 	known map[commKey]*Comm
@@ -151,7 +149,7 @@ type uniter struct {
 	alike map[sideKey]int
 }
 
-// findComms looks at the calls that make communicators, of all ranks, and at no others.
+// findComms processes the calls of all ranks that create communicators, and no others.
 func (t *Table) findComms() (*Comms, error) {
 	world := &Comm{Size: t.r.Ranks(), pair: -1, members: make([]int, t.r.Ranks())}
 	for i := range world.members {
@@ -182,7 +180,8 @@ func (t *Table) findComms() (*Comms, error) {
 	return u.Comms, t.nameComms(u.Comms)
 }
 
-// rank takes in the communicators that a rank made. What a stream has from another is taken in after it was made.
+// rank adds the communicators that a rank created. An object that a stream received from another one is added after
+// its creation.
 func (u *uniter) rank(x *Rank) {
 	bound := make(map[int64]history[*Comm])
 	u.bound[x.k.Number()] = bound
@@ -209,7 +208,7 @@ func (u *uniter) rank(x *Rank) {
 				if len(got[stream]) > 0 && (len(list) == 0 || got[stream][0].FirstUse <= list[0].index) {
 					h := &got[stream][0]
 					if from := lists[h.MakerStream]; !forced && len(from) > 0 && from[0].index <= h.MakerCall {
-						break // it isn't made yet
+						break // not yet created
 					}
 					forced = false
 					if b, ok := bound[h.id].of(h.MakerStream).last(h.MakerCall); ok {
@@ -223,19 +222,18 @@ func (u *uniter) rank(x *Rank) {
 				lists[stream] = list
 				m, handle := x.made[at.maker].call, x.made[at.maker].name.id
 				if m.Param("parent") != nil && len(bound[handle]) > 0 {
-					continue // asking for the parents twice doesn't make two of them
+					continue // repeated queries for the parent return one communicator
 				}
 				if c := u.comm(m, x.k.Number(), stream, at.index); c != nil {
 					bound[handle] = bound[handle].with(binding[*Comm]{stream, at.index, c})
 				}
 			}
 		}
-		forced = rest() == before // of a damaged file
+		forced = rest() == before // no progress is possible: the file is damaged
 	}
 }
 
-// comm returns the communicator that a call of a rank made; nil if what the trace says
-// of it makes no sense.
+// comm returns the communicator that a call of a rank created; nil if its recorded properties are inconsistent.
 func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 	n, world := c.NewComm, u.World()
 	if n.Size < 1 || n.Size > int64(world.Size) || n.RemoteSize < 0 {
@@ -250,7 +248,7 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 		if key.parent = parent.Number; parent.pair >= 0 {
 			key.parent = -2 - parent.pair
 		}
-		if parent.Number < 0 { // each rank's MPI_COMM_SELF
+		if parent.Number < 0 { // each rank's own MPI_COMM_SELF
 			key.parent, key.leader = -1, int64(rank)
 		}
 	}
@@ -267,12 +265,12 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 	return comm
 }
 
-// parent is the parameter with the communicator from which calls of a function derive another; -1 if none.
+// parent returns the index of the parameter with the parent communicator; -1 if the function has none.
 func parent(f *trace.Function) int {
 	return slices.IndexFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == mpiKinds[comm] && p.HasIn })
 }
 
-// parentOf returns the handle of the communicator from which a call derives another; false if none.
+// parentOf returns the handle of the parent communicator; false if the call has none.
 func parentOf(c *trace.Call) (handle int64, ok bool) {
 	i := parent(c.Func)
 	if i < 0 || c.Params[i].In.Type != trace.TypeHandle {

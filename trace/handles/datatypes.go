@@ -8,15 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A stateType is what MPI says of one, in bytes: the data, the bounds by which copies follow one another, and those of the data.
+// A stateType is a datatype's properties in bytes: data size, bounds, and true bounds.
 type stateType struct {
 	size, low, high, trueLow, trueHigh int64
-	align                              int64 // of a struct that has it; 0: not known
+	align                              int64 // alignment of a struct; 0: unknown
 }
 
 func (t *stateType) extent() int64 { return t.high - t.low }
 
-// typeValues is how many values signatures have of a new datatype.
+// typeValues is the number of values of a new datatype in signatures.
 const typeValues = 5
 
 // made are the values of a new datatype in the order of signatures.
@@ -31,18 +31,19 @@ func (o *HandleState) datatype(handle int64) stateType {
 	size, ok1 := mpi.TypeSize(handle)
 	extent, ok2 := mpi.TypeExtent(handle)
 	if !ok1 || !ok2 || size != extent {
-		panic(ErrUnknown) // the place of the data of a pair is the library's
+		panic(ErrUnknown) // the position of the second element of a pair type depends on the library
 	}
 	return stateType{size: size, high: extent, trueHigh: extent, align: size & -size}
 }
 
-// A typeBlock is copies of a datatype that follow one another.
+// A typeBlock is consecutive copies of a datatype.
 type typeBlock struct {
 	at, copies int64
 	of         stateType
 }
 
-// assembled is the datatype of blocks; if they are evenly spaced, the first and the last will do for its bounds.
+// assembled returns the datatype of blocks. For evenly spaced blocks, the first and the last suffice for its
+// bounds.
 func assembled(list []typeBlock) (t stateType) {
 	first := true
 	for _, b := range list {
@@ -63,7 +64,7 @@ func assembled(list []typeBlock) (t stateType) {
 	return t
 }
 
-// evenly returns the datatype of count blocks, whose beginnings are stride bytes apart.
+// evenly returns the datatype of count blocks with begins stride bytes apart.
 func evenly(count, copies, stride int64, of stateType) stateType {
 	if count <= 0 || copies <= 0 {
 		return stateType{align: of.align}
@@ -73,7 +74,7 @@ func evenly(count, copies, stride int64, of stateType) stateType {
 	return t
 }
 
-// small reports whether sizes that come out of a call have 32 bits.
+// small reports whether the call's output sizes have 32 bits.
 func (a *Arguments) small() bool {
 	return !a.Func.Has(trace.AttrLarge) && slices.ContainsFunc(a.Func.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == mpi.KindCount })
 }

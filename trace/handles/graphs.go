@@ -7,22 +7,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A graph is the topology of a communicator that MPI_Dist_graph_create made. Each
-// process may have given any of its edges, so it is known only if all have a track.
+// A graph is the topology of a communicator that MPI_Dist_graph_create made. Each process may specify any of its
+// edges, so it is known only if all processes have a track.
 type graph struct {
-	out, in [][]int // by rank of the communicator: neighbours, as the edges came
+	out, in [][]int // by rank of the communicator: neighbours, in the order in which edges were read
 	known   bool
 	tracks  int
-	order   map[int]neighbours // by rank: as MPI_Dist_graph_neighbors gave them
+	order   map[int]neighbours // by rank: in the order of MPI_Dist_graph_neighbors
 }
 
 type neighbours struct{ in, out []int }
 
-// maxEdges bounds the edges of all graphs of a run.
+// maxEdges limits the edges of all graphs of a run.
 const maxEdges = 1 << 24
 
-// maxGraphs bounds how many calls that make graphs or ask for them are looked at; of a run
-// with more of them no graph is known.
+// maxGraphs limits how many calls that create or query graphs are processed; in a run with more of them all graphs
+// are unknown.
 const maxGraphs = 1 << 20
 
 // graph returns the topology of a communicator that MPI_Dist_graph_create made;
@@ -35,8 +35,8 @@ func (t *Table) graph(c *Comm) (*graph, error) {
 	return nil, err
 }
 
-// asTold brings neighbours into the order in which neighbourhood collectives take
-// them, which MPI leaves to the library: it is known if the library was asked.
+// asTold returns neighbours in the order in which neighbourhood collectives use them. MPI leaves that order to the
+// library, so it is known only if the program queried it.
 func asTold(list, told []int) ([]int, bool) {
 	if len(list) < 2 {
 		return list, true
@@ -130,7 +130,7 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 				g.tracks++
 				ok := g.add(c)
 				if edges += len(c.Param("destinations").In.Elems); !ok || edges > maxEdges {
-					g.tracks -= comm.Size + 1 // never all
+					g.tracks -= comm.Size + 1 // can never become complete
 				}
 			}
 		}
@@ -141,7 +141,7 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 	return graphs, nil
 }
 
-// add takes in the edges that one process gave.
+// add adds the edges that one process specified.
 func (g *graph) add(c *trace.Call) bool {
 	sources, degrees, destinations := c.Param("sources"), c.Param("degrees"), c.Param("destinations")
 	if sources == nil || degrees == nil || destinations == nil || len(degrees.In.Elems) < len(sources.In.Elems) {
@@ -165,8 +165,7 @@ func (g *graph) add(c *trace.Call) bool {
 	return true
 }
 
-// noteOrder keeps what MPI_Dist_graph_neighbors said. The graph may not be there
-// yet only if the communicator was made otherwise.
+// noteOrder records the result of MPI_Dist_graph_neighbors. It ignores communicators without a recorded graph.
 func noteOrder(graphs map[*Comm]*graph, comms *Comms, c *trace.Call, rank, stream int, index uint64) {
 	p := c.Param("comm")
 	if p == nil || p.In.Type != trace.TypeHandle {

@@ -27,7 +27,7 @@ func DeriveGroup(a *Arguments, group func(name string) ([]int, bool)) (list []in
 	return of(group, a)
 }
 
-// A groupRule makes a group of others, as MPI-4.1, 7.3.2 has it.
+// A groupRule computes a group from others, as in MPI-4.1, 7.3.2.
 type groupRule func(group func(name string) ([]int, bool), a *Arguments) ([]int, bool)
 
 var groupRules = map[string]groupRule{
@@ -40,7 +40,7 @@ var groupRules = map[string]groupRule{
 	"MPI_Group_intersection": sets(func(a, b []int) []int { return without(a, without(a, b)) }),
 }
 
-// places makes a group of one and ranks in it, or ranges of ranks.
+// places returns the rule for a group and a list of ranks in it, or of ranges.
 func places(param string, of func(group, at []int) []int) groupRule {
 	return func(group func(name string) ([]int, bool), a *Arguments) ([]int, bool) {
 		g, ok := group("group")
@@ -55,7 +55,7 @@ func places(param string, of func(group, at []int) []int) groupRule {
 	}
 }
 
-// ranksIn are ranks of a group of a size, or those of ranges: triples of first, last and step.
+// ranksIn expands ranks of a group with the given size, or ranges: triples of first, last and step.
 func ranksIn(values []int64, ranges bool, size int) (at []int, ok bool) {
 	add := func(k int64) bool {
 		at = append(at, int(k))
@@ -83,7 +83,7 @@ func ranksIn(values []int64, ranges bool, size int) (at []int, ok bool) {
 	return at, true
 }
 
-// included is those of a group at places.
+// included returns the members of a group at the given ranks.
 func included(group, at []int) []int {
 	list := make([]int, len(at))
 	for i, k := range at {
@@ -92,7 +92,7 @@ func included(group, at []int) []int {
 	return list
 }
 
-// excluded is a group without those at places.
+// excluded returns a group without the members at the given ranks.
 func excluded(group, at []int) []int {
 	list := make([]int, 0, len(group))
 	for i, m := range group {
@@ -103,7 +103,7 @@ func excluded(group, at []int) []int {
 	return list
 }
 
-// sets makes a group of two. Nobody knows which ranks are the same if some aren't known.
+// sets returns the rule for two groups. The result is unknown if some ranks are.
 func sets(of func(a, b []int) []int) groupRule {
 	return func(group func(name string) ([]int, bool), _ *Arguments) ([]int, bool) {
 		a, ok := group("group1")
@@ -115,7 +115,7 @@ func sets(of func(a, b []int) []int) groupRule {
 	}
 }
 
-// without is what a list has that another has not.
+// without returns the elements of list that other lacks.
 func without(list, other []int) []int {
 	in := make(map[int]bool, len(other))
 	for _, m := range other {
@@ -124,7 +124,7 @@ func without(list, other []int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(m int) bool { return in[m] })
 }
 
-// picked is the member of a group with a rank in it.
+// picked returns the member of a group with a rank; -1 if out of range.
 func picked(group []int, rank int) int {
 	if rank < 0 || rank >= len(group) {
 		panic(ErrUnknown)
@@ -132,7 +132,7 @@ func picked(group []int, rank int) int {
 	return group[rank]
 }
 
-// ArgumentsOf are the values that a call passes, where they are single numbers, handles or lists of such.
+// ArgumentsOf returns a call's inputs that are numbers, handles or lists of these.
 func ArgumentsOf(c *trace.Call) *Arguments {
 	a := &Arguments{Func: c.Func, In: make(map[string][]int64)}
 	for i := range c.Params {

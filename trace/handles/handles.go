@@ -43,7 +43,7 @@ const (
 
 var mpiKinds = [kinds]mpi.Kind{mpi.KindDatatype, mpi.KindWin, mpi.KindRequest, mpi.KindComm, mpi.KindFile}
 
-// kindOf is the kind of a parameter's objects; false if it passes none.
+// kindOf returns the kind of a parameter's objects; false if it has none.
 func kindOf(p *trace.Param) (kind, bool) {
 	i := slices.Index(mpiKinds[:], p.Kind())
 	return kind(i), i >= 0
@@ -54,7 +54,7 @@ type key struct {
 	id   int64
 }
 
-// A Table is what all ranks of a trace share.
+// A Table is the state that all ranks of a trace share.
 type Table struct {
 	r      *trace.Reader
 	comms  func() (*Comms, error)
@@ -67,14 +67,14 @@ type Table struct {
 // A class caches what is the same for all ranks of a class.
 type class struct {
 	makers  []creator
-	setters map[int]*setter // by terminal: what gives names
+	setters map[int]*setter // by terminal: functions that set names
 	uniform bool
-	counts  [][]uint64 // by stream; of a uniform class
+	counts  [][]uint64 // by stream, then by terminal; for a uniform class only
 
-	mu     sync.Mutex                            // what follows is of a uniform class, too
+	mu     sync.Mutex                            // the following fields are for a uniform class, too
 	places map[streamTerminal]*trace.Occurrences // of single terminals
 	rare   map[int]*rarities
-	sought []extent // which makings were looked for last
+	sought []extent // by creator: which of its calls were searched last
 	found  [][]making
 }
 
@@ -89,7 +89,7 @@ type streamTerminal struct{ stream, terminal int }
 
 type tableKey struct{}
 
-// TableOf returns the table of a trace, which is one for all who ask.
+// TableOf returns the table of a trace, which all callers share.
 func TableOf(r *trace.Reader) *Table {
 	return r.Memoize(tableKey{}, func() any { return newTable(r) }).(*Table)
 }
@@ -101,8 +101,7 @@ func newTable(r *trace.Reader) *Table {
 	return t
 }
 
-// Comms returns the communicators of the trace, which are found when first asked
-// for.
+// Comms returns the communicators of the trace, computed at the first use.
 func (t *Table) Comms() (*Comms, error) { return t.comms() }
 
 func (t *Table) class(k *trace.Rank) *class {
@@ -128,7 +127,7 @@ func (t *Table) class(k *trace.Rank) *class {
 	return c
 }
 
-// ranks yields the ranks of the classes that are wanted, in order, without looking at others. It ends with an error.
+// ranks yields the ranks of the wanted classes, in order, without reading others. It ends after an error.
 func (t *Table) ranks(wanted func(*class) bool) iter.Seq2[*trace.Rank, error] {
 	return func(yield func(*trace.Rank, error) bool) {
 		out := make(map[int]bool)
@@ -157,7 +156,7 @@ func countsOf(k *trace.Rank) [][]uint64 {
 	return counts
 }
 
-// makerOf returns which kind of objects a function creates.
+// makerOf returns the kind of objects that a function creates.
 func makerOf(f *trace.Function) (of kind, ok bool) {
 	switch {
 	case f.Has(trace.AttrCreatesType):
@@ -176,7 +175,7 @@ func makerOf(f *trace.Function) (of kind, ok bool) {
 	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.HasOut && p.Kind == mpiKinds[of] })
 }
 
-// makes returns the object that a call of a creator makes; false if it makes none.
+// makes returns the object that a call creates; false if it creates none.
 func makes(of kind, c *trace.Call) (key, bool) {
 	if of == datatype && c.NewType == nil || of == comm && c.NewComm == nil {
 		return key{}, false
@@ -191,7 +190,7 @@ func makes(of kind, c *trace.Call) (key, bool) {
 	return key{}, false
 }
 
-// own returns the number of an object that the program made.
+// own returns the number of an object that the program created.
 func own(of kind, v *trace.Value) (int64, bool) {
 	if of == request {
 		return v.ID, v.Type == trace.TypeRequest && v.Form == trace.RequestPersistent
@@ -199,7 +198,7 @@ func own(of kind, v *trace.Value) (int64, bool) {
 	return v.Num, v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal
 }
 
-// uses calls visit with each object of its own that a call passes.
+// uses calls visit for each object that the program created and the call passes.
 func uses(c *trace.Call, visit func(key)) {
 	for i := range c.Params {
 		p := &c.Params[i]

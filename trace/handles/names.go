@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A setter is a function by which programs name objects: what it names, and the parameters.
+// A setter is a function that sets names: the kind of objects, and the parameters.
 type setter struct {
 	of           kind
 	object, name string
@@ -19,7 +19,7 @@ var setters = map[string]*setter{
 	"MPI_Type_set_name": {datatype, "datatype", "type_name"},
 }
 
-// maxNamed bounds how many calls that name objects are looked at in a stream.
+// maxNamed limits how many naming calls of a stream are processed.
 const maxNamed = 1 << 16
 
 // A naming is a call that names an object.
@@ -29,7 +29,7 @@ type naming struct {
 	binding[string]
 }
 
-// namings yields the calls of a rank that name objects. It ends with an error.
+// namings yields the calls of a rank that set names. It ends after an error.
 func (t *Table) namings(k *trace.Rank) iter.Seq2[naming, error] {
 	return func(yield func(naming, error) bool) {
 		c := t.class(k)
@@ -84,8 +84,8 @@ type ObjectNames struct {
 	past map[key]history[string]
 }
 
-// Names finds the names that a rank's program gives to communicators, windows and datatypes. An object that is made
-// under the number of one that had a name has none.
+// Names returns the names that a rank's program sets for communicators, windows and datatypes. A new object with
+// the number of a named one has no name.
 func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 	names := &ObjectNames{past: make(map[key]history[string])}
 	for n, err := range t.namings(k) {
@@ -124,8 +124,8 @@ func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 // Empty reports whether no object has a name.
 func (n *ObjectNames) Empty() bool { return n == nil || len(n.past) == 0 }
 
-// EachNamed calls f with each named object that a call passes or makes, by the handle's text, and its name there. A nil
-// Names has none.
+// EachNamed calls f for each named object that a call passes or creates, with the handle's text and the name at that
+// position. A nil Names has none.
 func (n *ObjectNames) EachNamed(c *trace.Call, f func(handle, name string)) {
 	if n.Empty() {
 		return

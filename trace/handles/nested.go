@@ -9,18 +9,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A NestedFree is a call that frees an object which callbacks of that call still use. It comes before them in its stream.
+// A NestedFree is a call that frees an object which callbacks during that call still use. It precedes the
+// callbacks' calls in its stream.
 type NestedFree struct {
-	FreeCall, LastUse uint64 // the call, and the last one that uses the object
-	FreeTerminal      int    // of the first
+	FreeCall, LastUse uint64 // the freeing call, and the last call that uses the object
+	FreeTerminal      int    // terminal of Free
 }
 
 // haveDeleters are the kinds of objects that have attributes.
 var haveDeleters = []mpi.Kind{mpi.KindComm, mpi.KindDatatype, mpi.KindWin}
 
-// NestedFrees returns them by stream, in the order of the calls that free; nil if the rank has no callbacks that could be.
+// NestedFrees returns the nested frees by stream, in the order of the freeing calls; nil if the rank has no such
+// callbacks.
 func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
-	if !deletes(k) { // without the values of calls
+	if !deletes(k) { // decided without the values of calls
 		return nil, nil
 	}
 	distinct, err := k.Distinct()
@@ -56,10 +58,10 @@ func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
 	return lists, nil
 }
 
-// maxNested bounds how many of them are found in a stream.
+// maxNested limits the nested frees of a stream.
 const maxNested = 1 << 20
 
-// deletes reports whether some call names a function that is called when an attribute goes.
+// deletes reports whether some call registers a callback for deleting attributes.
 func deletes(k *trace.Rank) bool {
 	for n := range k.Terminals() {
 		for _, p := range k.CallWithoutParams(n).Func.Params {

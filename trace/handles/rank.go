@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// maxBindings bounds how often objects of names that change their meaning may be
-// made on a rank. Each takes memory here, but next to none in a file that says
-// they were made in a loop. What those names mean that are made most often is then not known.
+// maxBindings limits how often objects with ambiguous names may be created on a rank. Each creation takes memory
+// here, but next to none in a file that has it in a loop. Above the limit, the names created most often are
+// unknown.
 var maxBindings uint64 = 1 << 22
 
 // A Rank resolves the handles of one rank. It is not safe for concurrent use.
@@ -24,36 +24,35 @@ type Rank struct {
 	made    []created // by maker of the class
 	objects map[key]*object
 	located bool
-	handed  [][]handed        // by stream
-	rare    map[int]*rarities // by stream; of a class that isn't uniform
+	handed  [][]handed        // by stream: objects received from other streams
+	rare    map[int]*rarities // by stream; for a class that is not uniform
 }
 
-// created is what a maker makes on the rank; nothing if that has no name.
+// A created is the object that a maker creates on the rank; zero if it has no name.
 type created struct {
 	call *trace.Call
 	*object
 }
 
-// An object is everything that one handle means in turn.
+// An object is the history of one handle: all objects that it means, one after the other.
 type object struct {
 	name   key
 	makers []Creation // by stream; Index is 0
-	total  uint64     // how often they ran
+	total  uint64     // number of creations
 	state  nameState
-	past   history[Creation] // if ambiguous, once that was asked for
+	past   history[Creation] // if ambiguous: computed at the first use
 }
 
 type nameState uint8
 
 const (
 	unseen    nameState = iota
-	plain               // the name always means the same
-	ambiguous           // it depends on the position
-	lost                // and there are too many of those
+	plain               // the name always means the same object
+	ambiguous           // the object depends on the position
+	lost                // ambiguous with too many creations
 )
 
-// A Creation is the call that made an object, and where it was. The position
-// resolves the handles of that call.
+// A Creation is the call that created an object, and its position, which resolves the handles of that call.
 type Creation struct {
 	Call   *trace.Call
 	Stream int
@@ -65,12 +64,12 @@ func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 	return t.view(k, func(kind) bool { return true })
 }
 
-// CommRank returns one that knows communicators, windows and files alone.
+// CommRank returns a view that knows only communicators, windows and files.
 func (t *Table) CommRank(k *trace.Rank) (*Rank, error) {
 	return t.view(k, func(of kind) bool { return of == comm || of == window || of == file })
 }
 
-// view returns one that knows the wanted kinds of objects.
+// view returns a view that knows only the wanted kinds of objects.
 func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 	c := t.class(k)
 	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]created, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
@@ -104,13 +103,13 @@ func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 	return x, x.findHanded()
 }
 
-// A handed object is one that a stream has from another.
+// A handed is an object that a stream received from another.
 type handed struct {
 	key
 	trace.Handover
 }
 
-// findHanded looks up which objects streams have from others, of those with names that are ambiguous.
+// findHanded looks up which ambiguous objects streams received from others.
 func (x *Rank) findHanded() error {
 	x.handed = make([][]handed, len(x.counts))
 	for stream := range x.handed {
@@ -155,14 +154,14 @@ func (x *Rank) bound() {
 // Count returns how often a terminal occurs in a stream.
 func (x *Rank) Count(stream, terminal int) uint64 { return x.counts[stream][terminal] }
 
-// ambiguous reports whether what a name means depends on the position.
+// ambiguous reports whether the object of a name depends on the position.
 func (x *Rank) ambiguous(name key) bool {
 	o := x.objects[name]
 	if o == nil {
 		return false
 	}
 	if o.state == unseen {
-		o.state = plain // meanwhile, to break circles, which no real trace has
+		o.state = plain // prevents endless recursion on cycles, which only damaged traces have
 		if x.changes(o) {
 			o.state = ambiguous
 		}
@@ -176,7 +175,7 @@ func (x *Rank) changes(o *object) bool {
 	switch o.name.kind {
 	case datatype:
 		return slices.ContainsFunc(o.makers, func(m Creation) bool { return m.Call.NewType.Size != first.NewType.Size })
-	case file: // resolved only for its communicator
+	case file: // needed only for its communicator
 		comm := first.Param("comm")
 		other = func(m Creation) bool {
 			c := m.Call.Param("comm")
@@ -188,7 +187,7 @@ func (x *Rank) changes(o *object) bool {
 	return found
 }
 
-// An extent says which calls of a maker are looked for.
+// An extent is which calls of a maker are searched.
 type extent uint8
 
 const (
@@ -197,13 +196,14 @@ const (
 	allOf
 )
 
-// A making is where a call is that makes an object.
+// A making is the position of a call that creates an object.
 type making struct {
 	index uint64
 	maker int
 }
 
-// makings finds calls that make objects, as far as is wanted of each, by stream and in order, in one pass for all of them.
+// makings returns the positions of creating calls by stream, in order, in a single pass. wanted selects which ones
+// of each object.
 func (x *Rank) makings(wanted func(*object) extent) [][]making {
 	sought := make([]extent, len(x.made))
 	for i, m := range x.made {
@@ -228,7 +228,7 @@ func (x *Rank) find(sought []extent) [][]making {
 	if !slices.ContainsFunc(sought, func(e extent) bool { return e != noneOf }) {
 		return found
 	}
-	of := make([]int, x.k.Terminals()) // by terminal: 1 + the creator whose calls are all looked for
+	of := make([]int, x.k.Terminals()) // by terminal: 1 + the index of the creator, if all of its calls are wanted
 	for i, e := range sought {
 		if e == allOf {
 			of[x.class.makers[i].terminal] = i + 1
@@ -249,8 +249,8 @@ func (x *Rank) find(sought []extent) [][]making {
 	return found
 }
 
-// past returns all objects that an ambiguous handle meant. The positions of all creating calls are found when one is
-// first asked for.
+// past returns all objects that an ambiguous handle meant. Positions of all creating calls are computed at the
+// first use.
 func (x *Rank) past(o *object) history[Creation] {
 	if !x.located {
 		x.located = true
@@ -282,7 +282,7 @@ func (x *Rank) past(o *object) history[Creation] {
 	return o.past
 }
 
-// at returns the making of what a name means at a position.
+// at returns the creation of the object that a name means at a position.
 func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 	o := x.objects[name]
 	if o == nil || o.state == lost {
@@ -298,7 +298,7 @@ func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 // A OccurrenceGroup is occurrences of a terminal in a stream for which all handles that
 // the call passes mean the same.
 type OccurrenceGroup struct {
-	Position uint64 // a position that resolves the handles
+	Position uint64 // a position at which the handles can be resolved
 	Count    uint64
 }
 
@@ -308,7 +308,7 @@ func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGro
 	if total == 0 {
 		return nil
 	}
-	var pasts []history[Creation] // of what changes its meaning, in this stream
+	var pasts []history[Creation] // of the ambiguous objects, in this stream
 	changes := uint64(0)
 	uses(c, func(name key) {
 		if x.ambiguous(name) {
@@ -372,13 +372,13 @@ func (x *Rank) positions(stream, terminal int) iter.Seq[uint64] {
 	}
 }
 
-// rarities are the positions of what occurs seldom in a stream, found in one pass.
+// rarities are the positions of terminals that occur seldom in a stream, computed in one pass.
 type rarities struct {
-	upTo uint64     // occurrences
+	upTo uint64     // largest number of occurrences of such a terminal
 	at   [][]uint64 // by terminal
 }
 
-// mostRare is how many positions are kept at most of a stream.
+// mostRare limits how many positions of a stream are kept.
 const mostRare = 1 << 22
 
 // rareIn finds what is rare in a stream.
@@ -436,8 +436,7 @@ func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
 	return o
 }
 
-// TypeSize returns the bytes of data of a datatype that a call at a position
-// passes; false if not known.
+// TypeSize returns the data size in bytes of a datatype that a call at a position passes; false if unknown.
 func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 	if handle < trace.FirstLocal {
 		return mpi.TypeSize(handle)
@@ -449,7 +448,7 @@ func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 	return b.Call.NewType.Size, true
 }
 
-// FixedTypeSize returns the bytes of data of a datatype; 0 if that is not known, or is one thing early and another late.
+// FixedTypeSize returns the data size in bytes of a datatype; 0 if unknown, or if it differs between positions.
 func (x *Rank) FixedTypeSize(handle int64) int64 {
 	if x.ambiguous(key{datatype, handle}) {
 		return 0
@@ -458,7 +457,7 @@ func (x *Rank) FixedTypeSize(handle int64) int64 {
 	return n
 }
 
-// ExtentRatio is the extent of a datatype's copies in a row divided by their size; 1 if it has no holes or is unknown.
+// ExtentRatio returns the extent of a datatype divided by its size; 1 if it has no holes or is unknown.
 func (x *Rank) ExtentRatio(handle int64, stream int, index uint64) float64 {
 	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
 		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
@@ -509,7 +508,8 @@ func (x *Rank) CommCreation(handle int64, stream int, index uint64) (Creation, b
 	return x.at(key{comm, handle}, stream, index)
 }
 
-// A binding is the call from which on a handle means an object: the call made it, or uses what another thread made.
+// A binding is the call from which on a handle means an object: the call created it, or uses one that another
+// thread created.
 type binding[T any] struct {
 	stream int
 	index  uint64
@@ -523,7 +523,7 @@ func order[T any](a, b binding[T]) int {
 	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.index, b.index))
 }
 
-// with adds a binding, at the end if that is its place.
+// with adds a binding, in order.
 func (h history[T]) with(b binding[T]) history[T] {
 	n := len(h)
 	for n > 0 && order(h[n-1], b) > 0 {
@@ -532,9 +532,9 @@ func (h history[T]) with(b binding[T]) history[T] {
 	return slices.Insert(h, n, b)
 }
 
-// at returns the binding that holds in a call of a stream; false if none. The thread's own bindings hold from their
-// calls on. Before the first of these, unless the recorder noted a handover, the last binding of another thread holds;
-// with several such threads that of the highest number.
+// at returns the binding that is valid in a call of a stream; false if there is no binding. The thread's own
+// bindings are valid from their calls on. Before the first of these, unless the recorder noted a handover, the last
+// binding of another thread is valid; with several such threads that of the highest number.
 func (h history[T]) at(stream int, index uint64) (b binding[T], ok bool) {
 	own := h.of(stream)
 	if b, ok := own.last(index); ok {
@@ -558,7 +558,7 @@ func (h history[T]) of(stream int) history[T] {
 	return h[from:sort.Search(len(h), func(i int) bool { return h[i].stream > stream })]
 }
 
-// last returns the last binding of a stream's up to a position.
+// last returns a stream's last binding up to a position.
 func (h history[T]) last(index uint64) (b binding[T], ok bool) {
 	n := sort.Search(len(h), func(i int) bool { return h[i].index > index })
 	if n == 0 {

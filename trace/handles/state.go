@@ -12,11 +12,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A stateComm is a communicator of a rank.
+// A stateComm is a communicator as a State knows it.
 type stateComm struct {
-	members   []int // their ranks in the world; nil: not known
+	members   []int // world ranks of the members; nil: unknown
 	own, size int
-	grid      *Grid // of its topology, if it has one
+	grid      *Grid // Cartesian topology; nil: none
 }
 
 // A HandleState resolves the handles of a rank between two of its calls: communicators with their members and grids, groups
@@ -29,14 +29,14 @@ type HandleState struct {
 	comms       map[int64]*stateComm
 	groups      map[int64][]int
 	types       map[int64]stateType
-	made        symbol.Comms // how many communicators were
+	made        symbol.Comms // counts creations of communicators
 
-	// SplitColors are the color and the key that members of a communicator pass to the MPI_Comm_split that is being looked at, and who
-	// of them gets a communicator; nil: not known.
+	// SplitColors returns the colors and keys that the members pass to the current MPI_Comm_split, and which of them get
+	// a communicator; nil: unknown.
 	SplitColors func(members []int) (color, key []int64, taking []bool, err error)
 }
 
-// NewHandleState is what a rank has from the beginning. world is all ranks, in order.
+// NewHandleState returns the state at the beginning. world is all ranks, in order.
 func NewHandleState(rank int, world []int) *HandleState {
 	ranks := len(world)
 	o := &HandleState{rank: rank, ranks: ranks, comms: make(map[int64]*stateComm), groups: make(map[int64][]int), types: make(map[int64]stateType)}
@@ -50,7 +50,7 @@ func NewHandleState(rank int, world []int) *HandleState {
 type Arguments struct {
 	Func       *trace.Function
 	In, Out    map[string][]int64
-	MadeValues []int64 // what is known of a new communicator or datatype
+	MadeValues []int64 // properties of a new communicator or datatype
 }
 
 func (a *Arguments) one(name string) int64 {
@@ -67,10 +67,10 @@ func (a *Arguments) list(name string) []int64 {
 	panic(ErrUnknown)
 }
 
-// ErrUnknown says that something is not known that a result depends on.
+// ErrUnknown means that a result depends on something unknown.
 var ErrUnknown = errors.New("what it depends on is not known")
 
-// Results are what MPI determines of a call: values that come out, by parameter, and what new objects are.
+// Results are the outputs of a call that MPI determines, by parameter, and the properties of new objects.
 type Results struct {
 	Out   map[string][]int64
 	comm  *stateComm
@@ -88,17 +88,18 @@ func ints[T int | int64](list []T) []int64 {
 
 func one(v int64) []int64 { return []int64{v} }
 
-// A rule says what MPI determines of the calls of a function. It panics with ErrUnknown.
+// A rule returns the results of a call. It panics with ErrUnknown.
 type rule func(o *HandleState, a *Arguments) Results
 
-// DeterminesResults reports whether MPI determines what calls of a function return, or what the objects are that they make.
+// DeterminesResults reports whether the standard determines the results of a function, or the objects that it creates.
 func DeterminesResults(f *trace.Function) bool { return ruleOf(f) != nil }
 
 func ruleOf(f *trace.Function) rule {
 	return rules[strings.TrimSuffix(strings.TrimSuffix(f.Name, "_c"), "_x")]
 }
 
-// Determine returns what MPI determines of a call of a function that Determines reports; ErrUnknown if the state doesn't say it.
+// Determine returns the results of a call, whose function must satisfy Determines; ErrUnknown if the state lacks
+// something.
 func (o *HandleState) Determine(a *Arguments) (r Results, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -111,7 +112,7 @@ func (o *HandleState) Determine(a *Arguments) (r Results, err error) {
 	return ruleOf(a.Func)(o, a), nil
 }
 
-// describe counts a new communicator, and returns what is known of it, in the order of signatures.
+// describe counts a new communicator, and returns its properties in the order of signatures.
 func (o *HandleState) describe(a *Arguments, c *stateComm) []int64 {
 	info := symbol.CommDescription{int64(c.members[0]), int64(c.own), int64(c.size), -1, 0, 0}
 	if a.In["group"] != nil {
@@ -129,7 +130,7 @@ func (a *Arguments) parent() int64 {
 	return 0
 }
 
-// hash is the shim's, of the members of a communicator that is made of a group.
+// hash is the shim's hash of the members of a communicator that is made from a group.
 func hash(members []int) int64 {
 	mix := func(h, v uint64) uint64 {
 		h = (h ^ v) * 0x9e3779b97f4a7c15
@@ -149,7 +150,7 @@ func (o *HandleState) comm(a *Arguments, name string) *stateComm {
 	panic(ErrUnknown)
 }
 
-// among makes a communicator of ranks of the world, which this one gets if it is among them.
+// among returns the results of creating a communicator of world ranks. This rank gets it if it is one of them.
 func (o *HandleState) among(members []int, c stateComm) Results {
 	c.members, c.size, c.own = members, len(members), slices.Index(members, o.rank)
 	if c.own < 0 {
@@ -187,7 +188,7 @@ func (o *HandleState) grid(a *Arguments) *stateComm {
 	return c
 }
 
-// rankAt is the rank at coordinates of a grid, MPI_PROC_NULL beyond it.
+// rankAt returns the rank at coordinates of a grid; MPI_PROC_NULL outside of it.
 func (c *stateComm) rankAt(at []int) int64 {
 	if rank := c.grid.Rank(at); rank >= 0 {
 		return int64(rank)
@@ -345,12 +346,13 @@ const splitting = "MPI_Comm_split"
 // DependsOnColors reports whether the results of a function depend on what all members pass: Colors.
 func DependsOnColors(f *trace.Function) bool { return f.Name == splitting }
 
-// NewCommResults is the result of a call that creates a communicator of these world ranks; own is this one's rank in it.
+// NewCommResults returns the results of a call that creates a communicator of these world ranks; own is this process's rank
+// in it.
 func NewCommResults(members []int, own int) Results {
 	return Results{comm: &stateComm{members: members, own: own, size: len(members)}}
 }
 
-// split makes one communicator of all members that pass the same color, in the order of their keys.
+// splitByColor makes a communicator of the members that pass the same color, in the order of their keys.
 func splitByColor(o *HandleState, a *Arguments) Results {
 	c := o.comm(a, "comm")
 	if o.SplitColors == nil {
@@ -374,7 +376,7 @@ func splitByColor(o *HandleState, a *Arguments) Results {
 	return o.among(members, stateComm{})
 }
 
-// ApplyResults takes down what a call made.
+// ApplyResults records what a call created.
 func (o *HandleState) ApplyResults(a *Arguments, r Results) {
 	f := a.Func
 	for i := range f.Params {
@@ -412,7 +414,7 @@ func ChangesHandles(f *trace.Function) bool {
 	})
 }
 
-// CountCreation takes down that a call made or ended a communicator, where its number among others does not come from results.
+// CountCreation records that a call created or freed a communicator, if its ordinal does not come from the results.
 func (o *HandleState) CountCreation(a *Arguments) {
 	for i := range a.Func.Params {
 		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.In[p.Name]) == 1 {
@@ -429,7 +431,7 @@ func (o *HandleState) CountCreation(a *Arguments) {
 	o.made.CountCreation(a.parent(), a.Func.ID, info)
 }
 
-// MadeValues returns what is known of the communicator or datatype that is the result of a call, and counts communicators.
+// MadeValues returns the properties of the communicator or datatype that a call creates, and counts communicators.
 func (o *HandleState) MadeValues(a *Arguments, r Results) []int64 {
 	switch {
 	case r.comm != nil:

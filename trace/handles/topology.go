@@ -5,19 +5,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// maxDepth bounds chains of communicators made from each other: each link is a
-// call of the trace, but a damaged one may go in circles.
+// maxDepth limits chains of communicators derived from each other: in a damaged trace they may be cyclic.
 const maxDepth = 64
 
-// A Neighbourhood is the ranks of a communicator that neighbourhood collectives hear from and send to, -1 for none
-// beyond the edge of a grid. Ordered reports whether Out is in the order of the collectives' send buffers.
+// A Neighbourhood is the source and destination ranks of neighbourhood collectives on a communicator; -1 beyond the
+// edge of a grid. Ordered reports whether Out is in the order of the collectives' send buffers.
 type Neighbourhood struct {
 	Sources, Destinations []int
 	Ordered               bool
 }
 
-// Neighbours returns whom the rank has for neighbours in a communicator that a
-// call at a position passes; false if that is not known or it has no topology.
+// Neighbours returns the neighbours of the rank in a communicator that a call at a position passes; false if
+// unknown or without a topology.
 func (x *Rank) Neighbours(comm int64, stream int, index uint64) (Neighbourhood, bool) {
 	m, ok := x.CommCreation(comm, stream, index)
 	if !ok {
@@ -94,10 +93,10 @@ func graphEdges(c *trace.Call, self int) ([]int, bool) {
 	return numbers(edges.In.Elems[first:ends[self]]), true
 }
 
-// maxGrid is more than any grid has ranks.
+// maxGrid exceeds the number of ranks of any grid.
 const maxGrid = 1 << 31
 
-// A Grid is a Cartesian topology. The last side varies fastest.
+// A Grid is a Cartesian topology. The last coordinate varies fastest.
 type Grid struct {
 	Dims     []int
 	Periodic []bool
@@ -172,7 +171,7 @@ func (g *Grid) Coordinates(rank int) []int {
 	return at
 }
 
-// Rank returns the rank at coordinates, -1 if none.
+// Rank returns the rank at coordinates; -1 outside of the grid.
 func (g *Grid) Rank(at []int) int {
 	rank := 0
 	for d, n := range g.Dims {

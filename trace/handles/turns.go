@@ -8,19 +8,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A ThreadDependency says that a call of a stream began after a call of another one had returned, as both use one object.
+// A ThreadDependency means that a call of a stream began after a call of another stream had returned, because both use one
+// object.
 type ThreadDependency struct {
 	LaterCall     uint64 // the later call
-	EarlierStream int    // of the earlier one
+	EarlierStream int    // stream of the earlier call
 	EarlierCall   uint64
 }
 
-// endsAtFree are the kinds of objects whose first freeing call is their last use.
+// endsAtFree are the kinds of objects that nothing can use after the first call that frees them.
 var endsAtFree = map[mpi.Kind]bool{
 	mpi.KindComm: true, mpi.KindWin: true, mpi.KindFile: true, mpi.KindOp: true, mpi.KindSession: true, mpi.KindRequest: true,
 }
 
-// A turner finds the turns of a rank.
+// A turner computes the turns of a rank.
 type turner struct {
 	k        *trace.Rank
 	distinct []*trace.Call
@@ -29,7 +30,7 @@ type turner struct {
 	uses     map[turnKey]*trace.Occurrences
 }
 
-// A turnKey is calls of a stream that use an object, or those that make or free it.
+// A turnKey selects the calls of a stream that use an object, or those that create or free it.
 type turnKey struct {
 	kind   mpi.Kind
 	number int64
@@ -42,11 +43,12 @@ type which uint8
 const (
 	all which = iota
 	remaking
-	ending // making, too
+	ending // creating and freeing calls
 )
 
-// ThreadDependencies returns, by stream, which calls of a rank's streams wait for calls of others: those that use what another made,
-// and those that free or replace what another uses. A trace has none if its recorder noted no handovers.
+// ThreadDependencies returns by stream which calls must follow calls of other streams: those that use an object another stream
+// created, and those that free or replace an object another stream uses. It is empty if the recorder noted no
+// handovers.
 func ThreadDependencies(k *trace.Rank) ([][]ThreadDependency, error) {
 	t := &turner{k: k, lists: make([][]ThreadDependency, k.Streams()), uses: make(map[turnKey]*trace.Occurrences)}
 	some := false
@@ -83,7 +85,7 @@ func (t *turner) add(stream int, index uint64, of int, call uint64) {
 	t.lists[stream] = append(t.lists[stream], ThreadDependency{index, of, call})
 }
 
-// ends adds the turns of whoever frees or replaces an object that a stream has from its maker.
+// ends adds the turns of calls that free or replace an object received by another stream.
 func (t *turner) ends(stream, i int) {
 	h := &t.handed[stream][i]
 	last, ok := t.lastUse(stream, h, h.FirstUse)
@@ -93,7 +95,7 @@ func (t *turner) ends(stream, i int) {
 	if at, ok := t.next(h, h.MakerStream, h.MakerCall+1, ending); ok {
 		t.add(h.MakerStream, at, stream, last)
 	}
-	if at, ok := t.next(h, stream, h.FirstUse, ending); ok && at <= last { // it frees the object itself
+	if at, ok := t.next(h, stream, h.FirstUse, ending); ok && at <= last { // the stream frees the object itself
 		if of, ok := t.lastUse(h.MakerStream, h, h.MakerCall); ok && of > h.MakerCall {
 			t.add(stream, at, h.MakerStream, of)
 		}
@@ -113,7 +115,8 @@ func (t *turner) ends(stream, i int) {
 	}
 }
 
-// lastUse returns the last call of a stream, from one on, that uses an object; false if none.
+// lastUse returns the last call of a stream, from a position on, that uses an object; false if there is no such
+// call.
 func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bool) {
 	end := t.k.Len(stream)
 	for i := range t.handed[stream] {
@@ -133,7 +136,7 @@ func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bo
 	return at, at >= from
 }
 
-// next returns the first call of a stream, from one on, that does something with an object.
+// next returns the first call of a stream, from a position on, that uses, creates or frees an object.
 func (t *turner) next(h *trace.Handover, stream int, from uint64, w which) (uint64, bool) {
 	o := t.calls(h, stream, w)
 	n := o.Before(from)
@@ -154,7 +157,7 @@ func (t *turner) calls(h *trace.Handover, stream int, w which) *trace.Occurrence
 	return o
 }
 
-// does reports whether a call uses an object with a number, or makes or frees one.
+// does reports whether a call uses the object with a number or, for ending, creates or frees it.
 func does(c *trace.Call, kind mpi.Kind, number int64, w which) bool {
 	is := func(v *trace.Value) bool {
 		if v.Type == trace.TypeRequest {

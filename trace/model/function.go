@@ -2,14 +2,14 @@ package model
 
 import "github.com/spoor-hpc/spoor/mpi"
 
-// A Type says which fields of a Value mean something.
+// A Type determines which fields of a Value are used.
 type Type uint8
 
 // The types.
 const (
 	TypeNone        Type = iota // nothing recorded
 	TypeInt                     // Num
-	TypeTime                    // a time, which is not kept
+	TypeTime                    // a time, which is not recorded
 	TypeHandle                  // Num; see Predefined and Local
 	TypeRequest                 // Num; ID
 	TypeObject                  // Num: opaque object of the tools interface
@@ -24,40 +24,39 @@ const (
 // numbers are the standard ABI's predefined handles.
 const FirstLocal = mpi.FirstHandleID
 
-// A Function is what a trace says about a function that occurs in it.
+// A Function is a trace's description of a function that occurs in it.
 type Function struct {
 	ID           uint16
 	Name         string
 	ReturnKind   mpi.Kind // nearly always KindError
-	ResultType   Type     // of what it returns instead of an error code, else None
+	ResultType   Type     // type of the return value, if that is no error code; else None
 	Attrs        Attr
 	Params       []ParamDef
-	UnknownKinds []string // the names of its kinds that are mpi.KindUnknown, in order: files made of this one keep them
+	UnknownKinds []string // names of kinds that this version does not know (mpi.KindUnknown), in order: files derived from this one keep them
 }
 
 // Has reports whether the function has all attributes of a.
 func (f *Function) Has(a Attr) bool { return f.Attrs&a == a }
 
-// Attr is a set of facts about a function. The bits are part of the format.
+// Attr is a bit set of a function's properties. The bits are part of the format.
 type Attr uint32
 
 // The attributes.
 const (
-	AttrNonblocking Attr = 1 << iota // a new one-shot request comes out
-	AttrPersistent                   // a new persistent request comes out
-	AttrCompletes                    // may finish requests
+	AttrNonblocking Attr = 1 << iota // creates a one-shot request
+	AttrPersistent                   // creates a persistent request
+	AttrCompletes                    // may complete requests
 	AttrStarts                       // starts persistent requests
-	AttrCreatesComm                  // a new communicator comes out
-	AttrCreatesType                  // a new datatype comes out
-	AttrCreatesWin                   // a new window comes out
-	AttrCollective                   // all members must call
+	AttrCreatesComm                  // creates a communicator
+	AttrCreatesType                  // creates a datatype
+	AttrCreatesWin                   // creates a window
+	AttrCollective                   // all members of the communicator must call it
 	AttrLocal                        // completes without other processes
 	AttrLarge                        // has 64-bit counts
-	AttrPosix                        // of POSIX or C: the return code is errno, and a result there too where it failed
+	AttrPosix                        // of POSIX or C: the return code is errno; after a failure there is a result, too
 )
 
-// A ParamDef is what a trace says about a parameter. It fixes how the values
-// of signatures are to be taken apart.
+// A ParamDef is a parameter's definition in the trace. It determines how the values of signatures are split.
 type ParamDef struct {
 	Name          string
 	Kind          mpi.Kind
@@ -65,8 +64,8 @@ type ParamDef struct {
 	Dir           Dir
 	Dims          int // 0 scalar, 1 array, 2 array of arrays
 	HasIn, HasOut bool
-	OnlyRoot      bool   // significant only at the root
-	ValidIf       string // valid on exit only if this parameter comes out non-zero
+	OnlyRoot      bool   // used by MPI at the root only
+	ValidIf       string // name of the parameter that must be non-zero for this one's output to be valid
 }
 
 // A Dir is a parameter's direction. The numbers are part of the format.
@@ -77,5 +76,5 @@ const (
 	DirIn Dir = iota
 	DirOut
 	DirInOut
-	DirFree // a handle passed by address, which becomes null
+	DirFree // a handle passed by address, which the call sets to null
 )

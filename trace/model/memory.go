@@ -2,24 +2,24 @@ package model
 
 import "strconv"
 
-// An AllocEvent is the beginning of a segment, just before the first call that uses it, or
-// its end, before the next call of the thread that freed it.
+// An AllocEvent is the beginning or the end of a segment. A beginning is recorded just before the first call that
+// uses the segment, an end before the next call of the thread that freed it.
 type AllocEvent struct {
 	Free    bool
-	Calls   uint64   // of the stream, between the event before and this one
+	Calls   uint64   // calls of the stream between the previous event and this one
 	Segment Location // its beginning
-	Size    uint64   // bytes; 0 of an end
+	Size    uint64   // bytes; 0: the event is an end
 }
 
 // A Location is a symbolic memory address.
 type Location struct {
 	Class  AddressClass
-	Device int   // 0 the host, n+1 GPU n
-	ID     int64 // which segment, module, thread or unknown address
+	Device int   // 0: the host; n+1: GPU n
+	ID     int64 // number of the segment, module, thread or unknown address
 	Offset int64
 }
 
-// An AddressClass says what an address points into.
+// An AddressClass is the kind of memory that an address points into.
 type AddressClass uint8
 
 // The classes; the offset counts from the beginning of the segment or module,
@@ -30,11 +30,11 @@ const (
 	AddressDevice  AddressClass = 2 // allocated on an accelerator
 	AddressStatic  AddressClass = 3 // data of a program or library
 	AddressStack   AddressClass = 4 // a thread's stack
-	AddressUnknown AddressClass = 5 // only equality is known
+	AddressUnknown AddressClass = 5 // unknown: addresses can only be compared
 	AddressMPI     AddressClass = 6 // allocated by MPI
 )
 
-// FirstUncomparableAddress is from which number on addresses of class UnknownPlace are anywhere: not even equality is known.
+// FirstUncomparableAddress is the lowest number of addresses of class UnknownPlace that cannot even be compared.
 const FirstUncomparableAddress = 1 << 20
 
 // Offsets of addresses of class Special.
@@ -48,7 +48,7 @@ var addressNames = [...]string{
 	AddressHeap: "heap", AddressDevice: "device", AddressStatic: "static", AddressStack: "stack", AddressUnknown: "mem", AddressMPI: "mpimem",
 }
 
-// Text renders a location: what it points into and the distance from there.
+// Text renders a location: the segment, module or stack, and the offset in it.
 func (l Location) Text() string { return string(l.AppendText(nil)) }
 
 // AppendText appends what Text returns.

@@ -1,20 +1,20 @@
 package model
 
 // An Aside is time of a rank's first thread that belongs neither to its calls nor to the gaps between them. The
-// recorder spends it after MPI_Init, where it starts, and whenever it drains the rings.
+// recorder takes it for its own start after MPI_Init, and whenever it drains the rings.
 type Aside struct {
-	BeforeCall uint64 // before which call of the thread; Scattered: it is not known
+	BeforeCall uint64 // the call that the aside precedes; Scattered: unknown
 	Ns         int64
-	TracingOff bool // tracing was switched off; else the recorder or a plugin took it
+	TracingOff bool // tracing was switched off; false: the recorder or a plugin took the time
 }
 
-// AsidesAnywhere is the Call of an Aside that was spent here and there.
+// AsidesAnywhere is the Call of an Aside whose position is unknown: it sums up many short intervals.
 const AsidesAnywhere = 0
 
-// RecorderNs is what the recorder and plugins took of the time of the first thread.
+// RecorderNs is the first thread's time in the recorder and plugins.
 func (p *Process) RecorderNs() int64 { return sumAsides(p.Asides, false) }
 
-// RecorderStartNs is what the recorder took of that to start.
+// RecorderStartNs is the part of SpoorNs in which the recorder started.
 func (p *Process) RecorderStartNs() int64 {
 	for _, a := range p.Asides {
 		if !a.TracingOff && a.BeforeCall != AsidesAnywhere {
@@ -40,7 +40,7 @@ func sumAsides(list []Aside, off bool) (sum int64) {
 	return sum
 }
 
-// A Process is what is known of the operating system process of a rank.
+// A Process is the operating system process of a rank.
 type Process struct {
 	Host      string
 	PID       int
@@ -48,10 +48,10 @@ type Process struct {
 	LostCalls uint64 // calls that could not be recorded
 	Threads   int
 	StartNs   int64  // wall clock of MPI_Init, ns since 1970
-	SpanNs    int64  // from MPI_Init to the last record, but for Asides: in calls, and in gaps between them
+	SpanNs    int64  // time from MPI_Init to the last record without Asides: calls, and gaps between them
 	MPINs     int64  // time inside MPI, all threads
 	Calls     int64  // calls recorded, all threads
-	Folder    string // working folder at the start, if names of files are recorded
-	// Asides are in rising order of Call; SpanNs is without them.
+	Folder    string // working folder at the start, if the trace has names of files
+	// Asides are in rising order of Call; SpanNs excludes them.
 	Asides []Aside
 }

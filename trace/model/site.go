@@ -1,6 +1,6 @@
-// SourceSite writes source lines as call sites, which otherwise are addresses in binaries: lines of interpreted
-// languages, and those recorded by other tools. The module of such a site is the file, its offset the line, and its
-// build id a mark, followed by the function if known.
+// SourceSite makes call sites of source lines instead of addresses in binaries: lines of interpreted languages, and
+// those recorded by other tools. The site's module is the file, its offset the line. Its build id is a mark,
+// followed by the function if known.
 
 package model
 
@@ -10,28 +10,28 @@ import (
 	"strings"
 )
 
-// A Site is a place in the program that MPI was called from. Sites of one
-// reader are equal if all of their frames are; otherwise see Equal.
+// A Site is a place in the program that called MPI. Two sites of one reader are equal (==) if all of their frames
+// are; for sites of different readers use Equal.
 type Site struct {
 	Module  string // path of the executable or library
 	BuildID string // hex, may be empty
-	Offset  uint64 // from the module's load base
-	Caller  *Site  // where the function around it was called from; nil: not known
+	Offset  uint64 // relative to the module's load address
+	Caller  *Site  // call site of the enclosing function; nil: not known
 }
 
-// PhaseBuildID is the build id of the entry for a phase among the sites of a file. The entry encloses the frames of the
-// call that begins the phase; its module is the phase's name.
+// PhaseBuildID is the build id of a phase's entry among the sites of a file. The entry encloses the frames of the call
+// that begins the phase; its module is the phase's name.
 const PhaseBuildID = "phase"
 
-// ThreadBuildIDPrefix begins the build id of the entry for a thread's start function, which encloses the frames of the thread's
-// first call; the module's own build id follows.
+// ThreadBuildIDPrefix begins the build id of the entry for a thread's start function, followed by the module's own build id.
+// The entry encloses the frames of the thread's first call.
 const ThreadBuildIDPrefix = "thread "
 
-// TurnBuildID is the build id of an entry that says which loop began another iteration before a call. It encloses the
+// TurnBuildID is the build id of an entry for the loop that began another iteration before a call. It encloses the
 // call's frames; the offset is Call.Turn.
 const TurnBuildID = "turn"
 
-// Frames returns the site and those around it, innermost first.
+// Frames returns the site and its callers, innermost first.
 func (s Site) Frames() []Site {
 	list := []Site{s}
 	for o := s.Caller; o != nil; o = o.Caller {
@@ -40,7 +40,7 @@ func (s Site) Frames() []Site {
 	return list
 }
 
-// WithoutCallers returns the site without what is around it.
+// WithoutCallers returns the site without its callers.
 func (s Site) WithoutCallers() Site {
 	return Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 }
@@ -84,7 +84,7 @@ func SourceFunction(buildID string) (function string, ok bool) {
 	return strings.TrimPrefix(function, " "), true
 }
 
-// EnclosingSourceLine returns the innermost such line around a call that is in a binary itself.
+// EnclosingSourceLine returns the innermost source line among the callers of a site that is in a binary.
 func EnclosingSourceLine(call Site) (line Site, ok bool) {
 	for i, frame := range call.Frames() {
 		if _, ok = SourceFunction(frame.BuildID); ok {

@@ -2,13 +2,13 @@ package model
 
 import "math"
 
-// A Spread measures how unevenly a sum is distributed over ranks, from each rank's total. The zero value is of no
+// A Spread measures how unevenly a sum is distributed over ranks, from each rank's total. The zero value has no
 // ranks.
 type Spread struct {
 	Ranks            int
 	Sum              uint64 // of the totals
 	Min, Max         uint64
-	MinRank, MaxRank int32   // the lowest ranks that have them
+	MinRank, MaxRank int32   // the lowest ranks that have Min and Max
 	Squares          Uint128 // sum of the totals' squares
 }
 
@@ -43,9 +43,8 @@ func (s Spread) Mean() float64 { return s.stat().Mean() }
 // Deviation is the standard deviation of the totals in nanoseconds.
 func (s Spread) Deviation() float64 { return s.stat().Deviation() }
 
-// Imbalance is how far the largest total lies above the mean, as a share of the
-// largest: what part of the time of the slowest the others don't need. 0 is
-// perfect balance.
+// Imbalance is (max − mean) / max over the totals: the share of the slowest rank's time that the others do not need
+// on average. 0 is perfect balance.
 func (s Spread) Imbalance() float64 {
 	if s.Max == 0 {
 		return 0
@@ -57,11 +56,10 @@ func (s Spread) Imbalance() float64 {
 type Times struct {
 	Duration, Gap Stat
 
-	// What each rank of the class has of the sums, for all calls of the function
-	// from the same place together: the first of their terminals has them, those of
-	// the others are of no ranks.
+	// Distribution of the sums over the ranks of the class, for all calls of the function from the same site
+	// together. The first of their terminals has them, those of the others have no ranks.
 	DurationTotals, GapTotals Spread
 }
 
-// NoPreviousPlace is a Histogram's From where a thread's first call is; others are places.
+// NoPreviousPlace is the value of Histogram.PreviousPlace for a thread's first call; other values are places.
 const NoPreviousPlace = -1

@@ -14,8 +14,7 @@ type Stat struct {
 	Sum      uint64
 	Min, Max uint64
 	Squares  Uint128 // sum of the samples' squares
-	// MinRank and MaxRank are the lowest ranks that had the extremes. What adds
-	// samples does not know its rank: see At.
+	// MinRank and MaxRank are the lowest ranks that had the extremes. Add does not set them: see At.
 	MinRank, MaxRank int32
 }
 
@@ -38,7 +37,7 @@ func (s *Stat) Add(ns uint64) {
 	s.Squares.Hi += hi + carry
 }
 
-// AddEach puts every step-th of some samples into the set.
+// AddEach puts every step-th of the samples into the set.
 func (s *Stat) AddEach(samples []uint64, step int) {
 	if s.Count == 0 {
 		s.Min = samples[0]
@@ -57,7 +56,7 @@ func (s *Stat) AddEach(samples []uint64, step int) {
 	s.Count, s.Sum, s.Min, s.Max, s.Squares.Lo, s.Squares.Hi = count, sum, least, most, squares, more
 }
 
-// OfRank returns the summary as one of samples of a single rank.
+// OfRank returns the summary with both extremes assigned to a rank.
 func (s Stat) OfRank(rank int) Stat {
 	s.MinRank, s.MaxRank = int32(rank), int32(rank)
 	return s
@@ -80,7 +79,7 @@ func (s *Stat) Merge(t Stat) {
 	s.Squares = s.Squares.Plus(t.Squares)
 }
 
-// least is the rank of the smaller number, the lower one if they are equal.
+// least returns the rank of the smaller number; of equal numbers the lower rank.
 func least(a, b uint64, ra, rb int32) int32 {
 	switch {
 	case a < b:
@@ -99,9 +98,8 @@ func (s Stat) Mean() float64 {
 	return float64(s.Sum) / float64(s.Count)
 }
 
-// Variance is the mean square distance from the mean, in ns², 0 for an empty
-// set. The squares of large and similar samples cancel in whole numbers, not in
-// floating point ones.
+// Variance is the mean square distance from the mean, in ns², 0 for an empty set. It uses integers: for large and
+// similar samples floating point would lose the difference of the squares.
 func (s Stat) Variance() float64 {
 	if s.Count == 0 {
 		return 0
@@ -153,7 +151,7 @@ func squares(n, sum uint64, variance float64) Uint128 {
 		m, _ = big.NewFloat(v).Int(m)
 	}
 	s.Mul(s, s).Add(s, m)
-	// Rounded up, so that the variance doesn't come out below zero.
+	// Rounded up, so that the variance is not negative.
 	s.Add(s, count).Sub(s, big.NewInt(1)).Div(s, count)
 	return wide(s)
 }
@@ -163,7 +161,7 @@ func (w Uint128) big() *big.Int {
 	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(w.Lo))
 }
 
-// wide is b, or the largest Wide if b does not fit.
+// wide converts b; the largest Wide if b does not fit.
 func wide(b *big.Int) Uint128 {
 	if b.BitLen() > 128 {
 		return Uint128{math.MaxUint64, math.MaxUint64}
@@ -172,14 +170,15 @@ func wide(b *big.Int) Uint128 {
 	return Uint128{new(big.Int).Rsh(b, 64).Uint64(), lo.Uint64()}
 }
 
-// Plus is the sum of two numbers.
+// Plus returns the sum of two numbers.
 func (w Uint128) Plus(v Uint128) Uint128 {
 	lo, carry := bits.Add64(w.Lo, v.Lo, 0)
 	return Uint128{w.Hi + v.Hi + carry, lo}
 }
 
-// Fraction returns num/den of the samples, for num up to den, rounded down, with that part of the sum and the extremes of
-// all. The variance is that of all, up to 1/Count more. What Minus leaves has no larger variance than all.
+// Fraction returns num/den of the samples, rounded down, for num up to den, with that share of the sum. The extremes
+// are those of all samples. The variance is that of all, or larger by up to 1/Count. The rest that Minus returns
+// has no larger variance than all.
 func (s Stat) Fraction(num, den uint64) Stat {
 	if num == den {
 		return s
@@ -205,7 +204,7 @@ func (s Stat) Proportion(count, sum uint64) Stat {
 	return p
 }
 
-// partOfSquares is the sum of squares of a part with the variance of s.
+// partOfSquares returns the sum of squares of a part p that has the variance of s.
 func partOfSquares(s, p Stat) Uint128 {
 	if s.Count < smallCount {
 		return partOfSmall(s, p)
@@ -213,11 +212,11 @@ func partOfSquares(s, p Stat) Uint128 {
 	return partOfLarge(s, p)
 }
 
-// smallCount is up to where the denominator of partOfSquares is a word.
+// smallCount is the number of samples from which on the denominator of partOfSquares exceeds 64 bits.
 const smallCount = 1 << 21
 
-// partOfSmall is partOfLarge for fewer than smallCount samples, without allocating: a
-// merge calls it for each distinct call, again and again.
+// partOfSmall is partOfLarge for fewer than smallCount samples. It does not allocate, as a merge calls it very
+// often.
 func partOfSmall(s, p Stat) Uint128 {
 	n, k := s.Count, p.Count
 	m := words{s.Squares.Lo, s.Squares.Hi}.times(n)
@@ -239,7 +238,7 @@ func partOfSmall(s, p Stat) Uint128 {
 	return Uint128{sum[1], sum[0]}
 }
 
-// words is a number, its least significant word first.
+// words is an unsigned integer of 256 bits, its least significant word first.
 type words [4]uint64
 
 func square(v uint64) (w words) {
@@ -300,7 +299,7 @@ func partOfLarge(s, p Stat) Uint128 {
 	return wide(m)
 }
 
-// WithoutPart takes away a part that Part returned.
+// WithoutPart removes a part that Part returned.
 func (s Stat) WithoutPart(p Stat) Stat {
 	if p.Count == 0 {
 		return s
@@ -310,7 +309,7 @@ func (s Stat) WithoutPart(p Stat) Stat {
 	lo, borrow := bits.Sub64(s.Squares.Lo, p.Squares.Lo, 0)
 	hi, below := bits.Sub64(s.Squares.Hi, p.Squares.Hi, borrow)
 	s.Squares = Uint128{hi, lo}
-	if below != 0 { // a part's squares are rounded up
+	if below != 0 { // the part's squares were rounded up
 		s.Squares = Uint128{}
 	}
 	if s.Count == 0 {
@@ -330,7 +329,7 @@ func muldiv(a, b, c uint64) uint64 {
 // calls under one name. The zero value is an empty set.
 type ValueStat struct {
 	Count         uint64
-	Sum, Min, Max int64 // a sum that is out of range stays at the limit
+	Sum, Min, Max int64 // a sum out of range saturates
 }
 
 // Add puts one number into the set.

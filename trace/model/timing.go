@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A SampleKind says how well a time is known. The order is from nothing to all.
+// A SampleKind is how accurately a time is known, in rising order.
 type SampleKind uint8
 
 // The kinds of samples.
 const (
 	NoSample        SampleKind = iota // nothing was recorded
-	MeanSample                        // the mean of calls like it
-	HistogramSample                   // a value of the histogram of calls like it: many of them have its shape
+	MeanSample                        // the mean of similar calls
+	HistogramSample                   // a value drawn from the histogram of similar calls: the samples together have its shape
 	BoundedSample                     // the call's own time, within Bound
 	ExactSample                       // the call's own time
 )
@@ -21,12 +21,11 @@ func (k SampleKind) String() string {
 	return [...]string{"unknown", "mean", "histogram", "bounded", "exact"}[k]
 }
 
-// OfTheCallItself reports whether the time is that of the call itself, exactly or within a bound.
-// If not, it is representative: of calls like it.
+// OfTheCallItself reports whether the time is that of the call itself, exactly or within a bound. Otherwise it is
+// representative of similar calls.
 func (k SampleKind) OfTheCallItself() bool { return k == BoundedSample || k == ExactSample }
 
-// A Sample is a time in nanoseconds. The call's own time is at most Bound away
-// from it, whatever the kind.
+// A Sample is a time in nanoseconds. The call's true time differs from it by at most Bound, whatever the kind.
 type Sample struct {
 	Ns         uint64
 	Kind       SampleKind
@@ -37,18 +36,18 @@ type Sample struct {
 // before it. The gap before a thread's first call is 0.
 type Timing struct {
 	Duration, Gap Sample
-	// RecorderNs and Off are ns between the call before and this one that are in neither: what the recorder or a
-	// plugin took, and for how long tracing was switched off. See Aside.
+	// RecorderNs and Off are ns between the previous call and this one that belong to neither: the time of the recorder
+	// or a plugin, and the time in which tracing was switched off. See Aside.
 	RecorderNs, TracingOffNs uint64
-	AsidesBeforeGap          bool // these directly follow the call before, not precede this one
+	AsidesBeforeGap          bool // these directly follow the previous call instead of directly preceding this one
 }
 
-// Asides returns what lies between a call and the one before in the same thread, which began
-// at start and ended at last.
+// Asides returns the intervals between a call and the previous one of the same thread. The call began at start, the
+// previous one ended at last.
 func (t *Timing) Asides(index uint64, last, start int64) (list []PlacedAside) {
 	at := start - int64(t.RecorderNs) - int64(t.TracingOffNs)
 	if t.AsidesBeforeGap {
-		at = min(at, last) // the end may be drawn
+		at = min(at, last) // the end may be a sample of a histogram
 	}
 	if t.TracingOffNs > 0 {
 		list = append(list, PlacedAside{at, Aside{BeforeCall: index, Ns: int64(t.TracingOffNs), TracingOff: true}})
@@ -70,19 +69,18 @@ type PlacedAside struct {
 type LeafTimes struct {
 	Calls         uint64
 	Gap, Duration float64
-	// Of a leaf at the beginning of a loop: the calls by which the loop was entered,
-	// and the gaps before these.
+	// Of a leaf at the beginning of a loop: the calls that entered the loop, and the gaps before these.
 	Entries   uint64
 	EntryGaps float64
-	// OuterEntries has the same of those entries that also entered the next loop around, then of the one around that, and so
-	// on, as far as known.
+	// OuterEntries has the same for those entries that also entered the next enclosing loop, then for those that entered
+	// the one around that, and so on, as far as known.
 	OuterEntries []LoopEntries
-	// Of RanksWithFirst ranks: their first call at the leaf, and the gap before it, where these took far longer than the rest. They are in the sums
-	// above, too.
+	// RanksWithFirst is how many ranks' first call at the leaf, or the gap before it, took far longer than the rest. The
+	// other fields sum up these calls and gaps. The sums above include them.
 	RanksWithFirst          uint64
 	FirstGap, FirstDuration float64
-	// SharedTimes: what calls at other places took is not known apart from these. The times are a
-	// part of both, in proportion to the calls.
+	// SharedTimes: only the sum with calls at other leaves is known. The times are the leaf's share of it, in proportion
+	// to the calls.
 	SharedTimes bool
 }
 
@@ -122,7 +120,8 @@ func FirstCallsDiffer(first, later, all float64) bool {
 	return first >= 2*later && first-later > all/100
 }
 
-// MeanFirst returns the mean gap and duration of the first calls at the leaf, one on each of some ranks, where they are known apart; else 0.
+// MeanFirst returns the mean gap and duration of the first call at the leaf on each of a number of ranks. It returns 0
+// if these are unknown.
 func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
 	n := float64(ranks)
 	if t.RanksWithFirst == ranks {
@@ -131,18 +130,18 @@ func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
 	if t.Calls == ranks {
 		return t.Gap / n, t.Duration / n
 	}
-	// All loops that begin with the leaf are entered there first, and the outermost one perhaps only there.
+	// The first call enters all loops that begin with the leaf, and perhaps it alone enters the outermost one.
 	if x := t.EnteringAtLeast(1 + len(t.OuterEntries)); t.Entries > 0 && x.Calls == ranks {
 		return x.Gap / n, 0
 	}
 	return 0, 0
 }
 
-// RemoveFirst takes the first calls out that are known apart.
+// RemoveFirst removes the first calls from the sums, if they are known separately.
 func (t *LeafTimes) RemoveFirst() {
 	n := t.RanksWithFirst
 	t.Calls, t.Gap, t.Duration = t.Calls-n, max(0, t.Gap-t.FirstGap), max(0, t.Duration-t.FirstDuration)
-	if t.Entries >= n { // the first call at the beginning of a loop enters it, and all around it
+	if t.Entries >= n { // the first call at the beginning of a loop enters that and all enclosing loops
 		t.Entries, t.EntryGaps = t.Entries-n, max(0, t.EntryGaps-t.FirstGap)
 	}
 	t.OuterEntries = slices.Clone(t.OuterEntries)
@@ -154,7 +153,7 @@ func (t *LeafTimes) RemoveFirst() {
 	t.RanksWithFirst, t.FirstGap, t.FirstDuration = 0, 0, 0
 }
 
-// Add adds what another rank says of the same leaf.
+// Add adds the times of the same leaf on another rank.
 func (t *LeafTimes) Add(o *LeafTimes) {
 	t.Calls += o.Calls
 	t.Gap += o.Gap
@@ -174,20 +173,20 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 	t.SharedTimes = t.SharedTimes || o.SharedTimes
 }
 
-// A Clock relates a clock that ranks read to the time line of the run, which is rank 0's clock: of that one it is
+// A Clock maps a clock that ranks read to the run's time line, which is rank 0's clock. For rank 0's clock it is
 // the zero value.
 type Clock struct {
-	ComparedAtNs [2]int64 // the clock at each of the two comparisons
-	OffsetNs     [2]int64 // how much it was late against rank 0's clock
-	ErrorNs      int64    // the offsets are at most so far from the truth
+	ComparedAtNs [2]int64 // reading of the clock at each of the two comparisons
+	OffsetNs     [2]int64 // rank 0's clock minus this one
+	ErrorNs      int64    // largest error of the offsets
 }
 
-// maxDrift is more than any hardware drifts.
+// maxDrift is more than the clock of any hardware drifts.
 const maxDrift = 1e-3
 
-// Drift is by how much rank 0's clock runs faster, relative to this one. The comparisons may say more than any
-// hardware drifts. If their errors can account for that, as in short runs and on busy machines, it is the most that
-// hardware drifts. Else somebody has set the clock, and it is 0.
+// Drift is by how much rank 0's clock runs faster, relative to this one. It may exceed what hardware drifts. If
+// errors of the comparisons explain that, as in short runs and on busy machines, Drift is limited to maxDrift.
+// Otherwise somebody has set the clock, and Drift is 0.
 func (c Clock) Drift() float64 {
 	if c.ComparedAtNs[1] <= c.ComparedAtNs[0] {
 		return 0
@@ -203,19 +202,19 @@ func (c Clock) Drift() float64 {
 	return math.Copysign(maxDrift, d)
 }
 
-// base is a time of the clock with its offset.
+// base returns a reading of the clock and the offset at that time.
 func (c Clock) base() (at, offset int64) {
 	half := func(v [2]int64) int64 { return v[0] + (v[1]-v[0])/2 }
 	return half(c.ComparedAtNs), half(c.OffsetNs)
 }
 
-// ToRunTime is the time line at a time of the clock, both in ns.
+// ToRunTime converts a reading of the clock to the time line, both in ns.
 func (c Clock) ToRunTime(ns int64) int64 {
 	at, offset := c.base()
 	return ns + offset + int64(math.Round(c.Drift()*float64(ns-at)))
 }
 
-// FromRunTime is the time of the clock at one of the time line: the inverse of Common.
+// FromRunTime converts a time of the time line to a reading of the clock: the inverse of Common.
 func (c Clock) FromRunTime(ns int64) int64 {
 	at, offset := c.base()
 	since := ns - offset - at

@@ -1,50 +1,51 @@
 package model
 
-// Waits is who waited for whom in a run, as the ranks found out at its end. Times are in ns, within 1 %, and sums over ranks.
+// Waits is the wait states of a run, determined by the ranks at its end. Times are in ns, to 1 %, and are sums over
+// ranks.
 type Waits struct {
-	Status           WaitsStatus // why nothing was found out
-	EstimatedCostNs  int64       // of LeftTime: about how long it would have taken
-	AnalysedShare    float64     // of the run, up to its end, that this is of
-	MaxThreads       int         // of the rank with most
-	RunNs            int64       // of all threads, each from its first call to the end of its last
+	Status           WaitsStatus // why wait states are unknown; 0: they are known
+	EstimatedCostNs  int64       // with LeftTime: estimated time of the analysis
+	AnalysedShare    float64     // share of the run, up to its end, that was analysed
+	MaxThreads       int         // largest number of threads of a rank
+	RunNs            int64       // sum over all threads, each from its first call to the end of its last
 	MPINs            int64
-	Messages         uint64 // those with both ends known
-	BackwardMessages uint64 // of these, received before they were sent
-	ClockErrorNs     int64  // by so much at most
+	Messages         uint64 // messages with both ends known
+	BackwardMessages uint64 // messages received before they were sent, by their times
+	ClockErrorNs     int64  // largest distance by which a message of Backwards was early
 	Sites            []WaitSite
-	ByRank           []WaitRank // in order; of many, those that waited most or were waited for most
+	ByRank           []WaitRank // in rank order; of many ranks, those with the longest times
 	Unexplained      []UnexplainedWaits
 	Omissions        []WaitOmission
 	Path             *WaitPath // nil: not known
 }
 
-// WaitsStatus says why it isn't known who waited for whom.
+// WaitsStatus is the reason why wait states are unknown.
 type WaitsStatus uint8
 
 // Reasons.
 const (
 	WaitsKnown           WaitsStatus = iota
-	WaitsTooLong                     // it would have taken too long
-	WaitsTooManyCalls                // a rank made more calls than times are kept of
-	WaitsFailed                      // a rank could not do it
+	WaitsTooLong                     // the analysis would have taken too long
+	WaitsTooManyCalls                // a rank made more calls than its log keeps times of
+	WaitsFailed                      // the analysis failed on a rank
 	WaitsTooManyDistinct             // there are too many distinct calls
 )
 
-// A WaitPlace is a function, by its place in the schema, and where it is called, as a number in the trace's sites, from 1. Function is -1
-// where several are taken together.
+// A WaitPlace is a function and its call site. Function is its index in the schema, or -1 for several functions
+// together. Site is its number in the trace's sites, from 1.
 type WaitPlace struct{ Function, Site int }
 
-// A WaitSite is what calls from one place waited for one reason.
+// A WaitSite is the time that calls from one place waited for one reason.
 type WaitSite struct {
 	WaitPlace
-	Kind         int // see package waits
+	Kind         int // reason; see package waits
 	Count        uint64
 	WaitedNs     int64
-	Ranks        []WaitRankNs // that waited most, of Waiting ranks
-	LateRanks    []WaitRankNs // that were waited for most, of Awaited ranks
+	Ranks        []WaitRankNs // ranks that waited longest; Waiting is how many waited
+	LateRanks    []WaitRankNs // ranks that were waited for longest; Awaited is how many were
 	WaitingRanks int
 	AwaitedRanks int
-	Causes       []WaitCause // to which they came late
+	Causes       []WaitCause // calls in which the late ranks were late
 }
 
 // A WaitRankNs is a rank's part of a time.
@@ -53,26 +54,26 @@ type WaitRankNs struct {
 	Ns   int64
 }
 
-// A WaitCause is a call to which ranks came late.
+// A WaitCause is a call in which a rank arrived late.
 type WaitCause struct {
 	WaitPlace
-	WaitShare    float64 // of what was waited at the site
-	ComputeShare float64 // the part of that which the late ones were outside of MPI
+	WaitShare    float64 // share of the site's waiting time
+	ComputeShare float64 // the part of Share that the late ranks spent outside MPI
 }
 
-// A WaitRank is what a rank waited, and others for it.
+// A WaitRank is how long a rank waited, and how long others waited for it.
 type WaitRank struct {
 	Rank                             int
 	RunNs, MPINs, WaitedNs, CausedNs int64
 }
 
-// A UnexplainedWaits is a function of whose calls nothing is said.
+// A UnexplainedWaits is a function whose calls were not analysed.
 type UnexplainedWaits struct {
 	Function int
 	Ns       int64
 }
 
-// A WaitOmission is what could not be said, and how often.
+// A WaitOmission is a reason why calls were not analysed, and how many.
 type WaitOmission struct {
 	What  string
 	Count uint64
@@ -80,13 +81,13 @@ type WaitOmission struct {
 
 // A WaitPath is the critical path of a run, or of its end.
 type WaitPath struct {
-	LengthNs   int64 // how long it is
-	OutsideNs  int64 // of MPI
+	LengthNs   int64 // length of the path
+	OutsideNs  int64 // part of the path outside MPI
 	RecorderNs int64
 	Hops       int
-	Rank       int // on which it ends
+	Rank       int // rank on which the path ends
 	Sites      []WaitPathSite
-	Ranks      []WaitPathRank // that have most of it
+	Ranks      []WaitPathRank // ranks with the largest parts of the path
 }
 
 // A WaitPathRank is a rank's part of the path.
@@ -95,9 +96,9 @@ type WaitPathRank struct {
 	ComputeNs, MPINs int64
 }
 
-// A WaitPathSite is what a place has of the path.
+// A WaitPathSite is the part of the path at one place.
 type WaitPathSite struct {
 	WaitPlace
 	ComputeNs, MPINs, MeanNs int64
-	Rank                     int // with most of it
+	Rank                     int // rank with the largest part
 }

@@ -5,98 +5,104 @@ import (
 	"slices"
 )
 
-// A When says when in a run ranks computed and waited, and which iterations of its loop differ from others.
+// A When is the time that ranks computed and waited by parts of the run, and the iterations of its loop that differ
+// from others.
 type When struct {
-	Loop *WhenLoop // nil: the run shows none
-	// Columns are stretches of the run, the same for all ranks: Before of equal times, those of the loop, After of equal times. In the
-	// loop an iteration has Parts columns of equal times, or each column has Each iterations. Without a loop all columns are Before.
+	Loop *WhenLoop // nil: no loop was found
+	// Columns are intervals of the run, the same for all ranks. First are Before columns of equal duration, then
+	// those of the loop, then After columns of equal duration. In the loop either an iteration has Parts columns of
+	// equal duration, or a column has Each iterations. Without a loop all columns are Before.
 	ColumnsBeforeLoop, ColumnsAfterLoop, ColumnsPerIteration int
 	IterationsPerColumn                                      uint64
-	WidthNs                                                  []int64 // of each column; the mean of the ranks
+	WidthNs                                                  []int64 // by column; mean over the ranks
 	Rows                                                     []WhenRow
-	LevelNs                                                  int64 // of a level of the planes
+	LevelNs                                                  int64 // ns of one level of the planes
 	Outliers                                                 []WhenOutlier
 	Findings                                                 []WhenFinding
-	Exemplars                                                []WhenExemplar // the first is a typical one
+	Exemplars                                                []WhenExemplar // the first one is a typical iteration
 }
 
-// A WhenLoop is the loop whose iterations a When is about. An iteration of a rank begins with a call from Begins that
-// enters the loop, or that goes back in the order of call sites. How far back it must go is set so that the loop has
+// WhenLoop is the loop whose iterations a When describes. An iteration begins with a call from Begins that enters
+// the loop, or that goes back in the order of call sites. The minimal step back is chosen such that the loop has
 // this number of iterations.
 type WhenLoop struct {
 	BeginsAt     WaitPlace
 	Iterations   uint64
-	RanksWithout int // ranks that have other numbers of iterations, or none
+	RanksWithout int // ranks with another number of iterations, or none
 }
 
-// A WhenRow is what neighbouring ranks do, in the mean. Ranks that differ much from their neighbours have rows of their own, after all others.
+// A WhenRow is the mean over neighbouring ranks. Ranks that differ much from their neighbours have rows of their
+// own, after all others.
 type WhenRow struct {
 	First, Ranks int
 	Planes       [WhenStates]WhenPlane
 }
 
-// What a thread does, besides what a row doesn't say: it is in MPI, and waits for nobody.
+// What a thread does. The remaining time is in MPI without waiting.
 const (
 	WhenComputing = iota
 	WhenWaiting
-	WhenFiles // in calls that work on files
+	WhenFiles // in I/O calls
 	WhenOther // in the recorder, or tracing was switched off
-	WhenReady // ready to compute, without a processor
+	WhenReady // runnable, but without a processor
 	WhenStates
 )
 
-// A WhenPlane is times of a row in one state, by column: in levels, which in columns of the loop count from Base tenths of one.
+// A WhenPlane is the times of a row in one state, by column, in levels. In columns of the loop they are relative
+// to Base, which is in tenths of a level.
 type WhenPlane struct {
 	Base        int64
 	LevelCounts []int64
 }
 
-// A WhenOutlier is a column in which a rank computes that much longer than its row says.
+// A WhenOutlier is a column in which a rank computes longer than the mean of its row, by Ns.
 type WhenOutlier struct {
 	Column, Rank int
 	Ns           int64
 }
 
-// WhenSlow is the kind of findings of one iteration that takes longer; package when has all kinds.
+// WhenSlow is the kind of finding for one iteration that takes longer; package when has all kinds.
 const WhenSlow = 0
 
-// WhenMaxSingleIterations is up to how many iterations of a loop are looked at one by one.
+// WhenMaxSingleIterations is the largest number of iterations of a loop that are analysed one by one.
 const WhenMaxSingleIterations = 4096
 
 // A WhenFinding is iterations that differ from others.
 type WhenFinding struct {
 	Kind                   int
-	FirstIteration, Period uint64 // iteration, and after how many the next one is
-	Ranks                  []int  // that compute longer, the first of them; none: iterations take longer
-	IterationCount         int    // how many there are
-	// BeforeNs and AfterNs are what an iteration takes, or what ranks compute in one: of a slow one usually and then, of a step before and
-	// after it, of a drift at first and at last, of a period else and then, of a noisy rank usually, and on average.
+	FirstIteration, Period uint64 // the first iteration, and the distance to the next one
+	Ranks                  []int  // the first of the ranks that compute longer; none: whole iterations take longer
+	IterationCount         int    // number of ranks that compute longer
+	// BeforeNs and AfterNs are durations of an iteration, or computation times of ranks in one. For a slow
+	// iteration: usual and then. For a step: before and after. For a drift: first and last. For a period: other
+	// iterations and these. For a noisy rank: usual and mean.
 	BeforeNs, AfterNs int64
-	LongerNs          int64     // by how much the rank of a slow iteration computes longer
-	CostNs            int64     // of the run
-	Place             WaitPlace // before the call from there; Function -1: not known
+	LongerNs          int64     // how much longer the rank of a slow iteration computes
+	CostNs            int64     // time that the finding cost the run
+	Place             WaitPlace // the call that ends the longer computation; Function -1: not known
 }
 
-// A WhenExemplar is an iteration for which the times of all calls are kept, of all ranks that run the loop or of none.
+// A WhenExemplar is an iteration with the times of all calls, either of all ranks that run the loop or of none.
 type WhenExemplar struct {
 	Iteration uint64
 	Ranks     []WhenTimes
 }
 
-// WhenTimes are those of a rank's calls in an iteration, in ns. Each call begins one of Gaps after the one before has ended, the first after
-// FromNs, which counts from when the iteration begins in the mean of the ranks.
+// WhenTimes is the times of a rank's calls in an iteration, in ns. Each call begins the Gaps element after the end
+// of the previous call, the first one after FromNs. FromNs is relative to the mean beginning of the iteration over
+// the ranks.
 type WhenTimes struct {
 	Rank            int
 	StartNs         int64
 	Gaps, Durations []int64
 }
 
-// InLoop reports whether a column is one of the loop.
+// InLoop reports whether a column belongs to the loop.
 func (w *When) InLoop(column int) bool {
 	return w.Loop != nil && column >= w.ColumnsBeforeLoop && column < len(w.WidthNs)-w.ColumnsAfterLoop
 }
 
-// RowOf returns the row of a rank: its own one, if it has one; -1 if no row has it.
+// RowOf returns the row of a rank, its own one if it has one; -1 if no row covers the rank.
 func (w *When) RowOf(rank int) int {
 	for i := len(w.Rows) - 1; i >= 0; i-- {
 		if r := &w.Rows[i]; rank >= r.First && rank-r.First < r.Ranks {
@@ -106,7 +112,7 @@ func (w *When) RowOf(rank int) int {
 	return -1
 }
 
-// StateNs is how long ranks of a row are in a state in a column. It may be a little below 0.
+// StateNs is the time in a state of a row's ranks in a column. Rounding may make it slightly negative.
 func (w *When) StateNs(row, state, column int) int64 {
 	p := &w.Rows[row].Planes[state]
 	ns := p.LevelCounts[column] * w.LevelNs
@@ -116,10 +122,10 @@ func (w *When) StateNs(row, state, column int) int64 {
 	return ns
 }
 
-// WhenBaseUnits is how many parts of a level the base of a plane counts.
+// WhenBaseUnits is the number of units of Base in a level.
 const WhenBaseUnits = 10
 
-// RunNs is how long the run took, in the mean of the ranks.
+// RunNs is the duration of the run, mean over the ranks.
 func (w *When) RunNs() (sum int64) {
 	for _, ns := range w.WidthNs {
 		sum += ns
@@ -127,7 +133,7 @@ func (w *When) RunNs() (sum int64) {
 	return sum
 }
 
-// Iterations returns the first iteration of a column of the loop, and the one after its last.
+// Iterations returns the first iteration of a column of the loop, and the one after the column's last.
 func (w *When) Iterations(column int) (from, end uint64) {
 	i := uint64(column - w.ColumnsBeforeLoop)
 	if w.ColumnsPerIteration > 1 {
@@ -137,13 +143,13 @@ func (w *When) Iterations(column int) (from, end uint64) {
 	return i * w.IterationsPerColumn, min((i+1)*w.IterationsPerColumn, w.Loop.Iterations)
 }
 
-// WhenIterations are iterations that one or more columns are of, and what each takes, in the mean.
+// WhenIterations is a range of iterations that share columns, and the mean duration of one.
 type WhenIterations struct {
 	First, Count uint64
 	Ns           int64
 }
 
-// BeginNs is when an iteration of the loop begins, after the run has, in the mean of the ranks.
+// BeginNs is when an iteration of the loop begins after the beginning of the run, mean over the ranks.
 func (w *When) BeginNs(iteration uint64) (ns int64) {
 	for i, width := range w.WidthNs {
 		if w.InLoop(i) {
@@ -156,7 +162,7 @@ func (w *When) BeginNs(iteration uint64) (ns int64) {
 	return ns
 }
 
-// IterationTimes lists all iterations of the loop.
+// IterationTimes lists all iterations of the loop with their durations.
 func (w *When) IterationTimes() (list []WhenIterations) {
 	for i, ns := range w.WidthNs {
 		if !w.InLoop(i) {

@@ -1,5 +1,5 @@
-// NewA64 decodes instructions of arm64 (A64): where each leads. For jump tables it follows constants through
-// registers. What instructions compute otherwise it doesn't know.
+// NewA64 decodes instructions of arm64 (A64): how control continues after each. For jump tables it follows
+// constants through registers. It ignores all other computation.
 //
 // Encodings are those of the Arm Architecture Reference Manual for A-profile, chapter C4.
 
@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// A a64Value is what is known of what a register holds.
+// An a64Value is what is known about the content of a register.
 type a64Value struct {
 	kind   valueKind
 	addr   uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
-	base   uint64 // of a target: what the entry is added to
+	base   uint64 // of a target: the constant to which the entry is added
 	size   int    // of an entry, in bytes
 	signed bool   // of an entry
 	shift  uint   // of a target: by how much the entry is shifted
@@ -26,13 +26,13 @@ const (
 	a64Zero = 31 // the number of no register, or of the stack pointer
 )
 
-// An a64Machine is arm64's Machine. Like that of x86-64 it takes instructions in address order.
+// An a64Machine is arm64's Machine. Like x86-64's it processes instructions in address order.
 type a64Machine struct {
 	inst     Instruction
 	word     uint32
 	regs     [32]a64Value
 	last     [32]uint64   // the last address that the register was given, 0 if none
-	before   [32]a64Value // what it held before the end of a way gave the caller's value back
+	before   [32]a64Value // value before a load from the stack overwrote it, which usually happens at the end of a path
 	count    int          // instructions decoded
 	compared int          // with which number, or -1
 	bound    int          // how many entries the last comparison left
@@ -84,7 +84,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Instruction, bool) {
 	case w&0x7e000000 == 0x36000000: // TBZ, TBNZ
 		x.Kind = KindBranch
 		x.Target = addr + signedBits(w, 5, 14)<<2
-	case w&0xfe000000 == 0xd6000000: // to what a register holds
+	case w&0xfe000000 == 0xd6000000: // branch to a register's value
 		m.register(w)
 	case w&0xffe0001f == 0xd4200000, w&0xffe0001f == 0xd4400000, w&0xffff0000 == 0: // BRK, HLT, UDF
 		x.Kind = KindStop
@@ -155,7 +155,7 @@ func (m *a64Machine) branched(condition uint32) {
 	m.compared = -1
 }
 
-// follow does to the registers what a plain instruction does, as far as it matters.
+// follow updates the registers for a plain instruction, as far as it matters.
 func (m *a64Machine) follow(w uint32, addr uint64) {
 	rd, rn, rm := w&31, w>>5&31, w>>16&31
 	switch {
@@ -208,7 +208,7 @@ func (m *a64Machine) set(r uint32, v a64Value) {
 	}
 }
 
-// restore forgets a register that a load from the stack writes, which mostly ends a way.
+// restore forgets a register that a load from the stack writes: usually a path ends with such loads.
 func (m *a64Machine) restore(r uint32) {
 	if r != a64Zero {
 		m.before[r] = m.regs[r]
@@ -216,8 +216,8 @@ func (m *a64Machine) restore(r uint32) {
 	m.set(r, a64Value{})
 }
 
-// address is the constant that a register holds. If something wrote to it since, maybe on another path as where a
-// function restores registers before it returns, it is what the register was given last.
+// address returns the constant that a register holds. If the register was written since, which may be on another
+// path, it is the constant that the register got last.
 func (m *a64Machine) address(r uint32) (uint64, bool) {
 	if v := m.regs[r]; v.kind == constant {
 		return v.addr, true
@@ -307,7 +307,7 @@ var a64Names = sync.OnceValue(func() (list []string) {
 	return append(list, "sp")
 })
 
-// Convention is that of the AAPCS64: x19 to x29.
+// Convention returns that of the AAPCS64: x19 to x29 are callee-saved.
 func (m *a64Machine) Convention() CallingConvention {
 	return CallingConvention{StackPointer: a64Zero, CalleeSaved: 0x7ff << 19, Names: a64Names()}
 }

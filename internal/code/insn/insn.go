@@ -1,7 +1,7 @@
 // Package insn decodes instructions of x86-64 and arm64, and says of each what control flow needs to know, whatever the machine.
 package insn
 
-// A Kind says where an instruction leads.
+// A Kind is how control continues after an instruction.
 type Kind uint8
 
 // The kinds.
@@ -11,8 +11,8 @@ const (
 	KindJump                     // to Target
 	KindCall                     // to Target, and from there to the next
 	KindReturn                   // to the caller
-	KindIndirectJump             // to where Via says
-	KindIndirectCall             // to where Via says, and from there to the next
+	KindIndirectJump             // to the target that Via describes
+	KindIndirectCall             // to the target that Via describes, and from there to the next
 	KindStop                     // nowhere: a trap
 )
 
@@ -25,10 +25,10 @@ type Instruction struct {
 	IndirectTarget IndirectTarget // of an IndirectJump or IndirectCall
 }
 
-// End is the address of what follows the instruction: of a call, the return address.
+// End is the address after the instruction; for a call, the return address.
 func (i *Instruction) End() uint64 { return i.Addr + uint64(i.Len) }
 
-// A TargetOrigin says how an indirect jump or call gets its target.
+// A TargetOrigin is how an indirect jump or call gets its target.
 type TargetOrigin uint8
 
 // The ways.
@@ -59,12 +59,12 @@ type JumpTable struct {
 // A Decoder decodes the instructions of one architecture in address order, and follows values through registers as far
 // as indirect jumps need that.
 type Decoder interface {
-	// Reset forgets what is in registers: another function begins.
+	// Reset forgets the contents of registers, as another function begins.
 	Reset()
 	// Next decodes the first instruction of code, which is at addr. It returns false if it is invalid: then the next
 	// place to try is Step bytes on. The result is valid until the next call.
 	Next(code []byte, addr uint64) (*Instruction, bool)
-	// Effect is what the instruction decoded last does to places.
+	// Effect returns the effect of the last decoded instruction on places.
 	Effect() Effect
 	// Convention is what calls keep.
 	Convention() CallingConvention
@@ -72,15 +72,15 @@ type Decoder interface {
 	Step() int
 }
 
-// A Operand is a register, or what is in memory at a register's value and a distance from it.
+// A Operand is a register, or the memory at a register's value plus an offset.
 type Operand struct {
 	Reg    int // as the architecture numbers it
 	Memory bool
 	Disp   int64
 }
 
-// An Effect is what an instruction does to places, as far as it is moves and steps by a constant. What a call does follows
-// from the Convention.
+// An Effect is what an instruction does to places, as far as it moves values or adds constants. The Convention
+// determines the effect of calls.
 type Effect struct {
 	// IsMoveOrAdd: To gets what From has, and Add.
 	IsMoveOrAdd         bool
@@ -90,10 +90,10 @@ type Effect struct {
 	// StoresOther: something else is written at Where. Taken: it is an address that a register gets.
 	StoresOther, AddressTaken bool
 	StoredAt                  Operand
-	StoredSize                int64 // of what is written to memory in bytes, at most
+	StoredSize                int64 // largest number of bytes written to memory
 }
 
-// A CallingConvention is what an architecture's calls keep.
+// A CallingConvention is what an architecture's calls preserve.
 type CallingConvention struct {
 	StackPointer int      // the stack pointer's number
 	Pushed       int64    // bytes between the stack pointer where a function begins and its frame's address
@@ -107,18 +107,18 @@ func step(to, from Operand, add int64) Effect {
 	return Effect{IsMoveOrAdd: true, Destination: to, Source: from, AddedConstant: add}
 }
 
-// A valueKind is what is known of what a register holds.
+// A valueKind is what is known about the content of a register.
 type valueKind uint8
 
 const (
 	unknown  valueKind = iota
 	constant           // an address
-	pointer            // what is in memory at an address
-	entry              // what is in a table
-	target             // an entry, added to a constant
-	lost               // what is in a table that is not known
+	pointer            // the content of memory at an address
+	entry              // an entry of a table
+	target             // an entry of a table plus a constant
+	lost               // an entry of an unknown table
 
-	// untouched is what a register held before the instruction.
+	// untouched is the value that a register had before the instruction.
 	untouched valueKind = 255
 )
 

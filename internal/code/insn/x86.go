@@ -41,7 +41,7 @@ type prefixes struct {
 	data16, address32 bool
 	repeat            byte // f2 or f3
 	rex               byte
-	inverted          byte // R, X and B of VEX and its kin, as REX has them
+	inverted          byte // R, X and B of VEX, EVEX and XOP, with the polarity of REX
 }
 
 // decode decodes the first instruction of code, at addr, into x. It returns false if it is invalid.
@@ -160,7 +160,7 @@ func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 // implied prefixes of VEX, as far as repeat has them.
 var implied = [4]byte{2: 0xf3, 3: 0xf2}
 
-// operand reads ModRM and what belongs to it, and returns where it ends; -1 if it isn't there.
+// operand reads ModRM with its SIB byte and displacement, and returns the end; -1 if the code is too short.
 func (x *operation) operand(code []byte, at int, p *prefixes) int {
 	if at >= len(code) {
 		return -1
@@ -293,7 +293,7 @@ func (x *operation) lead() {
 	}
 }
 
-// address is that of the operand in memory if it is the same each time.
+// address returns the address of the operand in memory, if it is constant.
 func (x *operation) address() (uint64, bool) {
 	switch {
 	case x.relative:

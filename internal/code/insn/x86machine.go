@@ -1,10 +1,10 @@
 package insn
 
-// An x86Value is what is known of what a register holds.
+// An x86Value is what is known about the content of a register.
 type x86Value struct {
 	kind  valueKind
 	addr  uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
-	base  uint64 // of a target: what the entry is added to
+	base  uint64 // of a target: the constant to which the entry is added
 	size  uint8  // of an entry, in bytes
 	from  byte   // register that the table's address was guessed from, or noReg
 	plain bool   // of an entry: it was extended with zeros
@@ -19,11 +19,11 @@ type x86Machine struct {
 	x        operation
 	regs     [16]x86Value
 	last     [16]uint64   // the last address of data or code that the register was given, 0 if none
-	before   [16]x86Value // what it held before the end of a way gave the caller's value back
+	before   [16]x86Value // value before a pop overwrote it, which usually happens at the end of a path
 	count    int          // instructions decoded
 	compared int64        // with which number, or -1
 	bound    int          // how many entries the last comparison left
-	boundAt  int          // count then
+	boundAt  int          // count at that comparison
 }
 
 // NewX86 returns a decoder of x86-64's instructions.
@@ -176,7 +176,7 @@ func (m *x86Machine) sum(ra, rb byte) x86Value {
 	return a
 }
 
-// follow does to the registers what a plain instruction does, as far as it matters.
+// follow updates the registers for a plain instruction, as far as it matters.
 func (m *x86Machine) follow() {
 	x := &m.x
 	if x.vector {
@@ -285,7 +285,7 @@ func compared(imm int64) int64 {
 	return imm
 }
 
-// maxEntries bounds what is believed of the length of a table.
+// maxEntries is the largest plausible length of a table.
 const maxEntries = 1 << 16
 
 // arithmetic is add, or, adc, sbb, and, sub, xor and cmp.
@@ -354,7 +354,7 @@ func (m *x86Machine) followTwo() {
 	}
 }
 
-// followVector forgets what the few instructions with VEX write that have general registers.
+// followVector forgets the general registers that a few VEX instructions write.
 func (m *x86Machine) followVector() {
 	x := &m.x
 	switch op := x.op; x.opmap {
@@ -388,7 +388,7 @@ const (
 
 var x86Names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
 
-// Convention is that of the System V ABI.
+// Convention returns that of the System V ABI.
 func (m *x86Machine) Convention() CallingConvention {
 	return CallingConvention{StackPointer: x86Stack, Pushed: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
 }

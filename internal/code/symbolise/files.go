@@ -54,8 +54,8 @@ func (o *Options) open(path, id string) (*module, string) {
 	return nil, ""
 }
 
-// File finds the binary of a module as it was when it was traced; "" if it is gone or was rebuilt since. An
-// empty build id believes the file at hand.
+// File returns the binary of a module in the traced version; "" if it is missing or was rebuilt since. With an
+// empty build id any version is accepted.
 func (s *Symboliser) File(path, buildID string) string {
 	for _, name := range s.options.candidates(path) {
 		b, err := openImage(name)
@@ -149,8 +149,7 @@ func (o *Options) byBuildID(id string) *image {
 	return nil
 }
 
-// checksum is that of a whole file, as .gnu_debuglink has it; 0 if it can't be
-// read.
+// checksum returns the checksum of a file as .gnu_debuglink has it; 0 if the file cannot be read.
 func checksum(path string) uint32 {
 	f, err := os.Open(path)
 	if err != nil {

@@ -29,7 +29,7 @@ type unit struct {
 	functions []function
 }
 
-// A row says which line the code from an address on is of, up to the next row.
+// A row is the source line of the code from an address up to the next row.
 type row struct {
 	addr uint64
 	file *dwarf.LineFile // nil: of none

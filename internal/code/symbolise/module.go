@@ -30,7 +30,7 @@ type symbol struct {
 // An addressRange is the addresses of a function's code.
 type addressRange struct{ lo, hi uint64 }
 
-// An image is an open ELF file with what it says of itself.
+// An image is an open ELF file with its path and build id.
 type image struct {
 	*elf.File
 	path    string
@@ -106,8 +106,8 @@ func (b *image) bias() uint64 {
 	return bias
 }
 
-// newModule reads what a binary and its separate debug file, which may be nil,
-// know of functions and lines. Damaged parts are as good as missing ones.
+// newModule reads functions and lines from a binary and its separate debug file, which may be nil. It ignores
+// damaged parts.
 func newModule(b, debug *image) *module {
 	m := &module{bias: b.bias()}
 	for _, x := range []*image{b, debug} {
@@ -148,8 +148,8 @@ func (m *module) addSymbols(e *elf.File, list []elf.Symbol) {
 	}
 }
 
-// symbol finds the function that holds an address. One without a size, as
-// assembly has, reaches to the next or to where its unwinding table says.
+// symbol returns the function that contains an address. A function without a size, as in assembly, extends to the
+// next one, or to the end in its unwinding table.
 func (m *module) symbol(addr uint64) (symbol, bool) {
 	i := sort.Search(len(m.symbols), func(i int) bool { return m.symbols[i].lo > addr })
 	if i == 0 {
@@ -181,8 +181,8 @@ func (m *module) region(addr uint64) (addressRange, bool) {
 	return m.regions[i-1], true
 }
 
-// lookup finds a place. A return address may be that of the line after the call,
-// or even of the next function: what is before it is looked up.
+// lookup returns the frames at an offset. A return address may belong to the next line or function, so the byte
+// before it is looked up.
 func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 	addr := offset + m.bias
 	pc := addr

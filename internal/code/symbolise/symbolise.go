@@ -21,7 +21,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Precision says how well a place is known.
+// A Precision is how precisely a place is known.
 type Precision uint8
 
 // The precisions, from least to best.
@@ -39,12 +39,12 @@ func (p Precision) String() string { return precisionNames[p] }
 // A Frame is a function with a place in it.
 type Frame struct {
 	Function         string `json:"function,omitempty"` // as a person would write it; "" if not known
-	Symbol           string `json:"symbol,omitempty"`   // as the linker has it; may be empty
+	Symbol           string `json:"symbol,omitempty"`   // the linker's name; may be empty
 	File             string `json:"file,omitempty"`     // full path as the compiler saw it, or ""
 	Line             int    `json:"line,omitempty"`     // 0 if not known
 	Start            uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
 	OffsetInFunction uint64 `json:"offset,omitempty"`   // of the place from there, for frames that are not inlined
-	Inlined          bool   `json:"inlined,omitempty"`  // the compiler put the function into that of the next frame
+	Inlined          bool   `json:"inlined,omitempty"`  // the compiler inlined the function into the next frame's
 	TailCall         bool   `json:"tail,omitempty"`     // the call stack left the function out: it had ended in a jump to the one before
 }
 
@@ -59,7 +59,7 @@ type Place struct {
 	Ambiguous bool // another place prints the same but for the offset: see TellApart
 }
 
-// Options say where to look besides the places that traces and binaries name.
+// Options are additional folders to search.
 type Options struct {
 	// SearchFolders are folders that hold copies of programs and libraries, by base
 	// name or under their full path, or debug files, as /usr/lib/debug does.
@@ -89,9 +89,8 @@ func New(o Options) *Symboliser {
 	return &Symboliser{options: o, modules: make(map[moduleKey]*module), places: make(map[placeKey]Place)}
 }
 
-// CallAt looks up a call by its return address: the offset from the load base of
-// a module, the place where the first byte of its file is mapped. buildID may
-// be empty, in which case the file at hand is believed.
+// CallAt looks up a call by its return address, given as an offset from the address of the file's first byte. With
+// an empty buildID any version of the file is accepted.
 func (s *Symboliser) CallAt(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, false})
 }
@@ -101,15 +100,15 @@ func (s *Symboliser) CodeAt(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, true})
 }
 
-// A ReturnSite is a call by its return address, see Call, with what it calls.
+// A ReturnSite is a call, given by its return address as in CallAt, and its callee.
 type ReturnSite struct {
 	Path, BuildID string
 	Offset        uint64
 	Callee        string
 }
 
-// MarkAmbiguous finds calls of the same function that print the same and are in other places, as those of a loop that the compiler
-// unrolled. From then on their places print their offsets, too.
+// MarkAmbiguous finds calls of one function at different addresses that print the same, such as those of an
+// unrolled loop. From then on these places print their offsets, too.
 func (s *Symboliser) MarkAmbiguous(list []ReturnSite) {
 	first := make(map[[2]string]ReturnSite)
 	for _, c := range list {
@@ -134,8 +133,8 @@ func (s *Symboliser) MarkAmbiguous(list []ReturnSite) {
 	}
 }
 
-// Notes says in words what kept places from being known better: modules that
-// are gone, or that were rebuilt since the run.
+// Notes lists the reasons why some places are known only roughly: modules that are missing, or were rebuilt since
+// the run.
 func (s *Symboliser) Notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +174,7 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 	}
 	if m != nil {
 		p.Frames, p.Precision = m.lookup(k.offset, !k.address)
-		if last := len(p.Frames) - 1; last > 0 && p.Frames[last].stub() { // what is inlined there is the program's
+		if last := len(p.Frames) - 1; last > 0 && p.Frames[last].stub() { // functions inlined into the stub are the program's
 			p.Frames = p.Frames[:last]
 		}
 		s.places[k] = p
@@ -190,8 +189,8 @@ func (f *Frame) stub() bool {
 	return strings.HasPrefix(f.Function, "_cgo_") && goStub.MatchString(f.Function)
 }
 
-// IsStub reports whether the place is not the program's, but between it and what it calls or is called by: a stub of cgo, or the first
-// functions of a goroutine.
+// IsStub reports whether the place is glue code instead of the program's: a stub of cgo, or the first functions of
+// a goroutine.
 func (p *Place) IsStub() bool {
 	if len(p.Frames) != 1 {
 		return false
@@ -203,7 +202,7 @@ func (p *Place) IsStub() bool {
 // InterpretedCode is what frames of an interpreter, or of code that it made at run time, are called together.
 const InterpretedCode = "interpreted code"
 
-// ImportPrefix begins the name of what a program in Python does while it imports a module.
+// ImportPrefix begins the name of frames in which a Python program imports a module.
 const ImportPrefix = "import "
 
 // interpreters are the programs and libraries that run Python, R and Julia: their functions are not those of the program.
@@ -220,7 +219,7 @@ func IsInterpreter(module string) bool {
 	return false
 }
 
-// MergeInterpreted puts one place for those of an interpreter that follow each other in a stack.
+// MergeInterpreted replaces consecutive places in an interpreter by one.
 func MergeInterpreted(stack []Place) []Place {
 	if len(stack) < 2 || !slices.ContainsFunc(stack, func(p Place) bool { return IsInterpreter(p.Module) }) {
 		return stack
@@ -319,8 +318,9 @@ func sourceLine(path, buildID string, offset uint64) (Place, bool) {
 	return p, true
 }
 
-// ThreadFunction names the function that a thread was made for by the place in it where the thread called on; of C++'s
-// threads what they were passed, in place of the library's functions around that. Module and offset where the function isn't known.
+// ThreadFunction names a thread's start function, given a place in it that called on. For C++ threads it is the
+// callable that the program passed, instead of the library's functions around it. It is module and offset if the
+// function is unknown.
 func (p *Place) ThreadFunction() string {
 	if len(p.Frames) == 0 || p.Frames[0].Function == "" {
 		return p.String()
@@ -333,7 +333,7 @@ func (p *Place) ThreadFunction() string {
 	return p.Frames[0].Function
 }
 
-// upToBracket is a text up to the bracket that closes what is around it.
+// upToBracket returns the text up to the unmatched closing bracket.
 func upToBracket(s string) string {
 	depth := 0
 	for i, c := range s {
@@ -359,8 +359,8 @@ var (
 	fortranName = regexp.MustCompile(`^[a-z]\w*_$`)
 )
 
-// mangled reports whether a linkage name says more than the plain name: that of
-// a C++ or Rust function, or of a procedure in a Fortran module.
+// mangled reports whether a linkage name has more information than the plain name, as for C++ and Rust functions,
+// and procedures in Fortran modules.
 func mangled(symbol string) bool {
 	return strings.HasPrefix(symbol, "_Z") || strings.HasPrefix(symbol, "_R") || gnuModule.MatchString(symbol) ||
 		nagModule.MatchString(symbol) || intelModule.MatchString(symbol)

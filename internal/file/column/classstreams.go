@@ -1,5 +1,5 @@
-// Streams are the grammars that the ranks of a class share, and how often each rank repeats their symbols: workers with
-// different numbers of tasks did the same. A count that all ranks share is in the grammar; others are in a column.
+// Streams are the grammars that the ranks of a class share, with the repetition counts of each rank: workers with
+// different numbers of tasks are in one class. A count that all ranks share is in the grammar; others are columns.
 
 package column
 
@@ -11,15 +11,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// CountedStreams are those of a class with constant counts filled in, and what varies.
+// CountedStreams are a class's grammars with constant counts filled in, and the counts that vary.
 type CountedStreams struct {
-	Grammars []*grammar.Grammar // varying counts are those of the first rank
-	Varying  []int              // numbers of repeated symbols
+	Grammars []*grammar.Grammar // with the first rank's counts where they vary
+	Varying  []int              // indices of repeated symbols whose counts vary
 	Counts   []Column           // their counts
 }
 
-// CheckedStreams checks the counts of a class: one for each repeated symbol, or nil if
-// all ranks repeat as the streams say.
+// CheckedStreams checks the counts of a class: one for each repeated symbol, or nil if all ranks have the counts in the
+// streams.
 func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (CountedStreams, error) {
 	out := CountedStreams{Grammars: streams}
 	n := grammar.CountRepeated(streams)
@@ -61,7 +61,7 @@ func (s *CountedStreams) CountCalls(terminals, ranks int) ([]uint64, error) {
 	return CountStreamCalls(s.Grammars, s.Varying, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
 }
 
-// CountStreamCalls does the same where counts are had one by one: count returns the i-th of those that vary.
+// CountStreamCalls is Calls for counts that are read one by one: count returns the i-th varying count of a member.
 func CountStreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int, count func(i, member int) int64) ([]uint64, error) {
 	if len(varying) == 0 {
 		sum := grammar.CountOccurrences(streams, terminals)

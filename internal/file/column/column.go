@@ -22,9 +22,8 @@ type Run struct {
 // At returns the i-th value.
 func (r Run) At(i uint64) int64 { return int64(uint64(r.Start) + uint64(r.Stride)*i) }
 
-// A Column is a sequence of values. Its runs are those a greedy left-to-right
-// pass over the values makes, however the column was put together, so that
-// equal columns have equal runs and a merge is deterministic.
+// A Column is a sequence of values. Its runs are those of a greedy left-to-right pass over the values, no matter
+// how the column was built. So equal columns have equal runs, and a merge is deterministic.
 type Column struct {
 	runs []Run
 	n    uint64
@@ -110,7 +109,7 @@ func JoinColumns(a, b *Column) Column {
 	return c
 }
 
-// push adds a run; up to two of its values may go to the run before it, as with single appends.
+// push appends a run; up to two of its values may join the previous run, as with single appends.
 func (c *Column) push(r Run) {
 	c.n += r.Count
 	for r.Count > 0 {
@@ -157,7 +156,7 @@ type Reader struct {
 // Reader returns a Reader of the values that the column has now.
 func (c *Column) Reader() *Reader { return &Reader{runs: c.runs} }
 
-// At returns the i-th value; i must be below Len, and not below what it was before.
+// At returns the i-th value; i must be below Len, and not less than in the previous call.
 func (r *Reader) At(i int) int64 {
 	for uint64(i)-r.from >= r.runs[0].Count {
 		r.from += r.runs[0].Count
@@ -196,7 +195,7 @@ func (c *Column) Equal(d *Column) bool {
 	return slices.Equal(c.runs, d.runs)
 }
 
-// Uniform returns the one value of a column that has no other.
+// Uniform returns the value that all values are equal to; false if they differ.
 func (c *Column) Uniform() (int64, bool) {
 	if len(c.runs) != 1 || c.runs[0].Stride != 0 {
 		return 0, false
@@ -204,8 +203,7 @@ func (c *Column) Uniform() (int64, bool) {
 	return c.runs[0].Start, true
 }
 
-// Monotonic reports whether the run gets from its first value to its last
-// without wrapping around, so that these two bound all of its values.
+// Monotonic reports whether the run does not wrap around, so that its first and last value bound all of its values.
 func (r Run) Monotonic() bool {
 	if r.Stride == 0 || r.Count < 2 {
 		return true

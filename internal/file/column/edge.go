@@ -2,10 +2,9 @@ package column
 
 import "github.com/spoor-hpc/spoor/internal/stats"
 
-// Grids of ranks have borders, where there is no neighbour and nothing to send;
-// and where N points are dealt to p ranks, the first N mod p get one more. Both
-// are conditions on the rank's place in its block of p·d ranks, d being how far
-// neighbours are apart.
+// Grids of ranks have borders, where a neighbour is missing and nothing is sent. If N points are distributed to p
+// ranks, the first N mod p get one more. Both are conditions on the rank's position in its block of p·d ranks,
+// where d is the distance of neighbours.
 
 // Coefficients of Wrap.
 const (
@@ -40,7 +39,7 @@ const (
 	sideLast  = 1
 	sideRank  = 2
 	maxSide   = sideLast | sideRank
-	minInside = 3 // a form for fewer values says nothing
+	minInside = 3 // fewer values fit any form
 )
 
 // edge returns the coefficients that Edge adds.
@@ -49,14 +48,14 @@ func (f *Form) edge() []int64 {
 	return f.Coefficients[n : n+edgeCoefficients]
 }
 
-// WithoutEdge returns the form that holds but at the edge.
+// WithoutEdge returns the form without the edge.
 func (f *Form) WithoutEdge() Form {
 	inner := *f
 	inner.Kind &^= KindEdge
 	return inner
 }
 
-// place returns where a rank is in its block, and the block's size.
+// place returns a rank's position in its block, and the block's size.
 func place(rank, block, size int64) (at, of int64) {
 	if block == 0 {
 		block = max(size, 1)
@@ -64,7 +63,7 @@ func place(rank, block, size int64) (at, of int64) {
 	return rank % block, block
 }
 
-// atEdge returns the value at the edge if the rank is there.
+// atEdge returns the value at the edge; false if the rank is not there.
 func (f *Form) atEdge(rank, size int64) (int64, bool) {
 	e := f.edge()
 	at, of := place(rank, e[eBlock], size)
@@ -90,8 +89,7 @@ func (f *Form) share(rank, size int64) int64 {
 	return int64(uint64(f.Coefficients[sMul]) * part(f.Coefficients[sBlock1], f.Coefficients[sMore1], f.Coefficients[sLeast1]) * part(f.Coefficients[sBlock2], f.Coefficients[sMore2], f.Coefficients[sLeast2]))
 }
 
-// wrap finds a block of ranks in which all members are the same distance apart
-// from their values.
+// wrap searches for a block size for which all values have the same distance from their ranks, modulo the block.
 func (f *Fitter) wrap(m *members, first int) (Form, bool) {
 	v, r := m.vals[first], f.ranks[first]
 	for _, p := range f.radix {
@@ -109,8 +107,8 @@ func (f *Fitter) wrap(m *members, first int) (Form, bool) {
 // maxShares bounds the block sizes of a class that others are compared with.
 const maxShares = 8
 
-// blocks finds sizes of blocks. A size in other units is found by those that
-// were before; the first one has to be that of all ranks.
+// blocks searches for block sizes. Sizes that are multiples of earlier ones are recognised; the first one must
+// cover all ranks.
 func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 	if f.NoBlocks {
 		return Form{}, false
@@ -142,8 +140,7 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 // FoundBlocks reports whether block sizes were found, and so whether Plain makes a difference.
 func (f *Fitter) FoundBlocks() bool { return len(f.shares) > 0 }
 
-// product reads the coefficients of Share off the places where values change, if
-// these are those of all ranks.
+// product derives the coefficients of Share from the positions where values change, for columns of all ranks.
 func (f *Fitter) product(m *members) (Form, bool) {
 	vals, n := m.vals, len(m.vals)
 	// change returns the first place at or after from, in steps, that has
@@ -229,8 +226,7 @@ func (f *Fitter) border(vals []int64) (Form, bool) {
 	return Form{}, false
 }
 
-// edges returns the possible edges that are the members selected by at: blocks and widths follow from where the
-// selection begins and ends.
+// edges returns the possible edges that contain exactly the members selected by at.
 func (f *Fitter) edges(n int, at func(i int) bool) (list [][edgeCoefficients]int64) {
 	var turns []int64
 	state := at(0)
@@ -270,8 +266,8 @@ func (f *Fitter) edges(n int, at func(i int) bool) (list [][edgeCoefficients]int
 	return list
 }
 
-// round returns the number above a and up to b that is most likely where a block
-// begins: that which has most in common with the size of the world.
+// round returns the number above a and up to b that is most likely the begin of a block: the one with the largest
+// common divisor with the world size.
 func (f *Fitter) round(a, b int64) int64 {
 	best, most := b, uint64(0)
 	for c := b; c > a && c > b-maxGap; c-- {
@@ -285,7 +281,7 @@ func (f *Fitter) round(a, b int64) int64 {
 // maxGap is how far members may be apart for a rounder number to be sought.
 const maxGap = 256
 
-// inside fits the members that an edge leaves.
+// inside fits a form to the members outside of an edge.
 func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) bool) (Form, bool) {
 	n := len(vals)
 	probe := Form{Kind: KindEdge} // on Const, whose coefficients begin after the first

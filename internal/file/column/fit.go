@@ -7,21 +7,21 @@ type Fitter struct {
 	size  int64 // of the world
 	col   Column
 	ranks []int64
-	index map[int64]int // rank → position, nil if ranks follow each other
+	index map[int64]int // rank → position; nil if ranks are consecutive
 	radix []int64       // divisors of the world size worth trying
 	memo  map[string]*fitted
 	seen  map[identity]*entry
-	vals  []int64 // of the column at hand
-	bases []*base // stored columns that others may be like
+	vals  []int64 // of the current column
+	bases []*base // stored columns that others may refer to
 	refs  int64   // number of stored columns
 
-	misses int // columns since a grammar was the shortest coding
+	misses int // columns since a grammar was last the shortest coding
 
-	shares []Form   // block sizes so far
-	locals []*local // stored columns that may be own ranks and sizes of communicators
+	shares []Form   // block sizes found so far
+	locals []*local // stored columns that may be own ranks in, or sizes of, communicators
 
-	// NoBlocks leaves out block sizes. Where many columns are like each other, but
-	// only some are block sizes, these would break the row.
+	// NoBlocks disables block sizes. If many columns are similar, but only some are block sizes, the latter would
+	// interrupt the sequence of forms.
 	NoBlocks bool
 }
 
@@ -30,7 +30,7 @@ type fitted struct {
 	payload []byte
 }
 
-// NewFitter prepares for columns over the given ranks of a world of a size.
+// NewFitter returns a Fitter for columns over the given ranks, in a world of the given size.
 func NewFitter(ranks Column, size int) *Fitter {
 	f := &Fitter{size: int64(size), col: ranks, ranks: ranks.Values(), memo: make(map[string]*fitted),
 		seen: make(map[identity]*entry)}
@@ -139,8 +139,8 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 	return Form{Kind: KindAsStored}, stored
 }
 
-// After patience columns in a row for which no grammar was shorter, one of pace is
-// still tried: what depends on the data has many columns, and takes minutes.
+// After patience consecutive columns for which no grammar was shorter, only one of pace is tried: data-dependent
+// values have many columns, and trying all takes minutes.
 const (
 	patience = 256
 	pace     = 16
@@ -170,7 +170,7 @@ func (f *Form) cost() int {
 	return n
 }
 
-// members are the values that a form has to give, those of skip left out.
+// members are the values that a form must reproduce, except those in skip.
 type members struct {
 	vals    []int64
 	skip    []bool
@@ -229,8 +229,8 @@ func (f *Fitter) closed(m *members) (Form, bool) {
 	return Form{}, false
 }
 
-// holds reports whether the form gives every member's value. A few members
-// far apart come first, as most wrong forms fail there.
+// holds reports whether the form gives every member's value. It tries a few distant members first, as most wrong
+// forms fail there.
 func (f *Fitter) holds(form *Form, m *members) bool {
 	n := len(m.vals)
 	for _, i := range []int{n - 1, n / 2, n / 3, 1} {
@@ -251,7 +251,7 @@ func (f *Fitter) holds(form *Form, m *members) bool {
 // that direction's successor is missing (-1) and its coefficient 0.
 type corner struct{ at, right, down int }
 
-// corner looks for one among the first members.
+// corner searches the first members for a corner.
 func (f *Fitter) corner(m *members, d int64) (corner, bool) {
 	const tries = 256
 	step := max(len(m.vals)/tries, 1)
@@ -354,8 +354,8 @@ func (f *Fitter) Reproduces(form *Form, c *Column) bool {
 	return t.ok
 }
 
-// Columns of one class are often the same slice of runs, because the merge keeps
-// equal ones once. An entry is what was found out about one.
+// Columns of one class are often the same slice of runs, because the merge stores equal ones once. An entry caches
+// the result for one.
 type entry struct {
 	probes [probes]int64
 	memo   *fitted

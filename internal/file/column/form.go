@@ -17,27 +17,26 @@ const (
 	KindRing            Kind = 2 // (rank + c) mod P
 	KindXor             Kind = 3 // rank xor c
 	KindDigits          Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
-	KindAsStored        Kind = 5 // no closed form: the class has a Seq for it
-	KindOtherColumn     Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
+	KindAsStored        Kind = 5 // no closed form: the class stores a Seq for it
+	KindOtherColumn     Kind = 6 // refers to another stored column of the class: scaled, or of a shifted rank
 	KindBlockRing       Kind = 7 // (rank + c) mod p within its block of p ranks
-	KindBlockProduct    Kind = 8 // a product of two block sizes, each one larger at first
-	KindOwnRankInColumn Kind = 9 // (own rank + c) mod size, both being columns of the class that are stored
+	KindBlockProduct    Kind = 8 // a product of two block sizes, where the first blocks are larger by one
+	KindOwnRankInColumn Kind = 9 // (own rank + c) mod size, both taken from stored columns of the class
 	kinds                    = 10
 
-	// KindEdge is added to a kind that holds but at one end of each block of some
-	// ranks, such as the border of a grid; see edge.go.
+	// KindEdge is added to a kind that holds except at one end of each block of ranks, such as the border of a
+	// grid; see edge.go.
 	KindEdge Kind = 16
 
-	// KindMasked is added to a kind that holds for most ranks only. A Seq with the
-	// class says where: 0 where the form holds, else one more than the value,
-	// or the value itself if that is negative.
+	// KindMasked is added to a kind that holds for most ranks only. The class stores a Seq for it: 0 where the form
+	// holds, else the value plus one, or the value itself if that is negative.
 	KindMasked Kind = 32
 )
 
 // coefficients is how many numbers each kind needs.
 var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, KindLinear: 2, KindScaledRing: 3, KindPlane: 4}
 
-// Coefficients are the coefficients of a form; its kind decides their number.
+// Coefficients are the numbers of a form; its kind determines how many.
 type Coefficients [7 + edgeCoefficients]int64
 
 // A Form is a kind with its coefficients.
@@ -90,10 +89,10 @@ func (k Kind) IsClosedForm() bool {
 	return !k.NeedsColumn() && k != KindOtherColumn && k != KindOwnRankInColumn
 }
 
-// base is the kind without what is added to it.
+// base returns the kind without KindMasked and KindEdge.
 func (k Kind) base() Kind { return k &^ (KindMasked | KindEdge) }
 
-// ExistsInFiles reports whether there is such a kind in files.
+// ExistsInFiles reports whether files may contain the kind.
 func (k Kind) ExistsInFiles() bool {
 	b := k.base()
 	closed := b < kinds && b.IsClosedForm()
@@ -111,7 +110,7 @@ func (k Kind) ExistsInFiles() bool {
 // NeedsColumn reports whether the class keeps a Seq for a form of the kind.
 func (k Kind) NeedsColumn() bool { return k == KindAsStored || k&KindMasked != 0 }
 
-// bounds returns between what a coefficient must lie, so that Eval can't fail.
+// bounds returns the range of a coefficient for which Eval cannot fail.
 func (k Kind) bounds(c int) (lo, hi int64) {
 	lo, hi = math.MinInt64, math.MaxInt64
 	if k&KindEdge != 0 {
@@ -198,11 +197,11 @@ func mod(a, m int64) int64 {
 	return a
 }
 
-// A StoredValue is a form with the data that the class keeps for it, if any.
+// A StoredValue is a form with the columns that it needs.
 type StoredValue struct {
 	Form        Form
-	Column      *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one
-	SizesColumn *Seq // the sizes that a Local one refers to, nil if to none
+	Column      *Seq // the stored values, the column that the form refers to, or the mask
+	SizesColumn *Seq // the column of sizes for KindLocal; nil if its size is constant
 }
 
 // At returns the value of the i-th member of a class, a given rank of a world
@@ -212,7 +211,7 @@ func (v *StoredValue) At(i int, rank, size int64) int64 {
 	case v.Form.Kind == KindAsStored:
 		return v.Column.At(i, rank)
 	case v.Form.Kind == KindOtherColumn:
-		if v.Form.shifts() { // which only classes of all ranks do
+		if v.Form.shifts() { // only classes of all ranks use shifts
 			rank = v.Form.shifted(rank, size)
 			i = int(rank)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A FormList collects the forms that one value has in several signatures. It keeps no
-// more coefficients of each than its kind needs: there may be millions.
+// A FormList collects the forms of one value in several signatures. It stores only as many coefficients as each
+// kind needs: there may be millions of forms.
 type FormList struct {
 	kinds []Kind
 	coef  []int64
@@ -101,7 +101,7 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 	return b
 }
 
-// Forms are the forms that one value has in several signatures. They stay encoded: a few bytes may represent millions.
+// Forms are the forms of one value in several signatures. They stay encoded, as a few bytes may represent millions.
 type Forms struct {
 	n     int
 	kind  Kind // of all, if rows is nil

@@ -2,7 +2,7 @@ package column
 
 import "fmt"
 
-// Forms that are made for people and programs to read. They are in no file.
+// Additional forms for output to people and programs. Files never contain them.
 const (
 	KindLinear     Kind = 13 // a·rank + c
 	KindScaledRing Kind = 14 // a·((rank + c) mod P) + b

@@ -6,9 +6,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// Columns without a closed form are seldom unique: the size of a message is in its status, too, in other units; and if
-// a pattern moves over a grid of ranks from step to step, each step has the column of the one before, shifted. Such a
-// column refers to a stored one.
+// Columns without a closed form are rarely unique: the size of a message is also in its status, in other units; and
+// if a pattern moves over a grid of ranks, each step has the column of the previous one, shifted. Such a column
+// refers to a stored one.
 
 // Coefficients of Like. The value of rank x + d·y is
 // add + mul/div · (that of rank (x+dx mod d) + d·(y+dy mod P/d) - sub).
@@ -46,19 +46,18 @@ func (f *Form) like(v int64) int64 {
 	return int64(uint64(f.Coefficients[lAdd]) + uint64(v/f.Coefficients[lDiv])*uint64(f.Coefficients[lMul]))
 }
 
-// A base is a stored column that others may be like.
+// A base is a stored column that others may refer to.
 type base struct {
 	ref    int64
 	off    int64 // the values are off + scale·pattern
 	scale  int64
-	vals   []int64 // the pattern; nil once it has not been of use for long
-	d      int64   // 0: no column was the same shifted, so far
+	vals   []int64 // the pattern; nil after it was unused for long
+	d      int64   // width of the grid for the last shift that matched; 0: none did
 	dx, dy int64   // of the last that was
 }
 
-// What is short anyway is stored; and so is what belongs to some ranks only,
-// because a reference to a column of one class would keep others from having
-// the same signature.
+// Short columns are always stored, and so are columns of a subset of ranks, as a reference to a column of one class
+// would keep others from sharing the signature.
 const (
 	minLike      = 8  // values
 	minLikeBytes = 14 // of their runs
@@ -67,8 +66,7 @@ const (
 // maxBases bounds the patterns that are held for comparison.
 const maxBases = 8
 
-// pattern reduces values to one that all columns with proportional differences
-// have, together with its key.
+// pattern normalises values such that all columns with proportional differences become equal.
 func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
 	vals = c.Values()
 	off = vals[0]
@@ -79,7 +77,7 @@ func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
 	for i, v := range vals {
 		vals[i] = int64(uint64(v) - uint64(off))
 		if vals[i] < 0 {
-			return nil, 0, 0, false // too far apart
+			return nil, 0, 0, false // the difference is out of range
 		}
 		for a := uint64(vals[i]); a != 0; {
 			g, a = a, g%a
@@ -92,7 +90,7 @@ func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
 	return vals, off, scale, true
 }
 
-// findLike looks for a stored column that c is like.
+// findLike searches for a stored column to which the values are proportional or shifted.
 func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 	for i := len(f.bases) - 1; i >= 0; i-- {
 		b := f.bases[i]

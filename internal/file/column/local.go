@@ -1,8 +1,8 @@
 package column
 
-// Ranks in a communicator whose members follow no rule, split by a hash for example, are no form of the world's rank.
-// But a partner in it is a form of the own rank in it: a distance, modulo its size. Own ranks and sizes are in the call
-// that made the communicator, and a partner's column refers to them.
+// A communicator may have members that follow no rule, such as those of a split by a hash. Then ranks in it are no
+// form of the world rank. But a partner is a form of the own rank in it: a distance, modulo the size. Own ranks and
+// sizes are recorded with the call that made the communicator, and a partner's column refers to them.
 
 // Coefficients of Local. The value is (that of column oOwn + oShift) mod that of
 // column oSize - 1, or mod oModulus if oSize is 0.

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A Seq is a column as encoded in a file: in whichever coding was shortest, readable at any position without being
-// expanded. It is safe for use by several goroutines at once.
+// A Seq is a column as encoded in a file, in the shortest coding. Any position can be read without expanding it. It
+// is safe for use by several goroutines at once.
 //
 //	seq = codec uint8, payload
 type Seq struct {
@@ -19,7 +19,7 @@ type Seq struct {
 	runs     []Run
 	ends     []uint64 // parallel to runs: values up to the end of each
 	plain    []int64
-	dict     []int64 // of the grammars: value or difference of each terminal
+	dict     []int64 // for codecs with a grammar: value or difference of each terminal
 	sums     *grammar.WeightSums
 	deltas   bool
 }
@@ -35,8 +35,8 @@ const (
 	relative    = 1 << codecBits
 )
 
-// Above these sizes a column is not worth building grammars for: one that
-// doesn't repeat costs time, one that does has few runs.
+// Above these sizes no grammars are tried: a column without repetition would take too much time, one with
+// repetition has few runs.
 const (
 	maxGrammarValues = 1 << 18
 	minGrammarRuns   = 4
@@ -64,8 +64,8 @@ func encodeSeq(b []byte, c, ranks *Column, try grammars) []byte {
 	return append(b, best...)
 }
 
-// EncodePlain appends c as differences, which for a short sequence may be longer
-// but makes like sequences look alike.
+// EncodePlain appends c as differences. For a short sequence that may be longer, but similar sequences then have
+// similar bytes.
 func EncodePlain(b []byte, c *Column) []byte {
 	b = append(b, codecPlain)
 	last := int64(0)

@@ -2,8 +2,8 @@ package column
 
 import "fmt"
 
-// Text writes a closed form for people: "rank+1", "(rank-1) mod 8", "rank xor 4", or for grids
-// "(x+1 mod 4, y) of a grid 4 wide", with ranks counted along x first. It is "" for kinds that nobody wants to read.
+// Text renders a closed form for people: "rank+1", "(rank-1) mod 8", "rank xor 4", or for grids "(x+1 mod 4, y) of
+// a grid 4 wide", with ranks counted along x first. It is "" for kinds that are too complex to read.
 func (f *Form) Text(size int64) string {
 	switch f.Kind &^ KindMasked {
 	case KindConst:

@@ -94,7 +94,8 @@ func CodeSeq(c *wire.Coder, x *Column, n int) {
 	}
 }
 
-// CodeLazy is CodeSeq for a reader that looks values up when it is asked, and takes no memory for each of them. ranks is as with EncodeSeq.
+// CodeLazy is CodeSeq for a reader that decodes values on demand, without memory for each. ranks is as in
+// EncodeSeq.
 func CodeLazy(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
 	if c.Reader == nil {
 		c.Buf = EncodeSeq(c.Buf, x, ranks)
@@ -114,8 +115,8 @@ func CodeValues(c *wire.Coder, vals []int64) {
 	}
 }
 
-// A Pattern is what columns have in common whose values differ by an offset and a
-// factor: the size of a message in elements and in bytes, for instance.
+// A Pattern is the common part of columns whose values differ by an offset and a factor, such as the size of a
+// message in elements and in bytes.
 type Pattern struct {
 	offset, factor int64
 	runs           []Run

@@ -21,7 +21,7 @@ import (
 // That checksum covers everything between the magic and itself. A section's covers its stored bytes and those of the
 // sections before it that have none. All are CRC-32C.
 const (
-	MinFileSize = 20 // the least that a file has
+	MinFileSize = 20 // smallest size of a file
 	sumSize     = 4
 )
 
@@ -31,11 +31,11 @@ type AppendedSection struct {
 	Checksum uint32 // CRC-32C
 }
 
-// Assemble puts the raw sections, indexed by id, into a file, but for a series (nil: none),
-// whose bytes are too many to be held in memory.
+// Assemble puts the uncompressed sections, indexed by id, into a file. series (nil: none) describes the section
+// that is too large for memory: its bytes are not included.
 func Assemble(raw [SectionCount][]byte, pack func(id int, raw []byte) ([]byte, byte), series *AppendedSection) []byte {
 	var dir, body []byte
-	summed := 0 // up to where in body checksums cover it
+	summed := 0 // end of the part of body that has checksums
 	entry := func(id int, codec byte, stored, raw uint64, last bool) {
 		head := byte(id)<<3 | codec
 		if last {
@@ -75,7 +75,7 @@ func Assemble(raw [SectionCount][]byte, pack func(id int, raw []byte) ([]byte, b
 	return append(file, body...)
 }
 
-// place is the position of a section: in order of numbers, but a series last, as it may be too large for memory.
+// place returns the rank of a section in the file's order: by id, except that the series comes last.
 func place(id byte) int {
 	if id == SectionSeries {
 		return SectionCount
@@ -87,9 +87,9 @@ func place(id byte) int {
 var optional = [SectionCount]bool{SectionStrings: true, SectionColumns: true, SectionTimes: true, SectionSeries: true, SectionValues: true, SectionClocks: true, SectionLanes: true, SectionAllocs: true, SectionLeafTimes: true, SectionTotals: true, SectionRankValues: true, SectionAsides: true, SectionLeafValues: true, SectionCode: true, SectionSharedTimes: true, SectionMergedSizes: true, SectionSyntheticLoops: true, SectionSyntheticMessages: true, SectionWaits: true, SectionHandovers: true, SectionWhen: true, SectionFirstCalls: true}
 
 const (
-	isSummed = 4 // bit of an entry's first byte
-	// maxShared is up to how many bytes sections share a checksum, which takes four: those on
-	// calls one, so that damage to the others does these no harm, and the others another.
+	isSummed = 4 // bit in an entry's first byte: a checksum follows
+	// maxShared is the size in bytes up to which consecutive sections share a checksum of four bytes. Sections
+	// about calls never share one with others, so that damage to the one group does not affect the other.
 	maxShared = 4096
 )
 
@@ -117,7 +117,7 @@ func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 	if dirSize > uint64(size-start) {
 		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
 	}
-	// The header as far as the checksum covers it, then the directory.
+	// the part of the header that the checksum covers, and the directory
 	dir := make([]byte, start+int64(dirSize))
 	if n, err := src.ReadAt(dir, 0); n < len(dir) {
 		return nil, fmt.Errorf("directory: %w", err)
@@ -142,7 +142,7 @@ func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	r := wire.NewReader(dir, "directory")
 	var list Sections
-	open := 0 // first section that no checksum covers so far
+	open := 0 // first section that is not yet covered by a checksum
 	for r.Err() == nil && r.RemainingLen() > 0 {
 		head := r.Byte()
 		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, StoredSize: int64(r.Uvarint())}
@@ -187,8 +187,8 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	return list, r.Finish()
 }
 
-// AddSection writes a file with one section more, which has a checksum of its own. Only the header and the directory are new besides. The
-// file must lack the section.
+// AddSection writes a copy of a file with one more section, which has its own checksum. All other sections are
+// copied unchanged; the file must lack the new one.
 func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 	list, err := ReadDirectory(src, size)
 	if err != nil {
@@ -246,7 +246,7 @@ func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) e
 	return err
 }
 
-// split gives those that a checksum covers on both sides of a section to come one for each side.
+// split divides the checksum that covers sections before and after position at into two.
 func split(list []Section, at int, src io.ReaderAt) error {
 	between := list[at-1].Offset + list[at-1].StoredSize
 	if list[at-1].to == between {

@@ -21,7 +21,7 @@ import (
 // The header of a file, see directory.go.
 const (
 	FileMagic     = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	FormatVersion = 2               // the last one; what may change without another one: docs/format.md
+	FormatVersion = 2               // the newest version; docs/format.md lists what may change without a new one
 )
 
 // Sections, in the order of the file.
@@ -34,27 +34,27 @@ const (
 	SectionSignatures        = 6
 	SectionClasses           = 7
 	SectionColumns           = 8
-	SectionTimes             = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17, 19 and 22 is
+	SectionTimes             = 9 // missing if no times were recorded; then 11, 13, 16, 17, 19 and 22 are missing, too
 	SectionProcess           = 10
-	SectionSeries            = 11 // there only if times of every call were kept
-	SectionValues            = 12 // there only if something was attached to calls
-	SectionClocks            = 13 // there only if clocks of several hosts were compared
-	SectionLanes             = 14 // there only if values go from call to call
-	SectionAllocs            = 15 // there only if calls used segments of memory
-	SectionLeafTimes         = 16 // there only if calls that are alike take other times at other places
-	SectionTotals            = 17 // there only if a class has several ranks
-	SectionRankValues        = 18 // there only if something was attached to calls of such a class
-	SectionAsides            = 19 // there only if the recorder took time between calls
-	SectionLeafValues        = 20 // there only if others were attached to such calls at other places
-	SectionCode              = 21 // there only if calls have stacks and the binaries were at hand after the run
-	SectionSharedTimes       = 22 // there only if it isn't known what calls that are alike took at single places
-	SectionMergedSizes       = 23 // there only if values were merged to make the trace smaller
+	SectionSeries            = 11 // only if times of every call were recorded
+	SectionValues            = 12 // only if values were attached to calls
+	SectionClocks            = 13 // only if clocks of several hosts were compared
+	SectionLanes             = 14 // only if some values change from call to call
+	SectionAllocs            = 15 // only if calls used segments of memory
+	SectionLeafTimes         = 16 // only if equal calls take different times at different leaves
+	SectionTotals            = 17 // only if a class has several ranks
+	SectionRankValues        = 18 // only if values were attached to calls of such a class
+	SectionAsides            = 19 // only if the recorder took time between calls
+	SectionLeafValues        = 20 // only if equal calls have different attached values at different leaves
+	SectionCode              = 21 // only if calls have stacks and the binaries could be read after the run
+	SectionSharedTimes       = 22 // only if the times of equal calls at single leaves are unknown
+	SectionMergedSizes       = 23 // only if values were merged to make the trace smaller
 	SectionSyntheticLoops    = 24 // only if trip counts became synthetic to make the trace smaller
 	SectionSyntheticMessages = 25 // only if messages became synthetic to make the trace smaller
-	SectionWaits             = 26 // there only if ranks were asked at the end of the run who waited for whom
-	SectionHandovers         = 27 // there only if threads used objects that others made
-	SectionWhen              = 28 // there only if ranks were asked at the end of the run when they computed
-	SectionFirstCalls        = 29 // there only if first calls took far longer than those after them
+	SectionWaits             = 26 // only if ranks computed wait states at the end of the run
+	SectionHandovers         = 27 // only if threads used objects that other threads made
+	SectionWhen              = 28 // only if ranks computed their times by iteration at the end of the run
+	SectionFirstCalls        = 29 // only if first calls took far longer than later ones
 	SectionCount             = 30
 )
 
@@ -69,11 +69,11 @@ var SectionNames = [SectionCount]string{
 const (
 	CodecRaw    = 0
 	CodecZstd   = 1
-	CodecPrimed = 2 // wire.CompressMixingPrimed what is known of the section
+	CodecPrimed = 2 // wire.CompressMixingPrimed with the section's known content
 	CodecMixed  = 3 // wire.CompressMixing
 )
 
-// ErrFormat is wrapped by all errors that say that a file is no valid trace.
+// ErrFormat is wrapped by all errors about a file that is no valid trace.
 var ErrFormat = errors.New("not a valid trace")
 
 var castagnoli = wire.Castagnoli
@@ -85,7 +85,7 @@ type Section struct {
 	StoredSize int64  // bytes in the file
 	RawSize    uint64 // bytes before compression
 
-	from, to int64 // what the checksum covers
+	from, to int64 // range of the file that the checksum covers
 	sum      uint32
 }
 
@@ -105,15 +105,15 @@ func (list Sections) Find(id byte) *Section {
 // Name returns the section's name.
 func (s *Section) Name() string { return SectionNames[s.ID] }
 
-// mixedUpTo is how many bytes mixing makes shorter than zstd does, for all that is known: there
-// zstd's tables, which are as large whatever the data, are spared. So they are where there
-// are more, but not the same again and again.
+// mixedUpTo is the size in bytes up to which mixing is known to compress better than zstd. Below it zstd is not
+// tried, which saves its tables: their size does not depend on the data. Larger data is mixed, too, unless it
+// repeats itself.
 const (
 	mixedUpTo  = 1 << 14
 	repetitive = 16
 )
 
-// PackSection compresses a section in the way that makes it shortest.
+// PackSection compresses a section with the codec that gives the shortest result.
 func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
 	mixed, mix := byte(CodecMixed), wire.CompressMixing
@@ -130,19 +130,19 @@ func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 		stored, codec = frame, CodecZstd
 	}
 	if (id == SectionMeta || id == SectionSchema) && len(raw) > mostOfSmall(len(stored)) {
-		return raw, CodecRaw // a reader wouldn't believe it
+		return raw, CodecRaw // a reader would refuse the ratio
 	}
 	return stored, codec
 }
 
-// PreparePacking prepares Pack and Load for a section of some hundred bytes.
+// PreparePacking prepares Pack and Load for a section of a few hundred bytes.
 func PreparePacking(id int) { wire.PrepareMixing(known[id], 100) }
 
-// mostOfSmall is up to how many bytes a section may have that every reader needs: text and
-// a few functions don't shrink by more on top of what a dictionary gives.
+// mostOfSmall is the largest uncompressed size accepted for the small sections that every reader needs: text and a
+// few functions do not compress better, even with a dictionary.
 func mostOfSmall(stored int) int { return 50*stored + 1<<16 }
 
-// CheckSmall refuses a section that is larger than one that every reader needs can be.
+// CheckSmall refuses a section that is too large for one that every reader needs.
 func (s *Section) CheckSmall() error {
 	if s.RawSize > uint64(mostOfSmall(int(s.StoredSize))) {
 		return fmt.Errorf("%d bytes from %d: %w", s.RawSize, s.StoredSize, ErrFormat)
@@ -150,8 +150,7 @@ func (s *Section) CheckSmall() error {
 	return nil
 }
 
-// What is known of sections before they are read: what most of them have in common. All of it is part
-// of the format and must never change.
+// Known content of sections: what most files have in common. All of it is part of the format and must never change.
 var (
 	//go:embed meta.known
 	knownMeta []byte

@@ -8,16 +8,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// AllocEvents is where segments of memory begin and end among the calls of some ranks
-// that have the same of them up to numbers.
+// AllocEvents is the begins and ends of memory segments in the calls of a set of ranks. The ranks of a set have the
+// same events up to numbers.
 type AllocEvents struct {
 	Ranks     column.Column      // world ranks, ascending
-	Streams   []*grammar.Grammar // of numbers of List
+	Streams   []*grammar.Grammar // sequences of indices of List
 	List      []AllocColumns     // numbered by first occurrence over the streams
-	Truncated bool               // there were more than a recorder keeps
+	Truncated bool               // the recorder dropped later events, there were too many
 }
 
-// AllocColumns is an event over the ranks that have it.
+// AllocColumns is an event over the ranks of a set.
 type AllocColumns struct {
 	Free                 bool
 	Calls, Segment, Size column.Column // see AllocEvent; Segment as in signatures
@@ -58,7 +58,7 @@ func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
 	return l
 }
 
-// code is a set of ranks; ranks is how many the trace has, which only a reader needs.
+// code codes a set of ranks; ranks is the number of ranks in the trace, which only a reader needs.
 func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 	n := l.Ranks.Len()
 	wire.CodeBounded(c, &n, ranks)
@@ -94,7 +94,7 @@ func ascending(ranks *column.Column, limit int) bool {
 	return true
 }
 
-// Shape returns what the allocation events of ranks in one set have in common.
+// Shape returns the part of the allocation events that all ranks of a set share.
 func (l *AllocEvents) Shape() []byte { return wire.AppendCoded(nil, l.codeShape) }
 
 func (l *AllocEvents) codeShape(c *wire.Coder) {
@@ -175,7 +175,7 @@ func constant(c *column.Column) bool {
 	return same
 }
 
-// checkAllocs says what makes the allocation events impossible to write.
+// checkAllocs returns a function that refuses invalid allocation events.
 func (c *Content) checkAllocs(list []AllocEvents) func() error {
 	return func() error {
 		seen := make(map[int64]bool)
@@ -202,5 +202,5 @@ func (c *Content) checkAllocs(list []AllocEvents) func() error {
 // An AllocTable is the allocation events as read.
 type AllocTable struct {
 	Sets      []AllocEvents
-	SetOfRank map[int][2]int // by rank: set and position in it
+	SetOfRank map[int][2]int // by rank: index of the set and position in it
 }

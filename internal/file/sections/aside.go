@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Limits of the asides in a file: it has those of each rank and no mean of all, up to a number a rank, then up to a
-// number in all.
+// Limits of the asides in a file: up to a number per rank, and up to a number in all, it has each rank's, above
+// that the means over all ranks.
 const (
 	MaxAsidesPerRank = 16
 	inAll            = 32
@@ -18,8 +18,8 @@ const (
 // AsideBits is the number of mantissa bits kept of an aside's time, after the leading one.
 const AsideBits = 6
 
-// coarseAsides are those of a rank of many. If they are too many, there is the first, which
-// is the recorder's start, and neighbours of the others are one, or all.
+// coarseAsides reduces the asides of a rank in a run with many. It keeps the first, which is the recorder's start,
+// and merges neighbours until there are few enough.
 func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	for ranks <= inAll/4 && len(list) > inAll/ranks {
 		n := len(list)
@@ -51,7 +51,7 @@ func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	return append(out, first...)
 }
 
-// thinned makes one of any two neighbours of a kind, but for the first.
+// thinned merges pairs of neighbours of a kind, except the first.
 func thinned(list []model.Aside) []model.Aside {
 	var out []model.Aside
 	open := [2]int{-1, -1}
@@ -173,7 +173,7 @@ func codeAsideSection(c *wire.Coder, form *byte, lists *[][]model.Aside, finish 
 	codeRounded(c, finish, AsideBits)
 }
 
-// meanAsides are the means of all ranks.
+// meanAsides returns the means over all ranks.
 func (p *Processes) meanAsides() []model.Aside {
 	type kind struct {
 		call uint64
@@ -194,7 +194,7 @@ func (p *Processes) meanAsides() []model.Aside {
 		means = append(means, model.Aside{BeforeCall: k.call, Ns: int64(sum / float64(max(1, n))), TracingOff: k.off})
 	}
 	slices.SortFunc(means, CompareAsides)
-	// Ranks may start their recorders before different calls: most do before the same.
+	// Ranks may start their recorders before different calls; most do before the same.
 	if len(means) > mostMeans {
 		means[mostMeans-1].Ns += (&model.Process{Asides: means[mostMeans:]}).RecorderNs()
 		means = means[:mostMeans]
@@ -202,7 +202,7 @@ func (p *Processes) meanAsides() []model.Aside {
 	return means
 }
 
-// mostMeans is how many means of all ranks a file has.
+// mostMeans is the largest number of mean asides in a file.
 const mostMeans = 8
 
 // CompareAsides orders asides by call; the recorder's own come first.

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// AttachedValues is the section of attached values. A trace without any has none.
+// AttachedValues is the section of attached values, which a trace without any lacks.
 type AttachedValues struct {
 	Names []string
 	Blobs [][]byte // per class
@@ -48,7 +48,7 @@ func appendValues(classes []Class) []byte {
 	return wire.AppendCoded(nil, v.code)
 }
 
-// valueNames are the names under which numbers were attached in some class, in order.
+// valueNames returns the names of the values attached in some class, in order.
 func valueNames(classes []Class) []string {
 	all := make(map[string]bool)
 	for i := range classes {
@@ -132,7 +132,7 @@ func CountLeaves(streams []*grammar.Grammar) (n int) {
 	return n
 }
 
-// A RankAttachedSums is the sums of what was attached under one name on each rank of the classes with several.
+// A RankAttachedSums is the sums of the values attached under one name, for each rank of classes with several ranks.
 type RankAttachedSums struct {
 	Name  int      // number in section values
 	Blobs [][]byte // per class
@@ -182,8 +182,8 @@ func DecodeRankAttachedSums(r *wire.Reader, names, classes int) (list []RankAtta
 	return list
 }
 
-// LeafValue is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists only
-// if they differ from those of all calls from the same site; see Leaves.
+// LeafValue is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists
+// only if they differ from those of all calls from the same site; see Leaves.
 type LeafValue struct {
 	Leaf        int    // numbered over all threads, in their order
 	Calls       uint64 // at the leaf

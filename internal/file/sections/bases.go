@@ -7,14 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// maxBases is how many classes are tried as the one that another refers to.
+// maxBases is the largest number of classes tried as a base.
 const maxBases = 4
 
 // A timeWriter writes the times of all classes.
 type timeWriter struct {
 	list  []*ClassPools // nil of a class without times
 	codes []*TimeCodes
-	base  []int // per class: the one that it refers to, or -1
+	base  []int // by class: its base, or -1
 	ranks int   // of the run
 }
 
@@ -44,7 +44,8 @@ func AppendTimes(list []*ClassPools, codes []*TimeCodes, ranks int, index func(c
 	return blobs
 }
 
-// choose finds the base of each class, those of many call sites and ranks first, and returns those that are one.
+// choose selects the base of each class, processing those with many call sites and ranks first. It returns the
+// classes that are a base.
 func (w *timeWriter) choose() (used []int) {
 	var order, bases []int
 	for i, p := range w.list {
@@ -75,7 +76,7 @@ func (w *timeWriter) choose() (used []int) {
 	return used
 }
 
-// unite gives a base and all that refer to it the extremes that they have together.
+// unite sets the extremes of a base, and of all classes that refer to it, to their common ones.
 func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
 	p, c := w.list[base], w.codes[base]
 	members := []int{base}

@@ -9,8 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// FirstAlike is the first terminal with the same function, place and number of
-// values.
+// FirstAlike returns the first terminal with the same function, site without stack, and number of values.
 func (c *ClassReader) FirstAlike(terminal int) int {
 	g := c.Terminals[terminal].Group
 	for i := range c.Terminals {
@@ -24,9 +23,9 @@ func (c *ClassReader) FirstAlike(terminal int) int {
 // A DecodedTerminal is a parametric signature with the values that the class keeps for it.
 type DecodedTerminal struct {
 	Group          *SignatureGroup
-	SignatureIndex int           // within the group
-	Site           int           // with its stack; the group's is the innermost frame alone
-	StoredValues   []*column.Seq // of the values that need one, in order
+	SignatureIndex int           // index within the group
+	Site           int           // with its stack; the group's site is the innermost frame only
+	StoredValues   []*column.Seq // columns for the values that need one, in order
 }
 
 // Key identifies the terminal in its class, up to values that are in columns.
@@ -100,12 +99,12 @@ type ClassReader struct {
 	VaryingCounts []int         // see counted
 	Counts        []*column.Seq // parallel to varying
 	Terminals     []DecodedTerminal
-	StoredColumns []*column.Seq // of all terminals, for forms that refer to them
+	StoredColumns []*column.Seq // of all terminals, for forms that refer to a column
 	Ranks         int
 	Lanes         *signature.DecodedLanes // nil: none
-	// By terminal: the first one that differs from it in nothing but its stack; nil: there are no stacks.
+	// By terminal: the first one that differs from it in its stack only; nil without stacks.
 	FirstWithoutStack []int32
-	// SyntheticFamily is, by terminal, the family of loops whose rounds are drawn that it is in, from 1; nil: no class has any.
+	// SyntheticFamily is by terminal the family of synthetic loops that contains it, from 1; nil if no class has any.
 	SyntheticFamily []int
 }
 

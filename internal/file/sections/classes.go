@@ -16,7 +16,7 @@ type ClassMap struct {
 	seq            *column.Seq
 }
 
-// code codes the class of each rank; -1 for a rank without a track. Of is that of a writer.
+// code codes the class of each rank; -1 for a rank without a track. of is the column to write.
 //
 //	ranks = ranks uvarint, classes uvarint, class of each rank seq
 func (m *ClassMap) code(c *wire.Coder, of *column.Column) {
@@ -48,8 +48,8 @@ func DecodeClassMap(r *wire.Reader) *ClassMap {
 	return m
 }
 
-// Check looks for ranks in classes that aren't there, and classes without ranks. It takes
-// no memory for ranks: there may be millions in a file of a kilobyte.
+// Check refuses ranks in missing classes, and classes without ranks. It takes no memory per rank: a file of a
+// kilobyte may have millions.
 func (m *ClassMap) Check(r *wire.Reader) (sizes []int) {
 	sizes = make([]int, m.Classes)
 	for i := range m.Ranks {
@@ -73,7 +73,7 @@ func (m *ClassMap) Check(r *wire.Reader) (sizes []int) {
 // A Placement is, by rank, its class and its index there.
 type Placement struct{ Class, Index []int32 }
 
-// Placement returns the class of each rank, and its index there.
+// Placement returns the class of each rank and its index in the class.
 func (m *ClassMap) Placement() *Placement {
 	p := &Placement{make([]int32, m.Ranks), make([]int32, m.Ranks)}
 	next := make([]int32, m.Classes)
@@ -88,7 +88,7 @@ func (m *ClassMap) Placement() *Placement {
 	return p
 }
 
-// codeBlobs is something of each class, to be found without decoding that of the others.
+// codeBlobs codes a blob for each class, so that one can be read without decoding the others.
 //
 //	blobs = sizes seq, bytes…
 func codeBlobs(c *wire.Coder, blobs [][]byte) {
@@ -123,15 +123,14 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 	return appendBlobs(b, blobs)
 }
 
-// codeClass is what the ranks of a class have in common, as far as each class has it alone.
+// codeClass codes the common part of one class's ranks.
 //
 //	class = 2·streams + direct, grammars…, varying counts,
 //	        unless direct: signatures of the terminals
 //	signatures of terminals = seq, or following
 //
-// Direct grammars are over signatures; what they first occur in says how the
-// terminals are numbered. Where many classes hold few ranks each, that is
-// shorter, for parts of their grammars are then alike.
+// Direct grammars are over signatures; their first occurrences determine how the terminals are numbered. If many
+// classes have few ranks each, that is shorter, as parts of their grammars are then equal.
 func codeClass(c *wire.Coder, streams *[]*grammar.Grammar, direct *bool, varying *[]int) {
 	head := len(*streams)<<1 | bit(*direct)
 	wire.CodeBounded(c, &head, math.MaxInt32)
@@ -170,7 +169,7 @@ func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byt
 	}
 	short := column.EncodeSeq(nil, &col, nil)
 	if alike {
-		// A root that talks to everyone in turn looks like no other class.
+		// For example, a root that communicates with every rank in turn has a list unlike any other class's.
 		if plain := column.EncodePlain(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
 			short = plain
 		}
@@ -184,11 +183,11 @@ func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byt
 // Ways of writing classes.
 const (
 	shortest = iota // each as short as can be before compression
-	alike           // so that lists of signatures with the same part look the same
+	alike           // such that equal parts of several classes' lists have equal bytes, which compress well
 	direct          // grammars over signatures
 )
 
-// appendClasses writes all classes in whichever way gets shorter; without packed in the first.
+// appendClasses writes all classes in the shortest of the ways; without packed in the first way.
 func appendClasses(b []byte, list []column.CountedStreams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
@@ -211,8 +210,8 @@ func appendClasses(b []byte, list []column.CountedStreams, sigs [][]int, f *foll
 	return append(b, least(ways, packed)...)
 }
 
-// least returns the one of several that gets shortest. All are judged alike: a
-// coder that takes only some of them would favour these.
+// least returns the shortest of several encodings. It compresses all in the same way, as another coder for some
+// would favour these.
 func least(ways [][]byte, packed func([]byte) int) []byte {
 	if len(ways) == 1 {
 		return ways[0]
@@ -231,8 +230,8 @@ func least(ways [][]byte, packed func([]byte) int) []byte {
 	return best
 }
 
-// distinct reports whether no two terminals have the same signature, which is
-// possible where it has columns.
+// distinct reports whether no two terminals have the same signature. Terminals may share one, as its values may be
+// columns.
 func distinct(sigs []int) bool {
 	seen := make(map[int]bool, len(sigs))
 	for _, s := range sigs {
@@ -297,7 +296,7 @@ func decodeList(r *wire.Reader, n int, table *SignatureTable) []int {
 	return list
 }
 
-// listed reports whether all signatures of a list are in the table.
+// listed reports whether all numbers of a list are in the table.
 func listed(r *wire.Reader, list []int, table *SignatureTable) bool {
 	for _, s := range list {
 		if s < 0 || s >= table.DistinctCalls {

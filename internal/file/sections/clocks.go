@@ -9,10 +9,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Clocks is the clocks of a run, if there is more than one and they were compared, or if several hosts have one.
+// Clocks is the clocks of a run, if there are several and they were compared, or if several hosts share one.
 type Clocks struct {
 	List        []model.Clock // the first is rank 0's, the zero value
-	ClockOfRank column.Column // by rank: number in List
+	ClockOfRank column.Column // by rank: index in List
 }
 
 // Append and DecodeClocks: the section of clocks. A trace of one host has none.
@@ -36,7 +36,7 @@ func codeClock(c *wire.Coder, l *model.Clock) {
 	wire.CodeBounded(c, &l.ErrorNs, math.MaxInt)
 }
 
-// checkClocks says what makes the table impossible to write.
+// checkClocks returns an error if the table cannot be written.
 func (c *Content) checkClocks() error {
 	t := c.Clocks
 	if t.ClockOfRank.Len() != c.Ranks {

@@ -32,19 +32,19 @@ import (
 //
 // Levels back: 0 if the vertex is in the one before it, 1 if in what is around that, and so on. What is expected is in codeshape.go.
 
-// Flags of vertices.
+// Flags of vertices, see model.Vertex.
 const (
-	codeAtLeast = 1 << iota // of loops
-	codeUnsure              // of loops
-	codeAgain               // of functions
-	codeStated              // the offset doesn't follow from sites
-	codeAnew                // the place is another than what was there before
-	codeInlined             // the place has functions that are inlined
-	codeNamed               // a call that has not the name of its function
+	codeAtLeast = 1 << iota // for loops
+	codeUnsure              // for loops
+	codeAgain               // for functions
+	codeStated              // the offset does not follow from sites
+	codeAnew                // the place differs from the previous one at the same offset
+	codeInlined             // functions are inlined at the place
+	codeNamed               // a call whose name differs from its function's
 	codeFlags
 )
 
-// A codeCoder writes or reads the section: both go the same way.
+// A codeCoder writes or reads the section, with the same code for both.
 type codeCoder struct {
 	wire.Coder
 	c     *model.Code
@@ -52,19 +52,19 @@ type codeCoder struct {
 
 	flags      []int
 	tree       *callTree
-	order      [][]int  // of each call's vertex: numbers in calls
-	contexts   [][]int  // of each vertex: the same
-	implied    []uint64 // offsets as they follow from sites
-	like       []int    // of each vertex, one before it at the same place; -1: the place is new
+	order      [][]int  // by call: its vertices' indices in calls
+	contexts   [][]int  // by vertex: its indices in calls
+	implied    []uint64 // offsets that follow from sites
+	like       []int    // by vertex: an earlier one at the same place; -1: the place is new
 	texts      []codeText
-	number     map[string]int // in texts
-	name, file []int          // of each vertex: in texts; -1: it has its name from elsewhere
+	number     map[string]int // index in texts
+	name, file []int          // by vertex: index in texts; -1: the name follows from something else
 	inlined    [][]int
-	in         []int    // of each vertex: the function that it is in
-	lowest     []uint64 // of each function: the first place in it
+	in         []int    // by vertex: the function that contains it
+	lowest     []uint64 // by function: the lowest place in it
 }
 
-// AppendCode writes what the code says of a trace with such calls. Contexts that are none of these are left out.
+// AppendCode writes the code structure for a trace with these calls. It omits contexts of other calls.
 func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
 	x := &codeCoder{Coder: wire.Coder{Buf: b}, c: c, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1), number: map[string]int{"": 0}}
 	n := len(c.Vertices)
@@ -107,7 +107,7 @@ func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
 	return x.Buf
 }
 
-// DecodeCode reads what AppendCode wrote.
+// DecodeCode reads the output of AppendCode.
 func DecodeCode(r *wire.Reader, calls []CodeCall) *model.Code {
 	x := &codeCoder{Coder: wire.Coder{Reader: r}, c: &model.Code{}, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1)}
 	x.c.Vertices = make([]model.Vertex, r.Count(1))
@@ -138,7 +138,7 @@ func samePlace(v, w *model.Vertex) bool {
 	return v.File == w.File && v.Line == w.Line && slices.Equal(v.Inlined, w.Inlined)
 }
 
-// uvarint and varint write a number, or return the one that is there instead.
+// uvarint and varint write a number when writing, and return the read number when reading.
 func (x *codeCoder) uvarint(v, limit int) int {
 	wire.CodeBounded(&x.Coder, &v, limit)
 	return v
@@ -157,12 +157,12 @@ func (x *codeCoder) code() {
 	}
 }
 
-// imply finds the offsets that follow from sites: of calls, and of functions that are called on the way to them.
+// imply computes the offsets that follow from sites: those of calls, and of functions on the paths to them.
 func (x *codeCoder) imply() {
 	list := x.c.Vertices
 	x.implied = make([]uint64, len(list))
 	known := make([]bool, len(list))
-	up := make([]int, len(list)) // the vertex itself or around it that a frame is of
+	up := make([]int, len(list)) // the vertex of a frame
 	for i := range list {
 		if up[i] = i; list[i].Parent < 0 {
 			up[i] = -1
@@ -211,7 +211,7 @@ func (x *codeCoder) offsets() {
 	x.compare()
 }
 
-// compare finds the vertices that are where one before them is.
+// compare sets like: earlier vertices at the same place.
 func (x *codeCoder) compare() {
 	type place struct {
 		kind   model.VertexKind
@@ -257,7 +257,7 @@ func (x *codeCoder) again() {
 	}
 }
 
-// steps are those that are odd.
+// steps codes the steps that the order of vertices does not imply.
 func (x *codeCoder) steps() {
 	n := x.uvarint(len(x.c.UnorderedTransitions), len(x.c.Vertices)*len(x.c.Vertices))
 	from := 0
@@ -316,7 +316,7 @@ func (x *codeCoder) apart() {
 	}
 }
 
-// checkStep refuses steps between what is no calls, or round loops that there aren't.
+// checkStep refuses steps between vertices that are no calls, or with missing loops.
 func checkStep(r *wire.Reader, c *model.Code, s model.CallTransition) {
 	for _, v := range []int{s.From, s.To} {
 		if !isCall(c, v) {

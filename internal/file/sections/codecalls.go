@@ -7,17 +7,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A CodeCall is a function that is called from a site of a trace.
+// A CodeCall is a function called from a site of a trace.
 type CodeCall struct {
 	Function uint16
-	Site     int // number, less one
+	Site     int // number of the site minus one
 	Name     string
 	Location model.Site
 	turn     int
-	path     []int32 // places from the outermost to the site
+	path     []int32 // places of the frames, from the outermost one to the site
 }
 
-// CodeCalls lists which functions are called from where, in the order of addresses; a function's own calls are listed
+// CodeCalls lists the calls of functions from sites, in the order of addresses; a function's own calls are listed
 // at its call site.
 func CodeCalls(t *SignatureTable, sites *SiteTable, schema map[uint16]*model.Function) []CodeCall {
 	type pair struct {
@@ -35,7 +35,7 @@ func CodeCalls(t *SignatureTable, sites *SiteTable, schema map[uint16]*model.Fun
 	for n := range t.DistinctCalls {
 		g, _, site := t.DistinctCall(n)
 		if site == 0 {
-			continue // an unknown place
+			continue // an unknown site
 		}
 		p := pair{g.FunctionID, sites.CommonNumber(site)}
 		f := schema[g.FunctionID]
@@ -49,7 +49,7 @@ func CodeCalls(t *SignatureTable, sites *SiteTable, schema map[uint16]*model.Fun
 	return list
 }
 
-// SortCalls puts calls in order by the number, from 1 on, that each place has.
+// SortCalls sorts calls by the numbers, from 1 on, that place returns for their frames.
 func SortCalls(list []CodeCall, place func(model.Site) int32) {
 	paths := make(map[int][]int32)
 	for i := range list {
@@ -68,24 +68,24 @@ func SortCalls(list []CodeCall, place func(model.Site) int32) {
 	})
 }
 
-// A callTree is calls by the places of their frames: what is called through a place is below it. A node is a function's body, as it
-// is reached through the places above it.
+// A callTree arranges calls by the places of their frames: the calls made through a place are below it. A node is a
+// function's body, reached through the places above it.
 type callTree struct {
 	calls []CodeCall
-	nodes []callNode // the first one is the root, of what is outermost
+	nodes []callNode // the first one is the root, for outermost frames
 	below map[placeIn]int32
-	next  []int32 // by call: itself, or a later one, towards the next that was not coded yet
+	next  []int32 // by call: itself, or a later call, linked to the next one that is not yet coded
 
-	// What is learned while calls are gone through in the order that the code has them: a body's order is that which it had
-	// elsewhere. By place: the one that came next in the body; by first, what began it.
+	// Learned from earlier bodies: a body has the same order as where it occurred before. By place: the next place
+	// in the body; by first: the place that began the body.
 	followed map[int32]int32
 }
 
 type callNode struct {
 	place, parent int32
 	depth         int
-	from, to      int   // calls below and in it
-	first         int32 // the lowest place in it, negative: by that a body is known wherever it is called from
+	from, to      int   // range of calls below and in it
+	first         int32 // minus the lowest place in it, which identifies the body wherever it is called from
 }
 
 type placeIn struct{ node, place int32 }
@@ -115,12 +115,12 @@ func newCallTree(calls []CodeCall) *callTree {
 	return t
 }
 
-// has reports whether a call is below a node, or in it.
+// has reports whether a call is in or below a node.
 func (t *callTree) has(node int32, call int) bool {
 	return node >= 0 && t.nodes[node].from <= call && call < t.nodes[node].to
 }
 
-// placeOf is where a node is left towards a call; 0: the call is in the node.
+// placeOf returns the place in a node on the path to a call; 0: the call is in the node.
 func (t *callTree) placeOf(node int32, call int) int32 {
 	if path := t.calls[call].path; t.nodes[node].depth < len(path) {
 		return path[t.nodes[node].depth]
@@ -128,7 +128,7 @@ func (t *callTree) placeOf(node int32, call int) int32 {
 	return 0
 }
 
-// free is the first call from here on that nothing was said of yet.
+// free returns the first call from i on that is not yet coded.
 func (t *callTree) free(i int) int {
 	for t.next[i] != int32(i) {
 		t.next[i] = t.next[t.next[i]]
@@ -139,10 +139,10 @@ func (t *callTree) free(i int) int {
 
 func (t *callTree) taken(i int) bool { return t.next[i] != int32(i) }
 
-// take records that a call is next in the order of the code, after before; -1: it is the first one.
+// take records that call follows before in the order of the code; before = -1: it is the first one.
 func (t *callTree) take(call, before int) {
 	t.next[call] = int32(call + 1)
-	node := int32(0) // the innermost that both are in
+	node := int32(0) // the innermost node that contains both
 	if before >= 0 {
 		for {
 			place := t.placeOf(node, before)
@@ -167,7 +167,7 @@ func (t *callTree) take(call, before int) {
 	}
 }
 
-// expected predicts the call that follows another; len(calls) if none is left.
+// expected predicts the call that follows another; len(calls) if none remains.
 func (t *callTree) expected(before int) int {
 	if t.free(0) == len(t.calls) {
 		return len(t.calls)
@@ -198,7 +198,7 @@ func (t *callTree) expected(before int) int {
 	}
 }
 
-// within is the call that a node with some left begins with.
+// within returns the predicted first remaining call of a node.
 func (t *callTree) within(node, key int32) int {
 	for {
 		n := &t.nodes[node]
@@ -217,7 +217,7 @@ func (t *callTree) within(node, key int32) int {
 	}
 }
 
-// along is the call that a node's part begins with in which one is.
+// along returns the predicted first remaining call in the part of a node that contains a call.
 func (t *callTree) along(node int32, call int) int {
 	if place := t.placeOf(node, call); place != 0 {
 		c := t.below[placeIn{node, place}]

@@ -11,13 +11,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A codeText is a name or a file's name. First comes which one is meant where, then what they are.
+// A codeText is a name, or the name of a file. References to texts are coded first, then their bytes.
 type codeText struct {
 	s  string
-	of int // the function that has it for a name, if that says only where it begins, else 0, which is never such a one
+	of int // the function with this name, if the name only contains its address; else 0, which never has such a name
 }
 
-// text writes which text is meant, or reads that, and returns its number. Most are as expected. of is the function whose name it is, or 0.
+// text codes a reference to a text and returns its index. Most equal the expected one. of is the function with that
+// name, or 0.
 func (x *codeCoder) text(s string, expected, of int) int {
 	const isNew, isAddress, older = 1, 2, 3
 	last := len(x.texts) - 1
@@ -59,10 +60,10 @@ func (x *codeCoder) text(s string, expected, of int) int {
 	return n
 }
 
-// nameless is what functions without symbols are called, by where they begin.
+// nameless is the format of names for functions without symbols, with their address.
 const nameless = "fn@0x%x"
 
-// beginning is where a function begins, if that is all that its name says.
+// beginning returns a function's address from its name; ok is false if it has another name.
 func (x *codeCoder) beginning(name string, of int) (at uint64, ok bool) {
 	if of == 0 || x.lowest[of] == 0 {
 		return 0, false
@@ -71,7 +72,8 @@ func (x *codeCoder) beginning(name string, of int) (at uint64, ok bool) {
 	return at, err == nil && fmt.Sprintf(nameless, at) == name
 }
 
-// addresses codes where unnamed functions begin, relative to the first known place in them. Most are multiples of 16.
+// addresses codes the addresses of unnamed functions, relative to the first known place in them. Most are multiples
+// of 16.
 func (x *codeCoder) addresses() {
 	for i := range x.texts {
 		t := &x.texts[i]
@@ -91,7 +93,7 @@ func (x *codeCoder) addresses() {
 	}
 }
 
-// strings are the texts themselves.
+// strings codes the bytes of the texts.
 func (x *codeCoder) strings() {
 	for i := 1; i < len(x.texts); i++ {
 		t := &x.texts[i]
@@ -121,7 +123,7 @@ func (x *codeCoder) strings() {
 	}
 }
 
-// give has vertices get their texts.
+// give sets the texts of vertices.
 func (x *codeCoder) give() {
 	for i := range x.c.Vertices {
 		v := &x.c.Vertices[i]
@@ -135,7 +137,7 @@ func (x *codeCoder) give() {
 	}
 }
 
-// functions finds the function that each vertex is in, 0 for the outermost, which are in none.
+// functions returns by vertex the function that contains it; 0 for the outermost ones, which no function contains.
 func (x *codeCoder) functions() []int {
 	list := x.c.Vertices
 	in := make([]int, len(list))
@@ -149,7 +151,8 @@ func (x *codeCoder) functions() []int {
 	return in
 }
 
-// alike finds, for functions, one before them that is the same by what is called in it; -1: none is known. lowest is the first place in each.
+// alike returns by function an earlier one with the same content; -1: none is known. lowest is the first place in
+// each.
 func (x *codeCoder) alike() []int {
 	list := x.c.Vertices
 	alike := make([]int, len(list))
@@ -172,7 +175,7 @@ func (x *codeCoder) alike() []int {
 	return alike
 }
 
-// names are those of functions, and of calls that are named.
+// names codes the names of functions, and of calls with names of their own.
 func (x *codeCoder) names() {
 	x.in = x.functions()
 	alike := x.alike()
@@ -197,7 +200,7 @@ func (x *codeCoder) names() {
 	}
 }
 
-// functionOf is the name that a call has from its function.
+// functionOf returns the name of a call's function.
 func (x *codeCoder) functionOf(v int) string {
 	if len(x.contexts[v]) == 0 {
 		return ""
@@ -205,7 +208,7 @@ func (x *codeCoder) functionOf(v int) string {
 	return x.calls[x.contexts[v][0]].Name
 }
 
-// anew reports whether a vertex says where it is.
+// anew reports whether the place of a vertex is coded.
 func (x *codeCoder) anew(i int) bool {
 	return x.c.Vertices[i].Parent >= 0 && (x.like[i] < 0 || x.flags[i]&codeAnew != 0)
 }

@@ -2,7 +2,7 @@ package sections
 
 import "github.com/spoor-hpc/spoor/trace/model"
 
-// called are the contexts of calls, in the order of vertices.
+// called codes the contexts of calls, in the order of vertices.
 func (x *codeCoder) called() {
 	count := x.uvarint(len(x.order), len(x.c.Vertices))
 	var alone []int
@@ -49,7 +49,7 @@ func (x *codeCoder) called() {
 	}
 }
 
-// follows writes or reads which call comes, by the one that is expected, and whether there is another of its vertex.
+// follows codes the next call relative to the expected one, and whether its vertex has a further call.
 func (x *codeCoder) follows(at, expected int, more bool) (int, bool) {
 	v := x.uvarint(zigzag(at-expected)<<1|bit(more), 4*len(x.calls)+3)
 	return expected + unzigzag(v>>1), v&1 != 0
@@ -65,7 +65,7 @@ func bit(set bool) int {
 	return 0
 }
 
-// maxLevels bounds how deep vertices are: each frame of a stack has loops around it.
+// maxLevels limits the depth of vertices: each frame of a stack may be in several loops.
 const maxLevels = 1 << 12
 
 // Kinds of vertices as encoded in a file.
@@ -73,8 +73,8 @@ const (
 	shapeFunction = iota
 	shapeLoop
 	shapeCall
-	shapeTail     // a function by a jump
-	shapeTailCall // a call by a jump
+	shapeTail     // a function, by a jump
+	shapeTailCall // a call, by a jump
 	shapes
 )
 
@@ -99,20 +99,21 @@ func (x *codeCoder) setShape(v *model.Vertex, shape int) {
 	}
 }
 
-// A shaper predicts a vertex from those before it and the calls that follow. A function with a frame, or a call, is an
-// item of the body around it, at the place through which the next call is reached; loops and functions reached by jumps
-// are on the way there. Between two items the prediction is what was between them the last time the function occurred.
+// A shaper predicts a vertex from the previous ones and the calls that follow. A function with a frame, or a call,
+// is an item of the body around it, at the place through which the next call is reached. Loops, and functions
+// reached by jumps, are between items. The prediction is what was between the same items the last time the function
+// occurred.
 type shaper struct {
 	t      *callTree
 	around []shapeEntry
-	last   []int32 // by node: the place of the item before, negative if there was none, as in callNode
-	opened int     // on the way to the next item
+	last   []int32 // by node: place of the previous item; negative: none, as in callNode
+	opened int     // vertices opened since the previous item
 	known  map[shapeKey]vertexShape
 }
 
 type shapeEntry struct {
 	vertex int
-	node   int32 // what is directly in it; -1: nothing that is known
+	node   int32 // node with the items of the vertex; -1: none
 }
 
 type shapeKey struct {
@@ -121,12 +122,13 @@ type shapeKey struct {
 }
 
 type vertexShape struct {
-	levels int // back, beyond what doesn't lead to the next call
+	levels int // number of levels back, in addition to those that do not lead to the next call
 	kind   int
 	flags  bool
 }
 
-// expect returns what comes next on the way to a call, levels back to what leads there, and what that is to be remembered by.
+// expect predicts the next vertex on the path to a call, and how many levels back its parent is. key identifies the
+// prediction.
 func (s *shaper) expect(call int) (want vertexShape, back int, key shapeKey) {
 	if call < 0 {
 		return vertexShape{kind: shapeCall}, 0, key
@@ -148,7 +150,7 @@ func (s *shaper) expect(call int) (want vertexShape, back int, key shapeKey) {
 	return want, back, key
 }
 
-// put says what it was.
+// put records the actual vertex.
 func (s *shaper) put(vertex, call int, is vertexShape, back int, key shapeKey) {
 	if key != (shapeKey{}) {
 		s.known[key] = is
@@ -177,13 +179,13 @@ func (s *shaper) put(vertex, call int, is vertexShape, back int, key shapeKey) {
 	s.around = append(s.around, e)
 }
 
-// shape is the form of the tree, and flags.
+// shape codes the structure of the tree, and flags.
 func (x *codeCoder) shape() {
 	s := &shaper{t: x.tree, last: make([]int32, len(x.tree.nodes)), known: make(map[shapeKey]vertexShape)}
 	for i := range s.last {
 		s.last[i] = x.tree.nodes[i].first
 	}
-	calls := 0 // vertices so far
+	calls := 0 // number of calls so far
 	flagged := make([]bool, len(x.flags))
 	for i := range x.c.Vertices {
 		v := &x.c.Vertices[i]
@@ -233,7 +235,7 @@ func (x *codeCoder) shape() {
 	}
 }
 
-// setIn sets what a vertex is and is in, as read; false if that can't be.
+// setIn sets the kind and parent of a vertex when reading; false if they are invalid.
 func (x *codeCoder) setIn(v *model.Vertex, i int, is vertexShape, back int, s *shaper, calls int) bool {
 	n := len(s.around) - back - is.levels
 	if x.Failed() || n < 0 || n > len(s.around) || n > maxLevels {

@@ -8,26 +8,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Content is a whole trace in memory, in the form that the merge of ranks
-// makes and WriteFile puts into a file.
+// A Content is a whole trace in memory, as the merge of ranks makes it and WriteFile writes it.
 type Content struct {
 	Meta              map[string]string
 	Ranks             int              // of the world, those without a track included
 	Schema            []model.Function // of every function that occurs; nil: take package mpi's
 	Strings           map[uint64]string
-	Sites             map[uint64]model.Site // by hash; Outer is not looked at
+	Sites             map[uint64]model.Site // by hash; Outer is ignored
 	CallerSites       map[uint64]uint64     // hash of a site → hash of the one its function was called from
 	Classes           []Class
 	Processes         Processes
 	MergeNs           int64                     // see Reader.MergeNs
 	Series            *Series                   // nil: no times of single calls
-	Clocks            *Clocks                   // nil: one clock, or not compared
-	Allocs            []AllocEvents             // sets of ranks; those without segments are in none
+	Clocks            *Clocks                   // nil: one clock, or clocks were not compared
+	Allocs            []AllocEvents             // sets of ranks; ranks without segments are in no set
 	Handovers         []AllocEvents             // the same, see track.PackHandover
-	MergedSizes       []model.MergedSizes       // values that were merged to make the trace smaller
-	SyntheticLoops    *grammar.SyntheticCounts  // loops whose numbers of rounds are drawn; nil: none
-	SyntheticMessages []model.SyntheticMessages // messages whose partners, sizes and tags are drawn
-	NoTimes           bool                      // nothing was kept of times: what Content says of them is not written
+	MergedSizes       []model.MergedSizes       // sizes that were merged to make the trace smaller
+	SyntheticLoops    *grammar.SyntheticCounts  // loops with synthetic trip counts; nil: none
+	SyntheticMessages []model.SyntheticMessages // messages with synthetic partners, sizes and tags
+	NoTimes           bool                      // no times were recorded: those in Content are not written
 }
 
 // A Class is a set of ranks that did the same calls in the same order, up to
@@ -36,9 +35,8 @@ type Class struct {
 	Ranks   column.Column // world ranks, ascending
 	Streams []*grammar.Grammar
 
-	// Counts is how often each rank repeats the symbols of Streams that have a
-	// count above 1, in order of streams, rules and symbols. Nil: all ranks do
-	// as Streams says.
+	// Counts is how often each rank repeats the symbols of Streams that have a count above 1, in order of streams,
+	// rules and symbols. Nil: all ranks have the counts in Streams.
 	Counts    []column.Column
 	Terminals Terminals
 	// Lanes, if any, are in rising order of Terminal. LaneCounts has the repetition counts of their Steps, as Counts
@@ -47,10 +45,10 @@ type Class struct {
 	LaneStepCounts []column.Column
 	// Histograms, if any, are in rising order of Terminal and From.
 	Histograms []Histogram
-	// RankTotals is what each of several ranks spent; of one rank its Times say it.
+	// RankTotals is the times of each rank, if there are several; for a single rank Times has them.
 	RankTotals timing.TotalColumns
-	// RankAttachedTotals is the sums of what was attached on each of several ranks, by name: what
-	// is below zero in place of gaps, what is above in place of durations.
+	// RankAttachedTotals is the sums of the values attached on each of several ranks, by name: the absolute negative sum
+	// in place of gaps, the positive sum in place of durations.
 	RankAttachedTotals map[string]timing.TotalColumns
 	// LeafTimes, if any, is in rising order of Leaf.
 	LeafTimes []LeafTimes
@@ -58,8 +56,7 @@ type Class struct {
 	FirstTimes []FirstTimes
 	// SharedTimes lists, in rising order, the terminals without times of single leaves in the first stream.
 	SharedTimes []int
-	// Values is what was attached to calls, by name, parallel to Terminals; see
-	// Reader.AttachedStats.
+	// Values is the values attached to calls, by name, parallel to Terminals; see Reader.AttachedStats.
 	Values map[string][]model.ValueStat
 	// LeafValues, by name, are in rising order of Leaf.
 	LeafValues map[string][]LeafValue
@@ -71,15 +68,15 @@ type Class struct {
 type Terminal struct {
 	Call   uint16
 	Site   uint64
-	Values []column.Column // per value of the signature: one for each rank
+	Values []column.Column // by value of the signature: over the ranks
 	Times  model.Times
 }
 
-// Terminals are those of a class. There may be millions, so they need not be in memory
-// all at once: List is where they are.
+// Terminals are the terminals of a class. There may be millions, so they need not all be in memory; TerminalList is
+// the implementation that is.
 type Terminals interface {
 	Len() int
-	// Describe fills in terminal n but for its times. Its Vals are room to be used again, and hold until the next At.
+	// Describe sets t to terminal n without its times. It reuses t.Vals, which are valid until the next call.
 	Describe(n int, t *Terminal)
 	// Times returns those of terminal n.
 	Times(n int) model.Times
@@ -99,9 +96,8 @@ func (l TerminalList) Describe(n int, t *Terminal) {
 // Times is described with Terminals.
 func (l TerminalList) Times(n int) model.Times { return l[n].Times }
 
-// What a file can hold besides model.MaxRanks. Writer and reader both look here: the one refuses, or chooses
-// another coding, where the other would refuse. All else is bounded by the bytes that are
-// really there.
+// Limits of a file besides model.MaxRanks, for writers and readers: a writer refuses what a reader would, or
+// chooses another coding. Everything else is limited by the bytes in the file.
 const (
 	// maxSignatures bounds the numbers of signatures.
 	maxSignatures = 1 << 31

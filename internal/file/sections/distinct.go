@@ -7,24 +7,27 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// Distinct calls of a trace with stacks are a signature and a site each, stack and all. Each follows the call that
-// preceded its first occurrence; the first class comes first. So they are about in the order of the program's code, and
-// signatures recur as they did with the stack before.
+// Distinct calls of a trace with stacks are a signature and a site with its stack. They are in the order in which
+// they follow each other at first occurrence; the first class comes first. So they are roughly in the order of the
+// program's code, and signatures recur as with the previous stack.
 //
 //	calls = calls uvarint, per call: site varint, per call: signature uvarint
 //
-// Sites at whose places there are signatures are in the order of their frames' places, outermost first. A site is how many further it is
-// than that of the call before, at first the first. A signature is one of those at the site's place:
+// Sites whose places have signatures are in the order of their frames' places, outermost first. A site is coded as
+// its distance from the previous call's. A signature is one of those at the site's place:
 //
-//	0            the next one that wasn't there, of the group that the last new one there was of, at first of the first
+//	0            the next one that wasn't there, of the group that the last new one there was of, at first of
+//
+// the first
+//
 //	n ≤ recent   the one before it came last n signatures ago, each counted once
 //	recent + 1 + g   the next one that wasn't there, of the group number g there
 //	behind these     any other, by number
 const recent = 64
 
-// A siteOrder numbers the sites at some places in the order of their frames' places, outermost first.
+// A siteOrder numbers the wanted sites in the order of their frames' places, outermost first.
 type siteOrder struct {
-	number []int32 // by site; of others, how many come before
+	number []int32 // by site; for an unwanted site, how many wanted ones precede it
 	sites  []int32
 }
 
@@ -32,7 +35,7 @@ type siteOrder struct {
 // their places.
 func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 	n := len(place)
-	size := make([]int32, n) // sites that are wanted among those with this one around them, itself too
+	size := make([]int32, n) // by site: number of wanted sites with this one in their stack, including itself
 	for i := n - 1; i >= 0; i-- {
 		if wanted(i) {
 			size[i]++
@@ -42,7 +45,7 @@ func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 		}
 	}
 	x := &siteOrder{number: make([]int32, n)}
-	next := make([]int32, n) // number of the next one with a site around it
+	next := make([]int32, n) // by site: number of the next site with it as caller
 	total := int32(0)
 	for i := range n {
 		at := &total
@@ -64,16 +67,17 @@ func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 	return x
 }
 
-// signaturesAt is what is known of the signatures at a place while calls are gone through.
+// signaturesAt is the state of coding the signatures at one place.
 type signaturesAt struct {
 	groups []*SignatureGroup
-	first  []int // number of the first signature of each
-	used   []int // how many of each have occurred
-	last   int   // the group of the last new one
-	recent []int // signatures, the last one last
+	first  []int // by group: number of its first signature
+	used   []int // by group: how many of its signatures have occurred
+	last   int   // group of the last new one
+	recent []int // recent signatures, the latest one last
 }
 
-// take notes that a signature came, and returns how that is said. It must be the next new one of its group, if it is new.
+// take records the occurrence of a signature, and returns its code. A new signature must be the next one of its
+// group.
 func (p *signaturesAt) take(sig int) int {
 	if i := slices.Index(p.recent, sig); i >= 0 {
 		n := len(p.recent) - i
@@ -97,7 +101,7 @@ func (p *signaturesAt) take(sig int) int {
 	return how
 }
 
-// find does the opposite.
+// find decodes a signature.
 func (p *signaturesAt) find(how int) (sig int, ok bool) {
 	if how > 0 && how <= recent {
 		if how > len(p.recent) {
@@ -130,14 +134,14 @@ func (p *signaturesAt) find(how int) (sig int, ok bool) {
 	return sig, true
 }
 
-// new notes that the next signature of a group came.
+// new records the first occurrence of a group's next signature.
 func (p *signaturesAt) new(sig, group int) {
 	p.used[group]++
 	p.last = group
 	p.came(sig, -1)
 }
 
-// index is how many signatures of the place are in groups before one.
+// index returns how many signatures of the place are in earlier groups.
 func (p *signaturesAt) index(group int) (n int) {
 	for _, g := range p.groups[:group] {
 		n += g.size
@@ -145,7 +149,7 @@ func (p *signaturesAt) index(group int) (n int) {
 	return n
 }
 
-// came makes a signature the last one; it was at a position among the recent ones, or at none.
+// came makes a signature the latest one; at is its previous index in recent, or len(recent).
 func (p *signaturesAt) came(sig, at int) {
 	if at < 0 {
 		if at = 0; len(p.recent) < recent {
@@ -157,7 +161,7 @@ func (p *signaturesAt) came(sig, at int) {
 	p.recent[len(p.recent)-1] = sig
 }
 
-// byPlaces gathers groups by place. first are the numbers of their first signatures.
+// byPlaces collects groups by place. first is the number of each group's first signature.
 func byPlaces(groups []*SignatureGroup, first []int) map[int]*signaturesAt {
 	at := make(map[int]*signaturesAt)
 	for i, g := range groups {
@@ -170,21 +174,22 @@ func byPlaces(groups []*SignatureGroup, first []int) map[int]*signaturesAt {
 // A distinctCall is a signature with one of its sites.
 type distinctCall struct{ sig, site int32 }
 
-// distinctCalls are those of a trace that is written. They are numbered as they are found, until they are put in order.
+// distinctCalls are the distinct calls of a trace that is being written, numbered by discovery until they are
+// sorted.
 type distinctCalls struct {
 	number map[signatureRef]int32
 	calls  []signatureRef
-	behind []int32 // of each call, and as the last of the start: what comes next, -1: nothing
+	behind []int32 // by call, and for the start in the last element: the call that follows; -1: none
 }
 
 func newDistinctCalls() *distinctCalls {
 	return &distinctCalls{number: make(map[signatureRef]int32), behind: []int32{-1}}
 }
 
-// add takes in the calls of a class, and returns their numbers so far.
+// add adds the calls of a class, and returns their preliminary numbers.
 func (x *distinctCalls) add(refs []signatureRef) []int {
 	list := make([]int, len(refs))
-	last := int32(0) // 0 is the start, n + 1 call n
+	last := int32(0) // 0 is the start, n + 1 is call n
 	for k, ref := range refs {
 		n, fresh := once.NumberOf(x.number, ref)
 		if fresh {
@@ -197,7 +202,7 @@ func (x *distinctCalls) add(refs []signatureRef) []int {
 	return list
 }
 
-// sort puts the calls in order, and says which number each has then.
+// sort sorts the calls, and returns the new number of each.
 func (x *distinctCalls) sort() []int32 {
 	x.number = nil
 	number := make([]int32, len(x.calls))
@@ -210,7 +215,7 @@ func (x *distinctCalls) sort() []int32 {
 	return number
 }
 
-// codeCalls is the calls of a trace with stacks; outer and place are of its sites.
+// codeCalls codes the calls of a trace with stacks; outer and place describe its sites.
 func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*SignatureGroup, first, outer, place []int) {
 	at := byPlaces(groups, first)
 	order := orderSites(outer, place, func(site int) bool { return at[place[site]] != nil })
@@ -242,7 +247,7 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*SignatureGroup, f
 func (t *SignatureTable) decodeCalls(r *wire.Reader) {
 	codeCalls(&wire.Coder{Reader: r}, &t.stacked, t.groups, t.first, t.sites.CallerOf, t.sites.WithoutCallers)
 	if t.stacked == nil {
-		t.stacked = []distinctCall{} // there are stacks
+		t.stacked = []distinctCall{} // not nil: there are stacks
 	}
 }
 

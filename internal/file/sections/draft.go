@@ -17,11 +17,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// An Encoded is a trace ready to be written, but for the times of every call.
+// An Encoded is a trace ready to be written, except for the times of every call.
 type Encoded struct {
-	head   []byte // up to where the series begins
+	head   []byte // the bytes before the series
 	series int64  // size of its pieces
-	index  []byte // after these
+	index  []byte // the bytes after the series
 }
 
 // PrepareFile encodes c.
@@ -42,7 +42,7 @@ func prepare(c *Content) (*Encoded, error) {
 	if series != nil && len(series.Sizes) != c.Ranks {
 		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(series.Sizes), c.Ranks)
 	}
-	return assemble(&raw, series) // the content is let go before that: tables for packing take as much
+	return assemble(&raw, series) // content is not used from here on, so that its memory can be reused: tables for compression take as much
 }
 
 func assemble(raw *[container.SectionCount][]byte, series *Series) (*Encoded, error) {
@@ -57,14 +57,14 @@ func assemble(raw *[container.SectionCount][]byte, series *Series) (*Encoded, er
 	return e, nil
 }
 
-// A Draft is a trace on its way: a file beside the one that it becomes.
+// A Draft is an unfinished trace, in a temporary file in the folder of the final one.
 type Draft struct {
 	e     *Encoded
 	file  *os.File
 	token [TokenSize]byte
 }
 
-// TokenSize is how many bytes a draft begins with that nobody else knows.
+// TokenSize is the size of the random token with which a draft begins.
 const TokenSize = container.MinFileSize
 
 // Draft makes a file beside path that is to become the trace.
@@ -91,22 +91,21 @@ const DraftPattern = ".draft*"
 // Name returns the draft's path, by which other processes can open it too.
 func (d *Draft) Name() string { return d.file.Name() }
 
-// Token returns what the draft begins with until it is finished: who opens a file of that
-// name on another machine knows by that whether it is this one.
+// Token returns the token with which the draft begins until it is finished. A process on another machine recognises
+// by it whether it opened this draft or another file of that name.
 func (d *Draft) Token() []byte { return d.token[:] }
 
 // Offset returns where the times of every call begin.
 func (d *Draft) Offset() int64 { return int64(len(d.e.head)) }
 
-// WriteAt writes to the draft; others may write to it at the same time.
+// WriteAt writes to the draft; other processes may write to it at the same time.
 func (d *Draft) WriteAt(p []byte, at int64) (int, error) { return d.file.WriteAt(p, at) }
 
-// Publish writes the token for other machines to see.
+// Publish makes the token visible to other machines.
 func (d *Draft) Publish() error { return d.file.Sync() }
 
-// Finish makes the draft a trace, once all times of calls are in it. A file that exists
-// is an error unless overwrite is set; then the draft is still there, for another name
-// in the same folder.
+// Finish makes the draft a trace, after all times of calls were written. An existing file is an error unless
+// overwrite is set; the draft then remains, for another name in the same folder.
 func (d *Draft) Finish(path string, overwrite bool) error {
 	if err := d.finish(path, overwrite); err != nil {
 		return fmt.Errorf("trace: write %s: %w", path, err)
@@ -146,7 +145,7 @@ func Rename(from, to string, overwrite bool) error {
 	if overwrite {
 		return os.Rename(from, to)
 	}
-	// Unlike a rename, a link never replaces a file, whoever makes one now.
+	// Unlike a rename, a link never replaces a file, even if another process creates it now.
 	err := os.Link(from, to)
 	if err == nil {
 		return os.Remove(from)
@@ -169,8 +168,8 @@ func CheckReplaceable(path string) error {
 	return nil
 }
 
-// SpecialFile is what there is at a path if it is neither a file nor a folder, nor nothing: a device, a FIFO or a socket.
-// Links among devices lead to what others have open, and count as such.
+// SpecialFile returns the kind of a device, FIFO or socket at a path; "" for files, folders and missing ones. Links
+// in /dev to open files count as devices.
 func SpecialFile(path string) string {
 	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") && !strings.HasPrefix(abs, "/dev/shm/") || strings.HasPrefix(abs, "/proc/")) {
 		if _, err := os.Lstat(abs); err == nil {
@@ -195,8 +194,8 @@ func (d *Draft) Discard() {
 	os.Remove(d.Name())
 }
 
-// WriteFile writes c to a file. The file appears under its name when it is
-// complete; one that exists already is an error unless overwrite is set.
+// WriteFile writes c to a file, which appears under its name when it is complete. An existing file is an error
+// unless overwrite is set.
 func WriteFile(path string, c *Content, overwrite bool) error {
 	e, err := prepare(c)
 	if err != nil {
@@ -223,14 +222,14 @@ func (e *Encoded) writeFile(path string, series *Series, overwrite bool) error {
 	return nil
 }
 
-// Magic numbers of file systems on disks or in memory of this host. What they took they write.
+// Magic numbers of file systems on local disks or in memory, which write everything that they have accepted.
 var local = []uint32{
 	0x0000ef53, // ext4
 	0x01021994, // tmpfs
 	0x2fc12fc1, // zfs
 	0x58465342, // xfs
 	0x794c7630, // overlay
-	0x9123683e, // btrfs
+	0x9123683e, // SyncFile is called after a file was written completely, before it gets its name. Network file systems may report only now that there was no room. A local file system begins to write; waiting for that takes milliseconds, and helps only if the machine fails within seconds.
 }
 
 // SyncFile is called when all of a file is written, before it gets its name. File systems of other hosts may refuse only

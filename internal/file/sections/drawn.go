@@ -36,10 +36,10 @@ func (c *Content) AppendSyntheticLoops(b []byte) []byte {
 	return b
 }
 
-// mostKeys bounds the keys of a trace, which few bytes may say.
+// mostKeys limits the keys of a trace, as few bytes may represent many.
 const mostKeys = 1 << 24
 
-// DecodeSyntheticLoops reads it.
+// DecodeSyntheticLoops reads the section of loops with synthetic trip counts.
 func DecodeSyntheticLoops(r *wire.Reader, ranks int, classes [][]int) *grammar.SyntheticCounts {
 	d := &grammar.SyntheticCounts{Loops: make([][]grammar.SyntheticLoop, len(classes))}
 	if codeFamilies(&wire.Coder{Reader: r}, d, ranks); r.Err() != nil {
@@ -92,7 +92,7 @@ var errLanes = errors.New("numbers of rounds are drawn, and values go from call 
 
 var errFamily = errors.New("a family of loops without rounds")
 
-// checkFamily says what makes a family impossible to draw from.
+// checkFamily refuses a family from which no trip counts can be drawn.
 func checkFamily(x *model.SyntheticLoops, ranks int) error {
 	if err := checkDistribution(&x.Distribution, ranks); err != nil {
 		return fmt.Errorf("rounds of loops: %w", err)
@@ -103,7 +103,7 @@ func checkFamily(x *model.SyntheticLoops, ranks int) error {
 	return nil
 }
 
-// checkDrawn says what makes the section impossible to write.
+// checkDrawn refuses a section that cannot be written.
 func (c *Content) checkDrawn() error {
 	if len(c.SyntheticLoops.Loops) != len(c.Classes) {
 		return fmt.Errorf("drawn loops of %d classes, there are %d", len(c.SyntheticLoops.Loops), len(c.Classes))
@@ -138,13 +138,13 @@ func (c *Content) calls(i int, s *column.CountedStreams, terminals int) ([]uint6
 	})
 }
 
-// DrawTripCounts has the loops of a class run as often as is drawn.
+// DrawTripCounts replaces the trip counts of a class's loops by synthetic ones.
 func (c *ClassReader) DrawTripCounts(d *grammar.SyntheticCounts, class int) error {
 	loops := d.Loops[class]
 	if len(loops) == 0 {
 		return nil
 	}
-	if c.Lanes != nil { // which would have as many values as before
+	if c.Lanes != nil { // the lanes would still have the original number of values
 		return errLanes
 	}
 	c.SyntheticFamily = grammar.SyntheticFamilies(c.Streams, loops, len(c.Terminals))

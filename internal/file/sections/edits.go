@@ -23,12 +23,12 @@ const (
 	maxEditing           = 1 << 14 // places compared to find the least edits
 )
 
-// A ClassCommon is what the ranks of a class have in common, once read.
+// A ClassCommon is the decoded common part of a class's ranks.
 type ClassCommon struct {
 	Streams                   []*grammar.Grammar
 	VaryingCounts, Signatures []int
 
-	SymbolCount, GrammarBytes, SignatureListBytes int // how many symbols; bytes of the grammars, of the list
+	SymbolCount, GrammarBytes, SignatureListBytes int // number of symbols; sizes of the grammars and of the list in bytes
 	IsEdited                                      bool
 }
 
@@ -123,7 +123,7 @@ type hunk struct {
 	added        []int
 }
 
-// edits returns what makes list out of from.
+// edits returns the hunks that turn from into list.
 func edits(from, list []int) []hunk {
 	head := 0
 	for head < len(from) && head < len(list) && from[head] == list[head] {
@@ -140,7 +140,7 @@ func edits(from, list []int) []hunk {
 	if len(a)*len(b) > maxEditing {
 		return []hunk{{head, len(a), b}}
 	}
-	// same[i][k] is how much a[i:] and b[k:] can have in common.
+	// same[i][k] is the length of the longest common subsequence of a[i:] and b[k:].
 	same := make([][]int, len(a)+1)
 	for i := range same {
 		same[i] = make([]int, len(b)+1)
@@ -180,7 +180,7 @@ func edits(from, list []int) []hunk {
 	return hunks
 }
 
-// codeEdits: what makes another list out of from.
+// codeEdits codes the hunks that turn from into another list.
 func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	at, last := 0, 0
 	wire.CodeList(c, hunks, 3, func(_ int, h *hunk) {
@@ -207,8 +207,8 @@ func edit(from []int, hunks []hunk) (list []int) {
 	return append(list, from...)
 }
 
-// edited returns for each class how far before it the class is out of whose list
-// its own is made, 0 for none, and the edits.
+// edited returns for each class how far before it the class is whose list is edited, 0 for none, and the encoded
+// edits.
 func edited(sigs [][]int) (back []int, how [][]byte) {
 	back, how = make([]int, len(sigs)), make([][]byte, len(sigs))
 	for i, list := range sigs {

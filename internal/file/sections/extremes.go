@@ -6,12 +6,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A callRow is what has extremes in common, as far as it is known before them: the pools of one call site.
+// A callRow is the pools of one call site, which share extremes.
 type callRow struct {
-	count   uint64  // of times
+	count   uint64  // number of times
 	mean    float64 // ns
-	pools   int     // that have times
-	repeats bool    // some pool has more than one
+	pools   int     // number of pools with times
+	repeats bool    // some pool has several times
 }
 
 // two reports whether the row is two times of one pool.
@@ -23,7 +23,7 @@ func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 		if x := &codes[i]; x.count > 0 {
 			r := &rows[p.ExtremesRow[i]]
 			r.count += x.count
-			r.mean += float64(x.MeanNs() * float64(x.count)) // apart, so that all machines round alike
+			r.mean += float64(x.MeanNs() * float64(x.count)) // a separate product, so that all machines round equally
 			r.pools++
 			r.repeats = r.repeats || x.count > 1
 		}
@@ -41,14 +41,14 @@ func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 	return rows
 }
 
-// extremes are those of a row: of all of its times, and how far the times of pools are from their means.
+// Extremes are the least and greatest times of a row, and the deviation of times from the means of their pools.
 type Extremes struct {
 	Min, Max         uint64
-	MinRank, MaxRank int32 // the lowest ones
+	MinRank, MaxRank int32 // the lowest ranks that had the extremes
 	Deviation        float64
-	repeated         uint64 // times in pools of several, which the deviation is of
+	repeated         uint64 // number of times in pools with several, to which the deviation refers
 	Count            uint64
-	common           bool // of several classes
+	common           bool // extremes over several classes
 }
 
 // Extremes returns the extremes of pools by their stats.
@@ -65,7 +65,7 @@ func (p *ClassPools) Extremes(stats []model.Stat) []Extremes {
 	return list
 }
 
-// Merge takes in what is known of other ranks or terminals.
+// Merge adds the extremes of other ranks or terminals.
 func (e *Extremes) Merge(x *Extremes) {
 	if x.Count == 0 {
 		return
@@ -87,16 +87,16 @@ func (e *Extremes) Merge(x *Extremes) {
 	e.Count += x.Count
 }
 
-// An extremeCode is the extremes of a row as their numbers in a file.
+// An extremeCode is the extremes of a row as encoded in a file.
 type extremeCode struct {
 	least, most, dev int
 	minRank, maxRank int
 }
 
-// kept is what a file has of the extremes of a row.
+// kept is which extremes of a row a file contains.
 type kept struct{ least, most, minRank, maxRank bool }
 
-// keeps returns which extremes of a row are in a file. The others follow from the means.
+// keeps returns which extremes of a row are stored. The others follow from the means.
 func (p *ClassPools) keeps(r *callRow, common bool) kept {
 	several := p.Ranks > 1
 	switch {
@@ -110,7 +110,8 @@ func (p *ClassPools) keeps(r *callRow, common bool) kept {
 	return kept{r.count > 1, r.count > 2, several, several && r.count > 1}
 }
 
-// bits is how many bits extremes keep. Where each rank made one call, they are two ranks' own times.
+// bits returns the number of bits stored of extremes. If each rank made one call, the extremes are exact times of
+// two ranks, so more bits are kept.
 func (p *ClassPools) bits(r *callRow, common bool) int {
 	switch {
 	case common:
@@ -121,7 +122,7 @@ func (p *ClassPools) bits(r *callRow, common bool) int {
 	return CoarseBits
 }
 
-// around are the numbers of the mean that those of extremes are differences to.
+// around returns the codes of the mean to which the extremes' codes are relative.
 func (r *callRow) around(keep int, common bool) (below, above int) {
 	if below = RoundedNumber(math.Floor(r.mean), keep); common {
 		return below, roundedDown(math.Floor(r.mean), keep)
@@ -129,7 +130,8 @@ func (r *callRow) around(keep int, common bool) (below, above int) {
 	return below, RoundedNumber(math.Ceil(r.mean), keep)
 }
 
-// roundedDown is the number of the greatest that is not above one: totals are held against what is longest in several classes.
+// roundedDown returns the largest code whose value is at most f: totals are compared with the longest time of
+// several classes.
 func roundedDown(f float64, keep int) int {
 	n := RoundedNumber(f, keep)
 	if n > 0 && unrounded(n, keep) > f {
@@ -138,7 +140,7 @@ func roundedDown(f float64, keep int) int {
 	return n
 }
 
-// extremeCode rounds extremes, those of several classes if they are common: then ranks are those of the run.
+// extremeCode rounds extremes. For common ones of several classes, ranks are those of the run instead of the class.
 func (p *ClassPools) extremeCode(r *callRow, e *Extremes, common bool, index map[int32]uint64) (x extremeCode) {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
@@ -166,14 +168,14 @@ func (p *ClassPools) extremeCode(r *callRow, e *Extremes, common bool, index map
 	return x
 }
 
-// atMost limits the longest call, as it is read, to the sum of the calls.
+// atMost limits the longest call, as a reader decodes it, to the sum of the calls.
 func (x *extremeCode) atMost(sum uint64, p *ClassPools, r *callRow) {
 	for x.most > 0 && x.read(p, r, true, ownNumber).Max > sum {
 		x.most, x.dev = x.most-1, max(x.dev-1, 0)
 	}
 }
 
-// read is the reverse.
+// read decodes extremes.
 func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i int) int32) Extremes {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
@@ -191,7 +193,7 @@ func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i
 	return e
 }
 
-// read returns the extremes of the rows of a class. It takes those that the base has from there.
+// read returns the extremes of the rows of a class, from the base where that has them.
 func (p *ClassPools) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []Extremes {
 	if c.common[k] != nil {
 		return c.common[k]
@@ -203,14 +205,14 @@ func (p *ClassPools) read(c *TimeCodes, k int, base *TimeCodes, member func(i in
 			continue
 		}
 		list[i] = c.extremes[k][i].read(p, &c.rows[k][i], false, member)
-		if p.Ranks == 1 { // none is longer than the sum of the rank's calls
+		if p.Ranks == 1 { // no call is longer than the sum of the rank's calls
 			list[i].Max = min(list[i].Max, sums[i])
 		}
 	}
 	return list
 }
 
-// commonRow returns the row of a base that has the extremes of a class's row, too.
+// commonRow returns the row of a base with the extremes of a class's row.
 func (c *TimeCodes) commonRow(p *ClassPools, k, i int) (int, bool) {
 	if c == nil {
 		return 0, false
@@ -219,7 +221,7 @@ func (c *TimeCodes) commonRow(p *ClassPools, k, i int) (int, bool) {
 	return at, ok && c.rows[k][at].count > 0
 }
 
-// readCommon sets what others refer to: ranks are those of the run.
+// readCommon sets the extremes that other classes refer to: ranks are those of the run.
 func (c *TimeCodes) readCommon(p *ClassPools) {
 	for k := range c.common {
 		c.common[k] = make([]Extremes, p.ExtremesRows)

@@ -19,18 +19,18 @@ import (
 // the successor of the call before.
 const (
 	following     = 250
-	fewFollowing  = 32      // calls: a shorter list is no shorter so
-	mostFollowing = 1 << 17 // calls of a table without stacks
+	fewFollowing  = 32      // number of calls; a shorter list is no shorter in this form
+	mostFollowing = 1 << 17 // largest number of calls of a table without stacks
 )
 
-// A followed is the calls of a table by site; without any they have stacks.
+// A followed is the calls of a table in order; site and at are empty if calls have stacks.
 type followed struct {
-	site  []int32 // of each call
-	at    []int32 // of each call, among those of its site
+	site  []int32 // by call
+	at    []int32 // by call: index among those of its site
 	calls [][]int32
 }
 
-// follow puts the calls of a table in order; nil if there are too many, or the table is damaged.
+// follow arranges the calls of a table; nil if there are too many, or the table is damaged.
 func (t *SignatureTable) follow() *followed {
 	t.once.Do(func() { t.followed = t.inOrder() })
 	return t.followed
@@ -69,7 +69,7 @@ func (t *SignatureTable) inOrder() *followed {
 	return f
 }
 
-// code is a list of a table with this number of calls, after the byte that says what it is. A reader knows its length.
+// code codes a list for a table with this number of calls, after the byte for its form. A reader knows its length.
 func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	if f.calls == nil {
 		next := 0
@@ -109,7 +109,7 @@ func (f *followed) append(b []byte, list []int) []byte {
 	return wire.AppendCoded(append(b, following), func(c *wire.Coder) { f.code(c, list, 0) })
 }
 
-// decode reads n calls of a table that has a number of calls, after the byte that says what they are.
+// decode reads n calls of a table with the given number of calls, after the byte for the form.
 func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 	if f == nil {
 		r.Fail("calls that follow a table with more than %d", mostFollowing)
@@ -126,7 +126,7 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 	return list
 }
 
-// codeFurther is a number below a limit by how much more it is than another.
+// codeFurther codes a number below a limit as its distance from another, modulo the limit.
 func codeFurther(c *wire.Coder, v *int, than, limit int) {
 	wire.CodeRelative(c, v, than)
 	if c.Reader != nil && (*v < 0 || *v >= limit) {
@@ -135,7 +135,7 @@ func codeFurther(c *wire.Coder, v *int, than, limit int) {
 	}
 }
 
-// followedOf is the calls of tables that were just written, nil if lists had better be numbers.
+// followedOf returns the calls of tables that were just written; nil if lists are better coded as numbers.
 func followedOf(sites, signatures []byte, schema map[uint16]*model.Function) *followed {
 	s := DecodeSites(wire.NewReader(sites, "sites"))
 	r := wire.NewReader(signatures, "signatures")

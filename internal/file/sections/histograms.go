@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Histogram is the times of some terminals' calls, as package trace gives them.
+// A Histogram is the times of some terminals' calls, as in package trace.
 type Histogram struct {
 	Terminal, PreviousPlace int
 	Duration, Gap           *hist.Hist

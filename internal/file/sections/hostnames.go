@@ -25,14 +25,14 @@ const (
 	namesPerByte = 1 << 6
 )
 
-// A nameRun is a name and how many more follow it.
+// A nameRun is a name and the number of further names that continue it.
 type nameRun struct {
 	first    string
 	more, at int
 	step     int64
 }
 
-// code is a run; the argument is how many names may follow the first.
+// code codes a run; most is the largest number of further names.
 func (x *nameRun) code(c *wire.Coder, most int) {
 	c.String(&x.first)
 	if wire.CodeBounded(c, &x.more, most); x.more > 0 {
@@ -41,7 +41,7 @@ func (x *nameRun) code(c *wire.Coder, most int) {
 	}
 }
 
-// names appends those of a run to a list.
+// names appends the names of a run to a list.
 func (x *nameRun) names(c *wire.Coder, list []string) []string {
 	list = append(list, x.first)
 	if x.more == 0 || c.Failed() {
@@ -58,7 +58,7 @@ func (x *nameRun) names(c *wire.Coder, list []string) []string {
 	return list
 }
 
-// nameRuns takes a list apart.
+// nameRuns divides a list into runs.
 func nameRuns(list []string) (runs []nameRun) {
 	done, size := 0, 0
 	for len(list) > 0 {
@@ -71,7 +71,7 @@ func nameRuns(list []string) (runs []nameRun) {
 	return runs
 }
 
-// codeNames is a list of no more names than a limit.
+// codeNames codes a list of at most limit names.
 func codeNames(c *wire.Coder, list *[]string, limit int) {
 	if c.Reader == nil {
 		runs := nameRuns(*list)
@@ -91,17 +91,17 @@ func codeNames(c *wire.Coder, list *[]string, limit int) {
 	})
 }
 
-// A hostNumber is a name: text, a number of some digits, and text.
+// A hostNumber is a name divided into text, a number, and text.
 type hostNumber struct {
 	before, after string
 	number, step  int64
 	width         int
 }
 
-// maxDigits is how many digits a number may have.
+// maxDigits is the largest number of digits of a number.
 const maxDigits = 15
 
-// numberedAt takes the digits for a number that begin at a position.
+// numberedAt returns the name divided at the digits from a position on.
 func numberedAt(name string, at int) (x hostNumber, ok bool) {
 	end := at
 	for end < len(name) && end-at < maxDigits && name[end] >= '0' && name[end] <= '9' {
@@ -114,9 +114,9 @@ func numberedAt(name string, at int) (x hostNumber, ok bool) {
 	return hostNumber{before: name[:at], after: name[end:], number: n, width: end - at}, err == nil
 }
 
-// name is the name i after the first.
+// name returns the i-th name after the first.
 func (x *hostNumber) name(i int64) (string, bool) {
-	const most = 1_000_000_000_000_000 // what has more digits than maxDigits
+	const most = 1_000_000_000_000_000 // the smallest number with more than maxDigits digits
 	if x.step > most/model.MaxRanks || x.step < -most/model.MaxRanks {
 		return "", false
 	}
@@ -128,7 +128,7 @@ func (x *hostNumber) name(i int64) (string, bool) {
 	return x.before + strings.Repeat("0", max(x.width-len(digits), 0)) + digits + x.after, true
 }
 
-// longestRun returns the longest run that a list begins with.
+// longestRun returns the longest run at the beginning of a list.
 func longestRun(list []string) (best hostNumber, n int) {
 	n = 1
 	if len(list) < 2 {
@@ -136,7 +136,7 @@ func longestRun(list []string) (best hostNumber, n int) {
 	}
 	for at := range list[0] {
 		if at > 0 && isDigit(list[0][at]) && isDigit(list[0][at-1]) {
-			continue // in the middle of a number
+			continue // not the begin of a number
 		}
 		x, ok := numberedAt(list[0], at)
 		if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// layoutOf returns what the values of a function's signatures are. room is for the parts.
+// layoutOf returns the layout of a function's signatures. It uses room for the parameters.
 func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
@@ -25,7 +25,7 @@ func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout 
 	return l
 }
 
-// widthOf is how many values of a signature one of the type takes.
+// widthOf returns the width of a type.
 func widthOf(t model.Type) signature.Width {
 	switch t {
 	case model.TypeNone:
@@ -37,16 +37,16 @@ func widthOf(t model.Type) signature.Width {
 	case model.TypeInt, model.TypeTime, model.TypeHandle, model.TypeRequest, model.TypeObject, model.TypeFunctionRef, model.TypeString:
 		return signature.WidthOne
 	}
-	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no such
+	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no other types
 }
 
-// Few functions have more parameters, and few signatures more spans: this much is kept on the stack.
+// Few functions have more parameters, and few signatures more spans: buffers of this size are on the stack.
 const (
 	someParams   = 16
 	TypicalSpans = 24
 )
 
-// SpansOf takes the values of a signature apart. room is for the list.
+// SpansOf divides the values of a signature into spans. It uses room for the list.
 func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
 	var parts [someParams]signature.ParamLayout
 	l := layoutOf(f, parts[:0])
@@ -57,7 +57,7 @@ func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signatur
 	return list, nil
 }
 
-// ParamOf returns what the values of a span are.
+// ParamOf returns the parameter that a span belongs to.
 func ParamOf(f *model.Function, s *signature.Span) *model.ParamDef {
 	if s.Param == signature.ParamResult {
 		return &model.ParamDef{Kind: f.ReturnKind, Type: f.ResultType}
@@ -65,7 +65,7 @@ func ParamOf(f *model.Function, s *signature.Span) *model.ParamDef {
 	return &f.Params[s.Param]
 }
 
-// markRanks finds the values of a signature that are ranks, and those that say where these are.
+// markRanks marks the values of a signature that are ranks. forms is the positions of values on which that depends.
 func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, err error) {
 	var room [TypicalSpans]signature.Span
 	spans, err := SpansOf(f, room[:0], vals)
@@ -77,7 +77,7 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 		if s.Param == signature.ParamMade {
 			continue
 		}
-		if s.HasSumsLeftOut(vals) { // and could not be filled in
+		if s.HasSumsLeftOut(vals) { // the omitted elements could not be filled in
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
 		switch p := ParamOf(f, s); {
@@ -100,10 +100,10 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 	return m.LayoutValues, nil
 }
 
-// Displacements that are the sums of counts are left out of signatures (see
-// signature.LeaveOut), and filled in wherever values leave this package.
+// Signatures omit displacements that are the sums of counts (see signature.LeaveOutSums). Functions of this package
+// that return values fill them in.
 
-// maySum reports whether a parameter's values can be computed: those of an array of integers that directly follows
+// maySum reports whether a parameter's values may be omitted sums: an array of integers that directly follows
 // another one.
 func maySum(f *model.Function, i int) bool {
 	return i > 0 && isNumbers(&f.Params[i]) && isNumbers(&f.Params[i-1])
@@ -122,7 +122,7 @@ func haveSums(f *model.Function) bool {
 	return false
 }
 
-// DisplacementSpans yields the spans that may be filled in, each with the one of its counts.
+// DisplacementSpans yields pairs of spans: counts, and displacements that may be their sums.
 func DisplacementSpans(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
 	return func(yield func(counts, displs *signature.Span) bool) {
 		for i := range spans {
@@ -133,8 +133,8 @@ func DisplacementSpans(f *model.Function, spans []signature.Span) iter.Seq2[*sig
 	}
 }
 
-// FillInDisplacements fills in displacements that were left out. Values that don't fit the
-// function stay as they are: who reads them finds that.
+// FillInDisplacements fills in omitted displacements. It leaves values unchanged that do not fit the function; whoever decodes
+// them gets the error.
 func FillInDisplacements(f *model.Function, vals []int64) {
 	if len(vals) == 0 || !haveSums(f) {
 		return

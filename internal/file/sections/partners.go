@@ -18,7 +18,7 @@ func (c *Content) appendPartners(b []byte) []byte {
 	return wire.AppendCoded(b, func(x *wire.Coder) { codePartners(x, &c.SyntheticMessages, 0) })
 }
 
-// DecodeSyntheticMessages reads it.
+// DecodeSyntheticMessages reads the section of synthetic messages.
 func DecodeSyntheticMessages(r *wire.Reader, ranks int) (list []model.SyntheticMessages) {
 	codePartners(&wire.Coder{Reader: r}, &list, ranks)
 	return list
@@ -44,12 +44,12 @@ func distributions(p *model.SyntheticMessages) [4]*model.Distribution {
 	return [4]*model.Distribution{&p.RankDistances, &p.Sizes, &p.Tags, &p.MessagesPerInterval}
 }
 
-// mostDrawnValue bounds what a distribution is of, so that no difference is too large.
+// mostDrawnValue limits the values of a distribution, so that differences do not overflow.
 const mostDrawnValue = 1 << 60
 
 var errNoPartners = errors.New("a family of drawn messages without any")
 
-// checkPartners says what makes a family impossible.
+// checkPartners refuses an impossible family.
 func checkPartners(p *model.SyntheticMessages, ranks int) error {
 	if p.SendSegment < 0 || p.ReceiveSegment < 0 || p.DistinctExchanges < 1 || p.ExchangeRounds < uint64(p.DistinctExchanges) {
 		return errNoPartners
@@ -70,7 +70,7 @@ func checkPartners(p *model.SyntheticMessages, ranks int) error {
 	return nil
 }
 
-// checkPartners says what makes the section impossible to write.
+// checkPartners refuses a section that cannot be written.
 func (c *Content) checkPartners() error {
 	for i := range c.SyntheticMessages {
 		if err := checkPartners(&c.SyntheticMessages[i], c.Ranks); err != nil {

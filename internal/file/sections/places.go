@@ -9,22 +9,26 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// LeafTimes is the mean times of the calls at one leaf, in nanoseconds, where they are not
-// those of all calls that look alike. It is of the first thread of a class; see Leaves.
+// LeafTimes is the mean times of the calls at one leaf of a class's first thread, in nanoseconds, if they differ
+// from the mean of all equal calls; see Leaves.
 type LeafTimes struct {
 	Leaf          int
 	Gap, Duration float64
-	EntryGap      float64 // gap before a call with which a loop is entered; NaN: as the others
-	// OuterEntryGaps are those before the calls with which the next loop around is entered, too, then the one around that, and so on.
+	EntryGap      float64 // mean gap before a call that enters a loop; NaN: as for all calls
+	// OuterEntryGaps is the mean gaps before those calls that also enter the next enclosing loop, then the one around that,
+	// and so on.
 	OuterEntryGaps []float64
 }
 
 // A placesBlob is the encoded times of a class's leaves.
 //
 //	places = per class blob
-//	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
-//	         (2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
-//	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
+//	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean,
+//
+// duration mean,
+//
+//	(2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
+//	entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
 // A mean has eight significant bits. A terminal's mean is that of its leaves without means of their own.
 type placesBlob struct {
@@ -32,14 +36,14 @@ type placesBlob struct {
 	own    []LeafTimes
 }
 
-// leafMeans are means as a file has them.
+// leafMeans are encoded means.
 type leafMeans struct{ gap, duration int }
 
 func meansOf(p *LeafTimes) leafMeans {
 	return leafMeans{RoundedNumber(p.Gap, meanBits), RoundedNumber(p.Duration, meanBits)}
 }
 
-// code is the blob of a class; leaves is how many that has.
+// code codes the blob of a class; leaves is the number of its leaves.
 func (x *placesBlob) code(c *wire.Coder, leaves int) {
 	next := int32(0)
 	wire.CodeMap(c, x.common, 3, func(t *int32, m *leafMeans) {
@@ -49,7 +53,7 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 		next = *t + 1
 	})
 	if c.Reader != nil {
-		x.own = make([]LeafTimes, 0, c.Reader.RemainingLen()/8) // most take as much
+		x.own = make([]LeafTimes, 0, c.Reader.RemainingLen()/8) // most leaves take as much
 	}
 	last := 0
 	for i := 0; i < len(x.own) || c.Reader != nil && c.Reader.RemainingLen() > 0; i++ {
@@ -82,7 +86,7 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 	}
 }
 
-// appendPlacesOf is of a class whose leaves are of these terminals.
+// appendPlacesOf appends the blob of a class; terminals is by leaf.
 func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, error) {
 	if len(list) == 0 {
 		return b, nil
@@ -90,11 +94,11 @@ func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, erro
 	if last := list[len(list)-1].Leaf; last >= len(terminals) {
 		return nil, fmt.Errorf("times of leaf %d of %d", last, len(terminals))
 	}
-	missing := make(map[int32]int) // leaves by terminal, less those that are listed
+	missing := make(map[int32]int) // by terminal: number of leaves that are not listed
 	for _, t := range terminals {
 		missing[t]++
 	}
-	x := placesBlob{common: make(map[int32]leafMeans)} // of the first leaf of a terminal that has several
+	x := placesBlob{common: make(map[int32]leafMeans)} // means of the leaves that are not listed, by terminal
 	for i := range list {
 		t := terminals[list[i].Leaf]
 		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].EntryGap) {
@@ -111,7 +115,7 @@ func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, erro
 	return wire.AppendCoded(b, func(c *wire.Coder) { x.code(c, len(terminals)) }), nil
 }
 
-// DecodeLeafTimes reads the blob of a class whose leaves are of these terminals.
+// DecodeLeafTimes reads the blob of a class; terminals is by leaf.
 func DecodeLeafTimes(r *wire.Reader, terminals []int32) (list []LeafTimes) {
 	if r.RemainingLen() == 0 {
 		return nil
@@ -134,7 +138,7 @@ func DecodeLeafTimes(r *wire.Reader, terminals []int32) (list []LeafTimes) {
 	return list
 }
 
-// LeafTerminals are the terminals of the leaves of a class's first thread.
+// LeafTerminals returns the terminal of each leaf of a class's first thread.
 func LeafTerminals(streams []*grammar.Grammar) []int32 {
 	if len(streams) == 0 {
 		return nil
@@ -147,7 +151,7 @@ const meanBits = 7
 
 func codeMean(c *wire.Coder, f *float64) { codeRounded(c, f, meanBits) }
 
-// A FirstTimes is the mean times of the first calls of ranks at a leaf, in ns, where they are far longer than those of the calls after them.
+// A FirstTimes is the mean times of the ranks' first calls at a leaf, in ns, if far longer than later ones.
 type FirstTimes struct {
 	Leaf          int
 	Gap, Duration float64
@@ -165,7 +169,7 @@ func appendFirsts(classes []Class) []byte {
 	return appendSome(nil, blobs)
 }
 
-// DecodeFirstTimes reads those of a class with that number of leaves.
+// DecodeFirstTimes reads the first calls of a class with that number of leaves.
 func DecodeFirstTimes(r *wire.Reader, leaves int) (list []FirstTimes) {
 	if codeFirsts(&wire.Coder{Reader: r}, &list, leaves); r.Err() != nil {
 		return nil

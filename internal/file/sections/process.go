@@ -21,7 +21,7 @@ type Processes struct {
 	hosts, ends names
 	folders     names // templates, see signature.Template
 	cols        [processColumns]column.Column
-	asides      [][]model.Aside // by rank; missing at the end: none
+	asides      [][]model.Aside // by rank; ranks without an element have none
 	MergeNs     int64           // see Reader.MergeNs
 }
 
@@ -29,37 +29,36 @@ const (
 	hostColumn     = 0
 	endColumn      = 2
 	threadsColumn  = 4
-	untilColumn    = 5 // start and span together, which ranks have in common
+	untilColumn    = 5 // start plus span, which is about the same on all ranks
 	spanColumn     = 6
 	mpiColumn      = 7
-	callsColumn    = 8 // not in files, where it follows from the streams
-	folderColumn   = 9 // not in files' tables, but in their meta section
+	callsColumn    = 8 // files omit it, as it follows from the streams
+	folderColumn   = 9 // stored in the meta section of files instead
 	processColumns = 10
 )
 
 // Len returns the number of entries.
 func (p *Processes) Len() int { return p.cols[0].Len() }
 
-// A trace has no more of a process than says something: last digits differ from rank to rank,
-// and would make up most of a trace of many ranks. Durations keep ten significant bits on up to
-// 64 ranks and one less for each factor of three above that, but five at least (3 %). Of ends,
-// which ranks have in common, it has the millisecond, on more than manyRanks ranks what of
-// the span.
+// A trace stores only significant digits of a process's times: the last digits differ between ranks, and would make
+// up most of a trace of many ranks. Durations have ten significant bits on up to 64 ranks and one less for each
+// factor of three above that, but at least five (3 %). Ends, which ranks have in common, are rounded to a
+// millisecond; on more than manyRanks ranks they are rounded like the span.
 const manyRanks = 256
 
-// extraDigits is how many more bits rank 0's clock keeps, whose values then can be rounded in several ways.
+// extraDigits is how many more bits are sent to rank 0, so that values can still be rounded in several ways.
 const extraDigits = 4
 
-// RoundProcess returns a process with as much as goes to rank 0: what is left out is cut off, so that
-// rounding the rest is rounding the whole. The process id stays only where the process did not
-// finish: else nobody finds it any more.
+// RoundProcess returns a process in the accuracy that is sent to rank 0. Digits are truncated, so that rounding the
+// result equals rounding the original. The process id is kept only if the process did not finish: otherwise it is
+// of no use.
 func RoundProcess(x model.Process, ranks int) model.Process {
 	digits := digitsFor(ranks) + extraDigits
 	end := x.StartNs + x.SpanNs
 	end -= mod(end, endUnit(x.SpanNs, ranks)>>extraDigits)
 	x.SpanNs -= mod(x.SpanNs, unitOf(x.SpanNs, digits))
 	x.MPINs -= mod(x.MPINs, unitOf(x.MPINs, digits))
-	// All ranks end together: it is the end that they have in common.
+	// All ranks end together, so that the end is rounded and the start follows.
 	x.StartNs = end - x.SpanNs
 	x.Asides = coarseAsides(x.Asides, ranks)
 	if x.End == "finished" {
@@ -70,7 +69,7 @@ func RoundProcess(x model.Process, ranks int) model.Process {
 
 func mod(v, unit int64) int64 { return (v%unit + unit) % unit }
 
-// digitsFor is how many significant bits durations keep in a trace with this number of ranks.
+// digitsFor returns the number of significant bits of durations in a trace with this number of ranks.
 func digitsFor(ranks int) int {
 	digits := 10
 	for n := 64; n < ranks && digits > 5; n *= 3 {
@@ -79,8 +78,8 @@ func digitsFor(ranks int) int {
 	return digits
 }
 
-// RoundingError is how far a duration of a process may be from the true one, in a trace of so
-// many ranks.
+// RoundingError returns the rounding error of a process's duration in ns, in a trace with the given number of
+// ranks.
 func RoundingError(ns int64, ranks int) int64 {
 	by := unitOf(ns, digitsFor(ranks)) / 2
 	if ranks > manyRanks {
@@ -89,7 +88,7 @@ func RoundingError(ns int64, ranks int) int64 {
 	return by
 }
 
-// unitOf is the unit to which a number is rounded to keep this many significant bits.
+// unitOf returns the unit to which a number is rounded to keep this many significant bits.
 func unitOf(v int64, digits int) int64 {
 	if v < 1<<digits {
 		return 1
@@ -97,7 +96,7 @@ func unitOf(v int64, digits int) int64 {
 	return int64(1) << (bits.Len64(uint64(v)) - digits)
 }
 
-// endUnit is what ends of processes that took so long are rounded to.
+// endUnit returns the unit to which ends are rounded, for processes with this span.
 func endUnit(span int64, ranks int) int64 {
 	unit := int64(1e6)
 	if ranks > manyRanks {
@@ -117,7 +116,7 @@ func (p Processes) withoutTimes() Processes {
 	return p
 }
 
-// names numbers strings by first use.
+// names numbers strings by first occurrence.
 type names struct {
 	list  []string
 	index map[string]int64
@@ -138,7 +137,7 @@ func (n *names) number(s string) int64 {
 	return i
 }
 
-// namesOf returns the table that the values of a column index, if any.
+// namesOf returns the table of names that a column's values index; nil if they are numbers.
 func (p *Processes) namesOf(col int) *names {
 	switch col {
 	case hostColumn:
@@ -226,7 +225,7 @@ func (p *Processes) All() iter.Seq2[int, model.Process] {
 	}
 }
 
-// set fills in what a column says of a process.
+// set sets the field of a process from a column's value.
 func (p *Processes) set(x *model.Process, col int, v int64) {
 	switch col {
 	case hostColumn:
@@ -274,7 +273,7 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 	return p
 }
 
-// decode takes the columns, which the names are there for.
+// decode reads the columns; the names must have been read.
 func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes {
 	for i := range p.cols {
 		p.cols[i] = next()
@@ -300,7 +299,7 @@ func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes 
 
 func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }
 
-// MemoryBytes returns how many bytes of memory the table takes, about.
+// MemoryBytes returns approximately how many bytes of memory the table takes.
 func (p *Processes) MemoryBytes() int {
 	n := 64*(len(p.hosts.list)+len(p.ends.list)+len(p.folders.list)) + 24*len(p.asides)
 	for _, list := range p.asides {
@@ -312,9 +311,9 @@ func (p *Processes) MemoryBytes() int {
 	return n
 }
 
-// WriteFolders puts the working folders of processes into a trace's meta section: under the number of each rank
-// whose folder is another than that of the rank before. A folder of a rank's own, with its number in the name, is
-// the same for all of them (signature.Template).
+// WriteFolders writes the working folders of processes into a trace's meta section: one entry for each rank whose
+// folder differs from the previous rank's. A folder that contains the rank's number becomes a template, so that all
+// ranks share it (signature.FileTemplate).
 func (p *Processes) WriteFolders(meta map[string]string) {
 	last := p.folders.number("")
 	rank := uint64(0)
@@ -331,7 +330,7 @@ func (p *Processes) WriteFolders(meta map[string]string) {
 	}
 }
 
-// ReadFolders takes the working folders of processes from a trace's meta section. It leaves out what is no rank's.
+// ReadFolders reads the working folders of processes from a trace's meta section. It ignores invalid entries.
 func (p *Processes) ReadFolders(meta map[string]string) {
 	type start struct {
 		rank int

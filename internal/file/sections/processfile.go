@@ -13,15 +13,14 @@ import (
 const (
 	seqForm    = 0
 	levelsForm = 1
-	// steadyForm has one value for neighbours that differ by no more than values are rounded by.
-	// Where a launcher starts hosts one after the other, and each process takes its time, that is a
-	// few values for thousands of ranks.
+	// steadyForm has one value for neighbouring ranks that differ by no more than the rounding error. If a launcher
+	// starts hosts one after the other, that is a few values for thousands of ranks.
 	steadyForm = 2
-	// followsForm is of the time in MPI alone: of ranks that share a class it is what section totals says.
+	// followsForm is only for the time in MPI: section totals has it for all ranks of classes with several.
 	followsForm = 3
 )
 
-// totalsWithin is how far the total of a rank may be from its time, as a part of it.
+// totalsWithin is the largest relative difference between a rank's time and its total.
 const totalsWithin = 0.0102
 
 // AppendSection and DecodeProcessSection: the table in files, shorter and slower than in messages.
@@ -45,7 +44,7 @@ func (p *Processes) codeNames(c *wire.Coder, ranks int) {
 	c.Strings(&p.ends.list)
 }
 
-// shortest returns a column in the form in which it takes least.
+// shortest returns a column in its shortest form.
 func (p *Processes) shortest(i int, totals RankTotals) []byte {
 	if i != untilColumn && i != spanColumn && i != mpiColumn {
 		return exactly(&p.cols[i])
@@ -70,7 +69,7 @@ func (p *Processes) shortest(i int, totals RankTotals) []byte {
 	return best
 }
 
-// units returns what the values of a column of times are rounded to.
+// units returns by rank the unit to which a time is rounded.
 func (p *Processes) units(i int) []int64 {
 	units := p.cols[i].Values()
 	spans := p.cols[spanColumn].Reader()
@@ -84,11 +83,11 @@ func (p *Processes) units(i int) []int64 {
 	return units
 }
 
-// exactly writes a column as it is.
+// exactly writes a column unrounded.
 func exactly(x *column.Column) []byte {
 	n := x.Len()
 	b := wire.AppendCoded([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
-	// What looks random is shortest as small numbers, for the entropy coder.
+	// Random-looking values are shortest as small numbers, for the entropy coder.
 	if n > 0 && len(b) > n/2 {
 		vals := x.Values()
 		if levels := wire.AppendCoded([]byte{levelsForm}, func(c *wire.Coder) { codeLevels(c, vals) }); len(levels) < len(b) {
@@ -98,13 +97,13 @@ func exactly(x *column.Column) []byte {
 	return b
 }
 
-// units are what values are multiples of above the least of them.
+// A units is a least value, and a unit of which the other values are multiples above it.
 type units struct {
 	least int64
 	unit  uint64
 }
 
-// unitsOf returns the largest ones.
+// unitsOf returns the largest unit.
 func unitsOf(vals []int64) units {
 	x := units{least: slices.Min(vals)}
 	for _, v := range vals {
@@ -123,7 +122,7 @@ func (x *units) code(c *wire.Coder) {
 	wire.CodeUints(c, &x.unit)
 }
 
-// value is one of the values.
+// value codes one value.
 func (x *units) value(c *wire.Coder, v *int64) {
 	n := uint64(0)
 	if c.Reader == nil {
@@ -134,7 +133,7 @@ func (x *units) value(c *wire.Coder, v *int64) {
 	}
 }
 
-// codeLevels is a column as multiples of a unit above its least value.
+// codeLevels codes a column as multiples of a unit above its least value.
 func codeLevels(c *wire.Coder, vals []int64) {
 	var x units
 	if c.Reader == nil {
@@ -146,13 +145,13 @@ func codeLevels(c *wire.Coder, vals []int64) {
 	}
 }
 
-// A steadyRun is ranks in the order of hosts with one value.
+// A steadyRun is consecutive ranks, in the order of hosts, with one value.
 type steadyRun struct {
 	ranks uint64
 	ns    int64
 }
 
-// codeSteady is runs of n ranks.
+// codeSteady codes runs of n ranks in all.
 func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 	var x units
 	if c.Reader == nil {
@@ -175,7 +174,7 @@ func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 	}
 }
 
-// codeFollowing is the times in MPI that the totals don't have.
+// codeFollowing codes the times in MPI that the totals lack.
 func codeFollowing(c *wire.Coder, vals []int64, totals RankTotals) {
 	for rank := range vals {
 		if totals.Known[rank] {
@@ -188,22 +187,22 @@ func codeFollowing(c *wire.Coder, vals []int64, totals RankTotals) {
 	}
 }
 
-// steady puts a column of times into runs of ranks whose times are one, as far as they would be rounded.
-// Of these it is about their mean, so that sums over ranks stay. It is nil if they are too many.
+// steady divides a column of times into runs of ranks whose times are equal within rounding. A run's value is about
+// the mean of its times, so that sums over ranks stay accurate. It returns nil if there are too many runs.
 func (p *Processes) steady(vals, units []int64) []steadyRun {
 	type run struct {
 		ranks       uint64
-		least, most int64 // between which the time may be
+		least, most int64 // range of the run's value
 		sum         float64
 		unit        int64
 	}
 	var runs []run
 	for _, rank := range p.byHost() {
 		v, unit := vals[rank], units[rank]
-		cut := unit >> extraDigits // by which the time may be more than v
+		cut := unit >> extraDigits // by how much the time may exceed v
 		near := unit
 		if v-unit/2 > 0 && unitOf(v-unit/2, digitsFor(len(vals))) < unit {
-			near /= 2 // otherwise it would look like a more precise one
+			near /= 2 // a larger value would look like a more accurate one
 		}
 		x := run{1, v + cut - near/2, v + near/2, float64(v) + float64(cut)/2, max(1, near>>extraDigits)}
 		if unit == 1 {
@@ -236,7 +235,7 @@ func (p *Processes) steady(vals, units []int64) []steadyRun {
 
 func roundUp(v, unit int64) int64 { return v + mod(-v, unit) }
 
-// byHost returns the ranks, those of each host together.
+// byHost returns the ranks grouped by host.
 func (p *Processes) byHost() []int32 {
 	order := make([]int32, p.Len())
 	for rank := range order {
@@ -247,7 +246,7 @@ func (p *Processes) byHost() []int32 {
 	return order
 }
 
-// follow reports whether the times in MPI are those of the totals, as far as these have them.
+// follow reports whether the times in MPI equal the totals, where these exist.
 func follow(vals []int64, totals RankTotals) bool {
 	if len(totals.Ns) != len(vals) {
 		return false
@@ -278,7 +277,7 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals fun
 	})
 }
 
-// decodeForm reads a column. Those before it are there.
+// decodeForm reads a column. Earlier columns must have been read.
 func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTotals, error)) (x column.Column) {
 	switch form := c.Reader.Byte(); {
 	case form == seqForm:
@@ -321,8 +320,7 @@ func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTot
 	return x
 }
 
-// following takes the times in MPI from the totals. They are known better than the span, which
-// they don't exceed.
+// following returns the times in MPI from the totals, limited to the span, which is less accurate.
 func (p *Processes) following(totals RankTotals) []int64 {
 	vals := make([]int64, len(totals.Ns))
 	spans, threads := p.cols[spanColumn].Reader(), p.cols[threadsColumn].Reader()

@@ -11,16 +11,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Series is the times of every call, as pieces of package series, one for each rank,
-// in order and without gaps. They may be larger than memory, so they are read from
-// elsewhere, or written into a Draft by those who have them.
+// Series is the times of every call, as pieces of package series, one for each rank, in order and without gaps.
+// They may exceed memory, so they are read from a source, or the ranks write them into a Draft.
 type Series struct {
-	Data     io.ReaderAt // nil: others write it
-	Sizes    []int64     // by rank; 0: none
-	Checksum uint32      // checksum of the pieces, one after the other; found out if there are Data
+	Data     io.ReaderAt // nil: other processes write it
+	Sizes    []int64     // by rank; 0: no piece
+	Checksum uint32      // checksum of all pieces; computed if there are Data
 }
 
-// size is how long the pieces are.
+// size returns the sum of the pieces' sizes in bytes.
 func (s *Series) size() int64 {
 	sum := int64(0)
 	for _, n := range s.Sizes {
@@ -29,7 +28,7 @@ func (s *Series) size() int64 {
 	return sum
 }
 
-// SeriesFile makes a file for Data that is gone when it is closed.
+// SeriesFile creates a file for Data that disappears when it is closed.
 func SeriesFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "spoor-times-")
 	if err != nil {
@@ -72,7 +71,7 @@ func (s *Series) CopyTo(w io.Writer) error {
 	return nil
 }
 
-// tail says how large the section is, and what its checksum.
+// tail returns the section's size and checksum.
 func (s *Series) tail() (*container.AppendedSection, error) {
 	if s == nil {
 		return nil, nil
@@ -93,5 +92,5 @@ func (s *Series) tail() (*container.AppendedSection, error) {
 // A SeriesIndex finds the pieces in a file.
 type SeriesIndex struct {
 	Section *container.Section
-	Offsets []int64 // by rank, and the end
+	Offsets []int64 // by rank, with an additional element for the end
 }

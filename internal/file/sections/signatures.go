@@ -24,10 +24,10 @@ import (
 //	             [distinct calls]
 type SignatureTable struct {
 	groups         []*SignatureGroup
-	first          []int          // number of the first signature of each group
-	SignatureCount int            // signatures
-	DistinctCalls  int            // that classes number: total, if there are no stacks
-	stacked        []distinctCall // these; nil: calls are signatures
+	first          []int          // by group: number of its first signature
+	SignatureCount int            // number of signatures
+	DistinctCalls  int            // number of distinct calls; Total if there are no stacks
+	stacked        []distinctCall // the distinct calls; nil: each signature is one
 
 	sites    *SiteTable
 	once     sync.Once
@@ -38,10 +38,10 @@ type SignatureTable struct {
 type SignatureGroup struct {
 	FunctionID  uint16
 	Site        int
-	ValueCount  int             // number of values
+	ValueCount  int             // number of values of each signature
 	size        int             // number of signatures, of a writer once they are written
-	OneFormList bool            // one list of forms
-	Function    *model.Function // of a reader: if it may have sums
+	OneFormList bool            // a single list of forms for all values
+	Function    *model.Function // when reading: the function, if its values may have sums
 	forms       []column.Forms  // the lists; what a reader has
 	writing                     // what a writer has
 }

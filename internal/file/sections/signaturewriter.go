@@ -18,17 +18,17 @@ import (
 type signatureWriter struct {
 	groups []*SignatureGroup
 	index  map[skeleton]int32
-	class  int // classes so far
-	left   int // terminals of this one to come
+	class  int // number of classes so far
+	left   int // number of this class's terminals still to come
 	forms  []column.Form
 	key    formKey
 	packed []byte
 }
 
-// A formKey is the forms of a signature's values as bytes.
+// A formKey is the encoded forms of a signature's values.
 type formKey struct {
 	forms []byte
-	end   []uint32 // of each form
+	end   []uint32 // by form: its end
 }
 
 // add appends a form.
@@ -46,7 +46,8 @@ func (k *formKey) form(i int) []byte {
 	return k.forms[from:k.end[i]]
 }
 
-// pack appends what differs from the key base of as many values: a bit for each value, and the forms whose bit is set.
+// pack appends the difference from the key base with as many values: a bit for each value, and the forms whose bit
+// is set.
 func (k *formKey) pack(b []byte, base *formKey) []byte {
 	at := len(b)
 	b = append(b, make([]byte, maskSize(len(k.end)))...)
@@ -61,24 +62,25 @@ func (k *formKey) pack(b []byte, base *formKey) []byte {
 
 func maskSize(width int) int { return (width + 7) / 8 }
 
-// writing is what a writer knows of a group. There may be millions of signatures, so
-// each is no more than what differs from the first.
+// A writing is a writer's data about a group. As there may be millions of signatures, each is stored as its
+// difference from the first.
 type writing struct {
 	base       formKey  // of the first signature
-	keys       []byte   // what differs from it, of one signature after the other
-	start      []uint32 // of each signature, and where the next one will be
+	keys       []byte   // differences from base, concatenated
+	start      []uint32 // begin of each signature, and of the next one
 	slots      []uint32 // open addressing: 1 + number
 	candidates []candidate
 	shape      formed
 }
 
-// A candidate is a signature that is tried on other classes.
+// A candidate is a signature of another class whose forms are tried.
 type candidate struct {
 	class int
 	forms []column.Form
 }
 
-// position of a signature before all are known, and the site of a call with it, stack and all.
+// A signatureRef is a signature's group and position before numbers are assigned, with the site of a call including
+// its stack.
 type signatureRef struct {
 	group int32
 	sig   uint32
@@ -119,7 +121,7 @@ func (w *signatureWriter) add(g *SignatureGroup, f *column.Fitter, t *Terminal, 
 	alone := len(t.Values) == 0 || t.Values[0].Len() == 1
 	for i, c := range g.candidates {
 		if alone && c.class == w.class {
-			break // one rank's values have the same forms where they are the same
+			break // equal values of a single rank always have equal forms
 		}
 		if holdsAll(f, c.forms, t.Values) {
 			return uint32(i), nil
@@ -157,8 +159,8 @@ const manySignatures = 1 << 12
 
 var seed = maphash.MakeSeed()
 
-// number returns the number of the signature with a packed key, a new one if necessary. left is the most that may
-// follow.
+// number returns the number of the signature with a packed key, which it adds if it is new. left is an upper bound
+// for how many may follow.
 func (g *SignatureGroup) number(key []byte, left int) (n uint32, known bool) {
 	if 4*len(g.start) > 3*len(g.slots) {
 		g.rehash()
@@ -293,7 +295,7 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 
 // sort numbers the signatures of each group by their first call.
 func (w *signatureWriter) sort(calls []signatureRef) {
-	number := make([][]uint32, len(w.groups)) // 1 + the new one
+	number := make([][]uint32, len(w.groups)) // 1 + the new number
 	order := make([][]uint32, len(w.groups))
 	for i := range calls {
 		c := &calls[i]
@@ -320,11 +322,11 @@ func (w *signatureWriter) sort(calls []signatureRef) {
 	}
 }
 
-// formed says which values of a signature are ranks, with the values that determine this: most signatures of a group
-// agree.
+// A formed caches which values of a signature are ranks, with the values on which that depends: most signatures of
+// a group agree.
 type formed struct {
-	at    []int32 // positions of values that say what follows them
-	vals  []int64 // these
+	at    []int32 // positions of the values on which the marks depend
+	vals  []int64 // these values
 	rank  []bool
 	known bool
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A siteTable numbers the sites of a trace: number 0 is an unknown place, then
-// come the places without a stack, then those with one. The outer site of a
-// site has a lower number than it.
+// A siteTable numbers the sites of a trace. 0 is an unknown place; places without a stack come next, then sites
+// with a stack. A site's caller has a lower number than the site.
 type siteTable struct {
 	places []model.Site
 	stacks []stacked
@@ -22,7 +21,7 @@ type siteTable struct {
 	named  map[uint64]bool // hashes that occur as values: callbacks
 }
 
-// A stacked site is a place with the number of the site around it.
+// A stacked is a place with the number of its caller's site.
 type stacked struct{ place, outer int }
 
 // newSiteTable takes the places in order of module and offset, and what has a
@@ -92,7 +91,7 @@ func (t *siteTable) addStacks(hashes []uint64, sites map[uint64]model.Site, oute
 	}
 }
 
-// place is the number of a site without its stack.
+// place returns the number of a site without its callers.
 func (t *siteTable) place(site int) int {
 	if site < len(t.places) {
 		return site
@@ -168,7 +167,7 @@ func (t *siteTable) append(b []byte) []byte {
 	return t.appendStacks(b)
 }
 
-// shape is the number of the site around each, 0: none, and of each without what is around it.
+// shape returns by site its caller, 0 for none, and its place without callers.
 func (t *siteTable) shape() (outer, place []int) {
 	n := len(t.places) + len(t.stacks)
 	outer, place = make([]int, n), make([]int, n)
@@ -203,14 +202,14 @@ func codeBuildID(c *wire.Coder, id *string) {
 	}
 }
 
-// SiteTable are those of a file. Marks around their frames are none of the frames.
+// SiteTable are the sites of a file. Marks for phases, threads and turns are not part of their frames.
 type SiteTable struct {
 	List            []model.Site
-	CallerOf        []int                 // number of the site around each, that of a mark included; 0: none
-	WithoutCallers  []int                 // number of each without what is around it
-	Phases          map[int]string        // the phases that begin with calls from a site
-	ThreadFunctions map[int]model.Site    // the first functions of threads whose first call is from a site
-	Turns           map[int]int           // the loop that began another iteration before calls from a site, see TurnMark
+	CallerOf        []int                 // number of each site's caller, or mark; 0: none
+	WithoutCallers  []int                 // number of each site without its callers
+	Phases          map[int]string        // by site: the phase that begins with calls from it
+	ThreadFunctions map[int]model.Site    // by site: the start function of threads whose first call is from it
+	Turns           map[int]int           // by site: the loop that began another iteration before calls from it, see TurnMark
 	ByHash          map[uint64]model.Site // by hash, those that occur as values
 
 	once    sync.Once
@@ -305,7 +304,7 @@ func (t *SiteTable) mark(n, outer int, o *model.Site) {
 // maxTurn encodes an unknown turn.
 const maxTurn = 255
 
-// CommonNumber is one number for all sites with the same frames and the same turn before: that of the last of them.
+// CommonNumber returns one number for all sites with the same frames and turn: that of the last of them.
 func (t *SiteTable) CommonNumber(site int) int {
 	t.once.Do(func() {
 		last := make(map[turned]int, len(t.List))
@@ -325,7 +324,7 @@ type turned struct {
 	turn int
 }
 
-// ThreadFunction is the start function of threads whose first call is from a site; nil if none.
+// ThreadFunction returns the start function of threads whose first call is from a site; nil if unknown.
 func (t *SiteTable) ThreadFunction(site int) *model.Site {
 	s, first := t.ThreadFunctions[site]
 	if !first {

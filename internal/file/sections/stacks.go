@@ -21,7 +21,7 @@ import (
 //
 // The resulting sites are numbered in this order, after the places.
 
-// childLists are the lists at each place, the last one last.
+// childLists are the lists at each place, the latest one last.
 type childLists map[int][][]int
 
 func (x childLists) of(place int) [][]int {
@@ -31,7 +31,8 @@ func (x childLists) of(place int) [][]int {
 	return [][]int{nil}
 }
 
-// came makes a list the last one of a place; it was n-th last, from 0, or is new if n exceeds their number.
+// came makes a list the latest one of a place. n is its previous position from the end, from 0; the list is new if
+// n exceeds their number.
 func (x childLists) came(place, n int, list []int) {
 	l := x.of(place)
 	if at := len(l) - 1 - n; at >= 0 {
@@ -42,12 +43,12 @@ func (x childLists) came(place, n int, list []int) {
 	x[place] = append(l, list)
 }
 
-// bodies are the places where functions begin, and which of them lists began with lately.
+// bodies are the places where functions begin, and the ones with which recent lists began.
 type bodies struct {
 	starts []int
-	end    int     // after the last place
-	lists  [][]int // the last one that began there
-	lately []int   // the last one last
+	end    int     // the place after the last
+	lists  [][]int // by body: the latest list that began there
+	lately []int   // recent bodies, the latest one last
 	others *fenwick
 	at     int
 }
@@ -56,7 +57,7 @@ func newBodies(starts []int, places int) *bodies {
 	return &bodies{starts: starts, end: places, lists: make([][]int, len(starts)), others: newOrder(len(starts))}
 }
 
-// code says which body it is.
+// code returns the code of a body.
 func (x *bodies) code(body int) int {
 	if i := slices.Index(x.lately, body); i >= 0 {
 		return 2*(len(x.lately)-i) + 2
@@ -64,7 +65,7 @@ func (x *bodies) code(body int) int {
 	return 2*zigzag(x.others.before(body)-x.others.before(x.at)) + 1
 }
 
-// body is the inverse of number; -1 for an invalid code.
+// body reverses code; -1 for an invalid code.
 func (x *bodies) body(code int) int {
 	if code%2 == 0 {
 		if n := code/2 - 1; n > 0 && n <= len(x.lately) {
@@ -75,7 +76,7 @@ func (x *bodies) body(code int) int {
 	return x.others.at(x.others.before(x.at) + unzigzag(code/2))
 }
 
-// came says that a list is what began there last.
+// came records the latest list that began at a body.
 func (x *bodies) came(body int, list []int) {
 	x.lists[body] = list
 	if i := slices.Index(x.lately, body); i >= 0 {
@@ -91,7 +92,7 @@ func (x *bodies) came(body int, list []int) {
 	x.lately = append(x.lately, body)
 }
 
-// usual is the list that a new one from a body on is, if nothing else is said.
+// usual returns the predicted list that begins at a body.
 func (x *bodies) usual(body int) []int {
 	list := x.lists[body]
 	if list != nil {
@@ -107,7 +108,7 @@ func (x *bodies) usual(body int) []int {
 	return list
 }
 
-// codeExtent is a new list of up to most places, from a body on.
+// codeExtent codes a new list of at most most places that begins at a body.
 func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	usual, n := x.usual(body), 0
 	if c.Reader == nil && !slices.Equal(*list, usual) {
@@ -129,15 +130,15 @@ func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	x.came(body, *list)
 }
 
-// A stackCode is what of the stacks comes before the extents.
+// A stackCode is the part of the stacks before the extents.
 type stackCode struct {
 	stacks int
-	starts []int // of bodies, ascending
-	lists  []int // by site
-	bodies []int // by new list
+	starts []int // begins of bodies, ascending
+	lists  []int // by site: its list
+	bodies []int // by new list: its body
 }
 
-// code is that of stacks; places is how many of these there are.
+// code codes the stacks; places is the number of places.
 func (x *stackCode) code(c *wire.Coder, places int) {
 	c.Count(&x.stacks, 1)
 	if c.Reader != nil {
@@ -208,7 +209,8 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 	return append(wire.AppendCoded(b, func(c *wire.Coder) { code.code(c, len(t.places)) }), extents...)
 }
 
-// decodeStacks reads them: the number of the site around each and its place, the sites that are places among them.
+// decodeStacks reads the sites with stacks. It returns by site its caller and its place; the places themselves are
+// included.
 func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	var code stackCode
 	c := &wire.Coder{Reader: r}
@@ -258,10 +260,10 @@ func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	return outer, place
 }
 
-// A fenwick is a set of numbers below n, at first all of them, with access to the k-th in logarithmic time: a Fenwick
-// tree.
+// A fenwick is a Fenwick tree: a set of numbers below n, initially all of them, with access to the k-th in
+// logarithmic time.
 type fenwick struct {
-	sums []int32 // at i: of the i & -i numbers below i
+	sums []int32 // at i: count of the set's numbers among the i & -i numbers below i
 	n    int
 }
 
@@ -273,7 +275,7 @@ func newOrder(n int) *fenwick {
 	return o
 }
 
-// set puts a number in that isn't there, or takes one out that is.
+// set adds a number that is not in the set, or removes one that is.
 func (o *fenwick) set(i int, in bool) {
 	by := int32(1)
 	if !in {
@@ -285,7 +287,7 @@ func (o *fenwick) set(i int, in bool) {
 	}
 }
 
-// before is how many of them are less than i.
+// before returns how many numbers of the set are less than i.
 func (o *fenwick) before(i int) (n int) {
 	for ; i > 0; i -= i & -i {
 		n += int(o.sums[i])
@@ -293,7 +295,7 @@ func (o *fenwick) before(i int) (n int) {
 	return n
 }
 
-// at is the k-th, from 0; -1 if there are fewer.
+// at returns the k-th number, from 0; -1 if there are fewer.
 func (o *fenwick) at(k int) int {
 	if k < 0 || k >= o.n {
 		return -1

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// far is the largest share of all time that may be credited to other callers.
+// far is the largest share of all time that may be credited to wrong callers.
 const far = 1e-3
 
 // placeStacks adds to what leaves of a class, of these terminals, have of their own. Calls may share a summary with others that differ from
@@ -71,17 +71,17 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	return list
 }
 
-// A stackless is the calls that differ in nothing but their stacks.
+// A stackless is calls that differ in their stacks only.
 type stackless struct {
 	calls []stackCalls
-	left  bool // those without times of their own have what the others leave over
+	left  bool // terminals without times of their own get what the others leave
 }
 
 type stackCalls struct {
 	terminal    int
 	calls       float64
-	own, pooled callTime // means: theirs, and that of all that share a summary
-	known       bool     // own is another than pooled, as far as is known
+	own, pooled callTime // mean times: own, and of all calls that share a summary
+	known       bool     // own differs from pooled, as far as is known
 }
 
 // A callTime is a mean gap and duration, in ns.
@@ -91,12 +91,12 @@ func (a callTime) from(b callTime) float64 {
 	return math.Abs(a.gap-b.gap) + math.Abs(a.duration-b.duration)
 }
 
-// apart lists the terminals that need means of their own so that at most this much time is credited to wrong callers.
-// Terminals without share the rest of their group's time: of two that differ one is enough, the one that loses less by
-// rounding.
+// apart lists the terminals that need means of their own, so that at most this much time is credited to wrong
+// callers. Terminals without own means share the rest of their group's time. So of two that differ one suffices:
+// the one that loses less by rounding.
 func (s *stackless) apart(enough float64) (list []int) {
 	own := make([]bool, len(s.calls))
-	var rest callTime // of those without, in all
+	var rest callTime // asFar is the largest ratio of two numbers that count as equal.
 	n := 0.0
 	for _, x := range s.calls {
 		n += x.calls
@@ -128,7 +128,7 @@ func (s *stackless) apart(enough float64) (list []int) {
 	}
 }
 
-// asFar is what two numbers differ by at most that are taken for the same.
+// rounded returns the times as a reader decodes them.
 const asFar = 1.01
 
 func (x *stackCalls) time() float64 { return (x.own.gap + x.own.duration) * x.calls }

@@ -46,7 +46,7 @@ const (
 // it: less than a step of the mean. Sums of all calls of a class are nearer.
 const SumError = 1.0 / (1 << FineBits)
 
-// A statCode is what a pool has of its own, as its numbers in a file.
+// A statCode is a pool's own part of the times, as numbers in a file.
 type statCode struct {
 	count   uint64
 	missing int64
@@ -56,15 +56,15 @@ type statCode struct {
 // TimeCodes are the times of a class as their numbers in a file.
 type TimeCodes struct {
 	Stats    [2][]statCode
-	extremes [2][]extremeCode // per row
+	extremes [2][]extremeCode // by row
 	spreads  [2][]spreadCode
-	rows     [2][]callRow // sums of the stats
-	// What others refer to that have this one as base.
+	rows     [2][]callRow // sums of the pools' times
+	// The following fields exist in classes that others refer to.
 	byKey  map[PoolKey]int
 	byRow  map[any]int
 	bySite map[any]int
 	means  [2][]int
-	common [2][]Extremes // per row
+	common [2][]Extremes // by row
 }
 
 func newTimeCodes(p *ClassPools) *TimeCodes {
@@ -121,7 +121,7 @@ func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 		nearest := RoundedNumber(own, FineBits)
 		switch low := unrounded(nearest, FineBits); {
 		case low == own:
-			x.mean = nearest // it is exact, and whoever reads it would find it off
+			x.mean = nearest // it is exact already; a changed value would contradict other numbers
 		case low > own:
 			x.mean = min(max(x.mean, nearest-1), nearest)
 		default:
@@ -134,12 +134,12 @@ func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 // MeanNs is the mean as it is read.
 func (x *statCode) MeanNs() float64 { return unrounded(x.mean, FineBits) / meanParts }
 
-// sum is that of the times as it is read.
+// sum returns the sum of the times as a reader decodes it.
 func (x *statCode) sum() uint64 { return whole(x.MeanNs()*float64(x.count) + 0.5) }
 
 func whole(f float64) uint64 { return uint64(math.Min(f, 1<<64-1<<12)) }
 
-// stat is what a file says of a pool, with what it says of the pool's row.
+// stat returns the summary of a pool as a reader decodes it, given that of its row.
 func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 	if s.Count = x.count; s.Count == 0 {
 		return s
@@ -174,7 +174,7 @@ func (p *ClassPools) decodeStats(c *TimeCodes, k int, base *TimeCodes, member fu
 	return stats
 }
 
-// sums are those of the calls of groups, as they are read.
+// sums returns the sum of the calls of each group, as a reader decodes it.
 func (p *ClassPools) sums(codes []statCode) []uint64 {
 	sums := make([]uint64, len(p.OnlyPoolOfGroup))
 	for i := range codes {
@@ -189,7 +189,7 @@ func (p *ClassPools) sums(codes []statCode) []uint64 {
 func (p *ClassPools) means(codes []statCode) []int {
 	sums := make([]float64, len(p.OnlyPoolOfGroup))
 	for i := range codes {
-		sums[p.GroupOfPool[i]] += float64(codes[i].MeanNs() * float64(codes[i].count)) // apart, so that all machines round alike
+		sums[p.GroupOfPool[i]] += float64(codes[i].MeanNs() * float64(codes[i].count)) // a separate product, so that all machines round equally
 	}
 	list := make([]int, len(sums))
 	for i, s := range sums {
@@ -198,8 +198,8 @@ func (p *ClassPools) means(codes []statCode) []int {
 	return list
 }
 
-// CheckStat holds a summary against the number of calls. A call that was under
-// way when the process died has no duration, and a thread's first no gap.
+// CheckStat compares a summary with the number of calls. A call that was unfinished when the process died has no
+// duration, and a thread's first call has no gap.
 func CheckStat(s model.Stat, calls uint64) error {
 	switch {
 	case s.Count > calls:

@@ -18,7 +18,7 @@ func (c *Content) appendThinned(b []byte) []byte {
 	return wire.AppendCoded(b, func(x *wire.Coder) { codeThinned(x, &c.MergedSizes, 0) })
 }
 
-// DecodeMergedSizes reads it.
+// DecodeMergedSizes reads the section of merged sizes.
 func DecodeMergedSizes(r *wire.Reader, ranks int) (list []model.MergedSizes) {
 	codeThinned(&wire.Coder{Reader: r}, &list, ranks)
 	return list
@@ -55,7 +55,7 @@ func codeThinned(c *wire.Coder, list *[]model.MergedSizes, ranks int) {
 	})
 }
 
-// checkThinned says what makes the section impossible to write.
+// checkThinned refuses a section that cannot be written.
 func (c *Content) checkThinned() error {
 	for i := range c.MergedSizes {
 		t := &c.MergedSizes[i]

@@ -6,13 +6,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A TimeCoder writes or reads the numbers of a class: fields are pointers to them, so that both go the
-// same way.
+// A TimeCoder codes the numbers of a class's times. It takes pointers to fields, so that writing and reading share
+// the code.
 type TimeCoder struct {
 	wire.Coder
-	BaseClass     *TimeCodes // nil: none
-	BaseForOthers bool       // others refer to this class
-	Ranks         int        // of the run
+	BaseClass     *TimeCodes // nil: the class has no base
+	BaseForOthers bool       // other classes have this one as base
+	Ranks         int        // number of ranks of the run
 }
 
 func (t *TimeCoder) uvarint(v *int, limit int) { wire.CodeBounded(&t.Coder, v, limit) }
@@ -26,10 +26,10 @@ func (t *TimeCoder) varint(v *int) {
 	*v = n
 }
 
-// maxCode is above the number of any time.
+// maxCode exceeds the code of any time.
 const maxCode = 70 << FineBits
 
-// number is one that a base may have, too. 0 is the least unless signed.
+// number codes a number relative to the base's if there is a base. It is not negative unless signed is set.
 func (t *TimeCoder) number(v *int, base int, signed bool) {
 	if t.BaseClass == nil && !signed {
 		t.uvarint(v, maxCode)
@@ -43,7 +43,7 @@ func (t *TimeCoder) number(v *int, base int, signed bool) {
 	}
 }
 
-// high are the upper bits of a number.
+// high codes the upper bits of a number.
 func (t *TimeCoder) high(v *int) {
 	const more = 255
 	if t.Reader == nil {
@@ -59,7 +59,7 @@ func (t *TimeCoder) high(v *int) {
 	}
 }
 
-// low are its lower bits.
+// low codes the lower bits of a number.
 func (t *TimeCoder) low(v *int) {
 	const mask = 1<<lowBits - 1
 	if t.Reader == nil {
@@ -79,7 +79,7 @@ func (t *TimeCoder) flag(v *bool) {
 	}
 }
 
-// code writes or reads the times of a class, p having its pools.
+// code codes the times of a class, whose pools are in p. It calls took with the sizes of the parts.
 func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n int)) {
 	for k, what := range []string{"durations of a distinct call or of many equal ones", "gaps before these"} {
 		t.stats(p, c, k)
@@ -95,7 +95,7 @@ func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n i
 	}
 }
 
-// What the bytes of a class are counted as, beside means.
+// Names of the parts of a class's times, besides means.
 const (
 	CostOfExtremes = "extremes of a call site's"
 	CostOfSpreads  = "how ranks differ in a call site's"
@@ -156,7 +156,7 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 			code(&c.extremes[k][i], base)
 		}
 	}
-	// This has only rows that the base lacks: nothing is known of them.
+	// The base has no such rows, so these are coded without it.
 	number := func(v *int) { t.uvarint(v, maxCode) }
 	each(func(x kept) bool { return x.least }, func(x, base *extremeCode) { number(&x.least) })
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })
@@ -193,7 +193,7 @@ func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 			code(&list[i], base, means[i], baseMean)
 		}
 	}
-	// below codes how far a number is below another one.
+	// below codes by how much a number is below another one.
 	below := func(v *int, of, base int) {
 		d := of - *v
 		t.number(&d, base, true)
@@ -217,7 +217,7 @@ func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 	each(func(x, _ *spreadCode, _, _ int) { member(&x.minRank) })
 }
 
-// cost is about how many bits the numbers of a class take with a base, nil for none.
+// cost returns approximately how many bits the numbers of a class take with a base; nil for no base.
 func (p *ClassPools) cost(c, base *TimeCodes) int {
 	t := TimeCoder{BaseClass: base}
 	t.code(p, c, func(string, int) {})

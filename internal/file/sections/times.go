@@ -10,15 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// MinPoolSize is how many calls of a class that differ in nothing but values share
-// one summary of their times. A program that sends from a thousand places of an
-// array has a thousand terminals; what it knows of each is a few samples, and
-// to keep them apart would take more room than all the rest of the trace.
+// MinPoolSize is from how many calls of a class on, which differ in values only, they share one summary of their times.
+// A program that sends from a thousand places of an array has a thousand terminals. Each has a few samples, and
+// separate summaries would take more room than the rest of the trace.
 const MinPoolSize = 32
 
-// pools returns the summary that each terminal of a class goes into, and the number of summaries. groups is the number
-// of each terminal's signature group. Calls that differ only in their stacks share a summary, too: like has the first
-// of them.
+// pools returns the summary of each terminal of a class, and the number of summaries. groups is each terminal's
+// signature group. Calls that differ only in their stacks share a summary, too: like is the first of them.
 func pools(groups, like []int32) (of []int32, n int) {
 	members := make([]int, countGroups(groups))
 	for i, g := range groups {
@@ -51,11 +49,11 @@ func pools(groups, like []int32) (of []int32, n int) {
 type CallKey struct {
 	group any
 	sig   int
-	site  int // with its stack
+	site  int // including its stack
 }
 
-// AlikeButForStack returns for each terminal the first one that differs from it only in its stack. The n-th of those with the same
-// key is like the n-th of those with another stack, as the values that distinguish them are in columns.
+// AlikeButForStack returns for each terminal the first one that differs from it only in its stack. Terminals with equal keys
+// are matched by order of occurrence, as the values that distinguish them are in columns.
 func AlikeButForStack(n int, key func(i int) CallKey) []int32 {
 	type base struct {
 		group any
@@ -96,24 +94,24 @@ func countGroups(groups []int32) int {
 	return int(n)
 }
 
-// ClassPools are the times of a class as they are put together for a file: a Stat of durations and
-// one of gaps for each pool, and spreads of both for each group.
+// ClassPools are the times of a class in the form of a file: summaries of durations and gaps for each pool, and
+// spreads of both for each group.
 type ClassPools struct {
 	Stats           [2][]model.Stat
 	spreads         [2][]model.Spread
-	OnlyPoolOfGroup []int    // per group: its pool if it has but one, else -1
-	sites           []any    // per group: which it is
-	GroupOfPool     []int    // per pool: the number of its group
-	Calls           []uint64 // per pool: how often the class's ranks made the calls
+	OnlyPoolOfGroup []int    // by group: its pool if it has only one, else -1
+	sites           []any    // by group: identifies its call site across classes
+	GroupOfPool     []int    // by pool: its group
+	Calls           []uint64 // by pool: number of calls of all ranks
 	keys            []PoolKey
 	Ranks           int
-	ExtremesRow     []int // per pool: what it has its extremes in common with
+	ExtremesRow     []int // by pool: the row with its extremes
 	ExtremesRows    int
-	exact           [2][]Extremes // per row: those of the class alone, when writing
-	ForeignExtremes [2][]bool     // per group: extremes are those of other classes, too
+	exact           [2][]Extremes // by row: the class's own extremes, when writing
+	ForeignExtremes [2][]bool     // by group: its extremes include other classes
 }
 
-// A PoolKey is what a pool is of: one signature, or, where sig is shared, all of a group.
+// A PoolKey identifies a pool across classes: by signature or, if sig is shared, by group.
 type PoolKey struct {
 	Group          any
 	SignatureIndex int
@@ -121,8 +119,8 @@ type PoolKey struct {
 
 const shared = -1
 
-// poolTimes puts times together. groups is the number of each terminal's signature group,
-// like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
+// poolTimes merges times by pool. groups is each terminal's signature group, like the first terminal that differs
+// in its stack only. key identifies the signature, and counts is the number of calls.
 func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *ClassPools {
 	of, p := NewClassPools(groups, like, key, counts, ranks)
 	for k := range p.Stats {
@@ -143,7 +141,7 @@ func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n i
 	return p
 }
 
-// NewClassPools returns the pools without their times, and which one each terminal is in.
+// NewClassPools returns the pool of each terminal, and the pools without times.
 func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) ([]int32, *ClassPools) {
 	of, n := pools(groups, like)
 	p := &ClassPools{Calls: make([]uint64, n), keys: make([]PoolKey, n), GroupOfPool: make([]int, n), Ranks: ranks}
@@ -171,12 +169,12 @@ func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint6
 	return of, p
 }
 
-// rowKey is by which the row of another class is found that is like one.
+// rowKey returns a key by which the corresponding row of another class is found.
 func (p *ClassPools) rowKey(i int) any {
 	return p.sites[i]
 }
 
-// Unpool gives each terminal its share of the times of its pool.
+// Unpool returns each terminal's share of the times of its pool.
 func (p *ClassPools) Unpool(of, groups []int32, counts []uint64, ranks []int) []model.Times {
 	times := make([]model.Times, len(counts))
 	done := make([]uint64, len(p.Calls))
@@ -215,8 +213,8 @@ func SumGroups(groups []int32, times func(n int) model.Times) (first []int, sums
 	return first, sums
 }
 
-// ShareOfPool is what a terminal has of a pooled summary if its calls are those from
-// one number to another, of all. Shares add up to the whole.
+// ShareOfPool returns a terminal's share of a pooled summary, if its calls are those from number from up to to, of
+// all. Shares add up to the whole.
 func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s
@@ -235,8 +233,7 @@ func portion(v, part, all uint64) uint64 {
 	return q
 }
 
-// indexes returns the number within the class of each of its ranks, nil if there
-// is only one.
+// indexes returns the index in the class of each rank; nil if the class has only one rank.
 func indexes(ranks *column.Column) map[int32]uint64 {
 	if ranks.Len() == 1 {
 		return nil
@@ -248,7 +245,7 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 	return m
 }
 
-// codeRounded is a number with keep bits after the leading one: a small one as it is, others with an exponent.
+// codeRounded codes a number with keep bits after the leading one: a small one unchanged, others with an exponent.
 func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 	if c.Reader != nil {
 		*v = T(unrounded(c.Reader.Int(mostRounded(keep)), keep))
@@ -257,11 +254,11 @@ func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 	}
 }
 
-// mostRounded is the largest number that Rounded returns.
+// mostRounded returns the largest code with this many bits.
 func mostRounded(keep int) int { return 62<<keep - 1 }
 
-// RoundedNumber is the number of the nearest value with this many mantissa bits after the leading one; unrounded is the
-// inverse. Greater values have greater numbers.
+// RoundedNumber returns the code of the nearest value with this many mantissa bits after the leading one; unrounded
+// is the inverse. Larger values have larger codes.
 func RoundedNumber(f float64, keep int) int {
 	if !(f > 0) {
 		return 0

@@ -2,8 +2,8 @@ package sections
 
 import "github.com/spoor-hpc/spoor/internal/timing"
 
-// appendTotals writes what each rank of the classes with several spent; rest is how many
-// bytes the file has besides.
+// appendTotals writes the times of each rank, for classes with several ranks. rest returns the size of the rest of
+// the file in bytes.
 //
 //	totals = per class blob
 func appendTotals(classes []Class, rest func() int64) []byte {
@@ -18,7 +18,7 @@ func appendTotals(classes []Class, rest func() int64) []byte {
 	return appendBlobs(nil, blobs)
 }
 
-// RankTotals is what ranks spent in MPI as the section says, and whether it says that of them.
+// RankTotals is the time of each rank in MPI according to section totals, and whether the section has it.
 type RankTotals struct {
 	Ns    []float64
 	Known []bool
@@ -29,7 +29,7 @@ func NewRankTotals(ranks int) RankTotals {
 	return RankTotals{make([]float64, ranks), make([]bool, ranks)}
 }
 
-// ranked returns what the section will say, but for its rounding.
+// ranked returns what the section will contain, without its rounding.
 func (c *Content) ranked() RankTotals {
 	if c.NoTimes {
 		return RankTotals{}

@@ -34,7 +34,7 @@ const (
 	knownSteps = 5
 )
 
-// WaitBounds is how many ranks, functions, sites and kinds there are.
+// WaitBounds are the numbers of ranks, functions, sites and kinds, as limits for decoding.
 type WaitBounds struct{ Ranks, Functions, Sites, Kinds int }
 
 // DecodeWaits reads what AppendWaits wrote.

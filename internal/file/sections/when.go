@@ -29,23 +29,23 @@ func AppendWhen(b []byte, w *model.When) []byte {
 	return x.Buf
 }
 
-// DecodeWhen reads what AppendWhen wrote. n.Kinds are those of findings.
+// DecodeWhen reads the output of AppendWhen. n.Kinds is the number of kinds of findings.
 func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
 	x, w := whenCoder{waitCoder{Coder: wire.Coder{Reader: r}, n: n}}, &model.When{}
 	x.when(w)
 	return w
 }
 
-// Bounds of what a section has.
+// Limits of the section.
 const (
 	whenColumns = 4096
 	whenRows    = 1024
-	whenCells   = model.WhenStates << 18 // of all planes
+	whenCells   = model.WhenStates << 18 // cells of all planes
 )
 
 type whenCoder struct{ waitCoder }
 
-// ColumnWidth is the width of a stored column: the time that an even step encodes.
+// ColumnWidth returns a column's width as it will be decoded: the time of an even step.
 func ColumnWidth(ns float64) float64 {
 	return (widthSteps(int64(max(0, ns))) * 2).Ns()
 }
@@ -151,7 +151,7 @@ func (x *whenCoder) when(w *model.When) {
 	x.RefuseIf(x.Reader != nil && !x.Failed() && !hasReady(w), "planes of nothing")
 }
 
-// hasReady reports whether ranks were without a processor in any column.
+// hasReady reports whether ranks were runnable without a processor in any column.
 func hasReady(w *model.When) bool {
 	for i := range w.Rows {
 		p := &w.Rows[i].Planes[model.WhenReady]
@@ -162,7 +162,7 @@ func hasReady(w *model.When) bool {
 	return false
 }
 
-// neverReady makes planes of nothing, which aren't written.
+// neverReady sets the planes of that state to zeros, as they are not stored.
 func (x *whenCoder) neverReady(w *model.When, columns int) {
 	for i := range w.Rows {
 		if x.Reader != nil && !x.Failed() {
@@ -171,7 +171,7 @@ func (x *whenCoder) neverReady(w *model.When, columns int) {
 	}
 }
 
-// typical are the times of a rank in the first exemplar; nil for the first exemplar itself.
+// typical returns the times of a rank in the first exemplar; nil for the first exemplar itself.
 func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
 	if n == 0 || len(w.Exemplars) == 0 {
 		return nil
@@ -184,7 +184,7 @@ func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
 	return nil
 }
 
-// partsOfLevel is what the beginning of an exemplar's calls is counted in.
+// partsOfLevel is the number of units of an exemplar's FromNs in a level.
 const partsOfLevel = 16
 
 func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int) {
@@ -225,7 +225,7 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 	}
 }
 
-// inside refuses columns of the loop that don't fit the iterations.
+// inside refuses columns of the loop that do not fit the iterations.
 func (x *whenCoder) inside(w *model.When, columns int) {
 	n := w.Loop.Iterations
 	x.RefuseIf(w.ColumnsPerIteration < 1 || w.IterationsPerColumn < 1 || w.ColumnsPerIteration > 1 && w.IterationsPerColumn > 1, "%d parts of an iteration, %d iterations a column", w.ColumnsPerIteration, w.IterationsPerColumn)
@@ -235,7 +235,7 @@ func (x *whenCoder) inside(w *model.When, columns int) {
 	}
 }
 
-// levels is a time as a number of levels.
+// levels codes a time as a number of levels.
 func (x *whenCoder) levels(w *model.When, ns *int64) {
 	n := *ns / max(1, w.LevelNs)
 	wire.CodeNaturals(&x.Coder, &n)
@@ -245,10 +245,10 @@ func (x *whenCoder) levels(w *model.When, ns *int64) {
 	}
 }
 
-// mostLevel keeps times within 64 bits.
+// mostLevel limits levels, so that times fit into 64 bits.
 const mostLevel = 1 << 40
 
-// planes are those of states from one on, to another which is not in it.
+// planes codes the planes of the states from first up to end, without end.
 func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 	c := &x.Coder
 	for p := first; p < end; p++ {
@@ -260,7 +260,7 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 			}
 		}
 	}
-	left := 0 // of the run, when reading; of equal levels so far, when writing
+	left := 0 // reading: rest of the current run; writing: number of equal levels so far
 	if x.Reader != nil {
 		wire.CodeBounded(c, &left, whenCells)
 	}

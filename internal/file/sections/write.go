@@ -33,7 +33,8 @@ func EncodeFile(c *Content) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeFileUntimed returns a file that holds c without the times of single calls, and without compression: for a reader at once.
+// EncodeFileUntimed returns a file with c without the times of single calls, uncompressed: for a reader in the same
+// run.
 func EncodeFileUntimed(c *Content) ([]byte, error) {
 	untimed := *c
 	untimed.Series = nil
@@ -44,13 +45,12 @@ func EncodeFileUntimed(c *Content) ([]byte, error) {
 	return container.Assemble(raw, func(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw }, nil), nil
 }
 
-// EstimateCallBytes returns about how many bytes of c's file say what was called, in less
-// time than writing it takes.
+// EstimateCallBytes returns approximately how many bytes c's calls take in a file, in less time than writing it takes.
 func EstimateCallBytes(c *Content) (int, error) {
 	return sizeOfCalls(c, wire.QuickPackedSizeOf)
 }
 
-// EstimateFileSize is Estimate in the time that writing takes: exact but for sections of more than 32 KiB.
+// EstimateFileSize is Estimate in the time that writing takes: it is exact except for sections of more than 32 KiB.
 func EstimateFileSize(c *Content) (int, error) { return sizeOfCalls(c, wire.PackedSize) }
 
 func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
@@ -65,8 +65,8 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 	return n, nil
 }
 
-// RawSections returns the raw sections by id. What has several ways of being written
-// is in the one for which packed gives the least. Times may be left out.
+// RawSections returns the uncompressed sections by id. Of several possible forms it takes the one for which packed
+// returns the least. times selects whether times are included.
 func RawSections(c *Content, packed func([]byte) int, times bool) (raw [container.SectionCount][]byte, err error) {
 	if c.Ranks < 0 || c.Ranks > model.MaxRanks {
 		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, model.MaxRanks)
@@ -191,27 +191,26 @@ func schemaOf(c *Content) ([]model.Function, error) {
 	return schema, nil
 }
 
-// An encoder gathers what the sections are made of.
+// An encoder is the state of encoding a content.
 type encoder struct {
 	c         *Content
 	sites     *siteTable
 	functions map[uint16]*model.Function
 	table     signatureWriter
-	refs      [][]signatureRef        // per class, per terminal
-	counts    []column.CountedStreams // per class
-	stored    [][]byte                // per class
-	pooled    []*ClassPools           // per class: what times are of
-	codes     []*TimeCodes            // per class
-	places    [][]byte                // per class
+	refs      [][]signatureRef        // by class and terminal
+	counts    []column.CountedStreams // by class
+	stored    [][]byte                // by class
+	pooled    []*ClassPools           // by class
+	codes     []*TimeCodes            // by class
+	places    [][]byte                // by class
 	timeless  bool
-	plain     bool    // no block sizes
-	shares    bool    // there were some
-	vals      []int64 // of the terminal at hand
+	plain     bool    // use no block sizes
+	shares    bool    // some forms are block sizes
+	vals      []int64 // of the current terminal
 }
 
-// calls fills in the sections that say what was called. Block sizes have a form
-// of their own, which is not always of use: where some are found, the sections
-// are also made without.
+// calls encodes the sections about calls. Block sizes have a form of their own, which is not always shorter: if
+// some are found, the sections are also encoded without it.
 func (e *encoder) calls(raw *[container.SectionCount][]byte, packed func([]byte) int) error {
 	if err := e.callsOnce(raw, packed); err != nil || !e.shares {
 		return err
@@ -278,7 +277,7 @@ func (e *encoder) callsOnce(raw *[container.SectionCount][]byte, packed func([]b
 			f = followedOf(e.sites.append(nil), raw[container.SectionSignatures], e.functions)
 		}
 	}
-	e.table = signatureWriter{} // which may be large
+	e.table = signatureWriter{} // frees memory, as the table may be large
 	raw[container.SectionClasses] = appendClasses(nil, e.counts, sigs, f, packed)
 	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
 		raw[container.SectionColumns] = appendBlobs(nil, e.stored)
@@ -286,8 +285,8 @@ func (e *encoder) callsOnce(raw *[container.SectionCount][]byte, packed func([]b
 	return nil
 }
 
-// classes goes through the classes, large ones first: their forms are the
-// better founded, and small classes can share them.
+// classes encodes the classes, large ones first: their forms are based on more ranks, and small classes can share
+// them.
 func (e *encoder) classes() error {
 	n := len(e.c.Classes)
 	e.counts = make([]column.CountedStreams, n)
@@ -408,7 +407,7 @@ func (e *encoder) times() []byte {
 	return appendBlobs(nil, blobs)
 }
 
-// terminal checks a terminal and enters its signature. Values that the class keeps go to stored.
+// terminal checks a terminal and adds its signature. Columns that the class stores are appended to stored.
 func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[]byte) (signatureRef, error) {
 	e.vals = e.vals[:0]
 	for i := range t.Values {
@@ -422,7 +421,8 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	site := e.sites.number[t.Site]
 	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
 	g := e.table.groups[n]
-	// One member's values determine the kinds; if another's lengths differ, the forms only fit worse.
+	// One member's values determine which values are ranks; if another's lengths differ, the forms only become
+	// longer.
 	ranks, err := g.shape.ranks(g.Function, e.vals)
 	if err != nil {
 		return signatureRef{}, err
@@ -431,8 +431,8 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	return signatureRef{n, sig, int32(site)}, err
 }
 
-// callbacks notes the values that are hashes of sites. Hashes are large and unrelated, so a run of more than two is not
-// hashes.
+// callbacks records the values that are hashes of sites. Hashes are large and unrelated, so a run of more than two
+// values contains none.
 func (e *encoder) callbacks(c *column.Column) {
 	for _, r := range c.Runs() {
 		for k := range min(r.Count, 2) {

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// A Coder writes something or reads it, so that one description does for both. Its functions take pointers to what
-// there is: writing leaves it alone, reading sets it.
+// A Coder either writes or reads, so that one function describes both directions. Its methods take pointers:
+// writing leaves the values unchanged, reading sets them.
 type Coder struct {
-	Reader *Reader // nil when writing
+	Reader *Reader // nil: the Coder writes
 	Buf    []byte
 }
 
@@ -21,14 +21,14 @@ func AppendCoded(b []byte, code func(c *Coder)) []byte {
 	return c.Buf
 }
 
-// DecodeAll has code read all of b; what names the data in errors.
+// DecodeAll runs code to read all of b; what names the data in errors.
 func DecodeAll(b []byte, what string, code func(c *Coder)) error {
 	c := Coder{Reader: NewReader(b, what)}
 	code(&c)
 	return c.Reader.Finish()
 }
 
-// DecodeEach has code read all of b, one item after another.
+// DecodeEach runs code repeatedly to read all of b, one item each time.
 func DecodeEach(b []byte, what string, code func(c *Coder)) error {
 	return DecodeAll(b, what, func(c *Coder) {
 		for c.Reader.RemainingLen() > 0 && !c.Failed() {
@@ -37,32 +37,32 @@ func DecodeEach(b []byte, what string, code func(c *Coder)) error {
 	})
 }
 
-// A Number is what is written as a varint.
+// A Number is an integer that is coded as a varint.
 type Number interface {
 	~int | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// Failed reports whether what is read is damaged.
+// Failed reports whether reading has failed; false when writing.
 func (c *Coder) Failed() bool { return c.Reader != nil && c.Reader.err != nil }
 
-// RefuseIf fails if what was read is not as it should be.
+// RefuseIf makes reading fail if is is true.
 func (c *Coder) RefuseIf(is bool, format string, args ...any) {
 	if is && c.Reader != nil {
 		c.Reader.Fail(format, args...)
 	}
 }
 
-// Check refuses what an error was found in.
+// Check makes reading fail with err, unless that is nil.
 func (c *Coder) Check(err error) {
 	if c.Reader != nil {
 		c.Reader.Check(err)
 	}
 }
 
-// CodeBounded is a number from 0 to most.
+// CodeBounded codes a number from 0 to most.
 func CodeBounded[T Number](c *Coder, v *T, most int) { CodeAbove(c, v, 0, most) }
 
-// CodeAbove is a number from base to most above it.
+// CodeAbove codes a number from base to base + most.
 func CodeAbove[T Number](c *Coder, v *T, base T, most int) {
 	if c.Reader != nil {
 		*v = base + T(c.Reader.Int(most))
@@ -71,10 +71,10 @@ func CodeAbove[T Number](c *Coder, v *T, base T, most int) {
 	}
 }
 
-// CodeNaturals are numbers that aren't negative.
+// CodeNaturals codes non-negative numbers.
 func CodeNaturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, list) }
 
-// CodeUints are numbers of 64 bits.
+// CodeUints codes numbers of 64 bits.
 func CodeUints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
 
 // unsigned codes numbers. It reads only the bits in mask.
@@ -92,13 +92,13 @@ func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 	}
 }
 
-// CodeIndex is a number below n.
+// CodeIndex codes a number from 0 to n-1.
 func CodeIndex[T Number](c *Coder, v *T, n int) {
 	c.RefuseIf(n <= 0, "index into nothing")
 	CodeBounded(c, v, n-1)
 }
 
-// CodeIntegers are numbers of either sign.
+// CodeIntegers codes signed numbers.
 func CodeIntegers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
 	if c.Reader == nil {
 		b := c.Buf
@@ -113,7 +113,7 @@ func CodeIntegers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
 	}
 }
 
-// CodeRelative is a number by how far it is from another one.
+// CodeRelative codes a number as its difference from base.
 func CodeRelative[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
 	if c.Reader != nil {
 		*v = base + T(c.Reader.Varint())
@@ -122,7 +122,7 @@ func CodeRelative[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
 	}
 }
 
-// CodeByte is a byte.
+// CodeByte codes a byte.
 func CodeByte[T ~uint8](c *Coder, v *T) {
 	if c.Reader != nil {
 		*v = T(c.Reader.Byte())
@@ -131,7 +131,7 @@ func CodeByte[T ~uint8](c *Coder, v *T) {
 	}
 }
 
-// Uint64 are eight bytes each.
+// Uint64 codes eight bytes for each number.
 func (c *Coder) Uint64(list ...*uint64) {
 	if c.Reader == nil {
 		b := c.Buf
@@ -146,7 +146,7 @@ func (c *Coder) Uint64(list ...*uint64) {
 	}
 }
 
-// Bool is a byte, 1 or 0.
+// Bool codes a byte, 1 or 0.
 func (c *Coder) Bool(v *bool) {
 	n := 0
 	if *v {
@@ -156,7 +156,7 @@ func (c *Coder) Bool(v *bool) {
 	*v = n == 1
 }
 
-// String is counted bytes.
+// String codes a length and bytes.
 func (c *Coder) String(v *string) {
 	if c.Reader != nil {
 		*v = c.Reader.String()
@@ -165,14 +165,14 @@ func (c *Coder) String(v *string) {
 	}
 }
 
-// Strings are counted texts.
+// Strings codes lists of strings, each with its length.
 func (c *Coder) Strings(lists ...*[]string) {
 	for _, list := range lists {
 		CodeList(c, list, 1, func(_ int, s *string) { c.String(s) })
 	}
 }
 
-// Blob is counted bytes; those read are the input's.
+// Blob codes a length and bytes; the result of reading aliases the input.
 func (c *Coder) Blob(b *[]byte) {
 	if c.Reader != nil {
 		*b = c.Reader.Blob()
@@ -181,7 +181,7 @@ func (c *Coder) Blob(b *[]byte) {
 	}
 }
 
-// Bytes is n bytes; those read are the input's.
+// Bytes codes n bytes; the result of reading aliases the input.
 func (c *Coder) Bytes(b *[]byte, n int) {
 	if c.Reader != nil {
 		*b = c.Reader.Bytes(n)
@@ -190,7 +190,7 @@ func (c *Coder) Bytes(b *[]byte, n int) {
 	}
 }
 
-// Integers are counted numbers of either sign.
+// Integers codes the length of a list and its signed numbers.
 func (c *Coder) Integers(list *[]int64) {
 	n := len(*list)
 	if c.Count(&n, 1); c.Reader != nil {
@@ -232,7 +232,7 @@ func CodeList[T any](c *Coder, list *[]T, size int, each func(i int, x *T)) {
 	}
 }
 
-// CodeMap is counted pairs, in the order of their keys.
+// CodeMap codes the size of a map and its pairs, in the order of their keys.
 func CodeMap[K cmp.Ordered, V any](c *Coder, m map[K]V, size int, pair func(k *K, v *V)) {
 	keys := slices.Sorted(maps.Keys(m))
 	CodeList(c, &keys, size, func(i int, k *K) {

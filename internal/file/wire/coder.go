@@ -8,15 +8,14 @@ import (
 	"sync"
 )
 
-// Mixing is slow, so it is for small data only: Mix stops at half a second's
-// worth, Unmix takes a little more.
+// Mixing is slow, so it is limited to small data: Mix refuses data for which it needs more than half a second;
+// Unmix takes slightly longer.
 const (
 	mixTo    = 1 << 18
 	maxMixed = 1 << 20
 )
 
-// CompressMixing compresses data by prediction, or returns false if that is no smaller or
-// the data are too many.
+// CompressMixing compresses data by prediction. It returns false if the result is no smaller or the data are too large.
 func CompressMixing(data []byte) ([]byte, bool) {
 	if len(data) == 0 || len(data) > rememberedUpTo {
 		return CompressMixingPrimed(nil, data)
@@ -29,7 +28,7 @@ func CompressMixing(data []byte) ([]byte, bool) {
 	return frame, smaller
 }
 
-// CompressMixingPrimed does so with a model that has seen other data before, such as what is expected.
+// CompressMixingPrimed is Mix with a model that was trained on known data, such as the expected content.
 func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 	if len(data) > mixTo {
 		return nil, false
@@ -54,7 +53,7 @@ func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 			}
 		}
 	}
-	// One byte between the bounds says it all: a reader takes zeros from there.
+	// One byte between the bounds suffices: a reader assumes zeros after it.
 	if low > 0 {
 		for n := 24; ; n -= 8 {
 			if v := (low + 1<<n - 1) >> n << n; v >= low && v <= high {
@@ -77,18 +76,18 @@ func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 
 var errMixed = errors.New("data longer than mixing takes")
 
-// DecompressMixing returns the size bytes that Mix made a frame of. Any frame decodes to some data, so only a checksum detects
-// damage.
+// DecompressMixing decodes the output of Mix, given the size of the data. Any frame decodes to some data, so only a checksum
+// detects damage.
 func DecompressMixing(frame []byte, size uint64) ([]byte, error) {
 	return DecompressMixingPrimed(nil, frame, size)
 }
 
-// DecompressMixingPrimed returns what MixAfter made a frame of, given the same data that were known.
+// DecompressMixingPrimed decodes the output of MixAfter, given the same known data.
 func DecompressMixingPrimed(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed
 	}
-	// Nothing real comes close: 8 bits cost at least 1/500 bit each.
+	// No real frame has so few bytes: 8 bits cost at least 1/500 bit each.
 	if size > uint64(maxSize(len(frame))) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}
@@ -122,8 +121,8 @@ func DecompressMixingPrimed(known, frame []byte, size uint64) ([]byte, error) {
 	return m.past[len(known):], nil
 }
 
-// Who writes a trace chooses between forms of its sections, and packs some of them for each
-// choice and once more for the file. What was mixed last is remembered, so that it is mixed once.
+// The writer of a trace compares forms of sections by their compressed size, and so would compress the chosen one
+// twice. The last results are cached to avoid that.
 const (
 	remembered     = 16
 	rememberedUpTo = 1 << 13 // bytes
@@ -140,7 +139,7 @@ type mixed struct {
 	smaller     bool
 }
 
-// mixedBefore returns what became of data, if they were mixed lately.
+// mixedBefore returns the cached result of mixing data; ok is false if there is no such result.
 func mixedBefore(data []byte) (frame []byte, smaller, ok bool) {
 	recent.Lock()
 	defer recent.Unlock()

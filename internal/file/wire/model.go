@@ -15,31 +15,31 @@ import (
 //
 // Everything is integers, so that all machines predict the same.
 type model struct {
-	slots []slot // of all contexts, by hash
+	slots []slot // slots of all contexts, by hash
 	mask  uint32
-	at    [contexts]uint32 // hashes of the contexts before this byte
-	cur   [contexts]uint32 // slots of the contexts before this bit
-	seen  [contexts]slot   // what they hold
+	at    [contexts]uint32 // hashes of the contexts before the current byte
+	cur   [contexts]uint32 // indices of the contexts' slots for the current bit
+	seen  [contexts]slot   // their contents
 
 	inputs [inputs]int32
-	orders [contexts + 1][inputs]int32 // weights, by how many contexts have been seen
+	orders [contexts + 1][inputs]int32 // weights, by number of contexts with statistics
 	runs   [buckets][inputs]int32      // weights, by length of the match
-	order  int                         // which of them count
+	order  int                         // index of the current weights in orders
 	bucket int
-	mixed  [2]int32 // what each set predicts, as a 16-bit probability
+	mixed  [2]int32 // predictions of the two sets of weights, as 16-bit probabilities
 	p      int32    // the prediction
 
 	past    []byte
 	partial uint32 // the bits of this byte so far, after a 1
 
-	matches []int32 // by hash: where a context of minMatch bytes ended last
-	ptr     int     // position of the predicted byte, 0 for none
-	length  int     // how long the match is
+	matches []int32 // by hash: last position after a context of minMatch bytes
+	ptr     int     // position of the predicted byte, 0: none
+	length  int     // length of the match
 	hits    [buckets]slot
 }
 
-// A slot is an adaptive probability of a one, above ½, in its low 16 bits, and how often it
-// was used, up to a limit: what was never used is zero.
+// A slot is an adaptive probability of a one, above ½, in its low 16 bits, and its number of uses, up to a limit.
+// An unused slot is zero.
 type slot uint32
 
 const half = 1 << 15
@@ -56,10 +56,9 @@ const (
 	slotLimit = 30
 )
 
-// spare are models that are not in use. Their memory is several hundred times as large as the data,
-// and making the kernel find it takes longer than clearing it: so they are kept, the collector
-// doesn't have them, and they have as many slots as most data take from the start, as pages that
-// nothing touches cost nothing. Larger ones go.
+// spare are unused models. A model's memory is several hundred times as large as the data, and getting it from the
+// kernel takes longer than clearing it. Therefore they are kept where the collector does not free them. From the
+// start they have as many slots as most data need, as untouched pages cost nothing. Larger models are not kept.
 var spare = make(chan *model, 3)
 
 const spareSlots = 1 << 18
@@ -87,7 +86,7 @@ func newModel(size int) *model {
 	return m
 }
 
-// bitsFor is the binary logarithm of the number of slots that a model has for data of a size.
+// bitsFor returns the binary logarithm of the number of slots for data of a size.
 func bitsFor(size int) int {
 	n := 12
 	for n < slotBits && 1<<n < 16*contexts*size {
@@ -96,13 +95,14 @@ func bitsFor(size int) int {
 	return n
 }
 
-// ahead are models that Learn made, by the address of their training data.
+// ahead are models prepared by PrimeMix, by the address of their known data.
 var ahead sync.Map
 
-// PrepareMixing prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
+// PrepareMixing prepares MixAfter or UnmixAfter for known data and data of a size. A process calls it when it has spare
+// time.
 func PrepareMixing(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 
-// learned returns a model that has learned known, for data of this size.
+// learned returns a model trained on known, for data of this size.
 func learned(known []byte, size int) *model {
 	size += len(known)
 	if len(known) > 0 {
@@ -115,7 +115,7 @@ func learned(known []byte, size int) *model {
 	return m
 }
 
-// done leaves the model to the next that needs one. What it has seen stays the caller's.
+// done releases the model for reuse.
 func (m *model) done() {
 	if m.past = nil; cap(m.slots) > spareSlots {
 		return
@@ -126,8 +126,8 @@ func (m *model) done() {
 	}
 }
 
-// zeroed returns n zeros, in old if it has room. New memory is cleared too: a page that is read
-// first makes the kernel stop twice, for reading and for writing.
+// zeroed returns n zeros, in old if it is large enough. It writes to new memory, too: a page that is read first
+// causes two page faults.
 func zeroed[T any](old []T, n int) []T {
 	if cap(old) < n {
 		old = make([]T, n)
@@ -143,10 +143,10 @@ func fill(weights *[inputs]int32) {
 	}
 }
 
-// firstWeight is what a mixer gives each input at first, in 1/65536.
+// firstWeight is the initial weight of each input, in 1/65536.
 const firstWeight = 8000
 
-// find has the next bit's slots come, which are anywhere in memory.
+// find prefetches the slots for the next bit, which are scattered in memory.
 func (m *model) find() {
 	spread := m.partial * 0x9e3779b1 >> 3
 	slots, mask := m.slots, m.mask
@@ -156,15 +156,15 @@ func (m *model) find() {
 	}
 }
 
-// predict sets p from what is known before the next bit.
+// predict sets p to the prediction of the next bit.
 func (m *model) predict() {
 	in := &m.inputs
-	order := 0 // how many contexts have been seen
+	order := 0 // number of contexts with statistics
 	for i, s := range m.seen {
 		p, n := s.p(), s>>16
-		order += int(n+31) >> 5 // n is at most slotLimit
+		order += int(n+31) >> 5 // adds 1 if n > 0: n is at most slotLimit
 		in[2*i] = Logit(p)
-		// An untried context has nothing to say.
+		// an unused context contributes nothing
 		in[2*i+1] = (int32(p) - half) >> 5 * int32(min(n, 16)) >> 4
 	}
 	in[inputs-2], in[inputs-1] = 0, 0
@@ -186,7 +186,7 @@ func (m *model) predict() {
 	m.p = min(max(Logistic((dA+dB)>>1), 16), 65535-16)
 }
 
-// dot and train have no loops: where each access goes is fixed, which takes half the instructions.
+// dot and train are unrolled: fixed addresses take half the instructions.
 func dot(in, w *[inputs]int32) int64 {
 	return int64(in[0])*int64(w[0]) + int64(in[1])*int64(w[1]) + int64(in[2])*int64(w[2]) + int64(in[3])*int64(w[3]) +
 		int64(in[4])*int64(w[4]) + int64(in[5])*int64(w[5]) + int64(in[6])*int64(w[6]) + int64(in[7])*int64(w[7]) +
@@ -194,7 +194,7 @@ func dot(in, w *[inputs]int32) int64 {
 		int64(in[12])*int64(w[12]) + int64(in[13])*int64(w[13]) + int64(in[14])*int64(w[14]) + int64(in[15])*int64(w[15])
 }
 
-// train moves weights by a part of what came in.
+// train adjusts weights by a fraction of the inputs.
 func train(in, w *[inputs]int32, by int32) {
 	w[0], w[1], w[2], w[3] = w[0]+(in[0]*by+1<<9)>>10, w[1]+(in[1]*by+1<<9)>>10, w[2]+(in[2]*by+1<<9)>>10, w[3]+(in[3]*by+1<<9)>>10
 	w[4], w[5], w[6], w[7] = w[4]+(in[4]*by+1<<9)>>10, w[5]+(in[5]*by+1<<9)>>10, w[6]+(in[6]*by+1<<9)>>10, w[7]+(in[7]*by+1<<9)>>10
@@ -202,7 +202,7 @@ func train(in, w *[inputs]int32, by int32) {
 	w[12], w[13], w[14], w[15] = w[12]+(in[12]*by+1<<9)>>10, w[13]+(in[13]*by+1<<9)>>10, w[14]+(in[14]*by+1<<9)>>10, w[15]+(in[15]*by+1<<9)>>10
 }
 
-// expected is the next bit of the byte that followed the matching context.
+// expected returns the next bit of the byte that followed the matching context; false if there is no match.
 func (m *model) expected() (bit uint32, ok bool) {
 	if m.ptr == 0 {
 		return 0, false
@@ -215,7 +215,7 @@ func (m *model) expected() (bit uint32, ok bool) {
 	return b >> (7 - have) & 1, true
 }
 
-// update learns the bit that came.
+// update trains the model with the actual bit.
 func (m *model) update(bit uint32) {
 	target := int32(bit<<16) - int32(bit)
 	if m.bucket > 0 {
@@ -233,13 +233,13 @@ func (m *model) update(bit uint32) {
 		m.next(byte(m.partial))
 		m.partial = 1
 	}
-	m.find() // they come while the weights are made
+	m.find() // prefetches while the weights are computed
 	train(&m.inputs, &m.orders[m.order], (target-m.mixed[0])*learning>>10)
 	train(&m.inputs, &m.runs[m.bucket], (target-m.mixed[1])*learning>>10)
 	m.predict()
 }
 
-// learn takes data that both sides know.
+// learn trains the model with data that both sides know.
 func (m *model) learn(data []byte) {
 	for _, b := range data {
 		for i := 7; i >= 0; i-- {
@@ -260,7 +260,7 @@ func (s *slot) update(target int32) {
 	*s = n<<16 | slot(p^half)
 }
 
-// next takes a whole byte.
+// next updates the contexts after a whole byte.
 func (m *model) next(b byte) {
 	m.past = append(m.past, b)
 	n := len(m.past)
@@ -272,9 +272,9 @@ func (m *model) next(b byte) {
 		var c uint64
 		switch i {
 		case 0: // no context
-		case 5: // the byte before the last: records of two
+		case 5: // the byte before the last, for records of two bytes
 			c = last & 0xff00
-		case 6: // high bits: shapes of numbers
+		case 6: // high bits, for magnitudes of numbers
 			c = last & 0xf0f0f0f0f0
 		default:
 			c = last & (1<<(8*i) - 1)
@@ -310,7 +310,7 @@ var rate = func() (rate [32]int32) {
 	return rate
 }()
 
-// In the domain of odds 256 is one; values beyond ±LogitLimit are cut.
+// LogitLimit is the limit of logits, which are in units of 1/256: larger values are cut.
 const LogitLimit = 2047
 
 // Logistic is 65536/(1+exp(-d/256)).

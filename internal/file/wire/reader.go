@@ -9,9 +9,8 @@ import (
 	"math"
 )
 
-// A Reader takes values off a byte slice that nobody vouches for. The first
-// error sticks: afterwards every method returns zero, so that a decoder checks
-// Err once per step in which it allocates or indexes, not per value.
+// A Reader decodes values from an untrusted byte slice. The first error is kept: afterwards every method returns
+// zero. So a decoder needs to check Err only before it allocates or indexes, not after each value.
 type Reader struct {
 	buf  []byte
 	pos  int
@@ -55,10 +54,10 @@ func (r *Reader) Remaining() []byte {
 	return r.buf[r.pos:]
 }
 
-// Skip takes n bytes off without looking at them.
+// Skip skips n bytes.
 func (r *Reader) Skip(n int) { r.Bytes(n) }
 
-// Finish records an error if bytes are left over, and returns the reader's error.
+// Finish records an error if bytes remain, and returns the reader's error.
 func (r *Reader) Finish() error {
 	if r.err == nil && r.pos != len(r.buf) {
 		r.Fail("%d bytes left over", len(r.buf)-r.pos)
@@ -192,7 +191,7 @@ type BitWriter struct {
 	n      uint
 }
 
-// Put writes the low n bits of v, which has no others.
+// Put writes the low n bits of v, whose other bits must be 0.
 func (w *BitWriter) Put(v uint64, n uint) {
 	if n > 32 {
 		w.Put(v&(1<<32-1), 32)
@@ -246,5 +245,5 @@ func (r *BitReader) Get(n uint) uint64 {
 // BytesRead returns how many bytes were read.
 func (r *BitReader) BytesRead() int { return r.at }
 
-// ReadPastEnd reports whether it was read beyond the end.
+// ReadPastEnd reports whether more bits were read than exist.
 func (r *BitReader) ReadPastEnd() bool { return r.at > len(r.Input) }

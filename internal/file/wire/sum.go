@@ -11,7 +11,7 @@ var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // After a byte of zeros a sum is a linear function of the previous one: a matrix over bits. Squared again and again, it
 // leads over 2, 4, 8, … bytes.
 func JoinChecksums(a, b uint32, n int64) uint32 {
-	var zeros matrix // what one byte of zeros does
+	var zeros matrix // effect of a zero byte on a sum
 	for bit := range zeros {
 		sum := uint32(1) << bit
 		zeros[bit] = Castagnoli[byte(sum)] ^ sum>>8
@@ -25,7 +25,7 @@ func JoinChecksums(a, b uint32, n int64) uint32 {
 	return a ^ b
 }
 
-// A matrix has in its k-th column what becomes of bit k.
+// A matrix is a linear function of a sum: column k is the image of bit k.
 type matrix [32]uint32
 
 func (m *matrix) times(v uint32) (sum uint32) {

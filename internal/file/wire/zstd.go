@@ -11,20 +11,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compress and Expand agree on these, so that a frame can't make its reader
-// take much more memory than it has bytes: the declared size is at most
-// maxRatio times the stored one plus slack, and the window is bounded.
+// Limits that Compress and Expand share, so that a reader does not take much more memory than a frame has bytes:
+// the declared size is at most maxRatio times the stored one plus slack, and the window is limited.
 const (
 	maxRatio  = 4096
 	slack     = 1 << 16
 	maxWindow = 8 << 20
 )
 
-// The best level takes 40 MB for tables, and the time to fill them, which less data,
-// within somebody's program, aren't worth.
+// The best level needs 40 MB for tables, and the time to fill them. For small data, inside the program's process,
+// that is not worthwhile.
 const bestFrom = mixTo
 
-// An encoder keeps memory for a window, which need not be larger than the data.
+// An encoder allocates its window, which need not be larger than the data.
 const smallWindow = 1 << 20
 
 var (
@@ -33,7 +32,7 @@ var (
 	better     = sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression, bestFrom) })
 )
 
-// best are encoders of the best level that are not in use. The collector takes them.
+// best are unused encoders of the best level. The collector may free them.
 var best sync.Pool
 
 func newEncoder(level zstd.EncoderLevel, window int) *zstd.Encoder {
@@ -58,14 +57,14 @@ func Compress(data []byte, thorough bool) ([]byte, bool) {
 	}
 	e, _ := best.Get().(*zstd.Encoder)
 	if e == nil {
-		debug.FreeOSMemory() // what was garbage so far and the tables would be in memory together
+		debug.FreeOSMemory() // avoids having earlier garbage and the tables in memory together
 		e = newEncoder(zstd.SpeedBestCompression, maxWindow)
 	}
 	defer best.Put(e)
 	return compress(e, data)
 }
 
-// PackedSize returns about how long data get when compressed.
+// PackedSize returns approximately the compressed size of data.
 func PackedSize(data []byte) int {
 	if len(data) <= MaxMixEstimate {
 		if frame, ok := CompressMixing(data); ok {
@@ -75,7 +74,7 @@ func PackedSize(data []byte) int {
 	return QuickPackedSizeOf(data)
 }
 
-// QuickPackedSizeOf returns the same, less exactly but in less time.
+// QuickPackedSizeOf is PackedSize with less accuracy in less time.
 func QuickPackedSizeOf(data []byte) int {
 	if frame, ok := Compress(data, false); ok {
 		return len(frame)
@@ -83,7 +82,7 @@ func QuickPackedSizeOf(data []byte) int {
 	return len(data)
 }
 
-// MaxMixEstimate is up to where an estimate may take the time that mixing does.
+// MaxMixEstimate is the size in bytes up to which an estimate uses mixing, which is slow.
 const MaxMixEstimate = 1 << 15
 
 func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
@@ -96,13 +95,12 @@ func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
 
 func maxSize(stored int) int { return stored*maxRatio + slack }
 
-// Decompress returns what a frame holds, which must be size bytes. Memory grows
-// with what really comes out of the frame, not with what size says.
+// Decompress decompresses a frame, whose content must be size bytes. Memory grows with the bytes decompressed so far,
+// not with size.
 func Decompress(frame []byte, size uint64) ([]byte, error) { return expand(frame, size) }
 
-// atOnce is how much is expanded into memory that is there before anything has come out of a
-// frame: a stream that grows with its data takes several times as much, which counts within
-// somebody's program.
+// atOnce is the size up to which the output is allocated before decompression begins. A stream that grows with its
+// data takes several times as much memory, which matters inside the program's process.
 const atOnce = 1 << 18
 
 func expand(frame []byte, size uint64, more ...zstd.DOption) ([]byte, error) {

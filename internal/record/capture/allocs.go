@@ -8,32 +8,32 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// maxAllocs bounds the distinct beginnings and ends of segments that are kept:
-// a program whose every block has another size would fill the memory.
+// maxAllocs limits the distinct allocation events: a program with a different size for every block would fill the
+// memory.
 const maxAllocs = 1 << 16
 
-// allocs numbers allocation events: the beginning of a segment, which is its first use by a call, and its end. Each
-// stream has a grammar of its events. A loop that allocates and frees thus is a loop there too, and calls cost no more
-// than without.
+// allocs numbers allocation events: the begin of a segment, which is its first use by a call, and its end. Each
+// stream has a grammar of its events, so that a loop that allocates and frees is a loop there, too. Calls cost no
+// more than without.
 type allocs struct {
 	number map[track.AllocEvent]uint32
 	list   []track.AllocEvent
-	cut    bool // there were too many
+	cut    bool // events were dropped, there were too many
 }
 
-// An allocStream is a stream's sequence of them.
+// An allocStream is the sequence of a stream's allocation events.
 type allocStream struct {
-	grammar *grammar.Builder // of numbers of allocation events; nil: none so far
-	last    uint64           // calls of the stream that had begun at the last one
-	numbers []byte           // since the last checkpoint, if that notes them
+	grammar *grammar.Builder // of event numbers; nil: no event so far
+	last    uint64           // number of calls that the stream had begun at its last event
+	numbers []byte           // since the last checkpoint, if that records them
 }
 
-// alloc takes in the beginning or the end of a segment.
+// alloc records the begin or the end of a segment.
 func (c *Capture) alloc(s *stream, l track.AllocEvent) {
 	c.note(&c.allocs, &s.allocStream, s.begun(), l)
 }
 
-// note adds an event of a stream, in which begun calls had begun.
+// note adds an event to a stream that has begun this many calls.
 func (c *Capture) note(v *allocs, l *allocStream, begun uint64, e track.AllocEvent) {
 	if v.cut {
 		return
@@ -54,7 +54,7 @@ func (c *Capture) note(v *allocs, l *allocStream, begun uint64, e track.AllocEve
 	}
 }
 
-// begun is how many calls of a stream have begun.
+// begun returns how many calls the stream has begun.
 func (s *stream) begun() uint64 { return s.grammar.Len() + uint64(len(s.held)) }
 
 func (v *allocs) add(l track.AllocEvent) uint32 {
@@ -102,7 +102,7 @@ func (c *Capture) trackAllocs(v *allocs, of func(*stream) *allocStream) *track.A
 	return t
 }
 
-// code is the allocation events from number first on; those read come after those there are.
+// code codes the allocation events from number first on. Reading appends to the existing ones.
 func (v *allocs) code(c *wire.Coder, first int) {
 	c.Bool(&v.cut)
 	var list []track.AllocEvent

@@ -108,7 +108,8 @@ func (c *Capture) requestArray(s *stream, f *frame, rec []uint64, p, n int) (int
 	return p + 2 + n, nil
 }
 
-// pass takes in an array of requests of a call that may leave some under way. What is as the call before left it goes out of the key.
+// pass handles an array of requests of a call that may leave some unfinished. If the previous such call left the
+// same array, it is omitted from the key.
 func (c *Capture) pass(s *stream, f *frame, handles []uint64) {
 	s.passes++
 	f.passes = s.passes

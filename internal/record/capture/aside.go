@@ -8,19 +8,19 @@ import (
 // An aside is time of a thread that belongs neither to its calls nor to the gaps between
 // them: the recorder's and a plugin's, or, with off, while tracing was switched off.
 type aside struct {
-	call  uint64 // before which of the thread's calls
+	call  uint64 // the thread's call that it precedes
 	ticks uint64
 	off   bool
 }
 
-// mostAsides is how many asides of each kind are kept. Beyond that neighbours are merged, at the position of the first:
-// the time of a recorder that drains for the thousandth time is known to a thousandth of the run.
+// mostAsides is the largest number of asides of each kind. Above it neighbours are merged, at the position of the
+// first. So the position of the thousandth drain is known to a thousandth of the run.
 const mostAsides = 32
 
-// asides are those of the first thread, in order.
+// asides are the asides of the first thread, in order.
 type asides struct {
 	list  []aside
-	apart bool // those with off are never made one
+	apart bool // asides with off are never merged
 }
 
 func (a *asides) add(call, ticks uint64, off bool) {
@@ -48,8 +48,7 @@ func (a *asides) add(call, ticks uint64, off bool) {
 	}
 }
 
-// thin makes one of any two neighbours of a kind but the first, which is the recorder's
-// start.
+// thin merges pairs of neighbours of a kind, except the first aside, which is the recorder's start.
 func (a *asides) thin(off bool) {
 	kept, open, first := a.list[:0], -1, true
 	for _, x := range a.list {
@@ -70,7 +69,7 @@ func (a *asides) thin(off bool) {
 	a.list = kept
 }
 
-// sum is the time of all.
+// sum returns the total of all asides in ticks.
 func (a *asides) sum() (ticks uint64) {
 	for i := range a.list {
 		ticks += a.list[i].ticks
@@ -78,25 +77,25 @@ func (a *asides) sum() (ticks uint64) {
 	return ticks
 }
 
-// spend adds time that a stream's gaps do not include. It was spent outside of calls since the last one.
+// spend adds an aside for time that a stream's gaps exclude. It was spent since the last call, outside of calls.
 func (c *Capture) spend(s *stream, ticks uint64, off bool) {
 	if s.thread == 0 && c.first != 0 && !c.timeless {
 		c.asides.add(s.grammar.Len()+uint64(len(s.held)), ticks, off)
 	}
 }
 
-// spent subtracts ticks from the gap before the stream's next call. The first call has no gap.
+// spent subtracts ticks from the gap before the stream's next call. A thread's first call has no gap.
 func (s *stream) spent(ticks uint64) {
 	if s.last != 0 {
 		s.last += ticks
 	}
 }
 
-// switched takes in that tracing was switched on or off.
+// switched handles switching tracing on or off.
 func (c *Capture) switched(s *stream, on bool, ticks uint64) {
 	switch {
 	case !on && s.off == 0:
-		s.off = max(s.last, 1) // what came between the last call and this is of no gap either
+		s.off = max(s.last, 1) // the time since the last call belongs to no gap either
 	case on && s.off != 0:
 		if s.last != 0 {
 			c.spend(s, since(s.off, ticks), true)

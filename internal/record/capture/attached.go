@@ -18,10 +18,11 @@ const maxNames = 64
 // attached is the numbers that plugins and counters attached to calls.
 type attached struct {
 	names []string
-	stats [][]model.ValueStat // by name, by terminal
+	stats [][]model.ValueStat // by name, then by terminal
 }
 
-// name reads a Name record: what is attached goes by the phases of calls, in every thread.
+// name reads a Name record. From the first name on, all threads collect phases, as attached values are stored by
+// phase.
 func (c *Capture) name(rec event.Record) error {
 	if c.phases == nil {
 		c.phases = newPhases(c.cfg.Timing, &c.sigs.Table)
@@ -30,7 +31,7 @@ func (c *Capture) name(rec event.Record) error {
 		return err
 	}
 	for _, s := range c.streams {
-		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) { // the first one is in MPI_Init, or after it
+		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) { // before the first call, or during MPI_Init on the first thread
 			s.phases = c.phasesOf(s.thread)
 		}
 	}
@@ -63,17 +64,17 @@ func (a *attached) add(id uint64, terminal uint32, v int64) {
 	(*list)[terminal].Add(v)
 }
 
-// attach reads a Values record: of the call that ended last, and what went by
-// since the record before.
+// attach reads a Values record. The values belong to the call that ended last. The record also has the ticks since
+// the previous record that belong to no gap.
 func (c *Capture) attach(s *stream, rec event.Record) error {
 	if s.depth > 0 {
-		if f := &s.frames[s.depth-1]; f.left != 0 { // of a call that stays under way
+		if f := &s.frames[s.depth-1]; f.left != 0 { // the call remains unfinished: the values wait
 			f.values = append(f.values, slices.Clone(rec))
 			return nil
 		}
 	}
 	switch {
-	case s.off != 0: // that is part of another time
+	case s.off != 0: // tracing is off, whose time is an aside anyway
 	case s.depth > 0:
 		s.owed += rec[2]
 	default:
@@ -84,7 +85,7 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 		return fmt.Errorf("values in %d words: %w", len(rec), event.ErrCorrupt)
 	}
 	if s.prev >= uint32(c.sigs.Len()) {
-		return nil // the call is missing
+		return nil // the call was not recorded
 	}
 	for i := 3; i < len(rec); i += 2 {
 		id, v := rec[i], int64(rec[i+1])
@@ -112,8 +113,8 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 	return nil
 }
 
-// byTerminal returns the values by name; order is the old number of each
-// terminal, more returns others whose calls it has.
+// byTerminal returns the values by name. order is the old number of each terminal; more returns further old
+// terminals whose calls it includes.
 func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[string][]model.ValueStat {
 	var m map[string][]model.ValueStat
 	for id, stats := range a.stats {
@@ -153,8 +154,7 @@ func (a *attached) code(c *wire.Coder, terminals int) {
 	c.RefuseIf(len(a.names) > maxNames, "too many names")
 }
 
-// codeChunk is the names there are now, as a lower number may have got its name later, and what was attached since a
-// state.
+// codeChunk codes all names, as one may have been set late, and the values attached since the last state.
 func (a *attached) codeChunk(c *wire.Coder, terminals int, values []byte) {
 	wire.CodeList(c, &a.names, 1, func(_ int, name *string) { c.String(name) })
 	if c.RefuseIf(len(a.names) < len(a.stats) || len(a.names) > maxNames, "other names"); c.Failed() {

@@ -12,54 +12,54 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Most calls of most programs repeat a record: they have the words of an earlier call at the same place, except for the
-// ticks, and for handles with equal meaning. Then the terminal is known without decoding them.
+// Most calls of most programs repeat a record: their words equal those of an earlier call from the same site,
+// except for the ticks, and for handles of equal meaning. Then the terminal is known without decoding the record.
 
-// cached is how a terminal's records looked last time.
+// cached is the records of a terminal's last call.
 type cached struct {
-	words       []uint64     // both records in a row
-	handleWords []handleWord // in their order
-	names       uint64       // epoch of the names when they were read
-	handles     uint64       // of the names of handles
+	words       []uint64     // ENTER and LEAVE, concatenated
+	handleWords []handleWord // in the order of the records
+	names       uint64       // epoch of the names when the words were decoded
+	handles     uint64       // epoch of the handles' names
 	terminal    uint32
-	tell        uint32 // see index
-	thread      int32  // names of requests and addresses depend on it; anyThread if it has neither
-	enter       uint16 // words of ENTER; 0: nothing is remembered
-	inEnd       uint16 // words up to here are compared, but for the ticks: those of requests
-	outEnd      uint16 // that are found by name are not
+	tell        uint32 // hash of the words, see index
+	thread      int32  // thread that made the call, as names of requests and addresses depend on it; anyThread if it has neither
+	enter       uint16 // number of words of ENTER; 0: the slot is empty
+	inEnd       uint16 // words up to inEnd in ENTER, and up to outEnd in LEAVE, are compared, except the ticks
+	outEnd      uint16 // the remaining words are requests, which are compared by name
 	use         requestUse
 	how         handleUse
-	late        bool // it can't be taken from the cache before its LEAVE's time has come
+	late        bool // the cache must not be used before the time of LEAVE has come
 	inLane      bool
-	plain       bool                      // no words but those of requests may be others
-	lasting     bool                      // it makes a persistent request
-	steady      bool                      // it may be one of a lap
-	follows     bool                      // statuses are to be compared with their receives
-	kind        symbol.RequestKind        // of a new request
-	posted      signature.ReceiveEnvelope // of a receive
+	plain       bool                      // only words of requests may differ
+	lasting     bool                      // the call makes a persistent request
+	steady      bool                      // the call may be part of a lap
+	follows     bool                      // statuses must be compared with their receives
+	kind        symbol.RequestKind        // kind of a new request
+	posted      signature.ReceiveEnvelope // envelope of a receive
 	more        *cachedMore               // nil: none
 }
 
-// A cachedMore is what only some cached records have.
+// A cachedMore has the fields that few cached records need.
 type cachedMore struct {
-	requests uint64         // epoch of the requests when they were read
-	named    []namedRequest // where requests are named, ended or freed
-	ended    []int          // which of these
-	lane     *cachedLane    // nil: no lane
-	follow   []statusOrigin // for each status after outEnd, if some are of receives
+	requests uint64         // epoch of the requests when the words were decoded
+	named    []namedRequest // requests that the call names, completes or frees
+	ended    []int          // indices in named of the completed ones
+	lane     *cachedLane    // nil: the terminal has no lane
+	follow   []statusOrigin // by status after outEnd, if some belong to receives
 	made     int64          // name of a new persistent request
-	leaves   bool           // an array of requests is left,
-	leftOut  bool           // which isn't in the key,
-	told     bool           // and the call says which of them it ended
+	leaves   bool           // the call leaves an array of requests,
+	leftOut  bool           // the key omits it,
+	told     bool           // and the call's output says which requests it completed
 }
 
-// A cachedLane says what of a terminal's records differs from call to call.
+// A cachedLane is the positions of the lane's values in a terminal's records.
 type cachedLane struct {
 	*signature.LaneBuilder
-	in, out []varyingWord // where the records have its values
+	in, out []varyingWord // positions of the lane's values
 }
 
-// A namedRequest is what a call's values say of a request.
+// A namedRequest is the name of a request in a call's values.
 type namedRequest struct {
 	name int64
 	kind symbol.RequestKind
@@ -67,16 +67,16 @@ type namedRequest struct {
 
 const anyThread = -1
 
-// A requestUse says what a call does with requests.
+// A requestUse is what a call does with requests, as far as the cache needs it.
 type requestUse uint8
 
 const (
-	uncacheable   requestUse = iota // more than the cache can do, or something else
-	makesRequest                    // it makes a request, and that is all that comes out
-	namesRequests                   // it names requests, and ended none
-	endsRequests                    // it names requests, and ended some
+	uncacheable   requestUse = iota // too complex for the cache, or unknown
+	makesRequest                    // makes a request, its only output
+	namesRequests                   // passes requests, and completed none
+	endsRequests                    // passes requests, and completed some
 	freesRequest                    // it frees a request
-	noRequests                      // nothing
+	noRequests                      // no requests
 )
 
 func (p *program) requestUse() requestUse {
@@ -108,8 +108,8 @@ func (p *program) requestUse() requestUse {
 	return kind
 }
 
-// makesNames reports whether the call makes or frees what has a name, save for a
-// one-shot request that is all that comes out.
+// makesNames reports whether the call creates or frees a named object. A one-shot request that is its only output
+// does not count.
 func (p *program) makesNames() bool {
 	if p.newComm || p.newType || p.persistent || p.use == uncacheable || p.use == freesRequest {
 		return true
@@ -120,22 +120,22 @@ func (p *program) makesNames() bool {
 		})
 }
 
-// hasAddress reports whether the program's addresses are in the records.
+// hasAddress reports whether the records contain addresses of the program.
 func (p *program) hasAddress() bool {
 	is := func(s instruction) bool { return s.code == codeAddress || s.element == codeAddress }
 	return slices.ContainsFunc(p.in, is) || slices.ContainsFunc(p.out, is)
 }
 
-// epoch changes whenever a finished record could be given other names, but for those
+// epoch returns a number that changes whenever the decoding of a record could give another result, except for names
 // of handles.
 func (c *Capture) epoch() uint64 { return c.altered + c.modules.Version }
 
-// fromCache handles calls of a stream, its next records, as long as each equals a cached one, the expected one or
-// another, and updates names as the calls do. It locates the records by the cached sizes: reading their own would mean
-// waiting for memory, one record after the other.
+// fromCache handles the next calls of a stream as long as each equals a cached one, and updates names as the calls
+// do. It locates the records by the cached sizes: reading their own sizes would mean waiting for memory, one record
+// after the other.
 func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	if s.last == 0 {
-		return // no gap before a thread's first call
+		return // a thread's first call has no gap
 	}
 	words := s.ring.WordsBetween(s.pos, head)
 	at, steady, several := 0, true, len(c.streams) > 1
@@ -188,15 +188,14 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	s.pos += uint64(at) * 8
 }
 
-// is reports whether records are plain cached ones but for the ticks: few words are
-// compared one by one, more at the speed of memory. Inlined it would take its caller's
-// registers.
+// is reports whether records equal plain cached ones except for the ticks. It compares few words one by one, more
+// of them at the speed of memory. It must not be inlined, as it would need its caller's registers.
 //
 //go:noinline
 func (e *cached) is(rec []uint64) bool {
 	words, enter := e.words, int(e.enter)
 	rec = rec[:len(words)]
-	if words[0] != rec[0] || words[enter] != rec[enter] { // words 0 have the sizes
+	if words[0] != rec[0] || words[enter] != rec[enter] { // the first word of each has its size
 		return false
 	}
 	if len(words) > 16 {
@@ -215,15 +214,14 @@ func (e *cached) is(rec []uint64) bool {
 	return differ == 0
 }
 
-// repeats reports whether the next records of a stream are cached ones, and does to names
-// what their call does if so.
+// repeats reports whether the next records of a stream equal cached ones, and if so updates names as the call does.
 func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) bool {
 	size, enter := len(e.words), int(e.enter)
 	if size > len(rest) || e.names != c.epoch() || e.thread != anyThread && int(e.thread) != s.thread {
 		return false
 	}
 	rec := rest[:size]
-	if rec[0] != e.words[0] || rec[enter] != e.words[enter] { // words 0 have the sizes
+	if rec[0] != e.words[0] || rec[enter] != e.words[enter] { // the first word of each has its size
 		return false
 	}
 	if e.late && rec[enter+1] > limit {
@@ -245,7 +243,7 @@ func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) boo
 	return true
 }
 
-// again does to the requests what a cached call does; false if the call can't be that one.
+// again updates the requests as a cached call does. It returns false if the call differs from the cached one.
 func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 	enter := rec[:e.enter]
 	switch e.use {
@@ -284,16 +282,16 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 	return true
 }
 
-// postedAgain returns what the receive says that a call like e is.
+// postedAgain returns the envelope of a receive like e.
 func (c *Capture) postedAgain(e *cached, enter event.Record) signature.ReceiveEnvelope {
 	if !e.inLane || e.posted.Bytes < 0 {
 		return e.posted
 	}
-	return e.posted.WithTag(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.ReceiveParams.Tag]))) // after 3 words, one a value
+	return e.posted.WithTag(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.ReceiveParams.Tag]))) // after 3 words, each value has one word
 }
 
-// followAgain reports whether the statuses of a call like e, whose requests are found, are like those of e:
-// those that followed from their receives do so again, the others are the same and don't.
+// followAgain reports whether the statuses of a call like e, whose requests are found, match those of e. Statuses
+// that followed from their receives must do so again; the others must be equal, and not follow.
 func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	for k, origin := range e.more.follow {
@@ -313,7 +311,7 @@ func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 	return sameWords(e.words[at:], rec[at:len(e.words)])
 }
 
-// receivedAgain does the same for a blocking receive, whose own status follows.
+// receivedAgain is followAgain for a blocking receive and its own status.
 func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	words := rec[at : at+event.StatusWords]
@@ -321,8 +319,8 @@ func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 		c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
 }
 
-// nameAgain finds the requests of a call like e, if they have the same names, whatever
-// handles they have now, or are as the call before left them.
+// nameAgain looks up the requests of a call like e. It returns false unless they have the same names, whatever
+// their handles, or are as an earlier call left them.
 func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
 	c.requests.BeginCall()
@@ -348,7 +346,7 @@ func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 	return true
 }
 
-// passAgain does so for a call that leaves an array of requests.
+// passAgain is nameAgain for a call that leaves an array of requests.
 func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, stride uint64) bool {
 	named := e.more.named
 	for k, handle := range handles {
@@ -371,7 +369,7 @@ func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, strid
 	return s.left.CanLeaveOut(c.passed, c.requests.CountMade(s.thread)) == e.more.leftOut
 }
 
-// leaveAgain does to what is left what a call like e does, whose requests are found.
+// leaveAgain updates the left requests as a call like e does. Its requests must have been found.
 func (c *Capture) leaveAgain(s *stream, e *cached) {
 	if !e.more.leaves {
 		return
@@ -380,21 +378,21 @@ func (c *Capture) leaveAgain(s *stream, e *cached) {
 	s.left.EndCall(signature.EndedRequests{Known: e.more.told, Indices: e.more.ended})
 }
 
-// requestWords finds the handles in an ENTER record, the address of the first
-// one's variable and the distance to the next.
+// requestWords returns the handles in an ENTER record, the address of the first one's variable, and the distance to
+// the next.
 func requestWords(p *program, enter event.Record) (handles []uint64, place, stride uint64) {
 	at := p.requestAt
 	if !p.requestArray {
 		return enter[at : at+1], enter[at+1], 0
 	}
 	if len(enter) < at+3 {
-		return nil, 0, 0 // no array
+		return nil, 0, 0 // a single request
 	}
 	return enter[at+3:], enter[at+1], enter[at+2]
 }
 
-// sameWords reports whether two lists of one length are the same: few words one by one,
-// more at the speed of memory. Inlined it would take its caller's registers.
+// sameWords reports whether two lists of equal length are equal. It compares few words one by one, more of them at
+// the speed of memory. It must not be inlined, as it would need its caller's registers.
 //
 //go:noinline
 func sameWords(a, b []uint64) bool {

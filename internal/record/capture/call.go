@@ -17,7 +17,7 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 	}
 	ticks := rec.Ticks()
 	if c.first == 0 || ticks < c.first {
-		c.first = ticks // a thread may publish its first record late
+		c.first = ticks // not simply the first record read: a thread may publish its first record late
 	}
 	f.reset(p, rec, ticks, s.last)
 	if f.place = (making{stream: int32(s.thread), index: s.begun()}); f.muted() {
@@ -90,14 +90,14 @@ func (c *Capture) aux(f *frame, words []uint64) {
 		}
 		return
 	}
-	info := c.comms.Description(f.parent) // a delayed duplicate is like its parent
+	info := c.comms.Description(f.parent) // the duplicate that comes later equals its parent
 	switch {
 	case len(words) >= symbol.CommWords:
 		for i := range info {
 			info[i] = int64(words[i])
 		}
 	case !f.prog.delayed || f.newComm == symbol.UnknownHandle:
-		// No part for this rank, but it counts: see Ordinal.
+		// This rank gets no communicator, but the creation counts: see Ordinal.
 		c.comms.CountCreation(f.parent, f.prog.call.ID, symbol.CommDescription{})
 		return
 	}
@@ -108,11 +108,11 @@ func (c *Capture) aux(f *frame, words []uint64) {
 	f.key = append(f.key, info[:]...)
 }
 
-// complete forgets the requests that a call ended.
+// complete removes the requests that a call completed.
 func (c *Capture) complete(f *frame, outputs bool) {
 	switch n := len(f.requests); {
 	case !outputs:
-		// It failed. Most libraries have freed a single request nevertheless; of several it is unknown which.
+		// The call failed. Most libraries have freed a single request nevertheless; of several it is unknown which.
 		if n == 1 || f.rc == 0 {
 			f.endAll()
 		}
@@ -137,7 +137,7 @@ func (f *frame) end(i int64) {
 	}
 }
 
-// endAll ends all requests but those whose status says that they go on.
+// endAll marks all requests as completed, except those whose status says that they are pending.
 func (f *frame) endAll() {
 	for k := range f.requests {
 		if k >= len(f.pending) || !f.pending[k] {

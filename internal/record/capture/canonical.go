@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// inOrder appends values in an order.
+// inOrder appends vals in the given order.
 func inOrder(out, vals []int64, order []int) []int64 {
 	for _, from := range order {
 		out = append(out, vals[from])
@@ -16,7 +16,7 @@ func inOrder(out, vals []int64, order []int) []int64 {
 	return out
 }
 
-// An ordering is room for what order goes by, to be used again.
+// An ordering is reusable memory for order.
 type ordering struct {
 	out   []int
 	spans []signature.Span

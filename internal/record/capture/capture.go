@@ -28,32 +28,32 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// ProcessConfig is what a capture has to know of its process.
+// ProcessConfig describes the process to a capture.
 type ProcessConfig struct {
 	Context
 	// ProcessDir is the process directory, where checkpoints go; "" for none.
 	ProcessDir string
-	// MaxGrammarBytes is from how many bytes on a grammar is put aside; 0: MaxLive.
+	// MaxGrammarBytes is the size in bytes above which a grammar is packed; 0: the constant MaxLive.
 	MaxGrammarBytes int
-	// ReadTicks reads the clock of the records; needed with several threads only.
+	// ReadTicks reads the clock of the records; only used with several threads.
 	ReadTicks func() uint64
 	// ReadMaps returns the text of /proc/self/maps as it is now.
 	ReadMaps func() []byte
-	// Timing is what to keep of times.
+	// Timing is which times to keep.
 	Timing timing.Options
-	// SymbolAddress finds predefined handles that are objects of the MPI library,
-	// for flavours that have such and a Context that doesn't list them.
+	// SymbolAddress returns the address of a symbol. It finds predefined handles that are objects of the MPI
+	// library, if the Context does not list them.
 	SymbolAddress func(symbol string) (uint64, bool)
 }
 
-// NeverReturned is the return code of a call that was under way when the process died.
+// NeverReturned is the return code of a call that was unfinished when the process died.
 const NeverReturned = -1 << 31
 
-// LeftByJump is the return code of a call that was left by a longjmp or an exception: out of an error handler, a callback or
-// a signal handler.
+// LeftByJump is the return code of a call that was left by a longjmp or an exception, from an error handler, a
+// callback or a signal handler.
 const LeftByJump = NeverReturned + 1
 
-// A Capture follows one rank.
+// A Capture is the recording of one rank.
 type Capture struct {
 	cfg      ProcessConfig
 	programs []*program // by call id, compiled at first use
@@ -61,7 +61,7 @@ type Capture struct {
 	tag      *mpi.NumberTable
 	errors   *mpi.NumberTable
 
-	handles  [256]*symbol.Handles // by mpi.Kind; nil for what is no handle
+	handles  [256]*symbol.Handles // by mpi.Kind; nil for kinds that are no handles
 	comms    symbol.Comms
 	requests symbol.Requests
 	memory   symbol.Addresses
@@ -69,23 +69,23 @@ type Capture struct {
 	sites    symbol.Sites
 	strings  symbol.Strings
 	renamed  uint64 // counts changes of handles' names
-	altered  uint64 // counts changes of what a signature is
+	altered  uint64 // counts changes of how records map to signatures
 
 	sigs    signature.LaneTable
 	may     signature.MovableWords // mayLane
-	words   []int32                // that it returned last
-	lanes   int                    // how many there were when it was last looked
-	hists   *histograms            // nil: none
-	phases  *phases                // of the first thread; nil: none
+	words   []int32                // result of the last mayLane
+	lanes   int                    // number of lanes at the last check
+	hists   *histograms            // nil: not recorded
+	phases  *phases                // of the first thread; nil: not recorded
 	cache   recordCache
 	batch   *batch
-	ticks   []int   // room for laps
-	others  []int   // the same
-	lapped  int     // calls that laps took in, for tests
-	found   []int   // requests of the call at hand
-	passed  []int64 // the same, as signature.Left has them
+	ticks   []int   // reusable memory for laps
+	others  []int   // reusable memory for laps
+	lapped  int     // number of calls handled as laps, for tests
+	found   []int   // indices of the current call's requests
+	passed  []int64 // the same, in the form of signature.RequestArrayState
 	streams []*stream
-	turns   []streamHead // to be used again
+	turns   []streamHead // reusable memory
 
 	attached  attached
 	allocs    allocs
@@ -95,42 +95,42 @@ type Capture struct {
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
 	came      uint64 // ticks when all ranks had reached it; 0: unknown
-	first     uint64 // ticks of the first call; 0: none yet
+	first     uint64 // ticks of the first call; 0: no call yet
 	latest    uint64
 	until     int64 // when a dead process ended, ns since 1970; 0: not known
 	asides    asides
-	timeless  bool // nothing is kept of times
+	timeless  bool // no times are recorded
 
 	checkpoints checkpoints
 
-	spans []signature.Span // room for mayLane and varyingWords
+	spans []signature.Span // reusable memory for mayLane and varyingWords
 	moves signature.MovableValues
-	path  []byte // room for the name of a file
+	path  []byte // reusable memory for the name of a file
 }
 
 // A stream is one thread.
 type stream struct {
 	thread  int
 	ring    *event.Ring
-	pos     uint64 // read up to here
+	pos     uint64 // position up to which the ring is read
 	torn    bool   // records are missing: a LEAVE may come without its ENTER
 	grammar sequence
-	prev    uint32   // last terminal
-	last    uint64   // ticks when the thread was last inside MPI
-	owed    uint64   // ticks to subtract from the gap, noted while a call was under way
-	begins  []uint64 // outermost frames of a thread that makes its first call; nil: none does
+	prev    uint32   // terminal of the last call
+	last    uint64   // end of the thread's last time inside MPI, in ticks
+	owed    uint64   // ticks to subtract from the next gap, noted while a call was unfinished
+	begins  []uint64 // outermost frames of a thread before its first call; nil: the first call is over
 	off     uint64   // ticks when tracing was switched off; 0: it is on
-	phases  *phases  // how the times of its calls go on; nil: none
-	frames  []frame  // calls under way, outermost first; frames beyond depth are spare
+	phases  *phases  // phases of the times of its calls; nil: not recorded
+	frames  []frame  // unfinished calls, outermost first; frames beyond depth are spare
 	depth   int
-	held    []uint32    // terminals since the outermost call under way began
-	times   []callTimes // of held, if there is a log
-	log     *streamLog  // nil: none
-	round   int         // length of the sequence of calls that repeats; 0: not known
+	held    []uint32    // terminals since the begin of the outermost unfinished call
+	times   []callTimes // parallel to held, if there is a log
+	log     *streamLog  // nil: not recorded
+	round   int         // length of the repeating sequence of calls; 0: unknown
 	left    signature.RequestArrayState
-	passes  uint64 // calls that left an array of requests, or are to
+	passes  uint64 // number of calls that leave an array of requests, begun so far
 
-	terminals   []byte // appended since the last checkpoint, if that notes them
+	terminals   []byte // appended since the last checkpoint, if that records them
 	allocStream allocStream
 	handovers   handoverStream
 }
@@ -139,10 +139,10 @@ func (c *Capture) newStream(thread int) *stream {
 	return &stream{thread: thread, grammar: c.newGrammar(thread), prev: signature.NoTerminal, log: c.newLog(thread), phases: c.phasesOf(thread)}
 }
 
-// promoteAfter is signature.Table's; tests set it.
+// promoteAfter is signature.LaneTable.PromoteAfter; tests set it.
 var promoteAfter uint16
 
-// New makes a capture without any thread.
+// New returns a capture without any thread.
 func New(cfg ProcessConfig) (*Capture, error) {
 	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}, batch: new(batch)}
 	if cfg.TicksPerNs <= 0 {
@@ -174,7 +174,7 @@ func New(cfg ProcessConfig) (*Capture, error) {
 	return c, nil
 }
 
-// defineHandles makes the tables of handles and enters the predefined ones.
+// defineHandles makes the tables of handles with the predefined ones.
 func (c *Capture) defineHandles() {
 	for _, k := range mpi.Kinds() {
 		if k.IsHandle() || k.IsTool() {
@@ -201,7 +201,7 @@ func (c *Capture) defineHandles() {
 	}
 }
 
-// rawHandle is a handle as the shim records it: zero-extended where it is an int.
+// rawHandle returns a handle in the form of the shim's records: zero-extended if it is an int.
 func rawHandle(f mpi.Flavour, k mpi.Kind, v int64) uint64 {
 	if mpi.LayoutOf(f).HandleSize(k) == 4 {
 		return uint64(uint32(v))
@@ -220,8 +220,8 @@ func (c *Capture) predefine(k mpi.Kind, raw uint64, number int64) {
 
 var errGone = errors.New("records are gone")
 
-// AttachRing gives the capture the ring of a thread. Threads come in order of their numbers; a second call for a ring means
-// that it has moved.
+// AttachRing adds the ring of a thread. Threads must come in order of their numbers; a second call for a thread means
+// that its ring has moved.
 func (c *Capture) AttachRing(thread int, ring *event.Ring) error {
 	if thread < 0 || thread > len(c.streams) {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))

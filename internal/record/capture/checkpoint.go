@@ -34,11 +34,11 @@ const (
 	headBytes  = 24
 	tailBytes  = 4
 
-	muchBuffer = 1 << 20   // larger buffers are not kept for the next checkpoint
-	smallState = 64 << 10  // states up to this size are written anew each time
-	smallHists = 64 << 10  // and up to so much more of histograms
-	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
-	manyChunks = 6         // and up to this multiple of its size, without small histograms
+	muchBuffer = 1 << 20   // bytes: larger buffers are freed after a checkpoint
+	smallState = 64 << 10  // bytes: states up to this size are always written as a whole
+	smallHists = 64 << 10  // bytes: histograms of the state may take this much more
+	fewChunks  = 256 << 10 // bytes: chunks up to this size do not cause a new state
+	manyChunks = 6         // chunks up to this multiple of the state's size do not either; small histograms do not count
 )
 
 var stateNames = [2]string{"state.a", "state.b"}
@@ -47,27 +47,27 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type checkpoints struct {
 	files    [2]*os.File
-	current  int // of files: where the newest state is
+	current  int // index in files of the newest state
 	sequence uint64
 	buffer   []byte
 	state    int64  // bytes of the newest state
-	hists    int64  // of these, of histograms
-	rest     int64  // of these, all but a few histograms, see smallHists
-	end      int64  // where the next chunk goes
-	written  uint64 // bytes, all in all
+	hists    int64  // bytes of the newest state's histograms
+	rest     int64  // bytes of the newest state without a few histograms, see smallHists
+	end      int64  // position of the next chunk
+	written  uint64 // bytes written in all
 
-	// What a chunk needs, noted since the last checkpoint if chunks is set.
+	// The following fields record changes since the last checkpoint, if chunks is set.
 	chunks    bool
 	small     int64 // see smallState
-	keys      int   // signatures that are saved
-	allocs    int   // allocation events of segments that are saved
+	keys      int   // number of saved signatures
+	allocs    int   // number of saved allocation events
 	handovers int
-	values    []byte     // terminal, name and number of what was attached
-	times     []byte     // of each call, in order of counting, see noteTimes
-	steps     wire.Coder // calls of lanes, see signature.Note
+	values    []byte     // attached values: terminal, name and number
+	times     []byte     // of each call, in the order of counting, see noteTimes
+	steps     wire.Coder // calls in lanes, see signature.LaneTable.Note
 }
 
-// saveIfNeeded saves the state when a ring needs it.
+// saveIfNeeded saves the state if a ring needs room.
 func (c *Capture) saveIfNeeded() {
 	for _, s := range c.streams {
 		if c.cfg.ProcessDir == "" {
@@ -79,8 +79,7 @@ func (c *Capture) saveIfNeeded() {
 	}
 }
 
-// Checkpoint saves the state, if it can, and lets the rings be overwritten up
-// to it.
+// Checkpoint saves the state, if possible, and lets the rings overwrite what it covers.
 func (c *Capture) Checkpoint() {
 	if c.cfg.ProcessDir == "" || c.released {
 		return
@@ -98,8 +97,8 @@ func (c *Capture) Checkpoint() {
 		err = c.saveState()
 	}
 	if err != nil {
-		// The disk is full, say. That is no reason to stop recording: go on
-		// without, and leave nothing that would pass for this run's state.
+		// The disk may be full, for example. Recording continues without checkpoints. No file must remain that
+		// could be mistaken for this run's state.
 		c.giveUp()
 	}
 	if cap(k.buffer) > muchBuffer {
@@ -114,8 +113,7 @@ func (c *Capture) Checkpoint() {
 	}
 }
 
-// noteTimes takes down the times of a call: in one word if all is small, else in two or
-// three.
+// noteTimes records the times of a call, in one to three words:
 //
 //	short = 1 | terminal<<1 | (one before + 1)<<16 | duration<<32 | gap<<48
 //	plain = terminal<<1 | (one before + 1)<<32, duration | gap<<32
@@ -142,13 +140,13 @@ func (k *checkpoints) noteTimes(n, prev uint32, duration, gap uint64) {
 	}
 }
 
-// A counted call is the arguments of noteTimes.
+// A counted is the arguments of noteTimes.
 type counted struct {
 	n, prev       uint32
 	duration, gap uint64
 }
 
-// nextTimes reads what noteTimes wrote, and says how many bytes it is; 0 if it is not whole.
+// nextTimes decodes the first call that noteTimes recorded, and returns its size in bytes; 0 if it is incomplete.
 func nextTimes(list []byte) (t counted, size int) {
 	if len(list) < 8 {
 		return t, 0
@@ -175,7 +173,7 @@ const (
 	isLong  = 1 << 63
 )
 
-// replayTimes takes in what noteTimes took down.
+// replayTimes counts the calls that noteTimes recorded.
 func (c *Capture) replayTimes(x *wire.Coder, times []byte) {
 	for known := uint32(c.sigs.Len()); len(times) > 0; {
 		t, size := nextTimes(times)
@@ -188,7 +186,7 @@ func (c *Capture) replayTimes(x *wire.Coder, times []byte) {
 	}
 }
 
-// giveUp makes no more checkpoints.
+// giveUp ends checkpoints for the rest of the run.
 func (c *Capture) giveUp() {
 	for i, name := range stateNames {
 		if c.checkpoints.files[i] != nil {
@@ -254,7 +252,7 @@ func (k *checkpoints) write(dir string, file int, at int64) error {
 	return err
 }
 
-// Close gives files back. It doesn't save.
+// Close closes the checkpoint files, without saving.
 func (c *Capture) Close() {
 	for i, f := range c.checkpoints.files {
 		if f != nil {
@@ -274,10 +272,10 @@ func (c *Capture) CloseLogs() {
 	}
 }
 
-// CheckpointBytes is how much was written to checkpoints.
+// CheckpointBytes returns how many bytes were written to checkpoints.
 func (c *Capture) CheckpointBytes() uint64 { return c.checkpoints.written }
 
-// unframe takes the frame at the start of b apart; false if it isn't whole.
+// unframe splits the frame at the start of b; false if it is incomplete.
 func unframe(b []byte, magic string) (sequence uint64, body, rest []byte, ok bool) {
 	if len(b) < headBytes+tailBytes || !bytes.HasPrefix(b, []byte(magic)) {
 		return 0, nil, nil, false
@@ -296,14 +294,13 @@ func unframe(b []byte, magic string) (sequence uint64, body, rest []byte, ok boo
 
 // A savedState is the content of a state file: a state, and the chunks after it.
 type savedState struct {
-	sequence uint64 // of the last chunk, or of the state
+	sequence uint64 // sequence of the last chunk, or of the state
 	state    []byte
 	chunks   [][]byte
 }
 
-// parseState takes a state file apart; false if there is no whole state in it.
-// Old chunks of a larger state before it may follow the new ones: they don't
-// countTimes on.
+// parseState parses a state file; false if it contains no complete state. Old chunks of an earlier, larger state
+// may follow the new ones: their sequence numbers do not continue.
 func parseState(b []byte) (s savedState, ok bool) {
 	s.sequence, s.state, b, ok = unframe(b, stateMagic)
 	for ok {
@@ -317,7 +314,7 @@ func parseState(b []byte) (s savedState, ok bool) {
 	return s, ok
 }
 
-// newestState finds what to go on from; its state is nil if there is nothing.
+// newestState returns the newest saved state; its state is nil if no state was saved.
 func newestState(dir string) (newest savedState, err error) {
 	for _, name := range stateNames {
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -334,7 +331,7 @@ func newestState(dir string) (newest savedState, err error) {
 	return newest, nil
 }
 
-// load replaces a new capture's state by a saved one.
+// load replaces the state of a new capture by a saved one.
 func (c *Capture) load(s savedState) error {
 	if s.state == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Context is what the shim writes about a process into the file "context" of
-// its process directory; shim/context.c describes it.
+// A Context is the shim's description of a process, from the file "context" in its process directory;
+// shim/context.c defines it.
 type Context struct {
 	Flavour      mpi.Flavour
 	Library      string // first line of MPI_Get_library_version
@@ -22,8 +22,8 @@ type Context struct {
 	SessionsOnly bool // sessions only, no MPI_COMM_WORLD
 	Host         string
 	PID          int
-	Namespace    uint64 // of process numbers; 0: not known
-	LockFile     string // the file that the process locks while it runs, if its numbers are not those of the host
+	Namespace    uint64 // namespace of process numbers; 0: unknown
+	LockFile     string // file that the process locks while it runs, if its process number is not the host's
 	Exe, Cwd     string
 	Args         []string
 	Layers       []string // files of other libraries that wrap MPI functions, below the recorder
@@ -54,7 +54,7 @@ func ReadContext(dir string) (*Context, error) {
 	return c, err
 }
 
-// writtenMaps is what the shim last wrote of a process's address space, nil if there is nothing.
+// writtenMaps returns the address space that the shim last wrote; nil if it wrote none.
 func writtenMaps(dir string) []byte {
 	text, _ := os.ReadFile(filepath.Join(dir, "maps"))
 	return text

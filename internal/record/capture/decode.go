@@ -72,7 +72,8 @@ func (c *Capture) decode(s *stream, f *frame, steps []instruction, rec []uint64,
 	return p, nil
 }
 
-// gated handles an output that is valid only if a flag is true. Otherwise the part is skipped and replaced by zeros.
+// gated handles an output that is valid only if a flag is set. If it is not, the output is skipped and replaced by
+// zeros.
 func (c *Capture) gated(f *frame, st *instruction, rec []uint64, p, base int) (int, bool) {
 	at := base + int(st.gate)
 	if at < len(rec) && rec[at] != 0 {
@@ -80,7 +81,7 @@ func (c *Capture) gated(f *frame, st *instruction, rec []uint64, p, base int) (i
 	}
 	n := st.words()
 	if n == 0 || p+n > len(rec) {
-		return p, true // of varying size: the shim wrote what there is
+		return p, true // of varying size: the shim wrote it as it is
 	}
 	switch st.code {
 	case codeAddress:
@@ -91,7 +92,7 @@ func (c *Capture) gated(f *frame, st *instruction, rec []uint64, p, base int) (i
 	return p + n, false
 }
 
-// decodePart reads one part that decode has no short way for.
+// decodePart reads a part that decode does not handle itself.
 func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, rec []uint64, p int) (int, error) {
 	if p >= len(rec) {
 		return p, errShort
@@ -110,7 +111,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 	case codeMade:
 		f.key = append(f.key, c.made(f, st, w, p))
 		return p + 1, nil
-	case codeUpdated: // nearly always the handle that went in: no reference more
+	case codeUpdated: // nearly always the same handle as the input: no new reference
 		name := st.handles.NameOf(w)
 		if name == symbol.UnknownHandle {
 			name = c.made(f, st, w, p)
@@ -161,7 +162,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p 
 		name := int64(symbol.UnknownHandle)
 		f.posted = f.prog.layout.Envelope(f.key.Values())
 		if f.muted() {
-			f.posted = signature.UnknownEnvelope // who reads the trace doesn't see it
+			f.posted = signature.UnknownEnvelope // readers of the trace do not see the receive
 		}
 		switch {
 		case f.muted() && f.prog.makes && !f.prog.persistent:
@@ -183,7 +184,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p 
 	return p + 2, nil
 }
 
-// request names one request that the program passes in.
+// request names a request that the program passes.
 func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	i := c.requests.FindIndex(handle, place)
 	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
@@ -213,7 +214,7 @@ func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	return p + int(n+7)/8, nil
 }
 
-// fileName reads the name of a file, in which it replaces the rank's own number.
+// fileName reads a file name, and replaces the rank's own number in it.
 func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	if n <= 0 || n > int64(len(rec)-p-1)*8 {
@@ -229,8 +230,8 @@ func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	return end, nil
 }
 
-// status reads one status. Where the standard leaves fields undefined they are
-// dropped: they would make equal calls different.
+// status reads one status. It drops fields that the standard leaves undefined, as they would make equal calls
+// different.
 func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (int, error) {
 	if p+event.StatusWords > len(rec) {
 		return p, errShort
@@ -261,12 +262,12 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 		f.key = append(f.key, form)
 		return p, nil
 	}
-	if transfer { // sets the count alone; the rest is what the program's status had
+	if transfer { // only the count is set; the other fields are what the program's status contained before
 		source, tag, cancelled = 0, 0, 0
 	} else {
 		source, tag = c.rank.ABI(source), c.tag.ABI(tag)
 	}
-	if f.rc == mpi.ErrInStatus && failure == mpi.ErrPending { // nothing else is defined
+	if f.rc == mpi.ErrInStatus && failure == mpi.ErrPending { // all other fields are undefined
 		source, tag, count, cancelled = 0, 0, 0, 0
 	}
 	origin := &f.follow[len(f.follow)-1]
@@ -281,16 +282,16 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	return p, nil
 }
 
-// A statusOrigin says what a status has to do with a receive, see signature.ReceiveEnvelope.
+// A statusOrigin is the relation of a status to a receive, see signature.ReceiveEnvelope.
 type statusOrigin uint8
 
 const (
-	apart   statusOrigin = iota // it is no receive's, or of a call that failed
-	differs                     // it says something else than its receive
-	follows                     // it says the same
+	apart   statusOrigin = iota // there is no receive, or the call failed
+	differs                     // it differs from its receive
+	follows                     // it follows from its receive
 )
 
-// origin returns that of the status that is read next.
+// origin returns the origin of the next status.
 func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int64, array bool) statusOrigin {
 	posted := false
 	switch {
@@ -314,11 +315,11 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 	return differs
 }
 
-// made names a handle at p that the MPI returned.
+// made returns the name of a handle at p that the MPI returned.
 func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
 		if st.kind.IsFile() {
-			// Its object was freed without being seen, or it still means the same.
+			// Its object was freed unseen, or the handle still means the same object.
 			name := st.handles.NameOf(raw)
 			switch {
 			case name >= mpi.FirstHandleID && st.fresh:
@@ -339,13 +340,13 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 		f.noteHandle(p, act, st.kind, st.handles, name)
 		return name
 	}
-	f.opaque = true // what it is depends on more than its handle
+	f.opaque = true // the result depends on more than the handle
 	if c.comms.EndDying(raw) {
 		c.release(mpi.KindComm, &c.comms.Handles, raw)
 	}
 	known := c.comms.NameOf(raw)
 	if f.prog.call.Index("parent") >= 0 && known != symbol.UnknownHandle {
-		return known // asking for the parent twice doesn't make two of it
+		return known // repeated queries for the parent return one reference
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
 		f.newComm = c.comms.ReserveUnbound()
@@ -366,7 +367,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	return name
 }
 
-// freesEnd gives back what a call freed, now that it has ended.
+// freesEnd releases the handles that a call freed, after its end.
 func (c *Capture) freesEnd(f *frame) {
 	for _, x := range f.frees {
 		if t := c.handles[x.kind]; t.EndDying(x.raw) {
@@ -376,7 +377,7 @@ func (c *Capture) freesEnd(f *frame) {
 	f.frees = f.frees[:0]
 }
 
-// release names a handle that the program gives back.
+// release releases a handle and returns its name.
 func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
 	name, last := t.Release(raw)
 	if last {
@@ -388,7 +389,7 @@ func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
 	return name
 }
 
-// segmentClass translates the class of a SEGMENT record.
+// segmentClass converts the class of a SEGMENT record.
 func segmentClass(class uint64) int64 {
 	switch class {
 	case event.ClassDevice:

@@ -35,10 +35,9 @@ func (c *Capture) Drain() error {
 	return nil
 }
 
-// interleave reads several rings in the order of time. A record that another
-// one depends on was published before that other one began. So of records not
-// younger than a moment before the heads were read, none can depend on one that
-// was not there yet.
+// interleave reads several rings in the order of time. If a record depends on another one, that was published
+// before the dependent one began. So records older than a moment before the heads were read depend on no record
+// that was not yet visible.
 func (c *Capture) interleave() error {
 	until := ^uint64(0)
 	if c.cfg.ReadTicks != nil {
@@ -59,7 +58,7 @@ func (c *Capture) interleave() error {
 		}
 	}
 	for {
-		// The stream with the oldest record goes on until another one's is older.
+		// Continue with the stream of the oldest record until another one's is older.
 		var best *streamHead
 		limit := until
 		for i := range turns {
@@ -86,15 +85,15 @@ func (c *Capture) interleave() error {
 	}
 }
 
-// A streamHead is where a stream is while several are read.
+// A streamHead is the position of a stream while several are read.
 type streamHead struct {
 	*stream
 	head  uint64 // of the ring
 	ticks uint64 // of the next record
-	more  bool   // there is one
+	more  bool   // there is a next record
 }
 
-// peek looks at the stream's next record, skipping padding.
+// peek reads the header of the stream's next record, skipping padding.
 func (t *streamHead) peek() error {
 	s := t.stream
 	for s.pos < t.head {
@@ -120,8 +119,7 @@ func (s *stream) corrupt(head uint64) error {
 	return fmt.Errorf("thread %d: %w", s.thread, err)
 }
 
-// follow reads the stream's records up to head, as long as they aren't younger
-// than limit.
+// follow reads the stream's records up to head that are not younger than limit.
 func (c *Capture) follow(s *stream, head, limit uint64) error {
 	for s.pos < head {
 		rec := s.ring.Record(s.pos, head)
@@ -134,13 +132,13 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 			return nil
 		}
 		if kind == event.KindEnter && s.depth == 0 && len(s.begins) == 0 {
-			// A cached call may be taken in although it ends later than another thread's
-			// next record: calls that overlap in time don't depend on each other.
+			// A cached call may end later than another thread's next record: calls that overlap in time do not
+			// depend on each other.
 			at := s.pos
 			if c.fromCache(s, head, limit); s.pos != at {
 				continue
 			}
-			// Nearly always the call's LEAVE follows directly.
+			// The usual case: LEAVE directly follows.
 			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.KindLeave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
 				if err := c.whole(s, rec, end); err != nil {
 					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
@@ -157,7 +155,7 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 	return nil
 }
 
-// record takes in one record.
+// record handles one record.
 func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	switch kind {
 	case event.KindEnter:
@@ -228,7 +226,7 @@ func textOf(words []uint64) (text []byte) {
 	return text
 }
 
-// begin takes in an ENTER whose LEAVE doesn't follow at once.
+// begin handles an ENTER whose LEAVE does not directly follow.
 func (c *Capture) begin(s *stream, rec event.Record) error {
 	if s.depth == len(s.frames) {
 		s.frames = append(s.frames, frame{})
@@ -255,7 +253,7 @@ func (c *Capture) begin(s *stream, rec event.Record) error {
 	return nil
 }
 
-// end takes in the LEAVE of the newest call under way.
+// end handles the LEAVE of the newest unfinished call.
 func (c *Capture) end(s *stream, rec event.Record) error {
 	if s.depth == 0 && s.torn {
 		return nil
@@ -284,8 +282,8 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 	return nil
 }
 
-// left closes the calls under way but for the oldest n. When they were left is not known:
-// what is, is what happened last inside of them.
+// left closes all unfinished calls except the oldest n. The time when they were left is unknown; their last inner
+// event is used.
 func (c *Capture) left(s *stream, n uint64) {
 	for uint64(s.depth) > n {
 		f := &s.frames[s.depth-1]
@@ -295,9 +293,9 @@ func (c *Capture) left(s *stream, n uint64) {
 	}
 }
 
-// lone returns the ENTER record of a call that ends, if it may be cached although calls of other threads overlap it:
-// the current record is its LEAVE, which follows the ENTER directly, and it changes no names. If calls of several
-// threads overlap all the time, all calls are such.
+// lone returns the ENTER record of a call that ends, if the call may be cached although calls of other threads
+// overlap it. Its LEAVE, the current record, must directly follow ENTER, and it must change no names. If threads
+// overlap all the time, this applies to all calls.
 func (c *Capture) lone(s *stream, f *frame) event.Record {
 	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.use != noRequests || f.from < s.ring.Released() {
 		return nil
@@ -314,14 +312,14 @@ func (c *Capture) lone(s *stream, f *frame) event.Record {
 	return enter
 }
 
-// finish closes the newest call under way. Terminals go to the grammar when the
-// outermost one is through, in the order in which the calls began.
+// finish closes the newest unfinished call. When the outermost one is closed, terminals go to the grammar, in the
+// order in which the calls began.
 func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 	s.depth--
 	if !f.muted() {
 		thread := s.thread
 		if s.depth > 0 || len(s.held) > 1 {
-			thread = -1 // calls of callbacks end before those around them
+			thread = -1 // calls of callbacks end before the calls around them, so they cannot be in lanes
 		}
 		s.held[f.slot] = c.terminalOf(s, f, thread, ticks)
 		if s.log != nil {
@@ -352,12 +350,12 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 	}
 }
 
-// terminalOf finds the terminal of a finished call and counts its times.
+// terminalOf returns the terminal of a finished call and counts its times.
 func (c *Capture) terminalOf(s *stream, f *frame, thread int, ticks uint64) uint32 {
 	n := c.sigs.NumberInLane(s.prev, thread, f.key, c.may)
 	if known := c.sigs.LaneCount(); known != c.lanes {
 		c.lanes = known
-		c.altered++ // what was cached may be in a lane now
+		c.altered++ // the cached terminal may now be in a lane
 	}
 	c.countTimes(n, s.prev, f.begin, f.gap, ticks)
 	c.phase(s, n, s.prev, since(f.begin, ticks), f.gap)
@@ -365,7 +363,7 @@ func (c *Capture) terminalOf(s *stream, f *frame, thread int, ticks uint64) uint
 	return n
 }
 
-// countTimes takes in the times of a call of terminal n after one of terminal prev.
+// countTimes counts the times of a call of terminal n that follows terminal prev.
 func (c *Capture) countTimes(n, prev uint32, begin, gap, ticks uint64) {
 	if c.timeless {
 		return
@@ -381,14 +379,15 @@ func (c *Capture) countTimes(n, prev uint32, begin, gap, ticks uint64) {
 	}
 }
 
-// phase takes in how the times of calls go on over the run.
+// phase adds the times of a call to its course.
 func (c *Capture) phase(s *stream, n, prev uint32, duration, gap uint64) {
 	if s.phases != nil {
 		s.phases.add(n, prev, duration, gap)
 	}
 }
 
-// since is the time between two clock readings. A thread may have moved to a processor whose clock is late.
+// since returns the time between two clock readings; 0 if negative, as a thread may have moved to a processor whose
+// clock is late.
 func since(begin, end uint64) uint64 { return max(begin, end) - begin }
 
 func (c *Capture) append(s *stream, n uint32) {
@@ -401,16 +400,16 @@ func (c *Capture) append(s *stream, n uint32) {
 	}
 }
 
-// note takes down a terminal for the next checkpoint.
+// note records a terminal for the next checkpoint.
 func (s *stream) note(n uint32) {
 	if n < 0x80 {
-		s.terminals = append(s.terminals, byte(n)) // the same, but in place
+		s.terminals = append(s.terminals, byte(n)) // the same without a function call
 	} else {
 		s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
 	}
 }
 
-// whole handles a call whose two records are adjacent, while no other call of the thread is under way.
+// whole handles a call whose two records are adjacent, if no other call of the thread is unfinished.
 func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	if len(s.frames) == 0 {
 		s.frames = append(s.frames, frame{})

@@ -7,48 +7,48 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A frame is one call under way.
+// A frame is one unfinished call.
 type frame struct {
 	prog   *program
 	flags  uint8
 	begin  uint64 // ticks
 	gap    uint64
-	left   uint64        // ticks at which the record of a call ended that stays under way; 0: it has not
-	values [][]uint64    // what was attached to such a call
-	slot   int           // of its terminal in the stream's held
+	left   uint64        // end of the record of a call that remains unfinished, in ticks; 0: not yet
+	values [][]uint64    // values attached to such a call
+	slot   int           // index in the stream's held
 	key    signature.Key // in the order of recording: return code, inputs, outputs, aux words
 
-	parent   int64 // communicator that a new one is made from
-	requests []int // of the inputs, in order: index or symbol.None
+	parent   int64 // communicator that a new one is created from
+	requests []int // requests of the inputs, in order: index or symbol.None
 	named    []namedRequest
-	ended    []int // which of them
-	flag     int64 // output of a completing call; -1: has none
-	index    int64 // the same; -1: undefined
+	ended    []int // indices in requests of the completed ones
+	flag     int64 // output of a completing call; -1: it has none
+	index    int64 // output of a completing call; -1: undefined
 	indices  []int64
-	statuses int // of an array: taken so far
-	array    int // where in the key the array before begins
+	statuses int // number of elements of the array of statuses read so far
+	array    int // begin of the previous array in the key
 	pending  []bool
-	passes   uint64 // see stream.passes; 0: it leaves no array of requests
-	leftOut  bool   // that isn't in the key
-	told     bool   // the call says which of them it ended
+	passes   uint64 // see stream.passes; 0: the call leaves no array of requests
+	leftOut  bool   // the key omits that array
+	told     bool   // the call's output says which requests of it were completed
 	rc       int64
-	newComm  int64                     // name; -1: none
-	place    making                    // of the call
-	posted   signature.ReceiveEnvelope // of a receive
-	status   int                       // where in the record the statuses begin
-	follow   []statusOrigin            // of each of them
-	frees    []freed                   // handles that go when it ends
-	error    int64                     // of the status read last
+	newComm  int64                     // name; -1: no new communicator
+	place    making                    // identifies the call as a creator of objects
+	posted   signature.ReceiveEnvelope // envelope of a receive
+	status   int                       // begin of the statuses in the record
+	follow   []statusOrigin            // by status
+	frees    []freed                   // handles to release at its end
+	error    int64                     // error field of the last status
 
-	// Position of the ENTER record of a call whose LEAVE did not follow at once, and the epoch of the names after it.
+	// Position of the ENTER record if LEAVE did not directly follow, and the epoch of the names after it.
 	from, names uint64
 
 	handleWords []handleWord
-	entered     int  // words of the ENTER record, once it is read
-	opaque      bool // the call can't be cached
+	entered     int  // number of words of the ENTER record, after reading it
+	opaque      bool // the call cannot be cached
 }
 
-// A freed handle is one that a call gives back.
+// A freed is a handle that a call frees.
 type freed struct {
 	kind mpi.Kind
 	raw  uint64
@@ -72,7 +72,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 
-// statusAt notes the position of a status in the record.
+// statusAt records the position of a status in the record.
 func (f *frame) statusAt(at int) {
 	if len(f.follow) == 0 {
 		f.status = at
@@ -82,7 +82,7 @@ func (f *frame) statusAt(at int) {
 
 func (f *frame) muted() bool { return f.flags&event.FlagMuted != 0 }
 
-// requestOf is the request that the next status of the call belongs to.
+// requestOf returns the index of the request that the next status belongs to.
 func (f *frame) requestOf(array bool) int {
 	i := 0
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Frames are notes of every call of a stream, compressed a frame at a time. They go to a file in the process directory,
-// or stay in memory without one.
+// frames are records of every call of a stream, compressed in frames. They go to a file in the process directory
+// or, without one, stay in memory.
 //
 //	file  = frame…
 //	frame = items uint32, size of data uint32, raw size uint32, crc uint32 of data,
@@ -24,24 +24,23 @@ type frames struct {
 	path string // "" if frames stay in memory
 	file *os.File
 	old  string // file of a dead process, which has the first size bytes
-	size int64  // bytes of whole frames
-	from int64  // where the first one is that is kept
+	size int64  // bytes of complete frames
+	from int64  // position of the first frame that is kept
 
-	plain int64 // up to this size they are written as they are: compressing takes more time than all else
+	plain int64 // up to this size frames are not compressed, as compression would take most of the time
 
-	memory  []byte // frames after those of the file
+	memory  []byte // frames that follow those in the file
 	pending []byte
 	count   int // items in pending
 }
 
 const (
 	frameHead = 16
-	// frameItems is how many items make a frame if no checkpoint asks for one
-	// before.
+	// frameItems is the number of items of a frame, unless a checkpoint ends it earlier.
 	frameItems = 1 << 15
 )
 
-// flush makes a frame of what is pending.
+// flush makes a frame of the pending items.
 func (f *frames) flush() {
 	if f.count == 0 {
 		return
@@ -70,7 +69,7 @@ func (f *frames) keep(frame []byte) {
 			f.size += int64(len(frame))
 			return
 		}
-		// The disk is full, say: what is in the file stays there.
+		// The disk may be full, for example: the file keeps its content.
 	}
 	f.memory = append(f.memory, frame...)
 }
@@ -100,17 +99,17 @@ func (f *frames) close() {
 
 func (f *frames) code(c *wire.Coder) {
 	wire.CodeNaturals(c, &f.size, &f.from)
-	if c.Blob(&f.memory); c.Reader != nil { // empty unless the file can't be written
+	if c.Blob(&f.memory); c.Reader != nil { // empty unless writing to the file failed
 		f.memory, f.pending, f.count = bytes.Clone(f.memory), f.pending[:0], 0
 	}
 }
 
-// drop discards all notes. The file stays: the last checkpoint may refer to it.
+// drop discards all items. The file stays, as the last checkpoint may refer to it.
 func (f *frames) drop() {
 	f.size, f.from, f.memory, f.pending, f.count = 0, 0, nil, nil, 0
 }
 
-// forget discards what precedes a position in the file, and frees the space.
+// forget discards everything before a position in the file, and frees the space.
 func (f *frames) forget(to int64) error {
 	const keepSize, punchHole = 1, 2
 	if err := syscall.Fallocate(int(f.file.Fd()), keepSize|punchHole, f.from, to-f.from); err != nil {
@@ -120,10 +119,10 @@ func (f *frames) forget(to int64) error {
 	return nil
 }
 
-// empty reports whether nothing was noted.
+// empty reports whether there are no items.
 func (f *frames) empty() bool { return f.size == 0 && len(f.memory) == 0 && f.count == 0 }
 
-// each yields the items in order, a frame at a time.
+// each yields the items in order, frame by frame.
 func each[T any](f *frames, parse func(data []byte, items uint32) ([]T, error)) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		f.flush()
@@ -134,7 +133,7 @@ func each[T any](f *frames, parse func(data []byte, items uint32) ([]T, error)) 
 		switch {
 		case f.old != "":
 			at = f.from
-			// Opened only now: there may be more processes than open files.
+			// Opened late, as there may be more processes than open files.
 			file, err := os.Open(f.old)
 			if err != nil {
 				yield(nil, err)
@@ -178,7 +177,7 @@ func (m memoryReader) ReadAt(p []byte, at int64) (int, error) {
 
 var errFrame = errors.New("damaged notes of calls")
 
-// readFrame returns the data of the frame at a place, how many items that has, and how many bytes the frame.
+// readFrame returns the data of the frame at a position, its number of items, and its size in bytes.
 func readFrame(src io.ReaderAt, at, end int64) (data []byte, items uint32, n int64, err error) {
 	var head [frameHead]byte
 	if end-at < frameHead {

@@ -5,44 +5,42 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A handleWord is a word of a call's records whose meaning is compared instead of its value.
+// A handleWord is a word of a call's records that is compared by its meaning instead of its value.
 type handleWord struct {
-	at      int32 // index in both records in a row
+	at      int32 // index in the concatenated records
 	act     act
 	kind    mpi.Kind
 	handles *symbol.Handles
 	name    int64 // of the handle
 }
 
-// An act says what a call does to a handle.
+// An act is what a call does to a handle.
 type act uint8
 
 const (
-	handleNamed  act = iota // nothing
-	handleShared            // it hands out one that has a name: another reference
-	handleMade              // it hands out a new one
-	handleFreed             // it gives a reference back
-	noHandle                // it is something else: no two are the same, and nothing depends on it
+	handleNamed  act = iota // passes it
+	handleShared            // returns one that has a name: a further reference
+	handleMade              // returns a new one
+	handleFreed             // releases a reference
+	noHandle                // the word is no handle: it always differs, and nothing depends on it
 )
 
-// changes reports whether the call changes what has which name.
+// changes reports whether the call changes the names of handles.
 func (m *handleWord) changes() bool {
 	return m.act == handleShared || m.act == handleMade || m.act == handleFreed
 }
 
-// noteHandle notes a handle at p of the record at hand. The names of those that are
-// predefined never change.
+// noteHandle records a handle at p of the current record. It skips predefined handles, as their names never change.
 func (f *frame) noteHandle(p int, a act, k mpi.Kind, h *symbol.Handles, name int64) {
 	switch {
 	case name >= mpi.FirstHandleID:
 		f.handleWords = append(f.handleWords, handleWord{int32(f.entered + p), a, k, h, name})
 	case name == symbol.UnknownHandle:
-		f.opaque = true // the next time it may be known
+		f.opaque = true // the next call may find it known
 	}
 }
 
-// The ways in which calls use handles, as far as that decides what the cache has to
-// do.
+// The ways in which calls use handles, as far as the cache needs them.
 type handleUse uint8
 
 const (
@@ -51,9 +49,8 @@ const (
 	changesHandles           // names change, or a word is ignored
 )
 
-// handleUse returns how a call uses handles, and whether in its LEAVE record;
-// false if it is more than the cache can do: where several names change, each depends on
-// the one before.
+// handleUse returns how a call uses handles; late reports whether it does in its LEAVE record. ok is false if the
+// cache cannot handle it: if several names change, each change depends on the one before.
 func (f *frame) handleUse() (how handleUse, late, ok bool) {
 	changes, references := 0, 0
 	for i := range f.handleWords {
@@ -69,12 +66,12 @@ func (f *frame) handleUse() (how handleUse, late, ok bool) {
 		case noHandle:
 			how = changesHandles
 		}
-		late = late || int(m.at) >= f.entered && m.act != noHandle || m.act == handleFreed // which is at the end
+		late = late || int(m.at) >= f.entered && m.act != noHandle || m.act == handleFreed // frees take effect at the end
 	}
 	return how, late, changes == 0 || changes == 1 && references == 0
 }
 
-// sameHandles reports whether records equal cached ones, up to handles with other values but the same meaning.
+// sameHandles reports whether records equal cached ones, except for handles with other values but the same meaning.
 func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 	enter := int(e.enter)
 	from, end := 2, int(e.inEnd)
@@ -98,7 +95,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 		case noHandle:
 		default:
 			if m.act == handleShared && m.handles.IsDying(rec[at]) {
-				return false // the MPI has it back already, and it is a new one
+				return false // the MPI has freed it already, so it is a new object
 			}
 			if rec[at] != e.words[at] || e.handles != c.renamed {
 				if m.handles.NameOf(rec[at]) != m.name {
@@ -117,7 +114,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 	return sameWords(e.words[from:end], rec[from:end])
 }
 
-// stillNamed reports whether the handles in cached words have the names that they had.
+// stillNamed reports whether the handles in cached words still have the same names.
 func (c *Capture) stillNamed(e *cached) bool {
 	for i := range e.handleWords {
 		if m := &e.handleWords[i]; m.handles.NameOf(e.words[m.at]) != m.name {
@@ -128,8 +125,7 @@ func (c *Capture) stillNamed(e *cached) bool {
 	return true
 }
 
-// renew lets cached words whose handles have other values by now look like the records
-// that were found to be the same.
+// renew updates cached words of handles to the values in the records that matched.
 func (c *Capture) renew(e *cached, rec []uint64) {
 	for i := range e.handleWords {
 		e.words[e.handleWords[i].at] = rec[e.handleWords[i].at]
@@ -137,7 +133,7 @@ func (c *Capture) renew(e *cached, rec []uint64) {
 	e.handles = c.renamed
 }
 
-// rename does to names what a cached call does.
+// rename updates names as a cached call does.
 func (c *Capture) rename(e *cached, rec []uint64, place making) {
 	for i := range e.handleWords {
 		m := &e.handleWords[i]

@@ -13,31 +13,32 @@ import (
 // itself. If another thread did, a handover names that thread's call. Readers of the trace then need no times of calls
 // to resolve handles.
 
-// A making is the call that made an object, or the one by which its maker made it ready for use.
+// A making is the call that made an object, or the later one by which its maker prepared it for use.
 type making struct {
-	stream int32 // -1: no call that is in the trace
+	stream int32 // -1: the call is not in the trace
 	index  uint64
 	ready  bool
-	handed bool // somebody has it: the index stays
+	handed bool // another thread has the object: the index must not change
 }
 
 var unseenMaking = making{stream: -1}
 
-// handovers are what threads got from each other, in the form of allocation events: a beginning, whose segment packs
-// who made what, and whose size is how many of the maker's calls later that was than what the thread got from it before.
+// handovers are the objects that threads received from each other, in the form of allocation events. Each is the
+// begin of a segment that packs maker and object. Its size is the index of the making call, relative to that of the
+// last handover from the same maker.
 type handovers struct {
 	events allocs
 	makers [][]making // by kind and number of the handle
 }
 
-// A handoverStream is what one thread got.
+// A handoverStream is the objects that one thread received.
 type handoverStream struct {
 	events allocStream
-	told   [][]making // by kind and number of the handle: the last object announced
-	from   []uint64   // by creator: index of the call last announced
+	told   [][]making // by kind and number of the handle: the last recorded object
+	from   []uint64   // by maker: index of the last recorded call
 }
 
-// at returns the place for a kind and a number, which is made.
+// at returns the element for a kind and a number, which it adds if necessary.
 func at(list *[][]making, k mpi.Kind, number int64) *making {
 	for len(*list) <= int(k) {
 		*list = append(*list, nil)
@@ -49,7 +50,7 @@ func at(list *[][]making, k mpi.Kind, number int64) *making {
 	return &(*of)[number]
 }
 
-// of returns what at does without making anything.
+// of returns the element for a kind and a number, or the zero value.
 func of(list [][]making, k mpi.Kind, number int64) making {
 	if int(k) >= len(list) || uint64(number) >= uint64(len(list[k])) {
 		return unseenMaking
@@ -57,15 +58,15 @@ func of(list [][]making, k mpi.Kind, number int64) making {
 	return list[k][number]
 }
 
-// madeAt notes which call made the object that a number means from now on.
+// madeAt records the call that made the object to which a number now refers.
 func (c *Capture) madeAt(k mpi.Kind, number int64, m making) {
 	if number >= 0 && !k.IsFile() {
 		*at(&c.handovers.makers, k, number) = m
 	}
 }
 
-// gets notes that a call of a thread, with an index, uses a number. It is called for each such call: what is known
-// already takes no time.
+// gets records that a thread's call with an index uses a number. It is called for each such call, so it is fast for
+// known objects.
 func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 	m := of(c.handovers.makers, k, number)
 	h := &s.handovers
@@ -87,7 +88,7 @@ func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 	h.from[m.stream] = m.index
 }
 
-// getsAll does so for all handles that a call passes.
+// getsAll calls gets for all handles that a call passes.
 func (c *Capture) getsAll(s *stream, words []handleWord, enter int, index uint64) {
 	for i := range words {
 		if m := &words[i]; m.act != noHandle && int(m.at) < enter {
@@ -96,7 +97,8 @@ func (c *Capture) getsAll(s *stream, words []handleWord, enter int, index uint64
 	}
 }
 
-// prepares notes that a call gives a handle back changed: the first one, MPI_Type_commit, comes before others have the object.
+// prepares records that a call changes an object it is given. The first such call, MPI_Type_commit, precedes the
+// use by other threads.
 func (c *Capture) prepares(s *stream, words []handleWord, enter int, index uint64) {
 	for i := range words {
 		w := &words[i]
@@ -123,7 +125,7 @@ func codeMakings(x *wire.Coder, list *[][]making, streams int) {
 	})
 }
 
-// codeNames codes who made which object, and what was announced to threads.
+// codeNames codes the makers of objects, and what is recorded for threads.
 func (h *handovers) codeNames(x *wire.Coder, streams []*stream) {
 	codeMakings(x, &h.makers, len(streams))
 	for _, s := range streams {

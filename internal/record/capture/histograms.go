@@ -14,46 +14,45 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// histograms holds pairs of histograms for each terminal, by what came before the call:
-// so a loop's first iteration does not blur the others.
-// They are in ticks, and have the signatures' summaries of times until those are settled.
+// histograms holds pairs of histograms for each terminal, by the site of the previous call, so that a loop's first
+// iteration does not blur the others. They are in ticks. Until they are settled they contain times that the
+// signatures' summaries lack.
 type histograms struct {
 	sigs *signature.Table
 	bins int
 	rank int32
 
 	heads   []head        // by terminal
-	buffers []*timeBuffer // by number
-	pairs   []*hist.Pair  // the same
+	buffers []*timeBuffer // by number of the buffer
+	pairs   []*hist.Pair  // by number of the buffer
 	sites   siteNumbers
-	room    []timeBuffer // to be handed out
+	room    []timeBuffer // preallocated buffers
 }
 
 // A head is a terminal's list of buffers, the last used one first.
 type head struct {
-	from    uint32 // that of the first buffer, or nowhere
-	waiting uint32 // its times that wait
+	from    uint32 // from of the first buffer, or nowhere
+	waiting uint32 // how many times of the first buffer are not yet counted
 	first   *timeBuffer
 }
 
-// A timeBuffer takes in the times of calls after a place. Some times wait, then all are counted at
-// once: so a call needs its terminal's head and one line of memory, where what counts is in
-// another six and the two histograms and two summaries in twenty. It has no pointers, so that
-// the garbage collector leaves it alone.
+// A timeBuffer collects times of calls after one site, and counts them in batches. So a call touches its terminal's
+// head and one cache line. Counting touches six more lines, and the two histograms and two summaries another
+// twenty. It has no pointers, so that the garbage collector skips it.
 type timeBuffer struct {
-	times   [manyWaiting]uint64 // see hist.PackSamples
+	times   [manyWaiting]uint64 // packed by hist.PackSamples
 	from    uint32              // number of the site + 1; 0: the stream's first call
-	next    uint32              // number of the next of the list + 1
+	next    uint32              // number of the next buffer in the list + 1
 	number  uint32
-	waiting uint32 // its times that wait, unless it is the first of the list
+	waiting uint32 // how many times are not yet counted, unless the buffer is the first of the list
 	hist.CountBuffer
-	_ [40]byte // whole lines of memory
+	_ [40]byte // pads to whole cache lines
 }
 
 const (
-	manyWaiting = 32             // times that wait at most
-	nobody      = 0              // no buffer, in next
-	nowhere     = math.MaxUint32 // no place at all, in from
+	manyWaiting = 32             // largest number of uncounted times
+	nobody      = 0              // value of next at the end of a list
+	nowhere     = math.MaxUint32 // value of from that no site has
 )
 
 func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histograms {
@@ -99,26 +98,26 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 	d.waiting++
 }
 
-// countTimes counts the times of a buffer that wait.
+// count counts the collected times of a buffer.
 func (h *histograms) count(f *timeBuffer, waiting uint32) {
 	h.pairs[f.number].AddPacked(&f.CountBuffer, f.times[:waiting])
 }
 
-// settleTimes brings everything up to date, the signatures' summaries as well.
+// settleTimes counts all collected times, and updates the signatures' summaries.
 func (c *Capture) settleTimes() {
 	if c.hists != nil {
 		c.hists.update((*hist.Pair).Flush)
 	}
 }
 
-// pauseTimes brings everything up to date but for what save writes as it is.
+// pauseTimes is settleTimes for a checkpoint: it leaves what save writes as it is.
 func (c *Capture) pauseTimes() {
 	if c.hists != nil {
 		c.hists.update((*hist.Pair).FlushForCheckpoint)
 	}
 }
 
-// update counts what waits, and moves the summaries that how returns to the signatures.
+// update counts the collected times, and adds the summaries that how returns to the signatures.
 func (h *histograms) update(how func(*hist.Pair, *hist.CountBuffer) (duration, gap model.Stat)) {
 	for n := range h.heads {
 		d := &h.heads[n]
@@ -145,7 +144,7 @@ func (h *histograms) of(n int) iter.Seq[*timeBuffer] {
 	}
 }
 
-// after is the next buffer of a list, nil after the last one.
+// after returns the next buffer of a list, nil after the last one.
 func (h *histograms) after(f *timeBuffer) *timeBuffer {
 	if f.next == nobody {
 		return nil
@@ -153,12 +152,12 @@ func (h *histograms) after(f *timeBuffer) *timeBuffer {
 	return h.buffers[f.next-1]
 }
 
-// find moves the buffer of a place to the beginning of a terminal's list. It adds one if necessary.
+// find moves the buffer of a site to the beginning of a terminal's list. It adds one if necessary.
 func (h *histograms) find(d *head, from uint32) {
 	var before *timeBuffer
 	for f := d.first; f != nil; before, f = f, h.after(f) {
 		if f.from == from {
-			before.next = f.next // it is not the first
+			before.next = f.next // the found buffer was not the first
 			h.lead(d, f)
 			return
 		}
@@ -167,9 +166,9 @@ func (h *histograms) find(d *head, from uint32) {
 	h.pairs[f.number] = hist.NewPair(h.bins, h.rank)
 }
 
-// put makes a buffer and lets it be the first of a terminal's list. The caller sets its pair.
+// put inserts a new buffer at the beginning of a terminal's list. The caller sets its pair.
 func (h *histograms) put(d *head, from uint32) *timeBuffer {
-	const many = 12 // two pages
+	const many = 12 // fills two pages of memory
 	if len(h.room) == 0 {
 		h.room = make([]timeBuffer, many)
 	}
@@ -181,7 +180,7 @@ func (h *histograms) put(d *head, from uint32) *timeBuffer {
 	return f
 }
 
-// lead lets a buffer that is in no list be the first of a terminal's.
+// lead inserts a buffer at the beginning of a terminal's list.
 func (h *histograms) lead(d *head, f *timeBuffer) {
 	f.next = nobody
 	if d.first != nil {
@@ -191,7 +190,7 @@ func (h *histograms) lead(d *head, f *timeBuffer) {
 	*d = head{f.from, f.waiting, f}
 }
 
-// grow makes place for all terminals that there are now.
+// grow extends the slices to all current terminals.
 func (h *histograms) grow() {
 	for n := len(h.heads); n < h.sigs.Len(); n++ {
 		h.heads = append(h.heads, head{from: nowhere})
@@ -199,7 +198,7 @@ func (h *histograms) grow() {
 	h.sites.grow()
 }
 
-// code is the histograms, which must be up to date, or paused. The signatures are there already.
+// code codes the histograms, which must be settled or paused. Signatures must be read before.
 func (h *histograms) code(c *wire.Coder) {
 	n := len(h.heads)
 	c.Count(&n, 1)

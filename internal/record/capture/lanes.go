@@ -7,8 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// mayLane returns the words of a key that may be in a lane. The list is good until
-// the next call.
+// mayLane returns the positions of words in a key that may be in a lane. The slice is valid until the next call.
 func (c *Capture) mayLane(k signature.Key) []int32 {
 	p := c.program(k.Call())
 	if p == nil || !p.lanes {
@@ -28,17 +27,16 @@ func (c *Capture) mayLane(k signature.Key) []int32 {
 	return c.words
 }
 
-// A varyingWord is a word of a record that may differ from the one of the call before
-// by what a lane's step says.
+// A varyingWord is a word of a record that may differ from the previous call's by the lane's step.
 type varyingWord struct {
-	at    int // in the record
-	of    int // which value of the lane
+	at    int // position in the record
+	of    int // index of the lane's value
 	code  opcode
 	table *mpi.NumberTable
-	seg   int64 // of an address, which takes two words
+	seg   int64 // segment of an address, which takes two words
 }
 
-// varyingValue returns what a record has in such a word.
+// varyingValue returns the value of a varying word in a record.
 func (c *Capture) varyingValue(h *varyingWord, rec []uint64, thread int) (int64, bool) {
 	switch h.code {
 	case codeAddress:
@@ -50,11 +48,10 @@ func (c *Capture) varyingValue(h *varyingWord, rec []uint64, thread int) (int64,
 	return int64(rec[h.at]), true
 }
 
-// A varyingWalk goes through the values of a key and the words of its records side by
-// side.
+// A varyingWalk goes through the values of a key and the words of its records in parallel.
 type varyingWalk struct {
 	vals    []int64
-	lane    []int32 // words of the key that are wanted, those found taken off
+	lane    []int32 // positions in the key that are still to be found
 	taken   int
 	rec     []uint64
 	pos     int
@@ -64,7 +61,7 @@ type varyingWalk struct {
 	bad     bool
 }
 
-// varyingWords finds the words of a call's records with the values of a lane; false if one cannot be found.
+// varyingWords returns the words of a call's records that have the values of a lane; false if one cannot be found.
 func (c *Capture) varyingWords(l *signature.LaneBuilder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
 	spans, err := p.layout.KeySpans(c.spans[:0], k.Values())
 	if err != nil {
@@ -124,7 +121,7 @@ func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 	}
 }
 
-// found notes the position of a value if it is one of the lane.
+// found records the word of a value if it is in the lane.
 func (w *varyingWalk) found(at int, h varyingWord) {
 	if len(w.lane) > 0 && int(w.lane[0]) == at+rcAt {
 		h.of = w.taken
@@ -134,7 +131,7 @@ func (w *varyingWalk) found(at int, h varyingWord) {
 	}
 }
 
-// array looks at an array of statuses; others have nothing in lanes.
+// array handles an array of statuses; elements of other arrays are never in lanes.
 func (w *varyingWalk) array(s *instruction, of *signature.Span) {
 	if s.element != codeStatus {
 		return
@@ -152,7 +149,7 @@ func (w *varyingWalk) array(s *instruction, of *signature.Span) {
 	}
 }
 
-// words returns how many words of the record a part takes.
+// words returns how many words of the record a field takes.
 func (w *varyingWalk) words(s *instruction) int {
 	n := int(int64(w.rec[w.pos]))
 	switch s.code {
@@ -176,15 +173,15 @@ func (w *varyingWalk) words(s *instruction) int {
 	case codeStatus:
 		return 1 + n*event.StatusWords
 	case codeString, codeArray:
-		w.bad = true // of varying size
+		w.bad = true // the field has a varying size
 		return 1
 	}
 	one := instruction{code: s.element}
 	return 1 + n*one.words()
 }
 
-// sameBut reports whether from cached words up to end a record differs in
-// varying words alone, in which it has what the step says. Words 0 have been compared.
+// sameBut reports whether a record equals the cached words up to end, except for varying words. These must differ
+// from last by step. The first word of each has been compared before.
 func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, last, step []int64, thread int) bool {
 	from := 2
 	for i := range varying {
@@ -200,8 +197,8 @@ func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, l
 	return sameWords(words[from:end], rec[from:end])
 }
 
-// rememberLane notes which words of a call's records have the values of its lane; false if one cannot be found, or is
-// not among the compared words.
+// rememberLane records which words of a call's records have the values of its lane. It returns false if one cannot
+// be found, or is not among the compared words.
 func (c *Capture) rememberLane(e *cached, l *signature.LaneBuilder, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
 		e.more.lane = new(cachedLane)
@@ -218,8 +215,8 @@ func (c *Capture) rememberLane(e *cached, l *signature.LaneBuilder, p *program, 
 	return ok
 }
 
-// recallLane does for a terminal with a lane what the cache needs: it is the
-// expected step away from the last one.
+// recallLane does the cache's work for a terminal with a lane. It returns false unless the record is the expected
+// step away from the last call.
 func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	enter, leave := rec[:e.enter], rec[e.enter:]
 	lane := e.more.lane

@@ -13,40 +13,40 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A streamLog notes the times of every call of a stream, in the order of its
-// terminals, and what was attached to them. Of each call it has
+// A streamLog records the times of every call of a stream, in the order of its terminals, and the values attached
+// to them. The record of a call is
 //
 //	duration uvarint, 2·gap + 1 if jump is not 0 uvarint, if so: jump varint
 //
 // A gap that does not fit is written as longGap, and follows the jump.
 //
-// Only the end of a large log is kept, unless the trace is to have all times.
+// Unless the trace is to have all times, only the end of a large log is kept.
 type streamLog struct {
 	frames
-	limit  int64  // bytes; 0: none
-	over   bool   // it was discarded
-	marks  []mark // where frames begin, if there is a limit
-	begins mark   // where what is kept does
+	limit  int64  // size in bytes above which old times are discarded; 0: no limit
+	over   bool   // the log was discarded
+	marks  []mark // begins of frames, if there is a limit
+	begins mark   // begin of the part that is kept
 	calls  uint64
-	end    int64  // of the call before, in ticks since the clock was first read
-	ended  uint64 // which call ended last
+	end    int64  // end of the previous call, in ticks since the first reading of the clock
+	ended  uint64 // index of the call that ended last
 	values valueLog
-	delays []track.Delay // those that this process saw
+	delays []track.Delay // delays recorded by this process
 }
 
-// A mark is where a frame begins.
+// A mark is the begin of a frame.
 type mark struct {
 	offset int64
-	calls  uint64 // before it
-	end    int64  // of the last of these
+	calls  uint64 // number of calls before it
+	end    int64  // end of the last of these calls
 }
 
 const longGap = math.MaxUint64
 
-// callTimes is when a call was made.
+// callTimes is the times of a call in ticks.
 type callTimes struct{ begin, gap, duration uint64 }
 
-// add notes a call. start is what the clock was first.
+// add records a call. start is the first reading of the clock.
 func (l *streamLog) add(t callTimes, start uint64) {
 	if l.over {
 		l.calls++
@@ -77,7 +77,7 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	}
 }
 
-// addAll notes calls. Mostly each takes two to four bytes, which are written without asking how many.
+// addAll records calls. Most take two to four bytes, which are written without computing the size first.
 func (l *streamLog) addAll(begins, gaps, durations []uint64, start uint64) {
 	gaps, durations = gaps[:len(begins)], durations[:len(begins)]
 	for i := 0; i < len(begins); i++ {
@@ -113,17 +113,17 @@ func (l *streamLog) addAll(begins, gaps, durations []uint64, start uint64) {
 	}
 }
 
-// mostDelays bounds what is kept of a thread's delays: some 1 MB.
+// mostDelays is the largest number of a thread's delays: about 1 MB.
 const mostDelays = 1 << 15
 
-// delayed notes how long the thread had no processor before and in the call that ended last.
+// delayed records how long the thread waited for a processor, before and during the call that ended last.
 func (l *streamLog) delayed(before, within uint64) {
 	if len(l.delays) < mostDelays {
 		l.delays = append(l.delays, track.Delay{Call: l.ended, BeforeCallNs: int64(before & math.MaxInt64), InCallNs: int64(within & math.MaxInt64)})
 	}
 }
 
-// shed discards the older half of the log, or all of it if that fails.
+// shed discards the older half of the log; all of it if that fails.
 func (l *streamLog) shed() {
 	i := slices.IndexFunc(l.marks, func(m mark) bool { return m.offset > l.size-l.limit/2 })
 	if i < 0 || len(l.memory) > 0 || l.forget(l.marks[i].offset) != nil {
@@ -135,7 +135,8 @@ func (l *streamLog) shed() {
 	l.marks = slices.Delete(l.marks, 0, i)
 }
 
-// mostLog is the most bytes of a log that the trace doesn't need. In memory, where no file can be written, it is 1/inMemory of that.
+// mostLog is the largest size in bytes of a log that the trace does not need. If the log is in memory, because no
+// file can be written, the limit is 1/inMemory of that.
 var mostLog int64 = 64 << 20
 
 const inMemory = 8
@@ -190,7 +191,7 @@ func parseEntries(data []byte, calls uint32) ([]timing.CallEntry, error) {
 		gap := r.Uvarint()
 		e.Gap = gap >> 1
 		if gap&1 != 0 {
-			v := r.Uvarint() // as binary.AppendVarint has it
+			v := r.Uvarint() // as binary.AppendVarint encodes it
 			e.Jump = int64(v>>1) ^ -int64(v&1)
 		}
 		if gap == longGap {
@@ -200,14 +201,14 @@ func parseEntries(data []byte, calls uint32) ([]timing.CallEntry, error) {
 	return entries, r.Finish()
 }
 
-// logTimes takes down the times of a call that goes to the grammar.
+// logTimes records the times of a call that is added to the grammar.
 func (c *Capture) logTimes(s *stream, t callTimes) {
 	if s.log != nil {
 		s.log.add(t, c.cfg.StartTicks)
 	}
 }
 
-// newLog makes the log of a thread, nil if none is wanted.
+// newLog returns a log for a thread; nil if the options need none.
 func (c *Capture) newLog(thread int) *streamLog {
 	if !c.cfg.Timing.NeedsLog() {
 		return nil

@@ -2,19 +2,19 @@ package capture
 
 import "slices"
 
-// Calls from the cache mostly are iterations of a loop. An iteration then is compared only with the one before it in
-// the ring: equal words do the same if the same names are known. So no name changes in it but those of requests, and no
-// request is under way before or after it.
+// Calls in the cache are mostly iterations of a loop. Then a whole iteration is compared with the previous one in
+// the ring: equal words have the same effect if the same names are known. Therefore an iteration must change no
+// names except those of requests, and no request may be unfinished before or after it.
 
-// A lapping is how far that is known.
+// A lapping is the state of recognising laps.
 type lapping struct {
-	round int // length of the sequence of calls that repeats; 0: not known
-	calls int // of a lap, one or more rounds
-	since int // how many were taken in since one began; -1: none has
-	from  int // where that is in the words
+	round int // length of the repeating sequence of calls; 0: unknown
+	calls int // number of calls in a lap, which is one or more iterations
+	since int // calls handled since a lap began; -1: no lap has begun
+	from  int // begin of the lap in the words
 }
 
-// A lap of few calls takes more time for the lap than for its calls.
+// For shorter laps the overhead of a lap exceeds that of its calls.
 const fewCalls = 4
 
 func lapsOf(round int) lapping {
@@ -25,10 +25,10 @@ func lapsOf(round int) lapping {
 	return l
 }
 
-// A batch is calls from the cache, in order, that aren't counted: what counts takes many at once.
+// A batch is consecutive calls from the cache that are not yet counted: counting many at once is faster.
 type batch struct {
 	n         int
-	prev      uint32 // terminal before them
+	prev      uint32 // terminal of the call before the batch
 	terminals [batchCalls]uint32
 	begins    [batchCalls]uint64
 	gaps      [batchCalls]uint64
@@ -40,7 +40,7 @@ const (
 	longestLap = batchCalls / 2
 )
 
-// round returns how many calls come again and again in a full batch; 0: none do.
+// round returns the length of the sequence that a full batch repeats; 0: it repeats none.
 func (b *batch) round() int {
 	for n := 1; n <= longestLap; n++ {
 		if b.terminals[n] == b.terminals[0] && slices.Equal(b.terminals[n:], b.terminals[:batchCalls-n]) {
@@ -50,14 +50,14 @@ func (b *batch) round() int {
 	return 0
 }
 
-// mayLap reports whether a call may be one of a lap.
+// mayLap reports whether a call may be part of a lap.
 func (e *cached) mayLap() bool {
 	return !e.inLane && !e.late && !e.lasting && e.use != freesRequest &&
 		!slices.ContainsFunc(e.handleWords, func(m handleWord) bool { return m.changes() })
 }
 
-// lapsFrom is called between calls from the cache, at a place in the words, when it is known
-// how many are a lap. It takes in laps once there was one, and returns where the next call begins.
+// lapsFrom is called between calls from the cache, at a position in the words, once the length of a lap is known.
+// After a first lap it handles the following equal ones. It returns the position of the next call.
 func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
 	if l.since >= 0 {
 		if l.since++; l.since < l.calls {
@@ -76,23 +76,23 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 		if at = c.laps(s, l, words, at, limit); at > from {
 			c.count(s, l.round)
 			l.since = -1
-		} else if l.calls *= 2; l.calls > longestLap { // requests may have other handles in turn
+		} else if l.calls *= 2; l.calls > longestLap { // requests may alternate between handles, so a longer lap may repeat
 			*l = lapping{}
 		}
 	}
 	return at
 }
 
-// laps takes in calls, of words from a place on, for as long as each lap is like the one
-// before. It returns where the next call begins.
+// laps handles calls from a position on, as long as each lap equals the one before. It returns the position of the
+// next call.
 func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
 	from, size, calls, b := l.from, at-l.from, l.calls, c.batch
-	var lap [longestLap]uint32 // its terminals
+	var lap [longestLap]uint32 // the lap's terminals
 	copy(lap[:], b.terminals[:calls])
 	for l.round = 1; calls%l.round != 0 || !slices.Equal(lap[l.round:calls], lap[:calls-l.round]); l.round++ {
 	}
-	ticks, others := c.ticks[:0], c.others[:0] // words that may differ
-	passed := false                            // a call that leaves requests
+	ticks, others := c.ticks[:0], c.others[:0] // indices of words that may differ
+	passed := false                            // a call in the lap leaves requests
 	for _, n := range lap[:calls] {
 		e, base := c.cache.of(n), from-l.from
 		if e == nil || len(e.words) > at-from {
@@ -100,7 +100,7 @@ func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint
 		}
 		if e.more != nil && e.more.leaves && !passed {
 			if passed = true; e.more.leftOut {
-				return at // what it has may be from before the laps
+				return at // its array may be from before the lap
 			}
 		}
 		ticks = append(ticks, base+1, base+int(e.enter)+1)
@@ -140,7 +140,7 @@ func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint
 	return at
 }
 
-// alike reports whether two laps have the same words, but for some.
+// alike reports whether two laps have the same words, except at the indices in but.
 func alike(a, b []uint64, but []int) bool {
 	b = b[:len(a)]
 	differ, i := uint64(0), 0
@@ -159,7 +159,8 @@ func alike(a, b []uint64, but []int) bool {
 	return differ == 0
 }
 
-// count takes in the order and the times of a batch, and empties it. round is the length of the sequence that its calls repeat; 0: none.
+// count counts a batch, its order and times, and empties it. round is the length of the sequence that its calls
+// repeat; 0: it repeats none.
 func (c *Capture) count(s *stream, round int) {
 	b := c.batch
 	if b.n == 0 {
@@ -167,7 +168,7 @@ func (c *Capture) count(s *stream, round int) {
 	}
 	prev, terminals, gaps, durations := b.prev, b.terminals[:b.n], b.gaps[:b.n], b.durations[:b.n]
 	b.prev, b.n = terminals[len(terminals)-1], 0
-	light := c.hists == nil && !c.checkpoints.chunks // nothing but times is noted of single calls
+	light := c.hists == nil && !c.checkpoints.chunks // only times are recorded of single calls
 	if round == 0 || !light || prev != terminals[round-1] {
 		for i, n := range terminals {
 			s.grammar.Append(n)

@@ -10,10 +10,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// What is attached to the calls of a course goes on over the run as their times do. A program without
-// attached values pays nothing for it.
+// Courses of attached values work like those of times. They cost nothing in a program without attached values.
 
-// amount is what a call has under a name: what is below zero, what is above, and how many.
+// amount is the values of a call under one name: absolute sum of the negative ones, sum of the positive ones, and
+// count.
 type amount struct{ below, above, count uint64 }
 
 func (a *amount) add(v int64) {
@@ -24,8 +24,8 @@ func (a *amount) add(v int64) {
 	}
 }
 
-// amountOf is what a Values record has under the name at word i; ok is false if that was
-// asked for a word before.
+// amountOf returns the amount of the name at word i of a Values record. ok is false if an earlier word had the same
+// name.
 func amountOf(rec event.Record, i int) (a amount, ok bool) {
 	for k := 3; k < len(rec); k += 2 {
 		if rec[k] == rec[i] {
@@ -38,7 +38,7 @@ func amountOf(rec event.Record, i int) (a amount, ok bool) {
 	return a, true
 }
 
-// attach counts what the last call of terminal n has under a name.
+// attach adds the values under a name of the last call of terminal n.
 func (p *phases) attach(n uint32, id int, a amount) {
 	if p.blind || int(n) >= len(p.heads) || p.heads[n].first == nil || p.heads[n].blind {
 		return
@@ -62,7 +62,7 @@ func (p *phases) newNumbers() *timing.NumberPhases {
 	return timing.NewNumberPhases(p.numbers > maxWhole)
 }
 
-// codeNumbers is what is of attached values, when the courses are there.
+// codeNumbers codes the attached values. The courses must be read before.
 func (p *phases) codeNumbers(c *wire.Coder) {
 	if c.Reader != nil {
 		p.numbers = 0
@@ -89,8 +89,8 @@ func (p *phases) codeNumbers(c *wire.Coder) {
 	}
 }
 
-// trackNumbers returns the courses of the numbers attached under a name, for a track with the terminals in this order;
-// see track.
+// trackNumbers returns the courses of the values attached under a name, for a track with the terminals in this
+// order; see track.
 func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, more func(uint32) []uint32) []track.Course {
 	if p == nil || p.over || p.blind {
 		return nil
@@ -131,7 +131,7 @@ func (p *phases) has(n uint32, id int) bool {
 	return false
 }
 
-// trackCourses returns the courses of a track, those of times first.
+// trackCourses returns the courses of a track, first those of times.
 func (c *Capture) trackCourses(order []uint32, more func(uint32) []uint32) []track.Course {
 	var list []track.Course
 	if !c.timeless {

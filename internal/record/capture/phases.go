@@ -9,45 +9,44 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// phases keeps how the times of a thread's calls changed over the run, by
-// distinct call and the call site of the call before: so the places of the program's
-// structure can have times of their own, though calls at several places look alike.
+// phases records how the times of a thread's calls changed over the run, by distinct call and call site of the
+// previous call. So leaves of the program's structure can have separate times, even if calls at several leaves are
+// equal.
 //
-// It is bounded: a program with more distinct calls, or a call with more predecessors,
-// than it has room for gets no phases for these.
+// It is bounded: above the limits for distinct calls, or for predecessors of a call, no phases are kept for these.
 type phases struct {
 	sigs  *signature.Table
 	sites siteNumbers
 	heads []phaseHead // by terminal
 	list  []*course
-	over  bool // too many: none at all
+	over  bool // too many terminals or courses: nothing is recorded
 
-	numbers int  // of attached values, all in all
-	blind   bool // too many: none at all
+	numbers int  // number of courses of attached values
+	blind   bool // too many courses of values: no values are recorded
 }
 
 const (
-	maxPhased  = 1 << 13 // terminals
-	maxCourses = 1 << 12 // all in all
-	maxFrom    = 16      // of a terminal
-	maxWhole   = 1 << 8  // with as many phases as a Pair can have
-	maxNumbers = 1 << 12 // attached values by course, all in all; maxWhole of them with as many phases as there can be
+	maxPhased  = 1 << 13 // largest number of terminals
+	maxCourses = 1 << 12 // largest number of courses
+	maxFrom    = 16      // largest number of courses of a terminal
+	maxWhole   = 1 << 8  // number of courses that may have the full number of phases
+	maxNumbers = 1 << 12 // largest number of courses of attached values; maxWhole of them may have the full number of phases
 )
 
-// A phaseHead is a terminal's courses, the one used last first.
+// A phaseHead is a terminal's list of courses, the last used one first.
 type phaseHead struct {
 	first *course
-	from  uint32 // of first
-	count int16  // maxFrom + 1: discarded
-	blind bool   // to values
+	from  uint32 // from of the first course
+	count int16  // number of courses; maxFrom + 1: they were discarded
+	blind bool   // no attached values are recorded
 }
 
 // A course is the times of the calls of a terminal after calls from one site.
 type course struct {
 	times    timing.PhaseLinePair // gaps, durations
-	from     uint32               // number of the site + 1; 0: the first call of all
+	from     uint32               // number of the previous call's site + 1; 0: no previous call
 	terminal uint32
-	values   []*timing.NumberPhases // attached, by number of the name; nil: none so far
+	values   []*timing.NumberPhases // attached values, by number of the name; nil: no values so far
 	next     *course
 }
 
@@ -72,14 +71,15 @@ func (p *phases) add(n, prev uint32, duration, gap uint64) {
 	}
 }
 
-// addEach counts calls like that, of whose times every step-th is one.
+// addEach counts calls of terminal n after terminal prev. Their times are every step-th element.
 func (p *phases) addEach(n, prev uint32, durations, gaps []uint64, step int) {
 	if x := p.find(n, p.sites.from(prev)); x != nil {
 		x.times.AddEach(gaps, durations, step)
 	}
 }
 
-// find lets the course be the first of its terminal; nil if there is no room.
+// find moves a course to the beginning of its terminal's list, and returns it; nil if the limits do not allow a new
+// one.
 func (p *phases) find(n, from uint32) *course {
 	if n >= maxPhased || p.over {
 		return nil
@@ -116,7 +116,7 @@ func (p *phases) find(n, from uint32) *course {
 	return x
 }
 
-// siteNumbers numbers the sites, functions and where they are called from, of terminals.
+// siteNumbers numbers call sites: pairs of a function and the site that calls it.
 type siteNumbers struct {
 	sigs  *signature.Table
 	of    []uint32 // by terminal
@@ -128,7 +128,7 @@ type callSite struct {
 	site uint64
 }
 
-// from is 0 for no call before, else one more than the number of a terminal's site.
+// from returns 0 for no previous call, else the number of a terminal's site plus 1.
 func (s *siteNumbers) from(n uint32) uint32 {
 	if int(n) < len(s.of) {
 		return s.of[n] + 1
@@ -136,7 +136,7 @@ func (s *siteNumbers) from(n uint32) uint32 {
 	return s.fromSlowly(n)
 }
 
-// fromSlowly is apart, so that from can be inlined.
+// fromSlowly is separate, so that from can be inlined.
 //
 //go:noinline
 func (s *siteNumbers) fromSlowly(n uint32) uint32 {
@@ -147,7 +147,7 @@ func (s *siteNumbers) fromSlowly(n uint32) uint32 {
 	return s.of[n] + 1
 }
 
-// grow numbers all terminals that there are now.
+// grow numbers the sites of all current terminals.
 func (s *siteNumbers) grow() {
 	if s.known == nil {
 		s.known = make(map[callSite]uint32)
@@ -164,7 +164,7 @@ func (s *siteNumbers) grow() {
 	}
 }
 
-// stands returns the lowest terminal of a track at each site, which represents it.
+// stands returns by site its lowest terminal in a track, which represents it.
 func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 	s.grow()
 	m := make(map[uint32]int)
@@ -176,7 +176,7 @@ func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 	return m
 }
 
-// code is the phases whole, read in place of those that there are.
+// code codes all phases; reading replaces the existing ones.
 func (p *phases) code(c *wire.Coder) {
 	c.Bool(&p.over)
 	n := len(p.heads)
@@ -204,8 +204,8 @@ func (p *phases) code(c *wire.Coder) {
 	}
 }
 
-// track returns the phases of a track whose terminals are in this order; more is as for histograms: those calls precede
-// the others of a terminal.
+// track returns the phases of a track whose terminals are in this order; more is as for histograms. The calls that
+// it returns precede the other calls of a terminal.
 func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Course {
 	if p == nil || p.over {
 		return nil
@@ -224,15 +224,15 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 	return out
 }
 
-// coursesOf joins the courses of the signatures that are one terminal of a track, in order of the sites before; whole
-// is false if some were discarded. add appends the phases of a course.
+// coursesOf joins the courses of the signatures that form one terminal of a track, in order of previous sites.
+// whole is false if some were discarded. add appends the phases of a course.
 func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int, add func(*track.Course, *course)) (list []track.Course, whole bool) {
 	for _, m := range members {
 		if m >= maxPhased {
 			return nil, false
 		}
 		if int(m) >= len(p.heads) {
-			continue // calls of other threads
+			continue // the calls of another thread
 		}
 		if p.heads[m].count > maxFrom {
 			return nil, false
@@ -270,12 +270,12 @@ func scaled(list []timing.Phase, ns float64) []timing.Phase {
 	return list
 }
 
-// maxChunked is the most bytes of phases that a checkpoint rewrites although it otherwise has changes only. Beyond that
-// phases are discarded.
+// maxChunked is the largest size in bytes of phases that a checkpoint writes as a whole when it otherwise writes
+// changes only. Larger phases are discarded.
 const maxChunked = 64 << 10
 
-// codePhases is the phases p: those read, new ones if p is nil, or none. A thread that had none has none now either:
-// its first calls would be missing.
+// codePhases codes the phases p and returns them; reading returns new ones if p is nil. A thread without phases
+// never gets any, as its first calls would be missing.
 func (c *Capture) codePhases(x *wire.Coder, p *phases) *phases {
 	has := p != nil
 	if x.Bool(&has); !has || x.Failed() {
@@ -303,7 +303,7 @@ func (c *Capture) codePhases(x *wire.Coder, p *phases) *phases {
 	return p
 }
 
-// codeFurther is those of the threads after the first.
+// codeFurther codes the phases of the threads after the first.
 func (c *Capture) codeFurther(x *wire.Coder) {
 	for i, s := range c.streams {
 		if i == 0 {
@@ -314,8 +314,8 @@ func (c *Capture) codeFurther(x *wire.Coder) {
 	}
 }
 
-// phasesOf returns the initial state of a thread without calls. Threads after the first have phases only of the numbers
-// attached to their calls.
+// phasesOf returns the initial phases of a thread without calls. Threads after the first record phases of attached
+// values only.
 func (c *Capture) phasesOf(thread int) *phases {
 	switch {
 	case thread == 0:

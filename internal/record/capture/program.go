@@ -10,8 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A program says how to read the records of one call: a list of steps for the ENTER record and one for the LEAVE
-// record, compiled from the table of calls once, so that reading needs no look-ups.
+// A program is how to read the records of a function: a list of instructions for ENTER and one for LEAVE. It is
+// compiled once from the table of calls, so that reading needs no look-ups.
 type program struct {
 	call   *mpi.Call
 	layout signature.Layout
@@ -19,27 +19,26 @@ type program struct {
 	out    []instruction
 
 	completes  bool
-	leaves     bool // an array of requests, see signature.Left
-	makes      bool // a new request comes out
-	persistent bool // and it is a persistent one
+	leaves     bool // leaves an array of requests, see signature.RequestArrayState
+	makes      bool // returns a new request
+	persistent bool // the new request is persistent
 	request    symbol.RequestKind
 	newComm    bool
 	newType    bool
-	delayed    bool // the new communicator may show up later
-	transfer   bool // statuses are of file access
+	delayed    bool // the new communicator's handle may be seen later
+	transfer   bool // statuses are of I/O operations
 	use        requestUse
-	binds      bool // it makes or frees what has a name, save for a one-shot request
-	alike      bool // what the records say is the same on all threads
+	binds      bool // creates or frees a named object, except for a one-shot request
+	alike      bool // equal records have the same meaning in all threads
 	lanes      bool // its calls may have lanes
 
-	// Of a call whose only array in ENTER, if any, is the one of requests:
-	// where they begin.
+	// Only if the only array in ENTER, if any, is the array of requests: its position.
 	endsPlainly  bool
 	requestArray bool
 	requestAt    int
 
-	// The number of leading words that best distinguish such calls from one another: words that likely differ each time
-	// are left out.
+	// number of leading words that distinguish such calls best; words that probably differ each time are not
+	// included.
 	hashIn, hashOut int
 
 	hasIndex    bool
@@ -50,12 +49,12 @@ type program struct {
 // An instruction reads one field of a record.
 type instruction struct {
 	code    opcode
-	element opcode   // of an array
+	element opcode   // for an element of an array
 	kind    mpi.Kind // of the parameter
-	first   bool     // the communicator that a new one is made from
-	adds    bool     // displacements, perhaps the sums of the array before
-	fresh   bool     // a handle that comes out is a new one, whoever had its value
-	gate    int16    // word of the LEAVE record that must not be 0, or -1
+	first   bool     // the communicator that a new one is created from
+	adds    bool     // displacements, which may be sums of the preceding array
+	fresh   bool     // a returned handle is always a new object, even if its value was used before
+	gate    int16    // index of the word in LEAVE that must not be 0; -1: none
 	table   *mpi.NumberTable
 	handles *symbol.Handles
 }
@@ -78,12 +77,12 @@ const (
 	codeFunction
 	codeString
 	codeStatus
-	codeFlag  // of a completing call
-	codeIndex // of a completing call
+	codeFlag  // flag of a completing call
+	codeIndex // index of a completing call
 	codeArray
 )
 
-// words is how many words a part has; 0: it varies.
+// words returns how many words a field takes; 0: it varies.
 func (s *instruction) words() int {
 	switch s.code {
 	case codeAddress, codeRequest, codeRequestFree, codeRequestMade:
@@ -161,15 +160,15 @@ func (c *Capture) compile(call *mpi.Call) *program {
 // returns reports whether the function returns something else than an error code.
 func (p *program) returns() bool { return p.call.ReturnsValue() }
 
-// requestKind returns what is known from the status of a request that a call makes.
+// requestKind returns which fields the status of a request has that the call makes.
 func requestKind(call *mpi.Call) symbol.RequestKind {
 	switch {
-	case meaning.WaitBehaviourOf(call).Receives, call.Has(mpi.AttrNonblocking) && call.Index("query_fn") >= 0: // which fills it in
+	case meaning.WaitBehaviourOf(call).Receives, call.Has(mpi.AttrNonblocking) && call.Index("query_fn") >= 0: // a generalised request's query function sets the status
 		return symbol.RequestReceive
 	case call.UsesOpenFile():
 		return symbol.RequestTransfer
 	}
-	return symbol.RequestSend // and collectives and one-sided operations: nothing but cancelled is defined
+	return symbol.RequestSend // also for collectives and one-sided operations: only cancelled is defined
 }
 
 func (c *Capture) result(call *mpi.Call) instruction {
@@ -183,12 +182,12 @@ func (c *Capture) result(call *mpi.Call) instruction {
 	case codeComm:
 		s.code = codeHandle
 	case codeRequest:
-		s.code = codeInt // a converted handle has no variable; its value says nothing
+		s.code = codeInt // a converted handle is no variable; its value means nothing
 	}
 	return s
 }
 
-// plain is the code of a kind's scalar as an input.
+// plain returns the opcode for a scalar input of a kind.
 func (c *Capture) plain(s *instruction) opcode {
 	switch s.kind.Form() {
 	case mpi.FormDouble:
@@ -211,7 +210,7 @@ func (c *Capture) plain(s *instruction) opcode {
 		return codeString
 	case mpi.FormStatus:
 		return codeStatus
-	case mpi.FormInt, mpi.FormNone: // of FormNone nothing is recorded
+	case mpi.FormInt, mpi.FormNone: // nothing is recorded for FormNone
 	default:
 		panic(fmt.Sprintf("capture: parameters of kind %s can't be recorded", s.kind))
 	}
@@ -245,12 +244,11 @@ func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) instr
 		s.code = codeIndex
 		p.hasIndex = true
 	}
-	// A C string is itself an array: string[n] that goes in is an array of
-	// strings, string[n] that comes out is one string.
+	// A C string is itself an array: an input string[n] is an array of strings, an output string[n] is one string.
 	if q.Array && !(s.kind == mpi.KindString && out) {
 		s.element, s.code = s.code, codeArray
 		if q.InnerLen != nil {
-			s.element = codeArray // of arrays of strings
+			s.element = codeArray // for arrays of strings
 		}
 	}
 	return s
@@ -260,7 +258,8 @@ func hasIndices(call *mpi.Call) bool {
 	return slices.ContainsFunc(call.Params, func(q mpi.Param) bool { return q.Array && q.Kind == mpi.KindIndex })
 }
 
-// setGates finds the positions of flags on which outputs depend. All parts before a flag have a fixed size.
+// setGates sets the positions of flags that determine whether outputs are valid. All fields before a flag have a
+// fixed size.
 func (p *program) setGates() {
 	word, at := 0, make(map[string]int)
 	i := 0
@@ -291,7 +290,7 @@ func (p *program) setGates() {
 	}
 }
 
-// setRequests finds the position of the requests in ENTER: after single words only, and at the end.
+// setRequests sets the position of the requests in ENTER. They must be last, after single words only.
 func (p *program) setRequests() {
 	n := len(p.in)
 	if n == 0 {
@@ -308,10 +307,11 @@ func (p *program) setRequests() {
 	p.requestAt = 3 + n - 1
 }
 
-// receives reports whether the call gets a message that its parameters name, and is through with it.
+// receives reports whether the call receives a message that its parameters describe, and completes it.
 func (p *program) receives() bool {
 	return p.layout.ReceiveParams != signature.ReceiveParams{} && !p.makes
 }
 
-// stays reports whether a call is under way until the track is asked for: recorders end its record early, and its end is known later.
+// stays reports whether the call remains unfinished until the track is made: its record ends early, and the real
+// end is known later.
 func (p *program) stays() bool { return p != nil && p.call.Has(mpi.AttrFinalises) }

@@ -7,15 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// cachedWords bounds the length of what is compared and remembered.
+// cachedWords is the largest length of records in the cache.
 const cachedWords = 512
 
-// A recordCache has the records of the terminals that came last, found by terminal, or by what the
-// records say. There is one place for a terminal, so that memory is bounded: a program
-// with many distinct calls has some of them here.
+// A recordCache holds the last records of terminals, found by terminal or by a hash of the records. It has a fixed
+// number of slots, so that memory is bounded: of many distinct calls only some are in it.
 type recordCache struct {
-	slots []cached     // a power of two; place n of them is terminal n's, modulo their number
-	index []remembered // by the leading bits of the hash; twice as many
+	slots []cached     // a power of two; terminal n has slot n modulo their number
+	index []remembered // by leading bits of the hash; twice as many as slots
 	shift uint8
 }
 
@@ -27,7 +26,7 @@ const (
 	mostCached  = 8192
 )
 
-// of returns the cached records of a terminal, nil if there are none.
+// of returns the cached records of a terminal; nil if they are not cached.
 func (x *recordCache) of(n uint32) *cached {
 	if len(x.slots) == 0 {
 		return nil
@@ -39,7 +38,7 @@ func (x *recordCache) of(n uint32) *cached {
 	return e
 }
 
-// take returns the place for the records of a terminal, whatever is in it.
+// take returns the slot for a terminal, whatever it contains.
 func (x *recordCache) take(n uint32) *cached {
 	for len(x.slots) == 0 || int(n) >= len(x.slots) && len(x.slots) < mostCached {
 		x.grow()
@@ -60,12 +59,12 @@ func (x *recordCache) grow() {
 	}
 }
 
-// enter makes a terminal the one that is found by a hash.
+// enter sets the terminal for a hash.
 func (x *recordCache) enter(hash uint64, n uint32) {
 	x.index[hash>>x.shift] = remembered{uint32(hash), n}
 }
 
-// find returns the terminal of the call that hashed to so much last time.
+// find returns the terminal of the last call with this hash.
 func (x *recordCache) find(hash uint64) (uint32, bool) {
 	if len(x.index) == 0 {
 		return 0, false
@@ -74,10 +73,10 @@ func (x *recordCache) find(hash uint64) (uint32, bool) {
 	return t.terminal, t.hash == uint32(hash)
 }
 
-// hashWords is the most words of a record that are hashed to recognise a call.
+// hashWords is the largest number of a record's words in the hash.
 const hashWords = 24
 
-// tellFactors are odd numbers without any pattern.
+// tellFactors are arbitrary odd numbers.
 var tellFactors = func() (f [2*hashWords + 2]uint64) {
 	x := uint64(0x9e3779b97f4a7c15)
 	for i := range f {
@@ -91,8 +90,7 @@ var tellFactors = func() (f [2*hashWords + 2]uint64) {
 	return f
 }()
 
-// setTelling sets which words are looked at: not those of requests, and not those of
-// what comes out where that is a new handle.
+// setTelling sets which words are hashed: not those of requests, and no outputs if they are new handles.
 func (p *program) setTelling() {
 	p.hashIn, p.hashOut = hashWords, hashWords
 	if p.requestAt > 0 {
@@ -122,8 +120,8 @@ func (p *program) hash(enter, leave []uint64) uint64 {
 	return h ^ h>>32*tellFactors[0]
 }
 
-// seenBefore returns the cached call that a stream's next records are, if it isn't the one that
-// was expected, and does to names what their call does.
+// seenBefore returns the cached call that equals the stream's next records, if it is not the expected one. It
+// updates names as the call does.
 func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit uint64) *cached {
 	if event.Record(rest).Kind() != event.KindEnter {
 		return nil
@@ -159,7 +157,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 	return e
 }
 
-// statusesAt returns where the statuses begin, which end the LEAVE record of a call that completes requests.
+// statusesAt returns the position of the statuses at the end of the LEAVE record of a completing call.
 func (p *program) statusesAt(leave event.Record) int {
 	at := 2
 	if leave.Flags()&event.FlagReturnCode != 0 {
@@ -169,7 +167,7 @@ func (p *program) statusesAt(leave event.Record) int {
 		last := i == len(p.out)-1
 		switch n := p.out[i].words(); {
 		case last && p.out[i].code == codeArray:
-			at++ // its length
+			at++ // the array's length
 		case last, at >= len(leave):
 		case n == 0: // indices, two in a word
 			at += 1 + int(max(int64(leave[at]), 0)+1)/2
@@ -180,9 +178,8 @@ func (p *program) statusesAt(leave event.Record) int {
 	return min(at, len(leave))
 }
 
-// remember notes how the records of terminal n look, so that the next such call is
-// found in the cache. requests and names are the epochs of the requests and of the handles' names
-// before the call.
+// remember caches the records of terminal n. requests and names are the epochs of the requests and of the handles'
+// names before the call.
 func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Record, requests, names uint64) {
 	p := f.prog
 	cut, kind := 0, p.use
@@ -193,7 +190,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	switch kind {
 	case makesRequest:
 		if cut = 2; c.requests.Version == requests || leave.Flags()&event.FlagNoOutputs != 0 {
-			return // no request was made
+			return // the call made no request
 		}
 	case namesRequests:
 		if c.requests.Version != requests {
@@ -201,8 +198,8 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		}
 	}
 	lane := c.sigs.Lane(n)
-	// Statuses of requests are compared with their receives. A receive's own follows from the same words again, unless these
-	// are in a lane.
+	// Statuses of requests are compared with their receives. A receive's own status follows from the same words
+	// again, unless these are in a lane.
 	compared := slices.Contains(f.follow, follows) && lane != nil
 	if kind != noRequests {
 		compared = slices.ContainsFunc(f.follow, func(o statusOrigin) bool { return o != apart })

@@ -11,16 +11,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A Recovered is what could be read of a dead process.
+// A Recovered is the readable part of a dead process's recording.
 type Recovered struct {
 	Context *Context
 	Track   *track.Track
-	// Damage says where reading had to stop; nil if all records were read.
+	// Damage is the error at which reading stopped; nil if all records were read.
 	Damage error
 }
 
-// Resume reads a process directory: the newest complete checkpoint and the records after it. The track of a process
-// that neither called MPI_Finalize nor closed its last session ends as crashed.
+// Resume reads a process directory: the newest complete checkpoint and the records after it. A process that neither
+// called MPI_Finalize nor closed its last session has a track that ends as crashed.
 func Resume(dir string) (*Recovered, error) {
 	ctx, err := ReadContext(dir)
 	if err != nil {
@@ -87,8 +87,8 @@ func readRings(dir string) ([]*event.Ring, error) {
 	}
 }
 
-// catchUp reads the records in the rings after the state. If the state could not be saved, and the rings begin later,
-// it continues where they begin.
+// catchUp reads the records in the rings after the state. If states could not be saved, and the rings begin later,
+// it continues at their begin.
 func (c *Capture) catchUp(rings []*event.Ring) error {
 	var damage error
 	for i, r := range rings {

@@ -9,29 +9,29 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// From how many bytes on the grammar of a stream is packed, put aside, and a new one begun. A program whose calls never
-// repeat so takes two or three bytes for each, not forty; one that repeats more calls than that in a lap of a loop has
-// the lap several times in its trace. MaxLive are some 260,000 symbols; LeanLive, for who would rather have little
-// memory used than all repetition found, some 40,000.
+// Size in bytes at which the grammar of a stream is packed, and a new one is begun. A program without repetition
+// then takes two or three bytes for each call instead of forty. If a lap of a loop has more calls than that, the
+// trace contains the lap several times. MaxLive is about 260,000 symbols. LeanLive, about 40,000, is for users who
+// prefer little memory over finding all repetition.
 const (
 	MaxGrammarBytes     = 16 << 20
 	LeanMaxGrammarBytes = 2 << 20
 )
 
-// A sequence is the terminals of a stream.
+// A sequence is the terminals of a stream, as several grammars.
 type sequence struct {
-	*grammar.Builder        // takes what comes
-	parts            frames // grammars of what came before, in order, an item each
-	before           uint64 // how many terminals that is
-	most             int    // see MaxLive
+	*grammar.Builder        // the current grammar
+	parts            frames // earlier grammars, packed, in order; one item each
+	before           uint64 // number of terminals in parts
+	most             int    // size at which the grammar is packed, see MaxLive
 }
 
-// newSequence makes an empty sequence. Its parts go to the file at path, or stay in memory if path is "".
+// newSequence returns an empty sequence. Its parts go to the file at path, or stay in memory if path is "".
 func newSequence(path string, most int) sequence {
 	return sequence{Builder: grammar.NewBuilder(), parts: frames{path: path}, most: most}
 }
 
-// newGrammar makes the sequence of a thread.
+// newGrammar returns the sequence for a thread.
 func (c *Capture) newGrammar(thread int) sequence {
 	most := cmp.Or(c.cfg.MaxGrammarBytes, MaxGrammarBytes)
 	if c.cfg.ProcessDir == "" {
@@ -44,10 +44,10 @@ func grammarPath(dir string, thread int) string {
 	return filepath.Join(dir, fmt.Sprintf("grammar.%d", thread))
 }
 
-// Len returns how many terminals there are.
+// Len returns the number of terminals.
 func (q *sequence) Len() uint64 { return q.before + q.Builder.Len() }
 
-// Size returns the bytes held.
+// Size returns the memory used in bytes.
 func (q *sequence) Size() int { return q.Builder.Size() + len(q.parts.memory) }
 
 // settle packs the grammar if it has become large.
@@ -63,7 +63,7 @@ func (q *sequence) settle() {
 	q.parts.pending = nil
 }
 
-// Grammar returns the grammar of all terminals, which are below n. No more can come if it is the last one.
+// Grammar returns the grammar of all terminals, which must be below n. With last the sequence becomes unusable.
 func (q *sequence) Grammar(n int, last bool) (*grammar.Grammar, error) {
 	rest := q.Builder.Grammar
 	if last {
@@ -98,7 +98,7 @@ func parseGrammar(data []byte, items uint32) ([]*grammar.Grammar, error) {
 	return []*grammar.Grammar{g}, err
 }
 
-// code is the sequence, of terminals below n, read into a new one.
+// code codes the sequence, with terminals below n; reading requires a new one.
 func (q *sequence) code(c *wire.Coder, n int) {
 	wire.CodeUints(c, &q.before)
 	q.parts.code(c)

@@ -10,9 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A state is the signatures with their times, each stream's grammar, and the
-// names: all else that Drain changes. A chunk has what is new of the first two,
-// and the names whole.
+// A state consists of the signatures with their times, each stream's grammar, and the names: everything that Drain
+// changes. A chunk has the changes of the first two, and all names.
 
 func (c *Capture) codeState(x *wire.Coder) {
 	if x.Reader == nil {
@@ -66,14 +65,14 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	c.codeNames(x)
 }
 
-// codeNoted codes the notes since a checkpoint, items in a row, for which replay is called in turn.
+// codeNoted codes a list of notes. When reading, it calls replay for each.
 func codeNoted(c *wire.Coder, noted []byte, replay func(x *wire.Coder)) {
 	if c.Blob(&noted); c.Reader != nil {
 		c.Check(wire.DecodeEach(noted, "checkpoint", replay))
 	}
 }
 
-// codeStreams is the threads, of each what code does and then its phases.
+// codeStreams codes the threads: for each what code does, then its phases.
 func (c *Capture) codeStreams(x *wire.Coder, code func(s *stream)) {
 	n := len(c.streams)
 	x.Count(&n, 1)
@@ -86,7 +85,7 @@ func (c *Capture) codeStreams(x *wire.Coder, code func(s *stream)) {
 	c.codeFurther(x)
 }
 
-// checkKey refuses what is no call.
+// checkKey refuses a key that no call can have.
 func (c *Capture) checkKey(k signature.Key) error {
 	p := c.program(k.Call())
 	if p == nil {
@@ -96,7 +95,7 @@ func (c *Capture) checkKey(k signature.Key) error {
 	return err
 }
 
-// checkKeys does so from signature number first on, if they were read.
+// checkKeys checks the signatures from number first on, after reading.
 func (c *Capture) checkKeys(x *wire.Coder, first int) {
 	for i := first; i < c.sigs.Len() && x.Reader != nil && !x.Failed(); i++ {
 		if err := c.checkKey(c.sigs.Key(uint32(i))); err != nil {
@@ -165,7 +164,7 @@ func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 	}
 }
 
-// codeFrame is a call under way. What its LEAVE record will bring isn't there.
+// codeFrame codes an unfinished call, without fields that its LEAVE record sets.
 func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 	if x.Reader != nil {
 		f.key = make(signature.Key, signature.KeyHeader, 16)
@@ -181,7 +180,7 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 			return
 		}
 		f.prog = c.program(call)
-		f.from = ^uint64(0) // the record's position was in another ring
+		f.from = ^uint64(0) // positions of an earlier process's ring mean nothing here
 		f.flag, f.index, f.newComm = -1, -1, symbol.UnknownHandle
 	}
 	wire.CodeBounded(x, &f.flags, math.MaxUint8)

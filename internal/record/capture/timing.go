@@ -11,11 +11,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// timingFile is the file of a process directory that says what is kept of times:
-// a line NAME=VALUE for each option that is not the default. There may be none.
+// timingFile is the file of a process directory with the timing options: a line NAME=VALUE for each that is not the
+// default. It may be missing.
 const timingFile = "timing"
 
-// WriteTimingOptions notes options in a process directory, for Resume.
+// WriteTimingOptions writes the options to a process directory, for Resume.
 func WriteTimingOptions(dir string, o timing.Options) error {
 	vars := o.Environment()
 	if len(vars) == 0 {

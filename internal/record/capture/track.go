@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Track ends the capture and returns what it found. Calls still under way are
-// kept with the return code NeverReturned, except MPI_Finalize in a process
-// that lives: it is the one that asks, see AllCame. They have lasted until the process ended, if that is known.
+// Track ends the capture and returns the track. Calls that are unfinished have the return code NeverReturned, and
+// last until the process ended, if that is known. In a live process MPI_Finalize is an exception, as it is the call
+// that asks; see AllCame.
 func (c *Capture) Track(end string) (*track.Track, error) {
 	t, err := c.leanTrack(end, false)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	n := t.Calls.Len()
 	t.Signatures, t.Times = make([]signature.Signature, n), make([]track.Times, n)
 	var s signature.Signature
-	var room []int64 // for the values of many signatures
+	var room []int64 // memory for the values of many signatures
 	for i := range n {
 		if err := t.Calls.Fill(i, &s); err != nil {
 			return nil, err
@@ -38,13 +38,13 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	return t, nil
 }
 
-// AllArrived notes when all ranks had reached MPI_Finalize, by the records' clock. The call is under way: it lasts until
-// then.
+// AllArrived sets when all ranks had reached MPI_Finalize, by the records' clock. The call is unfinished, so it is
+// recorded to last until then.
 func (c *Capture) AllArrived(ticks uint64) { c.came = ticks }
 
-// LeanTrack does the same but leaves the distinct calls in the capture. A large capture is saved first, and freed when
-// the track's calls are released: it must not be in memory next to the result. Should the merge fail, it is in the
-// process directory.
+// LeanTrack is Track, but leaves the distinct calls in the capture. A large capture is saved first, and freed when
+// the track's calls are released, as it must not be in memory together with the result. If the merge fails, the
+// saved one is in the process directory.
 func (c *Capture) LeanTrack(end string) (*track.Track, error) {
 	large := c.HeldBytes() > muchHeld
 	if large {
@@ -87,7 +87,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	}
 	folding := c.sigs.Promote(grammars)
 	var order []uint32
-	t.Streams, order, _ = track.Ordered(folding.Streams, c.sigs.Len()) // nobody else has these grammars
+	t.Streams, order, _ = track.Ordered(folding.Streams, c.sigs.Len()) // no one else uses these grammars
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}
@@ -122,7 +122,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	return t, nil
 }
 
-// HeldBytes is about how many bytes of memory the calls take that were taken in.
+// HeldBytes returns approximately how many bytes of memory the recorded calls take.
 func (c *Capture) HeldBytes() int {
 	n := c.sigs.HeldBytes() + cap(c.checkpoints.buffer)
 	for _, s := range c.streams {
@@ -131,8 +131,8 @@ func (c *Capture) HeldBytes() int {
 	return n
 }
 
-// Release frees the recorded calls, after a track was made of them. The capture is useless then: later records stay in
-// their rings.
+// Release frees the recorded calls, after a track was made of them. The capture is then unusable: later records
+// stay in their rings.
 func (c *Capture) Release() {
 	c.close()
 	c.sigs, c.hists, c.phases, c.checkpoints.buffer, c.checkpoints.times = signature.LaneTable{}, nil, nil, nil, nil
@@ -142,23 +142,23 @@ func (c *Capture) Release() {
 	}
 }
 
-// close frees what is only needed to record calls.
+// close frees the data for recording further calls.
 func (c *Capture) close() {
 	c.released = true
 	c.sigs.Close()
 	c.cache = recordCache{}
 }
 
-// valuesRoom is for how many values of signatures room is made at once.
+// valuesRoom is how many values of signatures are allocated at once.
 const valuesRoom = 1 << 12
 
-// distinct are the distinct calls of a track, as they are in the capture.
+// distinct is a track's distinct calls, still in the capture.
 type distinct struct {
 	c       *Capture
 	release bool
-	order   []uint32                // signatures
-	from    func(n uint32) []uint32 // those that became part of one
-	firsts  map[int][]int64         // values of calls with a lane
+	order   []uint32                // by call: its signature
+	from    func(n uint32) []uint32 // by signature: those that became part of it
+	firsts  map[int][]int64         // by call with a lane: values of its first call
 	room    ordering
 }
 
@@ -200,7 +200,7 @@ func (d *distinct) ReleaseAll() {
 	}
 }
 
-// muchHeld is how many bytes of memory a capture may keep that are of no use any more.
+// muchHeld is how many bytes of no longer needed memory a capture may keep.
 const muchHeld = 4 << 20
 
 func (c *Capture) process(end string) track.Process {
@@ -221,8 +221,8 @@ func (c *Capture) process(end string) track.Process {
 	return p
 }
 
-// Calibrate sets the clock's rate from a second reading of both clocks. It has to be far enough from the first to be
-// the better measurement, and near enough to it in value to be plausible: the wall clock may have been set.
+// Calibrate sets the clock's rate from a second reading of both clocks. It ignores a reading that is too near to
+// the first one to be accurate. It also ignores an implausible rate, as the wall clock may have been set.
 func (c *Capture) Calibrate(ticks uint64, ns int64) {
 	const enough = 1e9
 	elapsed := float64(ns - c.cfg.StartNs)

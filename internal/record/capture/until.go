@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// endedFile says when a process was seen to have ended, in ns since 1970: the files of a
-// process that was killed don't.
+// endedFile contains when a process was found to have ended, in ns since 1970. The files of a killed process do not
+// show that.
 const endedFile = "ended"
 
-// MarkProcessEnded notes in a process directory that its process has ended by now, unless that is
-// known.
+// MarkProcessEnded records in a process directory that its process has ended by now, unless that is recorded already.
 func MarkProcessEnded(dir string, now time.Time) error {
 	f, err := os.OpenFile(filepath.Join(dir, endedFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -29,9 +28,9 @@ func MarkProcessEnded(dir string, now time.Time) error {
 	return errors.Join(err, f.Close())
 }
 
-// until returns up to when calls that never returned have lasted, in ns since 1970: until
-// the process was seen to have ended; if it lives, until now; else until its ring was
-// last written, as far as the file system knows. 0 if nothing is known, as of a copy.
+// until returns the end of calls that never returned, in ns since 1970. It is when the process was found to have
+// ended. For a live process it is now, otherwise when its ring was last written according to the file system. It is
+// 0 if unknown, as for a copy.
 func until(dir string, ctx *Context) int64 {
 	if b, err := os.ReadFile(filepath.Join(dir, endedFile)); err == nil {
 		if ns, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && ns > ctx.StartNs {
@@ -54,7 +53,7 @@ func until(dir string, ctx *Context) int64 {
 	return 0
 }
 
-// openUntil is the reading of the clock at which calls under way are taken to have been left.
+// openUntil returns the clock reading that is used as the end of unfinished calls.
 func (c *Capture) openUntil() uint64 {
 	d := float64(c.until-c.cfg.StartNs) * c.cfg.TicksPerNs
 	if c.until == 0 || d <= 0 || d > 1<<62 {

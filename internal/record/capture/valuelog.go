@@ -11,17 +11,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// A valueLog notes each number that was attached to a call of a stream, in order of calls. Of each it has
+// A valueLog records each number attached to a call of a stream, in order of calls. The record of a number is
 //
-//	call, as a difference to that of the number before in the frame varint, number of its name uvarint, value varint
+//	call, as a difference to that of the number before in the frame varint, number of its name uvarint, value
+//
+// varint
 type valueLog struct {
 	frames
-	last uint64                  // call of the number before in the frame
-	held []timing.AttachedNumber // to calls within one that is under way, or was when they ended
+	last uint64                  // call of the previous number in the frame
+	held []timing.AttachedNumber // numbers for calls within an unfinished one
 }
 
-// add notes a number. Where calls are made within others, those within end first: their numbers wait for
-// those of the outermost call, with which whole is set.
+// add records a number. Calls that are made within others end first: their numbers wait for those of the outermost
+// call, for which whole is set.
 func (l *valueLog) add(v timing.AttachedNumber, whole bool) {
 	if !whole || len(l.held) > 0 {
 		l.held = append(l.held, v)
@@ -30,7 +32,7 @@ func (l *valueLog) add(v timing.AttachedNumber, whole bool) {
 	l.append(v)
 }
 
-// settle writes what waits, when all of the outermost call is there.
+// settle writes the waiting numbers, after all of the outermost call's were added.
 func (l *valueLog) settle() {
 	slices.SortStableFunc(l.held, func(a, b timing.AttachedNumber) int { return cmp.Compare(a.Call, b.Call) })
 	for _, v := range l.held {
@@ -68,7 +70,7 @@ func (l *valueLog) code(c *wire.Coder) {
 
 func (l *valueLog) empty() bool { return l.frames.empty() && len(l.held) == 0 }
 
-// all yields what was noted, when nothing comes any more.
+// all yields all numbers; no more may be added.
 func (l *valueLog) all() iter.Seq2[[]timing.AttachedNumber, error] {
 	return func(yield func([]timing.AttachedNumber, error) bool) {
 		l.settle()

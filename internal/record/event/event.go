@@ -15,9 +15,9 @@ package event
 
 // Layout of a ring and of its header, in bytes.
 const (
-	RingMagic      = 0x474e52524f4f5053 // "SPOORRNG"
+	RingMagic      = 0x474e52524f4f5053 // the bytes "SPOORRNG"
 	RingVersion    = 9
-	HeaderPageSize = 4096 // of header before the data
+	HeaderPageSize = 4096 // size of the header, which precedes the data
 
 	OffVersion     = 8
 	OffThread      = 12
@@ -41,26 +41,26 @@ type Kind uint8
 const (
 	KindEnter         Kind = 1  // ticks, return address or key, input parts
 	KindLeave         Kind = 2  // ticks, [return code], output parts, aux words
-	KindSkip          Kind = 3  // nothing, to the end of the ring
+	KindSkip          Kind = 3  // nothing: skips to the end of the ring
 	KindSegment       Kind = 4  // ticks, serial, size, device, class
 	KindSegmentFreed  Kind = 5  // ticks, serial
 	KindTracingSwitch Kind = 6  // ticks, 1 on or 0 off
 	KindRecordsLost   Kind = 7  // ticks, number of records dropped
 	KindStack         Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
 	KindValueName     Kind = 9  // ticks, number, length, text
-	KindValues        Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
-	KindLeftByJump    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
+	KindValues        Kind = 10 // ticks, ticks that belong to no gap, (number of the name, value)…: for the call that ended last
+	KindLeftByJump    Kind = 11 // ticks, number of calls that are still unfinished: later ones were left by a jump
 	KindSourceLine    Kind = 12 // ticks, key, line, lengths of file and function, both texts
-	KindPhase         Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
-	KindThreadStart   Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
-	KindDelay         Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
+	KindPhase         Kind = 13 // ticks, key, address or key of the call site, length, text: calls with that key begin a phase
+	KindThreadStart   Kind = 14 // ticks, outermost return addresses of a thread that takes over the ring, innermost first
+	KindDelay         Kind = 15 // ticks, ns in which the thread was runnable without a processor: between the last two calls, and in the one that ended last
 	kindEnd
 )
 
 // Flags of an Enter record.
 const (
 	FlagFortran = 1 // called through a Fortran binding
-	FlagMuted   = 2 // tracing is switched off: only the handles matter
+	FlagMuted   = 2 // tracing is switched off: only effects on handles matter
 )
 
 // Flags of a Leave record.
@@ -85,12 +85,12 @@ const (
 	AddressBufferAutomatic = 2
 )
 
-// Array lengths that are not lengths.
+// Special values of an array's length.
 const (
 	LenNull           = -1
 	LenUnweighted     = -2
 	LenWeightsEmpty   = -3
-	LenNotSignificant = -4 // in place, or not significant at this rank
+	LenNotSignificant = -4 // MPI_IN_PLACE, or not significant at this rank
 	LenIgnored        = -5 // MPI_STATUSES_IGNORE and the like
 )
 
@@ -103,29 +103,30 @@ const (
 	StatusWords   = 6 // form, source, tag, bytes, cancelled, error
 )
 
-// Word0 is the first word of a record.
+// Word0 returns the first word of a record.
 func Word0(words int, call uint16, kind Kind, flags uint8) uint64 {
 	return uint64(uint32(words)) | uint64(call)<<32 | uint64(kind)<<48 | uint64(flags)<<56
 }
 
-// StackKey replaces the return address in Enter records of calls with a stack, which an earlier Stack record of the
-// same thread has. No address has the highest bit.
+// StackKey returns the key that replaces the return address in Enter records of calls with a stack. An earlier
+// Stack record of the same thread defines it. No address has the highest bit set.
 func StackKey(thread, number int) uint64 { return 1<<63 | uint64(thread)<<32 | uint64(number) }
 
-// SourceKey is the same for lines of interpreted languages, which Source records have, and stacks of such.
+// SourceKey returns the key of a line of an interpreted language, which a Source record defines, or of a stack with
+// such lines.
 func SourceKey(thread, number int) uint64 { return StackKey(thread, 1<<31|number) }
 
-// PhaseKey is the same for calls with which a phase begins, which Phase records name.
+// PhaseKey returns the key of calls that begin a phase, which a Phase record defines.
 func PhaseKey(thread, number int) uint64 { return StackKey(thread, 1<<30|number) }
 
-// TurnUnknown is the turn of a call when it is unknown which loop began another iteration since the call before.
+// TurnUnknown is the turn of a call if it is unknown which loop began another iteration since the previous call.
 const TurnUnknown = 255
 
-// TurnKey adds the turn to the key of a call with a stack, if another loop began an iteration than the order of the
-// code implies. Turns number the loops around the call and the one before, outwards from 1.
+// TurnKey adds the turn to the key of a call with a stack. It is 0 if the order of the code implies which loop
+// began an iteration. Otherwise it is the number of the loop, among the loops around both calls, outwards from 1.
 func TurnKey(key uint64, turn int) uint64 { return key | uint64(turn)<<20 }
 
-// SplitTurnKey takes a key apart that TurnKey made; the turn of others is 0.
+// SplitTurnKey reverses TurnKey; the turn of other keys is 0.
 func SplitTurnKey(key uint64) (stack uint64, turn int) {
 	if !IsStackKey(key) || key&(3<<30) != 0 {
 		return key, 0
@@ -133,7 +134,7 @@ func SplitTurnKey(key uint64) (stack uint64, turn int) {
 	return key &^ (0xff << 20), int(key >> 20 & 0xff)
 }
 
-// IsStackKey reports whether v is a key, not an address.
+// IsStackKey reports whether v is a key instead of an address.
 func IsStackKey(v uint64) bool { return v>>63 != 0 }
 
 // A Record is the words of one record; the first is its Word0.
@@ -151,5 +152,5 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 // Ticks is when the record was made. Skip records have none.
 func (r Record) Ticks() uint64 { return r[1] }
 
-// minWords is how long a record of each kind is at least; 0: no such kind.
+// minWords is the minimal length of a record by kind; 0: no such kind.
 var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindSegmentFreed: 3, KindTracingSwitch: 3, KindRecordsLost: 3, KindStack: 4, KindValueName: 4, KindValues: 3, KindLeftByJump: 3, KindSourceLine: 6, KindPhase: 5, KindThreadStart: 3, KindDelay: 4}

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ReadRing opens the ring that a process left in a file.
+// ReadRing reads the ring of a process from a file.
 func ReadRing(path string) (*Ring, error) {
 	bytes, err := os.ReadFile(path)
 	if err != nil {
@@ -19,7 +19,7 @@ func ReadRing(path string) (*Ring, error) {
 	return r, nil
 }
 
-// RingHead returns how many bytes of records were written to a ring in a file. While that grows, its thread is running.
+// RingHead returns how many bytes of records were written to the ring in a file. If it grows, the thread is running.
 func RingHead(path string) (uint64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func RingHead(path string) (uint64, error) {
 	return binary.LittleEndian.Uint64(word[:]), nil
 }
 
-// ParseRing opens a ring in its file form.
+// ParseRing returns the ring in the content of a file.
 func ParseRing(file []byte) (*Ring, error) {
 	words := make([]uint64, len(file)/8)
 	for i := range words {

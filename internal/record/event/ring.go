@@ -12,7 +12,7 @@ import (
 type Ring struct {
 	header []uint64
 	data   []uint64
-	mask   uint64 // of word numbers
+	mask   uint64 // mask for indices of words
 }
 
 // OpenRing checks a ring's header. mem is the whole ring, header page included; it
@@ -41,8 +41,8 @@ func OpenRing(mem []uint64) (*Ring, error) {
 	return r, nil
 }
 
-// RingSize is the number of bytes that a ring with this header needs, for callers
-// that have nothing but a pointer to it. 0 if the header makes no sense.
+// RingSize returns the size in bytes of the ring with this header, for callers that have only a pointer to it. It
+// is 0 if the header is invalid.
 func RingSize(header []uint64) uint64 {
 	capacity := header[OffCapacity/8]
 	if header[0] != RingMagic || capacity > 1<<40 {
@@ -57,7 +57,7 @@ func (r *Ring) Thread() int { return int(uint32(r.header[OffThread/8] >> 32)) }
 // Capacity is the size of the data area in bytes.
 func (r *Ring) Capacity() uint64 { return uint64(len(r.data)) * 8 }
 
-// Head is the position up to which there are complete records.
+// Head returns the position up to which records are complete.
 func (r *Ring) Head() (uint64, error) {
 	head, kept := atomic.LoadUint64(&r.header[OffHead/8]), r.Released()
 	if head%8 != 0 || kept%8 != 0 || kept > head || head-kept > r.Capacity() {
@@ -69,17 +69,17 @@ func (r *Ring) Head() (uint64, error) {
 // Released is the position up to which records may be overwritten.
 func (r *Ring) Released() uint64 { return atomic.LoadUint64(&r.header[OffReleased/8]) }
 
-// AlmostFull reports whether the owner thread would have too little room if all up to pos were read
-// and nothing more kept: less than it waits for, or than an eighth of the ring.
+// AlmostFull reports whether the owner thread will have too little room even after everything up to pos is
+// released: less than it waits for, or less than an eighth of the ring.
 func (r *Ring) AlmostFull(pos uint64) bool {
 	wanted := atomic.LoadUint64(&r.header[OffSpaceWanted/8])
 	return pos-r.Released() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
 }
 
-// SetDrained publishes to the owner thread how far the reader is.
+// SetDrained publishes the reader's position to the owner thread.
 func (r *Ring) SetDrained(pos uint64) { atomic.StoreUint64(&r.header[OffDrained/8], pos) }
 
-// SetReleased lets the owner thread overwrite what is before pos.
+// SetReleased lets the owner thread overwrite everything before pos.
 func (r *Ring) SetReleased(pos uint64) { atomic.StoreUint64(&r.header[OffReleased/8], pos) }
 
 // Stack is the address range of the thread's stack and a place in it that is
@@ -88,7 +88,7 @@ func (r *Ring) Stack() (lo, hi, ref uint64) {
 	return r.header[OffStackLo/8], r.header[OffStackHi/8], r.header[OffStackRef/8]
 }
 
-// ErrCorrupt is what Check returns, wrapped, for a record that can't be.
+// ErrCorrupt is wrapped by the errors of Check for an invalid record.
 var ErrCorrupt = errors.New("corrupt record")
 
 // Record returns the record at pos, or nil if none is valid there; Check says why. head is what Head returned.
@@ -107,8 +107,8 @@ func (r *Ring) Record(pos, head uint64) Record {
 	return Record(rest[:words:words])
 }
 
-// WordsBetween returns what there is from pos to head, or to the end of the ring if that
-// comes first. Callers know by other means how long records in it are.
+// WordsBetween returns the words from pos to head, or to the end of the ring if that comes first. Callers know the lengths
+// of the records in it.
 func (r *Ring) WordsBetween(pos, head uint64) []uint64 {
 	i := pos / 8 & r.mask
 	if i >= uint64(len(r.data)) || pos >= head {
@@ -117,7 +117,7 @@ func (r *Ring) WordsBetween(pos, head uint64) []uint64 {
 	return r.data[i:][:min((head-pos)/8, uint64(len(r.data))-i)]
 }
 
-// Check says what is wrong with the record at pos, nil if nothing is.
+// Check returns an error if the record at pos is invalid.
 func (r *Ring) Check(pos, head uint64) error {
 	if pos >= head {
 		return fmt.Errorf("ring: no record at %d, head is %d: %w", pos, head, ErrCorrupt)

@@ -5,11 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// A Writer fills a ring the way the shim does. Tests, benchmarks and makers of
-// synthetic runs use it.
+// A Writer fills a ring in the way of the shim. Tests, benchmarks and generators of synthetic runs use it.
 type Writer struct {
 	Ring *Ring
-	Now  uint64 // ticks of the next record; advances by Step
+	Now  uint64 // ticks of the next record; each record adds Step
 	Step uint64
 	head uint64
 }
@@ -66,7 +65,7 @@ func (w *Writer) Write(call uint16, kind Kind, flags uint8, rest []uint64) error
 	return nil
 }
 
-// Bytes is the ring in its file form.
+// Bytes returns the ring in its file form.
 func (w *Writer) Bytes() []byte {
 	b := make([]byte, 0, HeaderPageSize+w.Ring.Capacity())
 	for _, part := range [][]uint64{w.Ring.header, w.Ring.data} {

@@ -8,35 +8,35 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A program that doesn't repeat itself has a million signatures, each called once. All but the latest are therefore
-// packed, in blocks: a key is stored as its difference to the first one in its block with the same call, site and
-// length; times of a single call are two numbers.
+// A program without repetition has a million signatures, each called once. Therefore all but the latest are packed
+// in blocks. A key is stored as the difference to the first key in its block with the same call, site and length.
+// The times of a single call are two numbers.
 
 const (
 	blockKeys = 1 << 12
-	recent    = 2 * blockKeys // this many are never packed
+	recent    = 2 * blockKeys // number of the latest signatures that are never packed
 	maxBases  = 254
 	noBase    = 255
 )
 
-// A keyBlock is a number of consecutive signatures.
+// A keyBlock is consecutive signatures, packed.
 type keyBlock struct {
 	bases []Key
-	at    []uint32 // where each key begins
-	// keys is of each: number of a base, which words are not its (a bit each), and
-	// these, as differences; or noBase, number of words, words. All numbers are varints.
+	at    []uint32 // begin of each key
+	// keys is for each key: number of a base, which words differ from the base (a bit each), and these words as
+	// differences. A key without a base is noBase, number of words, words. All numbers are varints.
 	keys []byte
 
-	called bool             // each was called once; else never
-	once   [][2]uint32      // duration and gap of these calls; nil: see times
-	some   map[int32]*Times // those that were called more than once
+	called bool             // each signature has exactly one call; false: no call
+	once   [][2]uint32      // duration and gap of each single call; nil: see times
+	some   map[int32]*Times // times of the signatures with several calls
 	times  []Times
 }
 
-// maxSome is of how many signatures once may be wrong.
+// maxSome is the largest number of signatures in some.
 const maxSome = blockKeys / 16
 
-// archive packs the oldest of the keys that aren't.
+// archive packs the oldest unpacked keys.
 func (t *Table) archive() {
 	b := &keyBlock{at: make([]uint32, blockKeys)}
 	type kind struct {
@@ -93,7 +93,7 @@ func (b *keyBlock) append(base byte, k Key) {
 	}
 }
 
-// key appends the i-th key to k.
+// key appends the i-th key of the block to k.
 func (b *keyBlock) key(k Key, i uint32) Key {
 	at := b.keys[b.at[i]:]
 	base := at[0]
@@ -123,7 +123,7 @@ func (b *keyBlock) key(k Key, i uint32) Key {
 	return k
 }
 
-// setTimes takes times over, packed if they are of single calls, or of none.
+// setTimes takes over times, packed if each is of a single call, or of none.
 func (b *keyBlock) setTimes(list []Times) {
 	b.called = list[0].Duration.Count == 1
 	count := list[0].Duration.Count
@@ -140,7 +140,7 @@ func (b *keyBlock) setTimes(list []Times) {
 	}
 }
 
-// timesOf returns those of the i-th signature.
+// timesOf returns the times of the i-th signature.
 func (b *keyBlock) timesOf(i uint32) Times {
 	if b.times != nil {
 		return b.times[i]
@@ -155,7 +155,7 @@ func (b *keyBlock) timesOf(i uint32) Times {
 	return t
 }
 
-// change returns those of the i-th signature to be changed.
+// change returns the times of the i-th signature for modification.
 func (b *keyBlock) change(i uint32) *Times {
 	if b.times != nil {
 		return &b.times[i]
@@ -187,7 +187,7 @@ func (b *keyBlock) size() int {
 	return n
 }
 
-// TimesOf returns the summaries of signature number n, for who only wants to know them.
+// TimesOf returns the summaries of signature number n, read-only.
 func (t *Table) TimesOf(n uint32) (duration, gap model.Stat) {
 	var x Times
 	if n >= t.first {

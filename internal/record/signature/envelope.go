@@ -8,18 +8,18 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Most statuses repeat their receive: they have its source and tag, and the size that it has room for. Such a status is
-// not kept: its form is StatusPosted instead of StatusFilled, or StatusPostedIgnored instead of StatusIgnored, and
-// nothing follows.
+// Most statuses repeat their receive: they have its source and tag, and the size of its buffer. The fields of such
+// a status are not stored. Its form is StatusPosted instead of StatusFilled, or StatusPostedIgnored instead of
+// StatusIgnored.
 //
-// The receive of a status is the call itself, or the call of the same thread that made the request; for a persistent
-// one that is not MPI_Start. It has to name source, tag and a predefined datatype. A call in which MPI failed has no
-// such status, nor has one that leaves its requests unchanged.
+// The receive is the call itself, or the call of the same thread that made the request; for a persistent request
+// that is not MPI_Start. The receive must name source, tag and a predefined datatype. Statuses of a failed call,
+// and of a call that does not change its requests, are always stored.
 
-// An ReceiveEnvelope is what a receive says of its message.
+// An ReceiveEnvelope is the source, tag and size of the message that a receive expects.
 type ReceiveEnvelope struct{ Source, Tag, Bytes int64 }
 
-// UnknownEnvelope is the envelope of a receive that leaves something open, and of other operations.
+// UnknownEnvelope is the envelope of a receive with wildcards or unknown size, and of all other operations.
 var UnknownEnvelope = ReceiveEnvelope{Bytes: -1}
 
 // EnvelopeOf returns the envelope of a receive of count elements of a datatype.
@@ -28,7 +28,7 @@ func EnvelopeOf(source, tag, count, datatype int64) ReceiveEnvelope {
 	const most = 1 << 50 // bytes
 	switch {
 	case !predefined || count < 0 || size > 0 && count > most/size:
-		return UnknownEnvelope // from MPI_PROC_NULL as well: ranks at an edge are to have the forms of others
+		return UnknownEnvelope // also for MPI_PROC_NULL: ranks at an edge must have the same forms as others
 	case source == mpi.ProcNull:
 		return EnvelopeWithoutSize(source, tag)
 	case source < 0 || tag < 0:
@@ -37,7 +37,8 @@ func EnvelopeOf(source, tag, count, datatype int64) ReceiveEnvelope {
 	return ReceiveEnvelope{source, tag, count * size}
 }
 
-// EnvelopeWithoutSize returns what a receive of any size says. What comes from MPI_PROC_NULL is nothing, with any tag; else the size is not known, -1.
+// EnvelopeWithoutSize returns the envelope of a receive whose size is unknown: Bytes is -1. From MPI_PROC_NULL it is
+// an empty message with any tag.
 func EnvelopeWithoutSize(source, tag int64) ReceiveEnvelope {
 	if source == mpi.ProcNull {
 		return ReceiveEnvelope{mpi.ProcNull, mpi.AnyTag, 0}
@@ -45,12 +46,12 @@ func EnvelopeWithoutSize(source, tag int64) ReceiveEnvelope {
 	return ReceiveEnvelope{source, tag, -1}
 }
 
-// PredictsStatus reports whether a status of these values follows from the receive.
+// PredictsStatus reports whether a status with these values follows from the receive.
 func (e ReceiveEnvelope) PredictsStatus(source, tag, bytes, cancelled int64) bool {
 	return e.Bytes >= 0 && source == e.Source && tag == e.Tag && bytes == e.Bytes && cancelled == 0
 }
 
-// WithTag returns what the receive says if it names another tag.
+// WithTag returns the envelope with another tag.
 func (e ReceiveEnvelope) WithTag(tag int64) ReceiveEnvelope {
 	switch {
 	case e.Bytes < 0, e.Source == mpi.ProcNull:
@@ -62,11 +63,11 @@ func (e ReceiveEnvelope) WithTag(tag int64) ReceiveEnvelope {
 	return e
 }
 
-// A ReceiveParams is where the calls of a function have what they say of a message that they ask for:
-// of values in either order.
+// A ReceiveParams is the indices of a function's values that form a receive's envelope, in recorded order or in the
+// order of the standard.
 type ReceiveParams struct{ Source, Tag, Count, Type int32 }
 
-// receiveOf returns that of a function, false if its calls ask for no message or don't name it.
+// receiveOf returns the indices for a function; false if its calls receive nothing, or do not name the message.
 func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 	source, tag, count, datatype, ok := meaning.ReceiveParams(c)
 	if !ok {
@@ -85,7 +86,7 @@ func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 		}
 		if q := &l.Params[i]; found < len(at) {
 			if q.Dims > 0 || q.Width == WidthStatus || q.Out {
-				return r, false // the next values are at no fixed position
+				return r, false // the positions of later values vary
 			}
 			place += int32(q.Width)
 		}
@@ -94,7 +95,7 @@ func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 	return r, found == len(at)
 }
 
-// Envelope returns what a call says of the message that it asks for.
+// Envelope returns the envelope of a call's receive.
 func (l *Layout) Envelope(vals []int64) ReceiveEnvelope {
 	r := l.ReceiveParams
 	if r.Source == 0 || int(max(r.Source, r.Tag, r.Count, r.Type)) >= len(vals) {
@@ -103,14 +104,14 @@ func (l *Layout) Envelope(vals []int64) ReceiveEnvelope {
 	return EnvelopeOf(vals[r.Source], vals[r.Tag], vals[r.Count], vals[r.Type])
 }
 
-// A PostedRequest is a request that a call makes.
+// A PostedRequest is the request that a call makes.
 type PostedRequest struct {
 	Kind     RequestKind
-	ID       int64 // of a persistent one
+	ID       int64 // number of a persistent request
 	Envelope ReceiveEnvelope
 }
 
-// RequestKind is what kind of request that is.
+// A RequestKind is the kind of a PostedRequest.
 type RequestKind uint8
 
 // The kinds.
@@ -138,11 +139,11 @@ func (l *Layout) PostedRequest(spans []Span, vals []int64) PostedRequest {
 	return PostedRequest{}
 }
 
-// OwnStatus, in place of a request, says that the status is that of the receiving call itself.
+// OwnStatus in place of a request's index means the status of the receiving call itself.
 const OwnStatus = -1
 
-// Statuses yields the statuses of a call that may follow from a receive, each with the number of its request among those that the call
-// is given.
+// Statuses yields the statuses of a call that may follow from a receive. The int is the index of the status's
+// request among the call's requests, or OwnStatus.
 func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 	return func(yield func(Span, int) bool) {
 		if len(vals) == 0 || vals[0] != 0 {
@@ -201,22 +202,22 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 	}
 }
 
-// PostedEnvelopes are what the requests of a thread were posted with, call after call.
+// PostedEnvelopes holds the envelopes of a thread's requests, call after call.
 type PostedEnvelopes struct {
-	// EarlierReceives returns the receives of requests that were made before the first call that Post saw: a one-shot request by
-	// its number, a persistent one by its ID. Nil: Post saw all calls.
+	// EarlierReceives returns envelopes of requests made before the first call that Post was called for: of a one-shot
+	// request by its number, of a persistent one by its ID. It is nil if Post was called for all calls.
 	EarlierReceives interface {
 		OneShot(number int64) ReceiveEnvelope
 		Persistent(id int64) ReceiveEnvelope
 	}
-	OneShotsMade int64 // one-shot requests before the next call
+	OneShotsMade int64 // number of one-shot requests before the next call
 
-	from       int64             // the first of them that Post saw
-	ring       []ReceiveEnvelope // by the low bits of their numbers
+	from       int64             // number of the first one that Post was called for
+	ring       []ReceiveEnvelope // by low bits of their numbers
 	persistent map[int64]ReceiveEnvelope
 }
 
-// The newest requests are at hand: some, and up to a bound, if there are others that aren't or once such a one is asked for.
+// Size of the ring of the newest requests. It grows up to a limit when an older request is asked for.
 const (
 	firstRing = 8
 	someRing  = 64
@@ -226,7 +227,7 @@ const (
 // BeginCall begins before a call; made is how many one-shot requests were made before it.
 func (p *PostedEnvelopes) BeginCall(made int64) { p.OneShotsMade, p.from = made, made }
 
-// AddPosted takes in what a call makes.
+// AddPosted adds the request that a call makes.
 func (p *PostedEnvelopes) AddPosted(x PostedRequest) {
 	switch x.Kind {
 	case RequestNone:
@@ -247,7 +248,7 @@ func (p *PostedEnvelopes) AddPosted(x PostedRequest) {
 	}
 }
 
-// grow doubles the ring. What it has lost by then stays lost.
+// grow doubles the ring. Requests that it has dropped before stay unknown.
 func (p *PostedEnvelopes) grow() {
 	n := int64(len(p.ring))
 	if n >= mostRing {
@@ -261,7 +262,7 @@ func (p *PostedEnvelopes) grow() {
 	p.ring = ring
 }
 
-// ForRequest returns what the receive of a request says, by the name that this has for the next call.
+// ForRequest returns the envelope of a request, given its name as of the next call.
 func (p *PostedEnvelopes) ForRequest(name int64) ReceiveEnvelope {
 	switch {
 	case name <= 0:
@@ -290,7 +291,7 @@ func (p *PostedEnvelopes) ForRequest(name int64) ReceiveEnvelope {
 	return p.EarlierReceives.OneShot(number)
 }
 
-// RequestNames returns the names of the requests that a call is given.
+// RequestNames returns the names of the requests that a call passes.
 func (l *Layout) RequestNames(spans []Span, vals []int64) []int64 {
 	if s, ok := l.RequestsSpan(spans); ok {
 		return vals[s.First+1 : s.End]
@@ -303,7 +304,7 @@ func (l *Layout) RequestNames(spans []Span, vals []int64) []int64 {
 	return nil
 }
 
-// says returns what the receive says that a status belongs to, that of the call itself or of one of some requests.
+// says returns the envelope for a status: that of the call itself, or that of one of its requests by index.
 func (l *Layout) says(vals []int64, number int, names []int64, of func(name int64) ReceiveEnvelope) ReceiveEnvelope {
 	switch {
 	case number >= len(names):
@@ -314,12 +315,12 @@ func (l *Layout) says(vals []int64, number int, names []int64, of func(name int6
 	return of(names[number])
 }
 
-// IsPostedStatus reports whether a status follows from its receive and is left out.
+// IsPostedStatus reports whether a status follows from its receive, so that its fields are omitted.
 func (s *Span) IsPostedStatus(vals []int64) bool {
 	return s.Width == WidthStatus && (vals[s.First] == StatusPosted || vals[s.First] == StatusPostedIgnored)
 }
 
-// LeaveOutStatuses appends a call's values to a list, without what statuses repeat.
+// LeaveOutStatuses appends a call's values to a list, without the fields of statuses that follow from receives.
 func (p *PostedEnvelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
 	from, names := 0, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
@@ -335,13 +336,13 @@ func (p *PostedEnvelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, 
 	return append(to, vals[from:]...)
 }
 
-// FillInStatuses appends a call's values to a list, with those that LeaveOutStatuses left out. It is false
-// if that can't have made them.
+// FillInStatuses appends a call's values to a list, with the fields that LeaveOutStatuses omitted. It returns false
+// if LeaveOutStatuses cannot have produced them.
 func (p *PostedEnvelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
 	return l.FillInStatuses(to, spans, vals, p.ForRequest)
 }
 
-// FillInStatuses does the same for who has the receives of requests elsewhere.
+// FillInStatuses is Envelopes.FillInStatuses for callers that store the envelopes elsewhere.
 func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) ReceiveEnvelope) ([]int64, bool) {
 	from, ok, names := 0, true, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {

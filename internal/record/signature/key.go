@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// A Key is a signature as the table stores it: call, site, values. The caller decides the order of values; the table
-// only compares.
+// A Key is a signature as the table stores it: call, site, values. The caller determines the order of values; the
+// table only compares.
 //
-// A key may represent calls of one thread that differ in some values, which are in a lane: these values
-// are 0, and the values are followed by their positions in the key and the number of these.
+// A key may represent calls of one thread that differ in some values, which are in a lane. These values are 0 in
+// the key. After the values follow their positions in the key, and the number of positions.
 type Key []int64
 
 // KeyHeader is how many words of a Key come before the values.
@@ -35,8 +35,8 @@ func (k Key) Values() []int64 {
 	return k[KeyHeader : end-int(k[end])]
 }
 
-// LaneKey appends to an empty key that of calls of a thread which are k but for some words,
-// in rising order.
+// LaneKey appends to an empty key the lane key for calls of a thread that equal k except for some words. words are
+// their positions in rising order.
 func LaneKey(to Key, thread int, k Key, words []int64) Key {
 	to = append(to, k[:KeyHeader+len(k.Values())]...)
 	to[0] = int64(k.Call()) | int64(thread+1)<<threadShift
@@ -51,7 +51,7 @@ const threadShift = 16
 // HasLane reports whether the key represents calls with a lane.
 func (k Key) HasLane() bool { return k[0]>>threadShift != 0 }
 
-// LaneWords returns which words of plain keys are in the key's lane; nil for a plain key.
+// LaneWords returns the positions in plain keys of the lane's values; nil for a plain key.
 func (k Key) LaneWords() []int64 {
 	if !k.HasLane() {
 		return nil
@@ -60,7 +60,7 @@ func (k Key) LaneWords() []int64 {
 	return k[end-int(k[end]) : end]
 }
 
-// Thread is the thread whose calls the lane has.
+// Thread returns the thread that makes the lane's calls.
 func (k Key) Thread() int { return int(k[0]>>threadShift) - 1 }
 
 // EqualKeys reports whether two keys are the same.
@@ -68,7 +68,7 @@ func EqualKeys(a, b Key) bool {
 	return len(a) == len(b) && bytes.Equal(raw(a), raw(b))
 }
 
-// raw views words as bytes, to compare them at the speed of memory.
+// raw returns the words as bytes, for fast comparison.
 func raw(k Key) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(k))), len(k)*8)
 }

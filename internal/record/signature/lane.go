@@ -16,13 +16,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A Lane is what becomes of some values of a terminal from call to call, on one rank. All
-// of its calls are in one stream. The signature has the values of the first call; each step
-// adds to them, so the calls are one more than the steps.
+// A Lane is how some values of a terminal change from call to call, on one rank. All of the terminal's calls are in
+// one stream. The signature has the values of the first call. Each step adds to them, so there is one step less
+// than calls.
 type Lane struct {
 	Terminal   int
 	Values     []int            // which of the signature's values, rising
-	Steps      *grammar.Grammar // the steps as numbers, by first occurrence
+	Steps      *grammar.Grammar // sequence of step numbers, which are assigned by first occurrence
 	StepValues [][]int64        // by number: what is added to each of Values
 }
 
@@ -31,7 +31,8 @@ var (
 	errSteps    = errors.New("steps are not numbered by first occurrence")
 )
 
-// CheckLane holds the values and steps of a lane against the number of values that its terminal has.
+// CheckLane checks the values and steps of a lane against the number of its terminal's values, and the number of
+// different steps.
 func CheckLane(values []int, width int, steps *grammar.Grammar, kinds int) error {
 	last := -1
 	for _, p := range values {
@@ -49,7 +50,7 @@ func CheckLane(values []int, width int, steps *grammar.Grammar, kinds int) error
 	return nil
 }
 
-// TerminalUsage is how often the streams of a rank have each terminal, and whether several have it.
+// TerminalUsage is how often the streams of a rank have each terminal, and whether several streams have it.
 type TerminalUsage struct {
 	Calls            []uint64
 	InSeveralStreams []bool
@@ -70,8 +71,8 @@ func TerminalUsageOf(streams []*grammar.Grammar, terminals int) (u TerminalUsage
 	return u, nil
 }
 
-// CheckLane refuses steps that are not one less than the calls of their terminal, or of a
-// terminal that several streams have.
+// CheckLane returns an error unless there is one step less than calls of the terminal, and only one stream has these
+// calls.
 func (u *TerminalUsage) CheckLane(terminal int, steps *grammar.Grammar) error {
 	if u.InSeveralStreams[terminal] || u.Calls[terminal] == 0 || steps.Len() != u.Calls[terminal]-1 {
 		return errTerminal

@@ -7,47 +7,47 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// NoStep is the step before the first one.
+// NoStep is the predecessor of the first step.
 const NoStep = NoTerminal
 
-// A LaneBuilder makes a lane from the values of call after call.
+// A LaneBuilder makes a lane from the values of consecutive calls.
 type LaneBuilder struct {
-	words []int32 // of plain keys, rising; see Table
-	first []int64 // in the first call; nil before it
-	last  []int64 // in the last call
-	delta []int64 // of the call at hand
+	words []int32 // positions in plain keys, rising; see Table
+	first []int64 // values of the first call; nil before it
+	last  []int64 // values of the last call
+	delta []int64 // difference of the current call
 
-	steps []int64           // what each step adds, one after the other
+	steps []int64           // values of all steps, concatenated
 	known map[uint64]uint32 // hash of a step → its number
-	chain []uint32          // by step: another one with the same hash, None
-	after []uint32          // by step: what came after it last time, as a guess
-	prev  uint32            // the last step; None
+	chain []uint32          // by step: another step with the same hash, or None
+	after []uint32          // by step: its last successor, as a prediction
+	prev  uint32            // the last step, or NoStep
 	order *grammar.Builder
-	noted int // steps that Note need not say more of
+	noted int // number of steps that Note has written
 
-	closed bool // a later lane has all that would fit
+	closed bool // a later lane gets all calls that would fit
 }
 
 func newBuilder(words []int32) *LaneBuilder {
 	return &LaneBuilder{words: words, delta: make([]int64, len(words)), prev: NoStep, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
 }
 
-// KeyWords returns which words of plain keys the lane has, in rising order.
+// KeyWords returns the positions of the lane's values in plain keys, in rising order.
 func (b *LaneBuilder) KeyWords() []int32 { return b.words }
 
 // Last returns the values in the last call.
 func (b *LaneBuilder) Last() []int64 { return b.last }
 
-// StepCount returns how many different steps there are.
+// StepCount returns the number of different steps.
 func (b *LaneBuilder) StepCount() int { return len(b.chain) }
 
-// Step returns what a numbered step adds to the values.
+// Step returns what step n adds to the values.
 func (b *LaneBuilder) Step(n uint32) []int64 {
 	w := len(b.words)
 	return b.steps[int(n)*w : int(n+1)*w : int(n+1)*w]
 }
 
-// ExpectedStep returns the most likely next step, None if unknown.
+// ExpectedStep returns the predicted next step; NoTerminal if unknown.
 func (b *LaneBuilder) ExpectedStep() uint32 {
 	if b.prev == NoStep {
 		return NoStep
@@ -55,7 +55,7 @@ func (b *LaneBuilder) ExpectedStep() uint32 {
 	return b.after[b.prev]
 }
 
-// Advance takes in a call that is a known step away from the last one.
+// Advance adds a call that differs from the last one by a known step.
 func (b *LaneBuilder) Advance(n uint32) {
 	for i, d := range b.Step(n) {
 		b.last[i] += d
@@ -67,7 +67,7 @@ func (b *LaneBuilder) Advance(n uint32) {
 	b.order.Append(n)
 }
 
-// add takes in the values of a call, which are in its plain key.
+// add adds a call, given its plain key.
 func (b *LaneBuilder) add(k Key) {
 	if b.first == nil {
 		b.first = make([]int64, len(b.words))
@@ -87,7 +87,7 @@ func (b *LaneBuilder) add(k Key) {
 	b.Advance(n)
 }
 
-// number returns the number of a step, a new one if it is new.
+// number returns the number of a step, which it adds if it is new.
 func (b *LaneBuilder) number(step []int64) uint32 {
 	h := uint64(0)
 	for _, d := range step {
@@ -110,8 +110,8 @@ func (b *LaneBuilder) number(step []int64) uint32 {
 	return n
 }
 
-// addAll takes in the calls of another lane, which follow those of this one. False, with
-// a lane of no use, if that is too much work.
+// addAll appends the calls of another lane. It returns false, and makes the lane unusable, if that is too much
+// work.
 func (b *LaneBuilder) addAll(o *LaneBuilder, work int) bool {
 	for i := range b.delta {
 		b.delta[i] = o.first[i] - b.last[i]
@@ -124,15 +124,15 @@ func (b *LaneBuilder) addAll(o *LaneBuilder, work int) bool {
 	return b.order.AppendAll(o.order.Grammar(), func(n uint32) uint32 { return number[n] }, work)
 }
 
-// HeldBytes is about how many bytes the lane holds.
+// HeldBytes returns approximately how many bytes the lane takes.
 func (b *LaneBuilder) HeldBytes() int {
 	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.Size()
 }
 
-// Lane returns the result. The values of the lane are put into those of a signature, each at its place in the key but
-// for order: order names, for each value of the signature, which of the key's it is; nil if the orders are equal.
+// Lane returns the result. It writes the first call's values of the lane into vals. order names, for each value of
+// the signature, its index in the key; nil if the orders are equal.
 func (b *LaneBuilder) Lane(terminal int, vals []int64, order []int) Lane {
-	of := make([]int, len(vals)) // by value of the key: which value of the lane, + 1
+	of := make([]int, len(vals)) // by value of the key: index of the lane's value + 1
 	for i, w := range b.words {
 		of[int(w)-KeyHeader] = i + 1
 	}

@@ -9,13 +9,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// LaneColumns are a lane of the ranks of a class. The terminal's own values are those of its
-// first call.
+// LaneColumns is a lane over the ranks of a class. The terminal's own values are those of its first call.
 type LaneColumns struct {
 	Terminal    int
-	Values      []int             // which of the terminal's values, rising
-	Steps       *grammar.Grammar  // numbers of steps, one less than the terminal has calls
-	StepColumns [][]column.Column // by number of the step, by value: what each rank adds
+	Values      []int             // indices of the terminal's values in the lane, rising
+	Steps       *grammar.Grammar  // numbers of steps; one step less than the terminal has calls
+	StepColumns [][]column.Column // by step and value: what the step adds, over the ranks
 }
 
 // Steps, and how often they are repeated, are columns over the ranks of the class.
@@ -30,9 +29,9 @@ type LaneColumns struct {
 //
 // A class without lanes has an empty piece.
 
-// AppendLanes writes the lanes of a class, in rising order of terminals, and how often its ranks
-// repeat their steps; see column.CheckedStreams. Width returns the number of values of a terminal, or -1 for a terminal that
-// does not exist.
+// AppendLanes writes the lanes of a class, in rising order of terminals, and how often its ranks repeat their
+// steps; see column.CheckedStreams. width returns the number of values of a terminal; -1 for a terminal that does not
+// exist.
 func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
 	if len(lanes) == 0 {
 		return b, nil
@@ -73,8 +72,8 @@ func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *
 	}), nil
 }
 
-// alike finds, for each value, an earlier one that all steps add the same to: its
-// number, from 1, or 0.
+// alike returns, for each value, the number, from 1, of an earlier value to which all steps add the same; 0 if no
+// earlier value is like it.
 func (l *LaneColumns) alike() []int {
 	list := make([]int, len(l.Values))
 	known := make(map[string]int)
@@ -91,7 +90,7 @@ func (l *LaneColumns) alike() []int {
 	return list
 }
 
-// check holds a lane against the number of its terminal's values and of ranks.
+// check checks a lane against the number of its terminal's values and the number of ranks.
 func (l *LaneColumns) check(width, members int) error {
 	if err := l.Steps.Check(); err != nil {
 		return err
@@ -115,7 +114,7 @@ func (l *LaneColumns) check(width, members int) error {
 // A DecodedLanes is the lanes of a class as a file has them.
 type DecodedLanes struct {
 	List    []DecodedLane // in rising order of Terminal
-	varying []int         // steps of the lanes that ranks repeat unequally often
+	varying []int         // repeated symbols whose counts differ between ranks
 	counts  []*column.Seq
 }
 
@@ -123,12 +122,13 @@ type DecodedLanes struct {
 type DecodedLane struct {
 	Terminal int
 	Values   []int
-	like     []int // by value: 1 + number of one that moves alike, 0
+	like     []int // by value: 1 + the index of an earlier value that changes equally; 0: none
 	steps    *grammar.Grammar
-	by       [][]*column.Seq // by step, by value that is like none
+	by       [][]*column.Seq // by step, and by value without an equal one
 }
 
-// DecodeLanes reads the lanes of a class with this number of ranks and terminals; width is as with Append. Nil: it has none.
+// DecodeLanes reads the lanes of a class with this number of ranks and terminals; width is as in AppendLanes. It
+// returns nil if the class has no lanes.
 func DecodeLanes(r *wire.Reader, ranks int, terminals int, width func(terminal int) int) *DecodedLanes {
 	if r.RemainingLen() == 0 {
 		return nil
@@ -154,7 +154,7 @@ func DecodeLanes(r *wire.Reader, ranks int, terminals int, width func(terminal i
 	return x
 }
 
-// codeHead is what is no column. A reader may ask how many bytes the order of each lane's steps takes.
+// codeHead codes everything except columns. order, if not nil, gets the size of each lane's sequence of steps.
 func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(terminal int) int, order func(lane, bytes int)) {
 	var grammars []*grammar.Grammar
 	last := 0
@@ -189,7 +189,7 @@ func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(termina
 	}
 }
 
-// codeValues is which of the terminal's values move, and what each is like.
+// codeValues codes which of the terminal's values are in the lane, and which of them change equally.
 func (l *DecodedLane) codeValues(c *wire.Coder) {
 	n, last := len(l.Values), 0
 	if c.Count(&n, 2); c.Reader != nil {
@@ -206,8 +206,8 @@ func (l *DecodedLane) codeValues(c *wire.Coder) {
 	}
 }
 
-// columns goes through the columns in their order until each is false: how often the n-th of the varying steps is repeated, for which
-// lane is -1, and what the n-th step of a lane adds to a value.
+// columns calls each for the columns in their order, until it returns false. First come the counts of the n-th
+// varying repeated symbol, with lane -1, then what the n-th step of a lane adds to a value.
 func (x *DecodedLanes) columns(each func(lane, value, n int) bool) {
 	for n := range x.varying {
 		if !each(-1, -1, n) {
@@ -226,15 +226,14 @@ func (x *DecodedLanes) columns(each func(lane, value, n int) bool) {
 	}
 }
 
-// A LanePart is what an encoded lane has of the file's bytes.
+// A LanePart is the size of a part of an encoded lane in the file.
 type LanePart struct {
 	Terminal       int
-	ValueIndex     int // what the column is of; -1: how often steps are repeated
-	StepOrderBytes int // bytes of the steps' order, if it is that and no column
+	ValueIndex     int // the value that a column is of; -1: counts of repeated steps
+	StepOrderBytes int // bytes of the sequence of steps, if the part is that instead of a column
 }
 
-// SplitEncoded takes the bytes of a class's lanes apart, in order; next reads a column and says what
-// it is like.
+// SplitEncoded yields the parts of a class's lanes, in order; next reads a column and reports its form.
 func (x *DecodedLanes) SplitEncoded(r *wire.Reader, next func(), yield func(LanePart)) error {
 	width := func(int) int { return math.MaxInt }
 	again := &DecodedLanes{}
@@ -254,8 +253,8 @@ func (x *DecodedLanes) SplitEncoded(r *wire.Reader, next func(), yield func(Lane
 	return r.Err()
 }
 
-// EvalForRank evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
-// of a terminal's first call.
+// EvalForRank evaluates the lanes for a rank, the index-th of its class. used is the counts of its calls, and signature
+// returns the values of a terminal's first call.
 func (x *DecodedLanes) EvalForRank(index int, rank int64, used TerminalUsage, signature func(terminal int) []int64) ([]*LaneReader, error) {
 	grammars := make([]*grammar.Grammar, len(x.List))
 	for i := range x.List {

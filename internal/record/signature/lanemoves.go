@@ -1,18 +1,18 @@
 package signature
 
-// MovableValues is which values of a signature may go into a lane: tags, offsets into memory, windows, files and packed data,
-// tags of statuses, and the file position that a call returns. No analysis of distinct calls depends on them: not the
-// meaning of a handle, nor amounts of communication, nor the layout of values. Functions that bind names have none
+// MovableValues is which values of a signature may go into a lane. These are tags, also of statuses, offsets into memory,
+// windows, files and packed data, and the file position that a call returns. No analysis of distinct calls depends
+// on them, as handles, sizes and the layout of values do not. Functions that bind names have no such values
 // (mpi.Call.Binds).
 type MovableValues struct {
 	Values []int32 // positions, rising
 
-	// What determines that: values that decide about the layout, and segments of addresses, which decide about the
-	// class.
+	// The values on which the result depends: those that determine the layout, and segments of addresses, which
+	// determine the class.
 	LayoutValues, SegmentValues []int32
 }
 
-// FindIn finds out which values of a signature may move, in place of what m said before.
+// FindIn sets m to the movable values of a signature.
 func (m *MovableValues) FindIn(l *Layout, spans []Span, vals []int64) {
 	m.Values, m.LayoutValues, m.SegmentValues = m.Values[:0], append(m.LayoutValues[:0], 0), m.SegmentValues[:0]
 	for i := range spans {

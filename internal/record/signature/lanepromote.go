@@ -4,25 +4,24 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// The calls that came before a family had a lane are plain signatures. In the end
-// they go into the lane, too, if they all came before its first call: a loop is then
-// a loop from its first iteration on.
+// Calls from before a family had a lane have plain signatures. When the track is made, they go into the lane, too,
+// if all of them precede its first call: so a loop is a loop from its first iteration on.
 const (
-	maxFold      = 4096    // calls
-	maxFoldLanes = 64      // of a stream
-	maxFoldWork  = 1 << 20 // symbols of a grammar that are appended anew
+	maxFold      = 4096    // largest number of such calls
+	maxFoldLanes = 64      // largest number of such lanes in a stream
+	maxFoldWork  = 1 << 20 // largest number of symbols of a grammar that is rebuilt
 )
 
-// A Promotion says which calls go into lanes that were made after them.
+// A Promotion is the calls that go into lanes which were made after them.
 type Promotion struct {
 	Streams []*grammar.Grammar
 	table   *LaneTable
 	into    map[uint32]uint32       // plain signature → the one with the lane
 	from    map[uint32][]uint32     // the other way
-	longer  map[uint32]*LaneBuilder // lanes with these calls
+	longer  map[uint32]*LaneBuilder // by signature: the lane extended by these calls
 }
 
-// Promote finds the calls that came before their lanes, given the grammars of all threads.
+// Promote determines which calls go into later lanes, given the grammars of all threads.
 func (t *LaneTable) Promote(streams []*grammar.Grammar) *Promotion {
 	f := &Promotion{
 		Streams: append([]*grammar.Grammar(nil), streams...),
@@ -55,7 +54,7 @@ func (t *LaneTable) Promote(streams []*grammar.Grammar) *Promotion {
 	return f
 }
 
-// lane looks for what goes into a lane.
+// lane determines which calls go into the lane of signature n.
 func (f *Promotion) lane(n uint32, stream int, counts [][]uint64) {
 	t := f.table
 	of := t.Key(n)
@@ -67,7 +66,7 @@ func (f *Promotion) lane(n uint32, stream int, counts [][]uint64) {
 		}
 		for s := range counts {
 			if s != stream && counts[s][i] > 0 {
-				return // another thread made such calls, too
+				return // another thread makes such calls, too
 			}
 		}
 		if counts[stream][i] > 0 {
@@ -93,7 +92,7 @@ func (f *Promotion) lane(n uint32, stream int, counts [][]uint64) {
 	for k := range int64(calls) {
 		_, i := sums.Nth(k)
 		if i == n {
-			return // some came later: they were calls of callbacks
+			return // a call of a callback came after the lane's first call
 		}
 		l.add(t.Key(i))
 	}
@@ -137,12 +136,11 @@ func (f *Promotion) stream(s int, g *grammar.Grammar) {
 	}
 }
 
-// PlainSignatures returns the plain signatures whose calls are in the lane of signature number n now.
+// PlainSignatures returns the plain signatures whose calls are now in the lane of signature number n.
 func (f *Promotion) PlainSignatures(n uint32) []uint32 { return f.from[n] }
 
-// LaneOf returns the lane of signature number n, of a terminal whose values, but for those
-// in the lane, are those of the signature in an order; see Builder.Lane. False if it has
-// no values.
+// LaneOf returns the lane of signature number n as that of a terminal. vals are the terminal's values except those of
+// the lane, and order is as in LaneBuilder.Lane. It returns false if the lane has no values.
 func (f *Promotion) LaneOf(n uint32, terminal int, vals []int64, order []int) (Lane, bool) {
 	l := f.longer[n]
 	if l == nil {

@@ -10,7 +10,7 @@ import (
 
 var errLane = errors.New("a lane that does not fit")
 
-// Code is the whole table.
+// Code codes the whole table.
 func (t *LaneTable) Code(c *wire.Coder, may MovableWords) {
 	if c.Reader != nil {
 		*t = LaneTable{PromoteAfter: t.PromoteAfter}
@@ -24,7 +24,7 @@ func (t *LaneTable) Code(c *wire.Coder, may MovableWords) {
 	t.CodeTimes(c)
 }
 
-// CodeKeys is the signatures from number first on. What was a lane becomes one again, without its values.
+// CodeKeys codes the signatures from number first on. Signatures with lanes get empty ones.
 func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may MovableWords) {
 	t.Table.CodeKeys(c, first, func(k Key) error {
 		if k.HasLane() {
@@ -38,7 +38,7 @@ func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may MovableWords) {
 	})
 }
 
-// loadLaneKey adds a signature with a lane, which has a family by now.
+// loadLaneKey adds a signature with a lane. Its family must exist already.
 func (t *LaneTable) loadLaneKey(k Key, may MovableWords) error {
 	words := len(k) - KeyHeader - 1
 	if words < 1 || k[len(k)-1] < 1 || k[len(k)-1] > int64(words) || k.Thread() < 0 || k.Thread() > maxThread {
@@ -93,7 +93,7 @@ func (b *LaneBuilder) code(c *wire.Coder) {
 	b.order, b.noted = b.order.CodeSequence(c, b.StepCount()), b.StepCount()
 }
 
-// CheckLanes refuses lanes that no call came into.
+// CheckLanes refuses lanes without calls.
 func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	for _, l := range t.lanes {
 		if l.first == nil {
@@ -103,7 +103,7 @@ func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	}
 }
 
-// LogCall appends the call that a lane took in last to what Replay goes by.
+// LogCall appends the last call of a lane to the notes for Replay.
 //
 //	note = terminal, step + 1, values if that is 0, what it adds if it is new
 func (t *LaneTable) LogCall(c *wire.Coder, n uint32) {
@@ -121,7 +121,7 @@ func (t *LaneTable) LogCall(c *wire.Coder, n uint32) {
 	}
 }
 
-// ReplayCall takes in a call that Note has taken down.
+// ReplayCall adds the call of a note.
 func (t *LaneTable) ReplayCall(c *wire.Coder) {
 	var n uint32
 	if wire.CodeIndex(c, &n, t.Len()); c.Failed() {

@@ -5,20 +5,18 @@ import (
 	"slices"
 )
 
-// When a family of signatures, those that differ in values only that may be in a lane,
-// keeps growing in equal steps, the values that differ become a lane: further calls are
-// all of one signature, which doesn't have these values, and they go to a Builder in the
-// order of the calls.
+// A family is signatures that differ only in values that may be in a lane. If a family keeps growing in equal
+// steps, the values that differ become a lane: further calls share one signature without these values, which go to
+// a LaneBuilder in the order of the calls.
 //
 // Lanes depend only on the order in which signatures were new, so that a loaded table continues like the saved one.
-// Once a lane fits a call, the call never gets a plain signature again, though an equal one may exist from before.
+// Once a lane fits a call, the call never gets a plain signature again, even if an equal one exists from before.
 const (
-	// promoteAfter is how many more new signatures must continue a family in equal
-	// steps than don't. Fewer values that come back again and again are smaller as
-	// signatures of their own, and ranks that have others in other orders stay one
-	// class: BT on 16,384 ranks has sequences of 128.
+	// promoteAfter is by how much the new signatures in equal steps must outnumber the others before a family gets
+	// a lane. A few values that recur are smaller as separate signatures. Also, ranks that have them in different
+	// orders then stay in one class: BT on 16,384 ranks has sequences of 128.
 	promoteAfter = 256
-	// maxPeriod is how many interleaved sequences a family may have.
+	// maxPeriod is the largest number of interleaved sequences in a family.
 	maxPeriod = 4
 )
 
@@ -29,25 +27,26 @@ func (t *LaneTable) after() uint16 {
 	return promoteAfter
 }
 
-// MovableWords returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
-// itself.
+// MovableWords returns the positions in a key of words that may be in a lane, in rising order: values that only the
+// program itself interprets.
 type MovableWords func(k Key) []int32
 
-// What laneOf says of a signature, if it is not the number of a lane.
+// Values of laneOf that are not indices of lanes.
 const (
 	plain      = -1
-	superseded = -2 // a lane fits
+	superseded = -2 // a lane fits this plain signature
 )
 
-// A laneFamily is plain signatures that differ in values only that may be in a lane.
+// A laneFamily is plain signatures that differ only in values that may be in a lane.
 type laneFamily struct {
-	last uint32                // the newest one; older names those before it
-	lane uint32                // signature of the newest lane; None
+	last uint32                // the newest signature; older links to the earlier ones
+	lane uint32                // signature of the newest lane; NoTerminal if none
 	runs [maxPeriod]uint16     // see promoteAfter
-	sums [2 * maxPeriod]uint16 // of the newest signatures, see sumOf, so that most that are in no step are known without their keys
+	sums [2 * maxPeriod]uint16 // sums of the newest signatures, see sumOf: they exclude most unequal steps without reading the keys
 }
 
-// sumOf is a sum of the words of a key that may be in a lane, each times another odd number: keys in equal steps have sums in equal steps.
+// sumOf is the sum of the words of a key that may be in a lane, each multiplied by another odd number: keys in
+// equal steps have sums in equal steps.
 func sumOf(k Key, words []int32) (sum uint16) {
 	for i, w := range words {
 		sum += uint16(k[w]) * uint16(2*i+1)
@@ -55,22 +54,21 @@ func sumOf(k Key, words []int32) (sum uint16) {
 	return sum
 }
 
-// A LaneTable numbers signatures as a signature.Table does; some of them have lanes.
+// A LaneTable is a Table in which some signatures have lanes.
 type LaneTable struct {
 	Table
 	lanes    []*LaneBuilder
-	laneOf   []int32                // by signature: which of lanes, or plain, or superseded
-	older    []uint32               // by signature: the plain one of its family before it
-	families map[uint64]*laneFamily // by hash of what the family has in common
-	before   []uint32               // by lane: the last plain signature of its family then; None for another thread's
+	laneOf   []int32                // by signature: index in lanes, or plain, or superseded
+	older    []uint32               // by signature: the previous plain one of its family
+	families map[uint64]*laneFamily // by hash of the words that the family has in common
+	before   []uint32               // by lane: the last plain signature of its family at its creation; NoTerminal for another thread's
 	key      Key
 
-	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
-	// 0: as usual.
+	// PromoteAfter replaces promoteAfter in tests; 0: the default.
 	PromoteAfter uint16
 }
 
-// Lane returns the lane of signature number n, nil if it has none.
+// Lane returns the lane of signature number n; nil if it has none.
 func (t *LaneTable) Lane(n uint32) *LaneBuilder {
 	if i := t.laneOf[n]; i >= 0 {
 		return t.lanes[i]
@@ -78,14 +76,13 @@ func (t *LaneTable) Lane(n uint32) *LaneBuilder {
 	return nil
 }
 
-// IsPlain reports whether the calls of signature number n are all of it, and no lane fits them.
+// IsPlain reports whether signature number n has no lane, and no lane fits it.
 func (t *LaneTable) IsPlain(n uint32) bool { return t.laneOf[n] == plain }
 
 // LaneCount returns how many lanes there are.
 func (t *LaneTable) LaneCount() int { return len(t.lanes) }
 
-// Number returns the number of a signature without a lane, whatever it is, a new one if
-// it is new; see signature.Table.
+// Number returns the number of a signature without a lane, which it adds if it is new; see Table.
 func (t *LaneTable) Number(prev uint32, k Key) uint32 {
 	n := t.Table.Number(prev, k)
 	t.grow()
@@ -99,7 +96,7 @@ func (t *LaneTable) insert(k Key) uint32 {
 	return n
 }
 
-// Close is described with signature.Table.
+// Close frees the index; see Table.
 func (t *LaneTable) Close() {
 	t.Table.Close()
 	t.families = nil
@@ -111,16 +108,14 @@ func (t *LaneTable) grow() {
 	}
 }
 
-// NumberInLane is Number for a call of a thread whose values may be in lanes. It is in
-// none that is not known yet, and no lane takes it in, if thread is negative: the
-// calls of a stream come into a lane in the order of the stream.
+// NumberInLane is Number for a call of a thread whose values may be in lanes. A negative thread means a call in no lane,
+// because lanes need the calls in the order of the stream; its signature is then always plain.
 func (t *LaneTable) NumberInLane(prev uint32, thread int, k Key, may MovableWords) uint32 {
 	if g := t.GuessNext(prev); int(g) < len(t.laneOf) {
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
 		case i >= 0:
-			// Not in a lane that is closed: what comes next by guess must come
-			// there without a guess as well.
+			// Not in a closed lane: a prediction must not give another result than the search without one.
 			l, of := t.lanes[i], t.Key(g)
 			if !l.closed && of.Thread() == thread && fitsWords(of, k) {
 				l.add(k)
@@ -153,8 +148,8 @@ func (t *LaneTable) NumberInLane(prev uint32, thread int, k Key, may MovableWord
 	return n
 }
 
-// laneFor returns the signature with a lane that a new call belongs to. It makes
-// the lane if it is time.
+// laneFor returns the signature with a lane for a new call. It makes the lane if the family has grown enough; false
+// if there is no lane.
 func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	f := t.familyOf(k, words)
 	if f == nil {
@@ -167,14 +162,14 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 			if n, ok := t.LookUp(key); ok {
 				return n, true
 			}
-			return t.addLane(key, NoStep), true // of another thread
+			return t.addLane(key, NoStep), true // the family's lane belongs to another thread
 		}
 	}
 	period := t.continues(f, k, words)
 	if period == 0 {
 		return 0, false
 	}
-	// All that differed of late goes into the lane, and what the lane before had.
+	// The lane gets all words that differed recently, and those of the previous lane.
 	var in []int64
 	differs := func(other Key, w int32) bool { return other[w] != k[w] }
 	for _, w := range words {
@@ -197,8 +192,8 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	return n, true
 }
 
-// promoted makes a lane the one of a family. It fits all that the one before it fits,
-// which is closed, as are those of other threads.
+// promoted makes a lane the current one of its family. It fits all calls that the previous lane fits; that one is
+// closed, as are those of other threads.
 func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 	if f.lane != NoStep {
 		before := t.Key(f.lane)
@@ -217,8 +212,7 @@ func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 	}
 }
 
-// continues returns the shortest period in which a family goes on in equal
-// steps with a new call, 0 if it doesn't.
+// continues returns the shortest period with which a new call continues a family in equal steps; 0 if it does not.
 func (t *LaneTable) continues(f *laneFamily, k Key, words []int32) int {
 	sum := sumOf(k, words)
 	for period := 1; period <= maxPeriod; period++ {
@@ -229,8 +223,8 @@ func (t *LaneTable) continues(f *laneFamily, k Key, words []int32) int {
 	return 0
 }
 
-// inStep reports whether a call is as far from the family's signature a period
-// ago as that is from the one a period before it.
+// inStep reports whether a call differs from the family's signature one period ago as that differs from the one two
+// periods ago.
 func (t *LaneTable) inStep(f *laneFamily, k Key, sum uint16, words []int32, period int) bool {
 	if sum-f.sums[period-1] != f.sums[period-1]-f.sums[2*period-1] {
 		return false
@@ -261,7 +255,7 @@ func (t *LaneTable) inStep(f *laneFamily, k Key, sum uint16, words []int32, peri
 	return true
 }
 
-// join files a new plain signature with its family, if the hash is not another's: then it has none.
+// join adds a new plain signature to its family. On a collision of hashes it has no family.
 func (t *LaneTable) join(n uint32, words []int32) {
 	k := t.Key(n)
 	sum, h := sumOf(k, words), familyHash(k, words)
@@ -300,7 +294,7 @@ func (t *LaneTable) familyOf(k Key, words []int32) *laneFamily {
 	return f
 }
 
-// laneKey returns the key of a signature with a lane, to be used until the next call.
+// laneKey returns the key of a signature with a lane, valid until the next call.
 func (t *LaneTable) laneKey(thread int, k Key, words []int64) Key {
 	t.key = LaneKey(t.key[:0], thread, k, words)
 	return t.key
@@ -318,7 +312,7 @@ func (t *LaneTable) addLane(key Key, before uint32) uint32 {
 	return n
 }
 
-// fitsWords reports whether a plain key has the values that the key of a lane has.
+// fitsWords reports whether a plain key equals the key of a lane except in the lane's words.
 func fitsWords(of, k Key) bool {
 	words := of.LaneWords()
 	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {
@@ -365,9 +359,9 @@ func familyHash(k Key, words []int32) uint64 {
 	return h
 }
 
-// HeldBytes is the number of bytes the table holds, about.
+// HeldBytes returns approximately how many bytes the table takes.
 func (t *LaneTable) HeldBytes() int {
-	const ofFamily = 64 // and its place in the map
+	const ofFamily = 64 // bytes of a family with its map entry
 	n := t.Table.HeldBytes() + 4*(cap(t.laneOf)+cap(t.older)) + len(t.families)*ofFamily
 	for _, l := range t.lanes {
 		n += l.HeldBytes()

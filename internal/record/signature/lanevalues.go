@@ -8,15 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// LaneReader are a lane of one rank, to look at any call of it. They are safe for use by several
-// goroutines at once.
+// LaneReader is a lane of one rank with random access to its calls. It is safe for use by several goroutines at
+// once.
 type LaneReader struct {
 	Values     []int
 	First      []int64 // parallel to Values
 	Steps      *grammar.Grammar
-	StepValues [][]int64 // by step, by value
+	StepValues [][]int64 // by step and value
 
-	length uint64                // of steps
+	length uint64                // number of steps
 	sums   []*grammar.WeightSums // by value
 }
 
@@ -40,7 +40,7 @@ func (v *LaneReader) Bounds(k int) (least, most int64) {
 		d := v.StepValues[id][k]
 		return extent{d, min(d, 0), max(d, 0)}
 	}, func(x, e extent, count uint64) extent {
-		// Of n repetitions, the first or the last has the extremes.
+		// The extremes over n repetitions are in the first or the last one.
 		last := x.sum + e.sum*int64(count-1)
 		return extent{last + e.sum, min(x.least, x.sum+e.least, last+e.least), max(x.most, x.sum+e.most, last+e.most)}
 	})
@@ -49,7 +49,7 @@ func (v *LaneReader) Bounds(k int) (least, most int64) {
 
 // A Cursor walks through the values of a lane.
 type Cursor struct {
-	Values []int64 // in the call at hand
+	Values []int64 // of the current call
 	of     *LaneReader
 	steps  *grammar.Cursor
 }
@@ -70,7 +70,7 @@ func (c *Cursor) Next() {
 	}
 }
 
-// sum prepares seeking. Values that move alike share their sums.
+// sum prepares random access. Values that change equally share their sums.
 func (v *LaneReader) sum() {
 	v.sums = make([]*grammar.WeightSums, len(v.First))
 	known := make(map[string]*grammar.WeightSums)
@@ -89,13 +89,14 @@ func (v *LaneReader) sum() {
 	}
 }
 
-// SameValues reports whether two lanes are found to have the same values in every call without expanding them.
+// SameValues reports whether two lanes have the same values in every call. It does not expand them, and may miss some
+// equal lanes.
 func (v *LaneReader) SameValues(o *LaneReader) bool {
 	return v.length == o.length && slices.Equal(v.Values, o.Values) && slices.Equal(v.First, o.First) &&
 		slices.EqualFunc(v.StepValues, o.StepValues, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)
 }
 
-// Text renders what the k-th of Values does: "0..999 by 1", or its bounds.
+// Text renders how the k-th of Values changes: "0..999 by 1", or its bounds.
 func (v *LaneReader) Text(k int) string {
 	last := v.At(v.length)[k]
 	if len(v.StepValues) == 0 || last == v.First[k] && len(v.StepValues) == 1 {

@@ -10,38 +10,38 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// ErrLayout says that values are not those of a call of their function.
+// ErrLayout means that values cannot be those of a call of their function.
 var ErrLayout = errors.New("values don't fit the function")
 
-// A Layout says what the values of a function's signatures are:
+// A Layout describes the values in a function's signatures:
 //
-//	return code, [result], per parameter [input] [output], [what was made]
+//	return code, [result], per parameter [input] [output], [properties of a new object]
 //
-// A key has them in the order in which they are recorded: all inputs first, then the
-// result and all outputs. There are no outputs where the call failed or never returned.
+// A key has them in the order of recording: all inputs first, then the result and all outputs. If the call failed
+// or never returned, there are no outputs.
 type Layout struct {
 	Result       Width
 	ResultVaries bool // see mpi.Call.ResultMayVary
 	Params       []ParamLayout
-	MadeValues   int // how many values a new communicator or datatype has
+	MadeValues   int // number of values for a new communicator or datatype
 
-	ReceiveParams ReceiveParams // nothing if its calls ask for no message, or don't name it
+	ReceiveParams ReceiveParams // zero if its calls receive nothing, or do not name the message
 	Completion    meaning.CompletionParams
 }
 
-// A ParamLayout is what there is to know of a parameter.
+// A ParamLayout describes the values of a parameter.
 type ParamLayout struct {
 	Width   Width // of one element
-	Dims    int   // 0 scalar, 1 array, 2 array of arrays; each begins with its length
+	Dims    int   // 0 scalar, 1 array, 2 array of arrays; each array begins with its length
 	In, Out bool
 	Varies  bool // see mpi.Param.MayVary
 	Request bool
 }
 
-// UnknownNumber is an output of a call that an imported trace does not have.
+// UnknownNumber is an output that an imported trace lacks.
 const UnknownNumber = math.MinInt64
 
-// A Width is how many values an element has.
+// A Width is the number of values of an element.
 type Width uint8
 
 // The widths.
@@ -49,10 +49,10 @@ const (
 	WidthNone    Width = 0
 	WidthOne     Width = 1
 	WidthAddress Width = 2 // an address: segment and offset
-	WidthStatus  Width = 3 // its length depends on the form, see StatusFilled
+	WidthStatus  Width = 3 // a status: the number depends on its form, see StatusFilled
 )
 
-// Values of the communicator or datatype that a call made, and the offsets of some of them.
+// Number of values for a communicator or datatype that a call made, and positions of some of them.
 const (
 	CommWords      = 7
 	CommSize       = 3
@@ -64,16 +64,16 @@ const (
 // Forms of statuses; the form precedes the known fields.
 const (
 	StatusAbsent  = 0
-	StatusFilled  = 1 // source, tag, count and cancelled follow, an error if that is the return code
-	StatusIgnored = 2 // the same, though the program wanted no status
+	StatusFilled  = 1 // followed by source, tag, count and cancelled, and by an error if the return code is MPI_ERR_IN_STATUS
+	StatusIgnored = 2 // as StatusFilled, though the program passed MPI_STATUS_IGNORE
 	StatusEmpty   = 3
-	StatusOfSend  = 4 // cancelled follows
+	StatusOfSend  = 4 // followed by cancelled
 
-	StatusPosted        = 5 // as StatusFilled, of a status that follows from its receive; see Envelope
+	StatusPosted        = 5 // as StatusFilled, but the fields are omitted as they follow from the receive; see Envelope
 	StatusPostedIgnored = 6
 )
 
-// Offsets of a status's fields, counted from its form.
+// Positions of a status's fields, relative to its form.
 const (
 	StatusSource = 1 + iota
 	StatusTag
@@ -83,8 +83,8 @@ const (
 	statusEnd
 )
 
-// LayoutOf makes the layout of a function's signatures. Params are in its order; those that
-// this form of the function lacks are left out.
+// LayoutOf returns the layout of a function's signatures. Params are in the order of the table; parameters that
+// this form of the function lacks are omitted.
 func LayoutOf(c *mpi.Call) Layout {
 	l := Layout{Params: make([]ParamLayout, 0, len(c.Params))}
 	names := make([]string, 0, len(c.Params))
@@ -99,8 +99,7 @@ func LayoutOf(c *mpi.Call) Layout {
 		q := ParamLayout{Width: widthOf(p.Kind), In: p.HasIn(), Out: p.HasOut(), Varies: p.MayVary(), Request: p.Kind == mpi.KindRequest}
 		switch {
 		case !p.Array, p.Kind == mpi.KindString && !q.In:
-			// A C string is an array itself: what has a length on the way out is one
-			// string, not several.
+			// A C string is an array itself: an output with a length is one string, not several.
 		case p.InnerLen != nil:
 			q.Dims = 2
 		default:
@@ -135,31 +134,31 @@ func widthOf(k mpi.Kind) Width {
 	panic(fmt.Sprintf("signature: parameters of kind %s have no width", k))
 }
 
-// Parameter numbers of spans that belong to no parameter.
+// Values of Param for spans that belong to no parameter.
 const (
 	ParamResult = -1
 	ParamMade   = 1 << 30
 )
 
-// A Span is values that belong together: one side of a parameter, an element of it, the
-// result, or what is known of what the call made.
+// A Span is a group of values: input or output of a parameter, an element of it, the result, or the properties of a
+// new object.
 type Span struct {
 	Param      int // index in the layout, or Result or Made
 	IsOutput   bool
 	Width      Width
 	Dims       int
-	First, End int // the first value, and where the next span begins
+	First, End int // index of the first value, and of the next span
 
-	errors bool // statuses have one
-	passed bool // requests, on the way in
+	errors bool // statuses have an error field
+	passed bool // input requests
 }
 
-// Spans takes a signature apart and appends its spans to a list.
+// Spans divides a signature into spans, which it appends to a list.
 func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
 	}
-	// The return code mostly decides whether there are outputs; the values always do.
+	// The return code usually determines whether there are outputs; the number of values always does.
 	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
 		r := valueReader{l: l, vals: vals, at: 1, list: list}
@@ -183,7 +182,7 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	return nil, ErrLayout
 }
 
-// KeySpans does the same with values in the order of a key.
+// KeySpans is Spans for values in the order of a key.
 func (l *Layout) KeySpans(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
@@ -228,7 +227,7 @@ func (r *valueReader) part(param int, of Width, dims int, out bool) {
 	r.list = append(r.list, s)
 }
 
-// made takes what is left for what the call made, and reports whether all values fit.
+// made takes the remaining values as properties of a new object, and reports whether all values fit.
 func (r *valueReader) made() bool {
 	if r.at >= 0 && r.l.MadeValues > 0 && len(r.vals)-r.at == r.l.MadeValues {
 		r.list = append(r.list, Span{Param: ParamMade, IsOutput: true, Width: WidthOne, First: r.at, End: len(r.vals)})
@@ -237,7 +236,7 @@ func (r *valueReader) made() bool {
 	return r.at == len(r.vals)
 }
 
-// end returns where a span ends that begins at At, -1 if values don't fit.
+// end returns the end of a span, given its begin; -1 if the values do not fit.
 func (s *Span) end(vals []int64) int {
 	if s.First >= len(vals) {
 		return -1
@@ -248,7 +247,7 @@ func (s *Span) end(vals []int64) int {
 		n, _ := ArrayLength(vals[s.First])
 		end = s.First + 1
 		switch rest := int64(len(vals) - end); {
-		case n == LengthFromEarlierCall && s.passed && s.Dims == 1: // nothing follows
+		case n == LengthFromEarlierCall && s.passed && s.Dims == 1: // the array is omitted
 		case n <= firstSummed || n > rest:
 			return -1
 		case n > 0 && (s.Dims > 1 || s.Width == WidthStatus):
@@ -300,7 +299,7 @@ func (s *Span) Elements(vals []int64) iter.Seq[Span] {
 	}
 }
 
-// HasSumsLeftOut reports whether the elements of an array are left out, see LeaveOut.
+// HasSumsLeftOut reports whether the elements of an array are omitted, see LeaveOutSums.
 func (s *Span) HasSumsLeftOut(vals []int64) bool {
 	if s.Dims == 0 {
 		return false

@@ -7,26 +7,27 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A loop over MPI_Waitany passes the same array of requests again and again, each time as the call before left it. Such
-// an array is not kept: its length is AsLeft, and nothing follows.
+// A loop over MPI_Waitany passes the same array of requests in each iteration, as the previous call left it. Such
+// an array is not stored: its length is AsLeft, and no elements follow.
 //
-// The array before is that of a call that may leave some of its requests under way: MPI_Waitany, MPI_Waitsome,
+// The previous array is that of a call that may leave some of its requests unfinished: MPI_Waitany, MPI_Waitsome,
 // MPI_Testany, MPI_Testsome or MPI_Testall. An array is as left if it equals that of the thread's last such call,
-// with null in place of the requests which that call completed. If MPI failed in that call,
-// or some request was persistent, of another thread or isn't known, nothing is left.
+// with null in place of the requests which that call completed. If MPI failed in that call, or some request was
+// persistent, unknown or another thread's, no array is as left.
 //
-// An array that is as left is kept nevertheless if it repeats one that was kept, by the same names: a poll stays one call.
+// An array that is as left is stored nevertheless if it repeats a stored one with the same names: so a poll remains
+// one distinct call.
 
-// LengthFromEarlierCall is the length of such an array.
+// LengthFromEarlierCall is the length of an omitted array of requests.
 const LengthFromEarlierCall = -6
 
-// LeavesRequestArray reports whether calls of the function leave an array of requests.
+// LeavesRequestArray reports whether calls of the function leave an array of requests for later calls.
 func (l *Layout) LeavesRequestArray() bool {
 	x := &l.Completion
 	return x.Completes && x.Requests >= 0 && (x.Flag >= 0 || x.Index >= 0 || x.Indices >= 0)
 }
 
-// RequestsSpan returns the array of requests that a call is given.
+// RequestsSpan returns the array of requests that a call passes.
 func (l *Layout) RequestsSpan(spans []Span) (Span, bool) {
 	for i := range spans {
 		if s := &spans[i]; s.Param == l.Completion.Requests && !s.IsOutput {
@@ -36,19 +37,20 @@ func (l *Layout) RequestsSpan(spans []Span) (Span, bool) {
 	return Span{}, false
 }
 
-// A RequestArrayState is what the last call that leaves an array of requests left of it.
+// A RequestArrayState is the array of requests as the last call that leaves one left it.
 type RequestArrayState struct {
-	// Requests are those of the array: how many one-shot requests the thread had made with each, 0 for null.
+	// Requests is the array. Each element is the number of one-shot requests that the thread had made including
+	// this one; 0 for null.
 	Requests []int64
-	Known    bool // else nothing is left
+	Known    bool // false: unknown
 
-	kept    bool  // the last call kept its array
-	changed bool  // and ended some of them
-	made    int64 // one-shot requests before it
+	kept    bool  // the last call's array was stored
+	changed bool  // the last call completed some of them
+	made    int64 // one-shot requests made before the last call
 }
 
-// RequestOfName returns the request that has a name for the next call, made one-shot requests into the thread; false if it
-// can't be left.
+// RequestOfName converts the name of a request, as of the next call, to an element of Requests. made is how many
+// one-shot requests the thread has made. It returns false for a request that cannot be left.
 func RequestOfName(name, made int64) (request int64, ok bool) {
 	if name <= 0 || name&1 != 0 {
 		return 0, name == 0
@@ -57,7 +59,7 @@ func RequestOfName(name, made int64) (request int64, ok bool) {
 	return request, request > 0
 }
 
-// NameOfRequest undoes RequestOf.
+// NameOfRequest reverses RequestOf.
 func NameOfRequest(request, made int64) int64 {
 	if request == 0 {
 		return 0
@@ -65,15 +67,16 @@ func NameOfRequest(request, made int64) int64 {
 	return 2 * (made - request + 1)
 }
 
-// ForgetArray forgets what is left.
+// ForgetArray makes the array unknown.
 func (x *RequestArrayState) ForgetArray() { x.Known = false }
 
-// CanLeaveOut reports whether an array is left out that a call passes, made one-shot requests into the thread.
+// CanLeaveOut reports whether the array that a call passes is omitted. made is how many one-shot requests the thread
+// has made.
 func (x *RequestArrayState) CanLeaveOut(requests []int64, made int64) bool {
 	return x.Known && slices.Equal(requests, x.Requests) && (!x.kept || x.changed || x.made != made)
 }
 
-// PassArray takes in such an array. Nothing is known then until the call has ended: see Leave.
+// PassArray records the array that a call passes. The left requests are unknown until Leave is called at the call's end.
 func (x *RequestArrayState) PassArray(requests []int64, made int64, leftOut bool) {
 	if !leftOut {
 		x.Requests = append(x.Requests[:0], requests...)
@@ -81,14 +84,14 @@ func (x *RequestArrayState) PassArray(requests []int64, made int64, leftOut bool
 	x.Known, x.kept, x.changed, x.made = false, !leftOut, false, made
 }
 
-// An EndedRequests says which requests of its array a call ended.
+// An EndedRequests is which requests of its array a call completed.
 type EndedRequests struct {
-	Known   bool // else the state is unknown
+	Known   bool // false: unknown
 	All     bool
 	Indices []int
 }
 
-// EndCall says that the call has ended.
+// EndCall records the end of the call.
 func (x *RequestArrayState) EndCall(e EndedRequests) {
 	end := func(k int) {
 		if k < len(x.Requests) && x.Requests[k] != 0 {
@@ -106,7 +109,7 @@ func (x *RequestArrayState) EndCall(e EndedRequests) {
 	x.Known = e.Known
 }
 
-// EndedRequests returns that of a call.
+// EndedRequests returns which requests a call completed.
 func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 	x := &l.Completion
 	found := func(param int) (Span, bool) {
@@ -142,7 +145,7 @@ func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 	return e
 }
 
-// requestsOf appends the requests with names for the next call; false if there is one that can't be left.
+// requestsOf appends the requests with names as of the next call; false if one of them cannot be left.
 func requestsOf(list, names []int64, made int64) ([]int64, bool) {
 	all := true
 	for _, name := range names {
@@ -175,14 +178,14 @@ func (x *RequestArrayState) LeaveOutArray(to []int64, l *Layout, spans []Span, v
 	return to
 }
 
-// A RequestArray is what there is of a call's array of requests, for who fills it in.
+// A RequestArray is a call's array of requests, as far as the file has it.
 type RequestArray struct {
-	IsLeftOut bool    // it isn't there
-	Names     []int64 // of the requests, else
+	IsLeftOut bool    // the file omits it
+	Names     []int64 // names of the requests, if not omitted
 	Ended     EndedRequests
 }
 
-// RequestArrayOf returns that of a call that leaves one.
+// RequestArrayOf returns the array of a call that leaves one.
 func (l *Layout) RequestArrayOf(spans []Span, vals []int64) (a RequestArray) {
 	if s, ok := l.RequestsSpan(spans); ok && vals[s.First] == LengthFromEarlierCall {
 		a.IsLeftOut = true
@@ -193,7 +196,8 @@ func (l *Layout) RequestArrayOf(spans []Span, vals []int64) (a RequestArray) {
 	return a
 }
 
-// TakeArray takes in the array of a call, made one-shot requests into the thread, before which what was left has been filled in.
+// TakeArray records the array of a call and the call's end. made is how many one-shot requests the thread had made
+// before. If the array is AsLeft, the requests must be known.
 func (x *RequestArrayState) TakeArray(a *RequestArray, made int64) {
 	ok := len(a.Names) > 0
 	if a.IsLeftOut {
@@ -208,7 +212,8 @@ func (x *RequestArrayState) TakeArray(a *RequestArray, made int64) {
 	}
 }
 
-// FillInArray appends a call's values to a list, with the array of requests that LeaveOut left out. It is false if that can't have made them.
+// FillInArray appends a call's values to a list, with the array of requests that LeaveOutArray omitted. It returns
+// false if LeaveOutArray cannot have produced them.
 func (x *RequestArrayState) FillInArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
 	s, ok := l.RequestsSpan(spans)
 	if !ok || vals[s.First] != LengthFromEarlierCall {
@@ -221,7 +226,7 @@ func (x *RequestArrayState) FillInArray(to []int64, l *Layout, spans []Span, val
 	return append(to, vals[s.End:]...), x.Known
 }
 
-// Code is the state.
+// Code codes the state.
 func (x *RequestArrayState) Code(c *wire.Coder) {
 	c.Integers(&x.Requests)
 	c.Bool(&x.Known)

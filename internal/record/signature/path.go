@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// File names that differ only by the rank's number are kept as one template. In it a NUL, which no name contains,
+// File names that differ only by the rank's number are stored as one template. In it a NUL, which no name contains,
 // replaces the number. A byte with the number of digits follows: 0 if the number has no leading zeros.
 
-// FileTemplate returns a file's name with the rank's number replaced, if it occurs: the occurrence with most digits, of
-// several the last. It may change b.
+// FileTemplate returns a file's name with the rank's number replaced, if it occurs. It replaces the occurrence with
+// the most digits; of several the last. It may change b.
 func FileTemplate(b []byte, rank int) []byte {
 	var number [20]byte
 	digits := strconv.AppendInt(number[:0], int64(rank), 10)
@@ -44,12 +44,12 @@ func FileTemplate(b []byte, rank int) []byte {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// isNumber reports whether a run of digits is a number, perhaps with zeros before it.
+// isNumber reports whether a run of digits is the number, perhaps with leading zeros.
 func isNumber(run, digits []byte) bool {
 	return bytes.HasSuffix(run, digits) && len(bytes.TrimLeft(run[:len(run)-len(digits)], "0")) == 0
 }
 
-// FileNameOfRank returns the name of a rank's file. Without a rank, -1, the number is shown as a format of C's printf.
+// FileNameOfRank returns the file name of a rank. For rank -1 the number is shown as a printf format.
 func FileNameOfRank(template string, rank int) string {
 	b := []byte(template)
 	at := bytes.IndexByte(b, 0)

@@ -14,13 +14,13 @@ const (
 	segEnd     = SegMPI + 1
 )
 
-// PackSegName packs a segment's number, device and class.
+// PackSegName packs a segment's number, device and class into one value.
 func PackSegName(id, device, class int64) int64 { return id<<8 | device<<3 | class }
 
-// UnpackSegName takes the name of a segment apart.
+// UnpackSegName reverses SegName.
 func UnpackSegName(name int64) (id, device, class int64) { return name >> 8, name >> 3 & 31, name & 7 }
 
-// SegClassOf is the class alone.
+// SegClassOf returns the class only.
 func SegClassOf(name int64) int64 { return name & 7 }
 
 // IsDistance reports whether offsets in a segment are distances.

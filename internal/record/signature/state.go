@@ -5,8 +5,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// CodeKeys is the signatures from number first on; insert takes in those that are read. None is ever taken back, so
-// whoever has the older ones needs no more.
+// CodeKeys codes the signatures from number first on. It calls insert for each signature that it reads. Signatures
+// are never removed, so that the new ones complete an older copy.
 func (t *Table) CodeKeys(c *wire.Coder, first int, insert func(Key) error) {
 	n := t.Len() - first
 	for c.Count(&n, 10); n > 0 && !c.Failed(); n-- {
@@ -29,7 +29,7 @@ func (t *Table) CodeKeys(c *wire.Coder, first int, insert func(Key) error) {
 	}
 }
 
-// CodeTimes is what is known of the times of all signatures.
+// CodeTimes codes the times of all signatures.
 func (t *Table) CodeTimes(c *wire.Coder) {
 	for n := range uint32(t.Len()) {
 		duration, gap := t.TimesOf(n)

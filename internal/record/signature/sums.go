@@ -1,18 +1,18 @@
 package signature
 
-// Displacements mostly are sums: each piece of a buffer begins where the one before it ends. Such an array is not kept,
-// as it follows from the counts before it: its length n is replaced by -6-n, the first displacement stays, and each
-// other one is 0. The number of values is what it was, so that positions in a signature mean the same either way, and
-// ranks with and without sums can be one class.
+// Displacements are mostly sums: each piece of a buffer begins where the previous one ends. Such an array is not
+// stored, as it follows from the counts before it: its length n is replaced by -6-n, the first displacement stays,
+// and each other one is 0. The number of values does not change, so that positions in a signature mean the same
+// either way, and ranks with and without sums can be in one class.
 
 // firstSummed is the code of length 0; greater negative numbers are codes of missing arrays.
 const firstSummed = -6
 
-// minSummed is the least length for which there is something to leave out.
+// minSummed is the smallest length with displacements to omit.
 const minSummed = 2
 
-// ArrayLength decodes an array's first value: its length, and whether its elements are left out as sums. A negative length
-// is that of a missing array.
+// ArrayLength decodes the first value of an array: its length, and whether its elements are omitted as sums. A
+// negative length means a missing array.
 func ArrayLength(v int64) (n int64, summed bool) {
 	if v > firstSummed-minSummed {
 		return v, false
@@ -20,9 +20,8 @@ func ArrayLength(v int64) (n int64, summed bool) {
 	return firstSummed - v, true
 }
 
-// LeaveOutSums leaves out displacements that are the sums of counts. Both arrays begin with
-// their length. It returns false, and changes nothing, if some displacement is another
-// number. Sums wrap around, here and in FillIn.
+// LeaveOutSums omits displacements that are sums of the counts. Both arrays begin with their length. It returns
+// false, and changes nothing, if some displacement is not the sum. Sums wrap around, here and in FillSums.
 func LeaveOutSums(counts, displs []int64) bool {
 	n := len(displs) - 1
 	if n < minSummed || len(counts) != len(displs) || counts[0] != int64(n) || displs[0] != int64(n) {
@@ -38,8 +37,8 @@ func LeaveOutSums(counts, displs []int64) bool {
 	return true
 }
 
-// FillInSums undoes LeaveOut. It returns false, and changes nothing, if that can't have
-// made these values.
+// FillInSums reverses LeaveOutSums. It returns false, and changes nothing, if LeaveOutSums cannot have produced these
+// values.
 func FillInSums(counts, displs []int64) bool {
 	if len(displs) == 0 || len(counts) != len(displs) {
 		return false

@@ -8,37 +8,36 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// NoTerminal is the terminal before the first one of a stream.
+// NoTerminal is the predecessor of a stream's first terminal.
 const NoTerminal = ^uint32(0)
 
-// A Table numbers signatures in order of first appearance and keeps what is
-// known of each: how long the calls took, and which call came next last time.
-// In a loop that guess is right, and finding a signature's number is one
+// A Table numbers signatures in order of first occurrence. For each it has the times of its calls, and the
+// signature that followed it last. In a loop that prediction is right, and finding a signature's number takes one
 // comparison.
 type Table struct {
-	// Of the latest signatures, from number first on; see archive.
+	// The following fields are of the latest signatures, from number first on; see archive.
 	first uint32
 	keys  []int64
-	start []int // of each key, and where the next one will be
+	start []int // begin of each key, and of the next one
 	times []Times
 
-	blocks  []*keyBlock // of the others
+	blocks  []*keyBlock // all earlier signatures
 	scratch Key
 
 	slots []uint64 // open addressing: half of the hash, 1 + number
-	next  []uint32 // by 1 + number of the one before
+	next  []uint32 // by 1 + number of the predecessor: the predicted number
 }
 
-// Times is the sum of what Add got for a signature, in the caller's unit.
+// Times is the sums of a signature's times, in the caller's unit.
 type Times struct{ Duration, Gap model.Stat }
 
-// Add counts a call that took so long, so long after the one before it.
+// Add counts a call with its duration and the gap before it.
 func (t *Times) Add(duration, gap uint64) {
 	t.Duration.Add(duration)
 	t.Gap.Add(gap)
 }
 
-// AddEach counts calls, of whose times every step-th is one.
+// AddEach counts calls. Their times are every step-th element.
 func (t *Times) AddEach(durations, gaps []uint64, step int) {
 	t.Duration.AddEach(durations, step)
 	t.Gap.AddEach(gaps, step)
@@ -56,7 +55,7 @@ func (t *Table) Key(n uint32) Key {
 	return t.keys[t.start[n]:t.start[n+1]]
 }
 
-// PeekKey is Key for who is through with it before the table is asked anything else.
+// PeekKey is Key with a result that is valid only until the next call of a method.
 func (t *Table) PeekKey(n uint32) Key {
 	if n < t.first {
 		t.scratch = t.blocks[n/blockKeys].key(t.scratch[:0], n%blockKeys)
@@ -68,7 +67,7 @@ func (t *Table) PeekKey(n uint32) Key {
 // MatchesKey reports whether signature number n is k.
 func (t *Table) MatchesKey(n uint32, k Key) bool { return EqualKeys(t.PeekKey(n), k) }
 
-// Times returns the summaries of signature number n, to be changed before the table is.
+// Times returns the summaries of signature number n for modification, valid until the table changes.
 func (t *Table) Times(n uint32) *Times {
 	if i := n - t.first; i < uint32(len(t.times)) {
 		return &t.times[i]
@@ -76,8 +75,7 @@ func (t *Table) Times(n uint32) *Times {
 	return t.blocks[n/blockKeys].change(n % blockKeys)
 }
 
-// GuessNext returns the signature that came after prev last time; it may be any
-// number below Len, or None.
+// GuessNext returns the signature that followed prev last. It may be wrong: any number below Len, or NoTerminal.
 func (t *Table) GuessNext(prev uint32) uint32 {
 	if i := int(prev + 1); i < len(t.next) {
 		return t.next[i]
@@ -85,11 +83,11 @@ func (t *Table) GuessNext(prev uint32) uint32 {
 	return NoTerminal
 }
 
-// NoteOrder notes that signature n followed prev, which makes it the next guess.
+// NoteOrder records that signature n followed prev, which becomes the prediction.
 func (t *Table) NoteOrder(prev, n uint32) { t.next[prev+1] = n }
 
-// Number returns the number of a signature, a new one if it is new. prev is
-// the one before it in its stream, None if it is the first.
+// Number returns the number of a signature, which it adds if it is new. prev is its predecessor in the stream,
+// NoTerminal for the first.
 func (t *Table) Number(prev uint32, k Key) uint32 {
 	if g := t.GuessNext(prev); g < uint32(t.Len()) && t.MatchesKey(g, k) {
 		return g
@@ -107,10 +105,10 @@ func (t *Table) find(prev uint32, k Key) uint32 {
 	return n
 }
 
-// LookUp returns the number of a signature that is known.
+// LookUp returns the number of a signature; false if it is new.
 func (t *Table) LookUp(k Key) (uint32, bool) { return t.lookUp(k, hash(k)) }
 
-// Insert numbers a signature that is new.
+// Insert adds a signature, which must be new.
 func (t *Table) Insert(k Key) uint32 { return t.insert(k, hash(k)) }
 
 func (t *Table) lookUp(k Key, h uint64) (uint32, bool) {
@@ -166,10 +164,10 @@ func (t *Table) enter(s uint64) {
 	t.slots[i] = s
 }
 
-// Close frees the index of signatures, when no more will be added.
+// Close frees the index, after which no signature can be added.
 func (t *Table) Close() { t.slots, t.next = nil, nil }
 
-// HeldBytes is the number of bytes the table holds.
+// HeldBytes returns how many bytes the table takes.
 func (t *Table) HeldBytes() int {
 	n := 8*(cap(t.keys)+cap(t.start)+cap(t.slots)) + 4*cap(t.next) + cap(t.times)*int(unsafe.Sizeof(Times{}))
 	for _, b := range t.blocks {

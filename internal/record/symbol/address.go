@@ -6,11 +6,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A StackRange is the address range of a thread's stack. Ref is a place in it that
-// is the same in every run.
+// A StackRange is the address range of a thread's stack. Ref is an address in it whose position is the same in every
+// run.
 type StackRange struct{ Lo, Hi, Ref uint64 }
 
-// Addresses names memory.
+// Addresses converts addresses to segments and offsets.
 type Addresses struct {
 	Segments
 	Modules *Modules
@@ -19,8 +19,7 @@ type Addresses struct {
 	strays  int64
 }
 
-// maxStrays bounds the table of addresses that nothing is known of; all later
-// ones are the same to us.
+// maxStrays limits the table of addresses in unknown memory; all later ones get the same name.
 const maxStrays = 1 << 16
 
 // Name returns the segment and offset of an address, given as the two words of a record.
@@ -32,7 +31,7 @@ func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 		if seg, ok := a.Segments.Name(w0 << 8 >> 8); ok {
 			return seg, int64(w1)
 		}
-		return a.stray(w0), 0 // announced before the checkpoint was damaged
+		return a.stray(w0), 0 // the segment was announced before a damaged checkpoint
 	}
 	return a.raw(w1, thread)
 }
@@ -66,7 +65,7 @@ func (a *Addresses) stray(addr uint64) int64 {
 	return signature.PackSegName(id-1, 0, signature.SegUnknown)
 }
 
-// Code is the state, except that of Modules.
+// Code codes the state, without that of Modules.
 func (a *Addresses) Code(c *wire.Coder) {
 	a.Segments.code(c)
 	wire.CodeList(c, &a.Stacks, 24, func(_ int, s *StackRange) { c.Uint64(&s.Lo, &s.Hi, &s.Ref) })

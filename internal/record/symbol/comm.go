@@ -9,36 +9,34 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// CommWords is how many words describe a new communicator: the world rank of
-// its rank 0, own rank, size, world rank of the remote group's rank 0, remote
-// size, hash of the member list.
+// CommWords is how many words describe a new communicator: the world rank of its rank 0, the calling process's
+// rank, size, world rank of the remote group's rank 0, remote size, hash of the member list.
 const CommWords = 6
 
-// A CommDescription is the words that describe a communicator.
+// A CommDescription is the description of a communicator, in CommWords words.
 type CommDescription [CommWords]int64
 
-// Comms names communicators, and counts what was made from each: all members
-// of a new communicator have seen the same number of equal creations on its
-// parent, so that the number identifies it without any message.
+// Comms names communicators, and counts the creations from each parent. All members of a new communicator have seen
+// the same number of equal creations on its parent, so that the number identifies it without communication.
 type Comms struct {
 	Handles
 	info    []CommDescription // by name-FirstHandleID
 	world   CommDescription
 	self    CommDescription
 	made    map[creation]int64
-	unbound []int64 // names of duplicates without a raw handle yet
+	unbound []int64 // names of duplicates whose raw handle is not yet known
 }
 
-// A creation says which creations count as equal.
+// A creation identifies creations that count as equal.
 type creation struct {
-	parent int64 // name
+	parent int64 // name of the parent
 	call   uint16
-	leader int64 // of a group-based creation; else -1
-	hash   int64 // of a group-based creation; else 0
-	remote int64 // of an intercommunicator; else -1
+	leader int64 // for a group-based creation; else -1
+	hash   int64 // for a group-based creation; else 0
+	remote int64 // for an intercommunicator; else -1
 }
 
-// Init sets what MPI_COMM_WORLD and MPI_COMM_SELF are.
+// Init describes MPI_COMM_WORLD and MPI_COMM_SELF.
 func (c *Comms) Init(rank, ranks int) {
 	c.world = CommDescription{0, int64(rank), int64(ranks), -1, 0, 0}
 	c.self = CommDescription{int64(rank), 0, 1, -1, 0, 0}
@@ -56,7 +54,7 @@ func (c *Comms) Description(name int64) CommDescription {
 	return c.world
 }
 
-// SetDescription notes what a new communicator is.
+// SetDescription sets the description of a new communicator.
 func (c *Comms) SetDescription(name int64, info CommDescription) {
 	i := int(name - mpi.FirstHandleID)
 	if i < 0 || i >= len(c.refs) {
@@ -68,11 +66,10 @@ func (c *Comms) SetDescription(name int64, info CommDescription) {
 	c.info[i] = info
 }
 
-// CountCreation counts a creation on parent and returns how many equal ones came
-// before. Calls in which all of the parent's members take part are counted
-// whatever came out, since the members of one result needn't have been together
-// in the results before; those of a group, by the group; those that join two
-// groups, by the two leaders, since each side has its own parent.
+// CountCreation counts a creation on parent and returns how many equal ones precede it. If all members of the parent take
+// part, a creation counts regardless of its result, as the members of one result may have been in different earlier
+// results. If a group takes part, creations are counted by group. If two groups are joined, they are counted by the
+// two leaders, as each side has its own parent.
 func (c *Comms) CountCreation(parent int64, call uint16, info CommDescription) int64 {
 	k := creation{parent: parent, call: call, leader: -1, remote: -1}
 	if info[5] != 0 {
@@ -86,7 +83,7 @@ func (c *Comms) CountCreation(parent int64, call uint16, info CommDescription) i
 	return n
 }
 
-// ForgetChildren forgets the creations on a communicator that is gone.
+// ForgetChildren discards the counts of creations on a freed communicator.
 func (c *Comms) ForgetChildren(parent int64) {
 	for k := range c.made {
 		if k.parent == parent {
@@ -95,16 +92,15 @@ func (c *Comms) ForgetChildren(parent int64) {
 	}
 }
 
-// ReserveUnbound makes the name of a duplicate whose handle will show up later.
+// ReserveUnbound returns a new name for a duplicate whose handle will be seen later.
 func (c *Comms) ReserveUnbound() int64 {
 	name := c.ReserveName()
 	c.unbound = append(c.unbound, name)
 	return name
 }
 
-// NameOrBind returns the name of a handle that the program passes in. One that is
-// not known is taken for the oldest duplicate still without a handle, and bound
-// to it.
+// NameOrBind returns the name of a handle that the program passes. It binds an unknown handle to the oldest
+// duplicate that has none; bound reports whether it did.
 func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 	name = c.NameOf(raw)
 	if name == UnknownHandle && len(c.unbound) > 0 {
@@ -115,7 +111,7 @@ func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 	return name, bound
 }
 
-// Code is the state.
+// Code codes the state.
 func (c *Comms) Code(x *wire.Coder) {
 	c.Handles.Code(x)
 	n := len(c.info)

@@ -7,21 +7,20 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// UnknownHandle is the name of a handle that nobody was seen to make.
+// UnknownHandle is the name of a handle whose creation was not recorded.
 const UnknownHandle = -1
 
-// Handles names the handles of one kind. Predefined ones have the standard
-// ABI's numbers; those that the program makes get mpi.FirstHandleID and up,
-// lowest free number first, counted by how often the MPI handed them out.
+// Handles names the handles of one kind. Predefined ones have the standard ABI's numbers; handles that the program
+// makes get the lowest free number from mpi.FirstHandleID on. References are counted by how often the MPI returned
+// the handle.
 type Handles struct {
 	names Map // raw handle → name+1
 	pool  NumberPool
 	refs  []int32  // by name-FirstHandleID
-	dying []uint64 // raw handles that calls under way give back
+	dying []uint64 // raw handles that unfinished calls free
 }
 
-// Predefine gives a raw handle the standard ABI's number. The first call for
-// a raw handle counts.
+// Predefine sets the number of a predefined handle. Only the first call for a raw handle has an effect.
 func (h *Handles) Predefine(raw uint64, number int64) {
 	if h.names.Get(raw) == 0 {
 		h.names.Set(raw, number+1)
@@ -36,11 +35,10 @@ func (h *Handles) NameOf(raw uint64) int64 {
 	return UnknownHandle
 }
 
-// NameNew returns the name of a handle that the MPI handed out, and whether it
-// is a new one.
+// NameNew returns the name of a handle that the MPI returned; made reports whether it is new.
 func (h *Handles) NameNew(raw uint64) (name int64, made bool) {
 	if len(h.dying) > 0 && h.EndDying(raw) {
-		h.Release(raw) // the MPI has it back, though the call that frees it is under way in another thread
+		h.Release(raw) // the MPI has freed it already, though the call that frees it is unfinished in another thread
 	}
 	if v := h.names.Get(raw); v != 0 {
 		if v > mpi.FirstHandleID {
@@ -53,8 +51,7 @@ func (h *Handles) NameNew(raw uint64) (name int64, made bool) {
 	return name, true
 }
 
-// NextName is the name that Acquire would give a handle, if that were a new one; else
-// Unknown.
+// NextName returns the name that Acquire would give to a handle if it is new; else UnknownHandle.
 func (h *Handles) NextName(raw uint64) int64 {
 	if len(h.dying) > 0 || h.names.Get(raw) != 0 {
 		return UnknownHandle
@@ -62,7 +59,7 @@ func (h *Handles) NextName(raw uint64) int64 {
 	return int64(h.pool.Peek()) + mpi.FirstHandleID
 }
 
-// ReserveName makes a name whose raw handle is still unknown; Bind adds it later.
+// ReserveName returns a new name whose raw handle is not yet known; Bind sets it later.
 func (h *Handles) ReserveName() int64 {
 	id := h.pool.Take()
 	for int(id) >= len(h.refs) {
@@ -75,13 +72,14 @@ func (h *Handles) ReserveName() int64 {
 // Bind gives a reserved name its raw handle.
 func (h *Handles) Bind(raw uint64, name int64) { h.names.Set(raw, name+1) }
 
-// BeginFree notes that a call begins which gives a handle back. Until it ends, the handle means what it did: callbacks use it.
+// BeginFree records that a call begins which frees a handle. Until it ends, the handle keeps its meaning for
+// callbacks.
 func (h *Handles) BeginFree(raw uint64) { h.dying = append(h.dying, raw) }
 
-// IsDying reports whether a call under way gives a handle back.
+// IsDying reports whether an unfinished call frees a handle.
 func (h *Handles) IsDying(raw uint64) bool { return len(h.dying) > 0 && slices.Contains(h.dying, raw) }
 
-// EndDying reports whether a handle that a call gave back is still waiting for that to end, and ends it.
+// EndDying reports whether a handle is still marked by BeginFree, and removes the mark.
 func (h *Handles) EndDying(raw uint64) bool {
 	i := slices.Index(h.dying, raw)
 	if i >= 0 {
@@ -90,8 +88,7 @@ func (h *Handles) EndDying(raw uint64) bool {
 	return i >= 0
 }
 
-// Release returns the name of a handle that the program gives back, and
-// whether that was the last reference to it.
+// Release removes a reference to a handle. It returns the name, and whether the reference was the last.
 func (h *Handles) Release(raw uint64) (name int64, last bool) {
 	v := h.names.Get(raw)
 	if v <= mpi.FirstHandleID {
@@ -107,8 +104,7 @@ func (h *Handles) Release(raw uint64) (name int64, last bool) {
 	return v - 1, true
 }
 
-// Forget drops a handle that must have died unseen, because the MPI gave its
-// value to a new object.
+// Forget discards a handle whose free was not recorded, as the MPI gave its value to a new object.
 func (h *Handles) Forget(raw uint64) {
 	if v := h.names.Get(raw); v > mpi.FirstHandleID {
 		h.names.Delete(raw)
@@ -116,7 +112,7 @@ func (h *Handles) Forget(raw uint64) {
 	}
 }
 
-// Code is the state, without predefined handles: it is read into a table that has them.
+// Code codes the state without predefined handles: the reading table must have them.
 func (h *Handles) Code(c *wire.Coder) {
 	h.pool.code(c)
 	wire.CodeList(c, &h.refs, 1, func(_ int, n *int32) { wire.CodeIntegers(c, n) })

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Content hashes name strings and code addresses equally in every process. They have 63 bits, so that they fit into a
-// signature's values, and are never 0, which means nothing.
+// Content hashes identify strings and code addresses equally in every process. They have 63 bits, so that they fit
+// into a signature's values, and are never 0, which means "none".
 
 const (
 	hashSeed = 0x243f6a8885a308d3

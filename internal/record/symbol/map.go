@@ -22,7 +22,7 @@ type Map struct {
 
 type slot struct {
 	key uint64
-	val int64 // 0: free
+	val int64 // 0: the slot is free
 }
 
 func (m *Map) home(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> m.shift) }
@@ -59,8 +59,8 @@ func (m *Map) Set(key uint64, val int64) {
 	m.slots[i] = slot{key, val}
 }
 
-// Slot returns where the number of a key is. It is 0 if the key is new, and must be
-// something else before the next use of the Map.
+// Slot returns a pointer to the number of a key. It is 0 for a new key; the caller must set it to another value
+// before the next use of the Map.
 func (m *Map) Slot(key uint64) *int64 {
 	if m.n >= len(m.slots)*3/4 {
 		m.grow()
@@ -94,8 +94,8 @@ func (m *Map) Delete(key uint64) int64 {
 	}
 	val := m.slots[i].val
 	m.n--
-	// Close the gap: move back what a search would miss after it. A free slot keeps no key, so that Get may compare
-	// keys first.
+	// Move back entries that a search would otherwise miss. Free slots have key 0, so that Get may compare keys
+	// first.
 	for j := (i + 1) & mask; m.slots[j].val != 0; j = (j + 1) & mask {
 		if h := m.home(m.slots[j].key) & mask; (j-h)&mask >= (j-i)&mask {
 			m.slots[i], i = m.slots[j], j
@@ -118,7 +118,7 @@ func (m *Map) grow() {
 	}
 }
 
-// Each calls f for every key, in no order.
+// Each calls f for every key, in arbitrary order.
 func (m *Map) Each(f func(key uint64, val int64)) {
 	for _, s := range m.slots {
 		if s.val != 0 {
@@ -127,7 +127,7 @@ func (m *Map) Each(f func(key uint64, val int64)) {
 	}
 }
 
-// code is the map, with numbers from 1 to most.
+// code codes the map, with numbers from 1 to most.
 func (m *Map) code(c *wire.Coder, most int64) {
 	if c.Reader != nil {
 		*m = Map{}
@@ -138,7 +138,7 @@ func (m *Map) code(c *wire.Coder, most int64) {
 	})
 }
 
-// codeAbove is the entries with numbers above least, which code writes and reads.
+// codeAbove codes the entries with numbers above least. code codes one entry.
 func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int64)) {
 	n := 0
 	if c.Reader == nil {

@@ -15,41 +15,42 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Modules is the process's address space as far as it comes from files: the
-// executable and the libraries. It follows /proc/self/maps.
+// Modules is the part of the process's address space that is mapped from files: the executable and the libraries.
+// It reads /proc/self/maps.
 type Modules struct {
-	written func() []byte // maps as they were when libraries came or went last; nil: nobody wrote them
-	read    func() []byte // current maps; it takes the kernel long to make them
-	stale   bool          // maps may be read anew
+	written func() []byte // returns the maps at the last load or unload of a library; nil: nobody wrote them
+	read    func() []byte // returns the current maps; slow in the kernel
+	stale   bool          // the maps may be read again
 	regions []region      // ascending
 	modules []module
-	last    int // region that was hit last
+	last    int // region of the last hit
 	segs    int64
 
-	Version uint64 // counts the maps read
+	Version uint64 // Version counts how often the maps were read.
 }
 
 type region struct {
 	lo, hi uint64
 	module int32 // or None
-	file   bool  // mapped from the module's file; else the zeroed data after it
+	file   bool  // mapped from the module's file; else its zeroed data
 }
 
 type module struct {
 	path    string
-	base    uint64 // where the file's first byte is mapped
-	seg     int64  // 1 + number in order of first use as a buffer's segment
+	base    uint64 // address of the file's first byte
+	seg     int64  // 1 + number, in order of first use as a buffer's segment
 	opened  bool   // the fields below are valid
 	buildID string
-	end     uint64 // of the module's memory, from base; 0: not known
-	hash    uint64 // of base name and build id
+	end     uint64 // end of the module's memory, relative to base; 0: unknown
+	hash    uint64 // hash of base name and build id
 }
 
-// Init sets where maps come from: as they were when libraries came or went last, which may be nil, and as they are.
+// Init sets the sources of the maps: written, which may be nil, returns them as of the last load or unload of a
+// library, read returns the current ones.
 func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale = written, read, true }
 
-// AllowReload lets the next miss read the maps anew. Called once a drain, so that
-// stray addresses don't make it a habit.
+// AllowReload lets the next miss read the maps again. It is called once per drain, so that stray addresses do not
+// cause frequent reads.
 func (m *Modules) AllowReload() { m.stale = true }
 
 // find returns the number of the module that addr is in, or None, and addr's
@@ -71,8 +72,8 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 	}
 	mod := &m.modules[r.module]
 	if !r.file {
-		// Zeroed data has no name in the maps, and the kernel may have joined
-		// it with a neighbour: only the file knows where it ends.
+		// Zeroed data has no name in the maps, and the kernel may merge it with a neighbour: only the file says
+		// where it ends.
 		if mod.open(); mod.end != 0 && addr-mod.base >= mod.end {
 			return NoRequestIndex, 0
 		}
@@ -80,8 +81,8 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 	return r.module, addr - mod.base
 }
 
-// FileAt returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if
-// none.
+// FileAt returns the file that an address is mapped from, and the offset from the address of the file's first byte;
+// "" if there is no file.
 func (m *Modules) FileAt(addr uint64) (path string, offset uint64) {
 	i, offset := m.find(addr)
 	if i == NoRequestIndex {
@@ -160,7 +161,7 @@ func (m *Modules) parse(maps []byte) {
 	}
 }
 
-// hexadecimal reads a number.
+// hexadecimal parses a number.
 func hexadecimal(digits []byte) (n uint64, ok bool) {
 	for _, d := range digits {
 		switch {
@@ -179,7 +180,7 @@ func hexadecimal(digits []byte) (n uint64, ok bool) {
 	return n, len(digits) > 0
 }
 
-// open reads what the module's file says of itself.
+// open reads build id and memory size from the module's file.
 func (mod *module) open() {
 	if mod.opened {
 		return
@@ -196,7 +197,8 @@ func (mod *module) open() {
 	mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
 }
 
-// callback returns which predefined callback an MPI library has at an offset from where its file's first byte is mapped.
+// callback returns the number of the predefined callback at an offset in an MPI library. The offset is relative to
+// the address of the file's first byte.
 func (mod *module) callback(offset uint64) (v uint64, ok bool) {
 	if !strings.HasPrefix(filepath.Base(mod.path), "libmpi") {
 		return 0, false
@@ -261,7 +263,7 @@ func buildID(notes []byte, order binary.ByteOrder) string {
 	return ""
 }
 
-// static names an address in a module's data.
+// static returns segment and offset of an address in a module's data.
 func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	i, offset := m.find(addr)
 	if i == NoRequestIndex {
@@ -275,7 +277,7 @@ func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	return signature.PackSegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
 }
 
-// Code is which modules have names. Addresses come from the maps again.
+// Code codes which modules have names. Addresses are read from the maps again.
 func (m *Modules) Code(c *wire.Coder) {
 	wire.CodeIntegers(c, &m.segs)
 	wire.CodeList(c, &m.modules, 6, func(_ int, mod *module) {

@@ -6,9 +6,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A NumberPool hands out the lowest free number. The zero Pool is full of them.
+// A NumberPool hands out the lowest free number. In the zero value all numbers are free.
 type NumberPool struct {
-	free []uint32 // heap, smallest first: numbers below next that came back
+	free []uint32 // returned numbers below next, as a min-heap
 	next uint32
 }
 
@@ -44,7 +44,7 @@ func (p *NumberPool) Take() uint32 {
 	return least
 }
 
-// Peek is what Take would return.
+// Peek returns what the next Take will return.
 func (p *NumberPool) Peek() uint32 {
 	if len(p.free) > 0 {
 		return p.free[0]
@@ -67,10 +67,10 @@ func (p *NumberPool) Return(v uint32) {
 	p.free[i] = v
 }
 
-// code is the pool's state.
+// code codes the state.
 func (p *NumberPool) code(c *wire.Coder) {
 	wire.CodeNaturals(c, &p.next)
 	if wire.CodeList(c, &p.free, 1, func(_ int, v *uint32) { wire.CodeNaturals(c, v) }); c.Reader != nil {
-		slices.Sort(p.free) // a sorted list is a heap, whatever was read
+		slices.Sort(p.free) // a sorted list is a heap, so damaged input cannot break it
 	}
 }

@@ -2,7 +2,7 @@ package symbol
 
 import "github.com/spoor-hpc/spoor/internal/record/signature"
 
-// A RequestKind says which operation a request is of, as far as its status is concerned.
+// A RequestKind is the kind of a request's operation, as far as its status depends on it.
 type RequestKind uint8
 
 // The kinds of request.
@@ -12,53 +12,51 @@ const (
 	RequestTransfer                    // file access: the status has a count
 )
 
-// NoRequestIndex is the index of no request.
+// NoRequestIndex is the index that means "no request".
 const NoRequestIndex = -1
 
-// Requests names requests. A one-shot request is named by how many creations
-// ago its thread made it, so that the order of completion doesn't disturb the
-// names; a persistent one by a number from a pool.
+// Requests names requests. A one-shot request's name is how many creations ago its thread made it, so that the
+// order of completion does not affect names. A persistent request's name is a number from a pool.
 //
-// A handle value alone doesn't identify a request: MPICH gives the same one to
-// all operations that complete at once. Where several are alive, the address of
-// the program's variable does, until the program copies it; then the oldest
-// request with the handle is taken.
+// A handle value alone does not identify a request: MPICH gives the same one to all operations that complete at
+// once. If several requests share a handle, the address of the program's variable identifies the request, until the
+// program copies it. Then the oldest request with the handle is taken.
 type Requests struct {
 	entries []request
-	unused  []int32    // free places in entries
+	unused  []int32    // free indices in entries
 	handles Map        // raw handle → 1 + index of the oldest entry
-	places  Map        // variable's address → 1 + index; only of shared handles
+	places  Map        // variable's address → 1 + index; only for shared handles
 	pool    NumberPool // of persistent requests
-	made    []int64    // one-shot requests made so far, by thread
+	made    []int64    // by thread: one-shot requests made so far
 	null    uint64
-	round   uint32 // counts calls, see Begin
-	cursor  int32  // where the search by age stopped
+	round   uint32 // number of the current call, see Begin
+	cursor  int32  // index where the search by age stopped
 
-	alive   int    // one-shots
-	Version uint64 // counts requests made and ended
+	alive   int    // number of unfinished one-shot requests
+	Version uint64 // Version counts creations and completions of requests.
 }
 
 type request struct {
 	handle, place uint64
-	older, newer  int32  // among those with the same handle, or None
-	newest        int32  // of the same handle; kept by the oldest
+	older, newer  int32  // neighbours among the requests with the same handle, or None
+	newest        int32  // newest request with the same handle; valid in the oldest
 	thread        int32  // noThread: see MakeUnseen
-	number        int64  // of a one-shot: count of creations; of a persistent: -1-id
-	round         uint32 // of the call that found it last
+	number        int64  // of a one-shot: its position among the thread's creations; of a persistent: -1-id
+	round         uint32 // number of the last call that found it
 	kind          RequestKind
 	live          bool
-	posted        signature.ReceiveEnvelope // of a receive
+	posted        signature.ReceiveEnvelope // envelope if it is a receive
 }
 
 // Init sets the null handle's raw value.
 func (q *Requests) Init(null uint64) { q.null = null }
 
-// Names of requests that aren't of the calling thread: see Name.
+// Names of requests of other threads: see Name.
 const threadBits = 10
 
 const noThread = -1
 
-// Make names a new one-shot request. posted is what its receive says.
+// Make adds a new one-shot request and returns its name. posted is the envelope of its receive.
 func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, posted signature.ReceiveEnvelope) int64 {
 	if handle == q.null {
 		return 0
@@ -72,7 +70,8 @@ func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, post
 	return 2
 }
 
-// MakeUnseen takes down a one-shot request of a call that isn't recorded: it has no name, and others are named as if it weren't there.
+// MakeUnseen adds a one-shot request of a call that is not recorded. It has no name and does not affect the names
+// of others.
 func (q *Requests) MakeUnseen(handle, place uint64, kind RequestKind) {
 	if handle != q.null {
 		q.alive++
@@ -80,7 +79,7 @@ func (q *Requests) MakeUnseen(handle, place uint64, kind RequestKind) {
 	}
 }
 
-// MakePersistent names a new persistent request.
+// MakePersistent adds a new persistent request and returns its name.
 func (q *Requests) MakePersistent(thread int, handle, place uint64, kind RequestKind, posted signature.ReceiveEnvelope) int64 {
 	if handle == q.null {
 		return 0
@@ -90,7 +89,7 @@ func (q *Requests) MakePersistent(thread int, handle, place uint64, kind Request
 	return 2*id + 1
 }
 
-// PersistentNumber returns the number of a persistent request that has a name; -1 if it is another one.
+// PersistentNumber returns the number of the persistent request with a name; -1 if the name is of another kind.
 func PersistentNumber(name int64) int64 {
 	if name < 0 || name&1 == 0 {
 		return -1
@@ -98,7 +97,7 @@ func PersistentNumber(name int64) int64 {
 	return name >> 1
 }
 
-// NextPersistent is the name that MakePersistent would give.
+// NextPersistent returns the name that the next MakePersistent will return.
 func (q *Requests) NextPersistent() int64 { return 2*int64(q.pool.Peek()) + 1 }
 
 func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind, posted signature.ReceiveEnvelope) {
@@ -122,7 +121,7 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	first := int32(*known) - 1
 	oldest := &q.entries[first]
 	if oldest.older == NoRequestIndex && oldest.newer == NoRequestIndex && oldest.place != 0 {
-		q.places.Set(oldest.place, int64(first)+1) // it was alone so far
+		q.places.Set(oldest.place, int64(first)+1) // it was the only one with this handle
 	}
 	e.older = oldest.newest
 	q.entries[oldest.newest].newer = i
@@ -132,8 +131,7 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	}
 }
 
-// BeginCall starts the search for the requests of one call: no two of its
-// arguments are the same request.
+// BeginCall starts the search for the requests of one call, in which no request is found twice.
 func (q *Requests) BeginCall() {
 	q.round++
 	q.cursor = NoRequestIndex
@@ -166,7 +164,7 @@ func (q *Requests) FindIndex(handle, place uint64) int {
 	return int(i)
 }
 
-// at is the request made at an address, of those that share the handle.
+// at returns the request made at an address, among those that share the handle.
 func (q *Requests) at(handle, place uint64) int32 {
 	i := int32(q.places.Get(place)) - 1
 	if i == NoRequestIndex || place == 0 {
@@ -202,7 +200,7 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
 }
 
-// ArrayRequest returns the request with index i as signature.Left has it; false if it can't be left.
+// ArrayRequest returns the request with index i in the form of signature.RequestArrayState; false if it has none.
 func (q *Requests) ArrayRequest(i int, handle uint64, thread int) (request int64, ok bool) {
 	if i == NoRequestIndex {
 		return 0, handle == q.null
@@ -211,7 +209,7 @@ func (q *Requests) ArrayRequest(i int, handle uint64, thread int) (request int64
 	return e.number, e.number > 0 && int(e.thread) == thread
 }
 
-// CountMade is how many one-shot requests a thread has made.
+// CountMade returns how many one-shot requests a thread has made.
 func (q *Requests) CountMade(thread int) int64 {
 	if thread >= len(q.made) {
 		return 0
@@ -222,21 +220,21 @@ func (q *Requests) CountMade(thread int) int64 {
 // Kind is the kind of the request with index i.
 func (q *Requests) Kind(i int) RequestKind { return q.entries[i].kind }
 
-// PredictsStatus reports whether a status of these values follows from the receive of the request with index i,
-// which the same thread posted.
+// PredictsStatus reports whether a status with these values follows from the receive of the request with index i, which the
+// same thread must have posted.
 func (q *Requests) PredictsStatus(i, thread int, source, tag, bytes, cancelled int64) bool {
 	e := &q.entries[i]
 	return int(e.thread) == thread && e.posted.PredictsStatus(source, tag, bytes, cancelled)
 }
 
-// CompleteOneShot forgets the request with index i if it is a one-shot.
+// CompleteOneShot removes the request with index i if it is a one-shot.
 func (q *Requests) CompleteOneShot(i int) {
 	if i != NoRequestIndex && q.entries[i].number >= 0 {
 		q.remove(i)
 	}
 }
 
-// Free forgets the request with index i.
+// Free removes the request with index i.
 func (q *Requests) Free(i int) {
 	if i == NoRequestIndex || !q.entries[i].live {
 		return
@@ -279,8 +277,8 @@ func (q *Requests) remove(i int) {
 	q.unused = append(q.unused, int32(i))
 }
 
-// NoOneShots reports whether there is no one-shot request.
+// NoOneShots reports whether there is no unfinished one-shot request.
 func (q *Requests) NoOneShots() bool { return q.alive == 0 }
 
-// IndexCount is how many indices there are.
+// IndexCount returns the number of indices in use.
 func (q *Requests) IndexCount() int { return len(q.entries) }

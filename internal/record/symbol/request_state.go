@@ -2,7 +2,7 @@ package symbol
 
 import "github.com/spoor-hpc/spoor/internal/file/wire"
 
-// Code is the state. Requests keep their indices.
+// Code codes the state. Requests keep their indices.
 func (q *Requests) Code(c *wire.Coder) {
 	if c.Reader != nil {
 		*q = Requests{cursor: NoRequestIndex}
@@ -28,7 +28,7 @@ func (q *Requests) Code(c *wire.Coder) {
 	})
 }
 
-// codeHandle is the requests with one handle, oldest first; first is 1 + the index of the first of them.
+// codeHandle codes the requests with one handle, oldest first; first is 1 + the index of the first of them.
 func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 	var chain []int32
 	for i := int32(*first) - 1; i != NoRequestIndex; i = q.entries[i].newer {

@@ -5,14 +5,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// Segments names allocations: lowest free number at first use, by class.
+// Segments names allocations: each gets the lowest free number of its class at its first use.
 type Segments struct {
 	names Map // serial → 1 + name
 	pools [8]NumberPool
 }
 
-// NameNew names an allocation that a record announced. It is not opened if it has a
-// name already.
+// NameNew returns the name of an allocation that a record announced. opened reports whether the name is new.
 func (s *Segments) NameNew(serial uint64, device, class int64) (name int64, opened bool) {
 	if v := s.names.Get(serial); v != 0 {
 		return v - 1, false
@@ -29,7 +28,7 @@ func (s *Segments) Name(serial uint64) (int64, bool) {
 	return v - 1, v != 0
 }
 
-// FreeName frees the name of an allocation that is gone, and returns it if it had one.
+// FreeName frees the name of a freed allocation; closed reports whether it had one.
 func (s *Segments) FreeName(serial uint64) (name int64, closed bool) {
 	v := s.names.Delete(serial)
 	if v != 0 {

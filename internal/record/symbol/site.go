@@ -16,7 +16,7 @@ import (
 // maxFrames is more than any stack has.
 const maxFrames = 256
 
-// Sites names code addresses, call sites and callbacks, with or without the call stack.
+// Sites names code addresses: call sites and callbacks, with or without their callers.
 type Sites struct {
 	modules *Modules
 	known   Map // address, or key of a stack → 1 + index
@@ -28,27 +28,27 @@ type Sites struct {
 	callbacks map[uint64]uint64 // by address
 }
 
-// sourceLines are those of a function in source code; or a mark, see model.PhaseBuildID, model.ThreadBuildIDPrefix and model.TurnBuildID: then file and function are a
-// module and its build id, and the line is the offset.
+// sourceLines are the lines of a function in source code. They also represent the marks model.PhaseBuildID,
+// model.ThreadBuildIDPrefix and model.TurnBuildID: file and function are then a module and its build id, and the line is the
+// offset.
 type sourceLines struct {
 	file, function string
-	mark           string // empty: none
+	mark           string // "" for source lines
 }
 
 type site struct {
 	hash   uint64
 	module int32 // or None
-	line   int32 // 1 + number of the lines, in which offset is the line; 0: code in memory
+	line   int32 // 1 + index of the sourceLines, with the line in offset; 0: an address
 	offset uint64
-	outer  uint64 // hash of where the function was called from; 0 not known
-	inner  uint64 // hash without the outer one
+	outer  uint64 // hash of the caller's site; 0: unknown
+	inner  uint64 // hash of the site without callers
 }
 
-// Init sets where addresses are looked up.
+// Init sets the modules in which addresses are looked up.
 func (s *Sites) Init(m *Modules) { s.modules, s.callbacks = m, make(map[uint64]uint64) }
 
-// NameCode returns the content hash of a code address, or of a stack by its key; 0
-// for none.
+// NameCode returns the content hash of a code address, or of a stack or line by its key; 0 for address 0.
 func (s *Sites) NameCode(addr uint64) uint64 {
 	if i := s.known.Get(addr); i != 0 {
 		return s.list[i-1].hash
@@ -59,8 +59,7 @@ func (s *Sites) NameCode(addr uint64) uint64 {
 	return s.add(addr)
 }
 
-// NameCallback returns the value that represents a callback: a predefined one's in the standard ABI, else the hash of its
-// site.
+// NameCallback returns the value of a callback: the standard ABI's for a predefined one, else the hash of its site.
 func (s *Sites) NameCallback(addr uint64) uint64 {
 	if addr == mpi.CallbackNull || addr == mpi.CallbackDup {
 		return addr
@@ -86,7 +85,7 @@ func (s *Sites) add(addr uint64) uint64 {
 	return v.hash
 }
 
-// keep adds a site, unless it is there, and returns 1 + its index.
+// keep returns 1 + the index of a site, which it adds if it is new.
 func (s *Sites) keep(v site) int64 {
 	index := s.hashed.Get(v.hash)
 	if index == 0 {
@@ -97,7 +96,7 @@ func (s *Sites) keep(v site) int64 {
 	return index
 }
 
-// AddSourceLine gives a key to a line of source code.
+// AddSourceLine registers the key of a line of source code.
 func (s *Sites) AddSourceLine(key uint64, file string, line uint32, function string) {
 	s.known.Set(key, s.keep(s.line(sourceLines{file: file, function: function}, uint64(line))))
 }
@@ -118,8 +117,8 @@ func (s *Sites) line(x sourceLines, line uint64) site {
 	return v
 }
 
-// unfinished is the hash of a place, whatever is around it. Files are known by their names without folders. Code that no file holds
-// was made at run time: its address says nothing that another process could share.
+// unfinished returns the hash of a site without its callers, before the final mixing. Files are identified by their
+// base names. Code outside of files was generated at run time, so its address means nothing to other processes.
 func (s *Sites) unfinished(v *site) uint64 {
 	switch {
 	case v.module != NoRequestIndex:
@@ -135,7 +134,7 @@ func (s *Sites) unfinished(v *site) uint64 {
 	return hashWord(HashString([]byte(text)), v.offset)
 }
 
-// place looks an address up, or the key of a line, and returns with it a hash that is not finished.
+// place looks up an address or the key of a line. It also returns the unfinished hash.
 func (s *Sites) place(addr uint64) (site, uint64) {
 	v := site{module: NoRequestIndex}
 	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
@@ -149,8 +148,8 @@ func (s *Sites) place(addr uint64) (site, uint64) {
 	return v, h
 }
 
-// AddStack gives a key to a stack: return addresses, innermost first. Each of its
-// outer parts is a site too.
+// AddStack registers the key of a stack: return addresses, innermost first. Each outer part of the stack becomes a
+// site, too.
 func (s *Sites) AddStack(key uint64, addrs []uint64) {
 	outer, index := uint64(0), int64(0)
 	for i := len(addrs) - 1; i >= 0; i-- {
@@ -167,24 +166,24 @@ func (s *Sites) AddStack(key uint64, addrs []uint64) {
 	}
 }
 
-// join puts a place, with its unfinished hash, inside of the site with the hash outer.
+// join returns the site v with the callers given by hash outer; h is v's unfinished hash.
 func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 	v.hash, v.outer, v.inner = hashEnd(hashWord(h, outer)), outer, v.hash
 	return v.hash, s.keep(v)
 }
 
-// AddPhase gives a key to calls from a site with which a phase begins.
+// AddPhase registers a key for calls from a site that begin a phase.
 func (s *Sites) AddPhase(key, at uint64, name string) {
 	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseBuildID}, 0))
 	s.known.Set(key, index)
 }
 
-// NameThreadStart returns the content hash of a site from which the first call of a thread came. It adds the thread's start
-// function, taken from the outermost frames: the one that the program passed to the library which made the thread.
+// NameThreadStart returns the content hash of the site of a thread's first call, with the thread's start function around it.
+// That is the function in frames that the program passed to the library which made the thread.
 func (s *Sites) NameThreadStart(at uint64, frames []uint64) uint64 {
 	s.NameCode(at)
 	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
-		frames = nil // an interpreter's function says nothing of its threads
+		frames = nil // an interpreter's function does not identify the thread's
 	}
 	for i, pc := range slices.Backward(frames) {
 		m, offset := s.modules.find(pc)
@@ -209,7 +208,7 @@ func runsThreads(library string) bool {
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// around puts a mark around all frames of a site.
+// around returns the site with a mark around its outermost frame.
 func (s *Sites) around(at uint64, mark site) (hash uint64, index int64) {
 	s.NameCode(at)
 	var frames []int64 // innermost first
@@ -231,8 +230,8 @@ func (s *Sites) around(at uint64, mark site) (hash uint64, index int64) {
 	return hash, index
 }
 
-// Table returns all sites by hash, and for those that have one the hash of the
-// outer site and that of the site alone.
+// Table returns all sites by hash. outer and inner map the hash of a site with callers to the hash of its caller,
+// and of the site without callers.
 func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]uint64) {
 	places = make(map[uint64]track.Site, len(s.list))
 	for _, v := range s.list {
@@ -260,7 +259,7 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 	return places, outer, inner
 }
 
-// Code is the state, after that of the modules.
+// Code codes the state. The modules' state must be read before.
 func (s *Sites) Code(c *wire.Coder) {
 	if c.Reader != nil {
 		s.numbers, s.hashed = make(map[sourceLines]int32), Map{}

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Strings keeps the bytes of content hashes.
+// Strings stores strings by content hash.
 type Strings struct {
 	known Map // hash → 1 + index
 	bytes []string

@@ -9,15 +9,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Structure is how much of the calls the program's own functions and loops explain. A function or loop that is reached from
-// several places counts once for each.
+// A Structure is how many of the calls the program's own functions and loops explain. A function or loop that is
+// reached from several places counts once for each.
 type Structure struct {
 	Functions      int   `json:"functions"`
 	Loops          int   `json:"loops"`
 	ExplainedCalls int64 `json:"placed_calls"`
 }
 
-// structure counts them, if the trace has the section code.
+// structure counts them, if the trace has section code.
 func (s *Summary) structure(r *trace.Reader, table *Table) error {
 	code, err := r.Code()
 	if code == nil || err != nil {
@@ -47,17 +47,17 @@ func (s *Summary) structure(r *trace.Reader, table *Table) error {
 	return nil
 }
 
-// A CountedLoop is a loop with the rounds that the program counted itself, on all ranks.
+// A CountedLoop is a loop with its iterations as the program counted them, over all ranks.
 type CountedLoop struct {
 	Loop   string `json:"loop"` // file:line function
 	Rounds int64  `json:"rounds"`
 }
 
-// roundsLibrary is the plugin that reads what the program counts.
+// roundsLibrary is the plugin that reads the program's iteration counts.
 const roundsLibrary = "libspoor-rounds.so"
 
-// CountedRounds lists the loops of which a trace has rounds that the program counted (papers pass), most rounds first; none if it
-// was recorded otherwise.
+// CountedRounds lists the loops whose iterations the program counted (papers pass), most iterations first. It is
+// empty if the trace has no such counts.
 func CountedRounds(r *trace.Reader) ([]CountedLoop, error) {
 	counts := false
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {

@@ -25,31 +25,31 @@ type Summary struct {
 	Producer    string            `json:"producer"`
 	Options     string            `json:"options,omitempty"`
 	Layers      []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
-	Tags        map[string]string `json:"tags,omitempty"`     // what the user said of the run
-	Timeless    bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
-	StartNs     int64             `json:"start_ns"`           // since 1970, 0 unknown
+	Tags        map[string]string `json:"tags,omitempty"`     // the user's labels of the run
+	Timeless    bool              `json:"no_times,omitempty"` // the trace has no times: all times here are 0
+	StartNs     int64             `json:"start_ns"`           // ns since 1970; 0: unknown
 	Problems    []string          `json:"problems"`
-	Imported    string            `json:"imported,omitempty"` // the format of another tool that the trace was made of
-	ImportNotes []string          `json:"notes,omitempty"`    // what that did not say
+	Imported    string            `json:"imported,omitempty"` // the other tool's format that the trace was converted from
+	ImportNotes []string          `json:"notes,omitempty"`    // properties that the other format lacks
 
 	Ranks           int            `json:"ranks"`
-	RanksByEnd      map[string]int `json:"ends"` // how many ranks ended how: see End
+	RanksByEnd      map[string]int `json:"ends"` // number of ranks by End
 	Hosts           []Host         `json:"hosts"`
-	Clocks          *Clocks        `json:"clocks,omitempty"` // nil: one host, or not compared
-	MaxThreads      int            `json:"threads"`          // of the rank with most
+	Clocks          *Clocks        `json:"clocks,omitempty"` // nil: one host, or clocks were not compared
+	MaxThreads      int            `json:"threads"`          // largest number of threads of a rank
 	LostRecords     uint64         `json:"lost_calls"`
-	FirstNs         int64          `json:"first_ns"`           // when the first call of any rank began, since rank 0's: 0 or less
-	EndNs           int64          `json:"end_ns"`             // when the last rank's run ended, since rank 0's first call
-	SpanNs          int64          `json:"span_ns"`            // of the rank that took longest, but for SpoorNs and OffNs
-	RecorderNs      int64          `json:"spoor_ns"`           // the recorder's and plugins' own, all ranks
-	RecorderStartNs int64          `json:"spoor_start_ns"`     // part of SpoorNs, after MPI_Init
-	TracingOffNs    int64          `json:"untraced_ns"`        // while tracing was switched off, all ranks
-	MergeNs         int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, after the program's last call: rank 0, as far as known
-	TotalNs         int64          `json:"total_ns"`           // of all ranks
-	MPINs           int64          `json:"mpi_ns"`             // inside MPI, all ranks
-	FilesNs         int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
-	ThreadNs        int64          `json:"thread_ns"`          // of all threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
-	MinRankMPINs    int64          `json:"least_mpi_ns"`       // of a rank, all its threads together
+	FirstNs         int64          `json:"first_ns"`           // begin of the first call of any rank, relative to rank 0's first call: 0 or negative
+	EndNs           int64          `json:"end_ns"`             // end of the last rank's run, relative to rank 0's first call
+	SpanNs          int64          `json:"span_ns"`            // longest time of a rank, without SpoorNs and OffNs
+	RecorderNs      int64          `json:"spoor_ns"`           // time in the recorder and plugins, sum over ranks
+	RecorderStartNs int64          `json:"spoor_start_ns"`     // part of SpoorNs directly after MPI_Init
+	TracingOffNs    int64          `json:"untraced_ns"`        // time in which tracing was switched off, sum over ranks
+	MergeNs         int64          `json:"spoor_finish_ns"`    // recorder's time in MPI_Finalize on rank 0, as far as known
+	TotalNs         int64          `json:"total_ns"`           // sum over ranks
+	MPINs           int64          `json:"mpi_ns"`             // time in MPI, sum over ranks
+	FilesNs         int64          `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
+	ThreadNs        int64          `json:"thread_ns"`          // sum over threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
+	MinRankMPINs    int64          `json:"least_mpi_ns"`       // least time of a rank in MPI, over all of its threads
 	MaxRankMPINs    int64          `json:"most_mpi_ns"`
 
 	Calls        int64             `json:"calls"`
@@ -60,7 +60,7 @@ type Summary struct {
 	Signatures   int               `json:"signatures"`
 	Classes      []ClassSummary    `json:"classes"`
 	Sections     []SectionSize     `json:"sections"`
-	Costs        []StorageCost     `json:"costs"` // of the sections on calls, largest first
+	Costs        []StorageCost     `json:"costs"` // of the sections about calls, largest first
 }
 
 // A Host is a node and how many ranks ran there.
@@ -69,12 +69,12 @@ type Host struct {
 	Ranks int    `json:"ranks"`
 }
 
-// Clocks says how the clocks of the ranks differ, and how precisely that is known.
+// Clocks is how the clocks of the ranks differ, and how accurately that is known.
 type Clocks struct {
 	Count           int     `json:"count"`
-	MaxDifferenceNs int64   `json:"apart_ns"`  // between the two that are farthest from each other
-	DriftPPM        float64 `json:"drift_ppm"` // the largest against rank 0's, without sign; 0 if too small to detect
-	ErrorNs         int64   `json:"bound_ns"`  // a time is at most so far off on the time line
+	MaxDifferenceNs int64   `json:"apart_ns"`  // largest difference between two clocks
+	DriftPPM        float64 `json:"drift_ppm"` // largest drift against rank 0's clock, absolute; 0 if too small to detect
+	ErrorNs         int64   `json:"bound_ns"`  // largest error of a time on the time line
 }
 
 // A FunctionSummary is all calls of one function.
@@ -88,14 +88,14 @@ type FunctionSummary struct {
 	// The lowest ranks that had the extremes.
 	MinRank int  `json:"min_rank"`
 	MaxRank int  `json:"max_rank"`
-	Files   bool `json:"files,omitempty"` // it works on files and does not belong to MPI
+	Files   bool `json:"files,omitempty"` // an I/O function outside MPI
 }
 
 // A ClassSummary is ranks that made the same calls in the same order, up to values
 // and to how often loops are run.
 type ClassSummary struct {
 	Ranks         []int  `json:"ranks"`
-	MinRankCalls  uint64 `json:"least_calls"` // of a rank
+	MinRankCalls  uint64 `json:"least_calls"` // least number of calls of a rank
 	MaxRankCalls  uint64 `json:"most_calls"`
 	DistinctCalls int    `json:"distinct_calls"`
 	Threads       int    `json:"threads"`
@@ -108,7 +108,7 @@ type SectionSize struct {
 	RawBytes int64  `json:"raw_bytes"`
 }
 
-// A StorageCost is what the bytes of a section are spent on.
+// A StorageCost is how many bytes of a section one kind of content takes.
 type StorageCost struct {
 	Section         string  `json:"section"`
 	Function        string  `json:"call,omitempty"`
@@ -119,14 +119,14 @@ type StorageCost struct {
 	CompressedShare float64 `json:"bytes"` // share of the compressed section
 }
 
-// How a rank ended.
+// The ways in which a rank ended.
 const (
 	Finished   = "finished"   // reached MPI_Finalize
 	Unfinished = "unfinished" // its records stop before that: it crashed, was killed, or called exit
-	Missing    = "missing"    // there is no track of it
+	Missing    = "missing"    // the rank left no track
 )
 
-// DescribeEnd describes how a process ended. In files, each whose records stop has crashed.
+// DescribeEnd returns how a process ended. In files, any process whose records stop early has crashed.
 func DescribeEnd(p trace.Process) string {
 	switch p.End {
 	case "":
@@ -137,8 +137,8 @@ func DescribeEnd(p trace.Process) string {
 	return Unfinished
 }
 
-// SummariseBriefly is what a summary says of the whole: ranks, calls, bytes, processes and problems,
-// but for the time in MPI. It reads nothing of the calls, which takes longer than many a run.
+// SummariseBriefly returns a summary without the time in MPI: ranks, calls, bytes, processes and problems. It reads
+// nothing of the calls, which would take longer than many a run.
 func SummariseBriefly(r *trace.Reader) (*Summary, error) {
 	s := head(r)
 	procs, err := r.Processes()
@@ -220,7 +220,7 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 	return s, err
 }
 
-// processes takes in what is known of each. ranks is what they spent; nil: not looked at.
+// processes adds the processes' properties. ranks is their times; nil: not computed.
 func (s *Summary) processes(r *trace.Reader, ranks []RankSums) error {
 	procs, err := r.Processes()
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Summary) processes(r *trace.Reader, ranks []RankSums) error {
 		s.RecorderStartNs += p.RecorderStartNs()
 		mpi := p.MPINs
 		if ranks != nil {
-			mpi = ranks[rank].MPINs // without calls that work on files
+			mpi = ranks[rank].MPINs // without I/O calls
 		}
 		s.MaxRankMPINs = max(s.MaxRankMPINs, mpi)
 		if first || mpi < s.MinRankMPINs {

@@ -23,32 +23,32 @@ import (
 // A Table has the calls of a trace by class and call site.
 type Table struct {
 	Reader  *trace.Reader
-	Rows    []ClassRow // by class, within it by the first call of each
+	Rows    []ClassRow // by class, then by first call
 	Classes []ClassSums
-	Ranks   []RankSums // of all ranks of the run, also of those without a track
+	Ranks   []RankSums // all ranks of the run, including those without a track
 }
 
 // A ClassRow is the calls of one class from one call site.
 type ClassRow struct {
 	Class        int
-	FunctionSite trace.FunctionSite // with the frames around it that were recorded
+	FunctionSite trace.FunctionSite // including the recorded frames around it
 	Function     *trace.Function
 	CallSums
-	TimePerRank []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
-	GapPerRank  []trace.Spread // of Before
+	TimePerRank []trace.Spread // distribution of Time over the ranks; several if the trace separates the calls, such as by the lengths of arrays
+	GapPerRank  []trace.Spread // the same for Before
 }
 
-// CallSums are what calls have in all. Times are in ns.
+// CallSums are totals over calls. Times are in ns.
 type CallSums struct {
 	Calls    uint64                     `json:"-"`
-	Duration trace.Stat                 `json:"-"` // of single calls
-	Gap      trace.Stat                 `json:"-"` // outside of calls, before each of these
+	Duration trace.Stat                 `json:"-"` // times of single calls
+	Gap      trace.Stat                 `json:"-"` // times outside of calls before single calls
 	Bytes    ops.Amount                 `json:"-"`
-	Sizes    map[uint64]uint64          `json:"-"` // calls by the bytes that each sends, or receives if it sends none; without those that move nothing
+	Sizes    map[uint64]uint64          `json:"-"` // number of calls by the bytes that each sends, or receives if it sends none; without calls that move nothing
 	Values   map[string]trace.ValueStat `json:"-"` // attached to the calls
 }
 
-// Merge adds those of other calls.
+// Merge adds the sums of other calls.
 func (s *CallSums) Merge(o *CallSums) {
 	s.Calls += o.Calls
 	s.Duration.Merge(o.Duration)
@@ -72,7 +72,7 @@ func (s *CallSums) size(bytes, calls uint64) {
 	s.Sizes[bytes] += calls
 }
 
-// MedianSize is the size that half of the calls that move anything don't exceed; 0 if no call does.
+// MedianSize returns the median size over the calls that move data; 0 if no call does.
 func (s *CallSums) MedianSize() uint64 {
 	var all, below uint64
 	for _, calls := range s.Sizes {
@@ -99,9 +99,9 @@ func (s *CallSums) attach(name string, v trace.ValueStat) {
 type ClassSums struct {
 	Members                    []int
 	Threads                    int
-	RowOf                      []int    // the row of each distinct call
-	Counts                     []uint64 // of each distinct call, all ranks together
-	MinRankCalls, MaxRankCalls uint64   // calls of a rank
+	RowOf                      []int    // by distinct call: its row
+	Counts                     []uint64 // by distinct call: calls of all ranks together
+	MinRankCalls, MaxRankCalls uint64   // least and largest number of calls of a rank
 }
 
 // A RankSums is what one rank did.
@@ -110,7 +110,7 @@ type RankSums struct {
 	Class        int    `json:"-"` // -1: it left no track
 	Host         string `json:"host"`
 	SpanNs       int64  `json:"span_ns"`
-	ThreadTimeNs int64  `json:"time_ns"` // of several threads, each from its first call to its last; else SpanNs
+	ThreadTimeNs int64  `json:"time_ns"` // with several threads, the sum over threads from first to last call; else SpanNs
 	MPINs        int64  `json:"mpi_ns"`
 	FilesNs      int64  `json:"files_ns,omitempty"` // in calls that work on files
 	Calls        uint64 `json:"calls"`
@@ -120,12 +120,13 @@ type RankSums struct {
 
 // Options say what to add up.
 type Options struct {
-	WithRankCalls  bool                                        // how many there are, too, rank by rank
-	WithBytes      bool                                        // and what they move, which takes longest
-	Ranks          []int                                       // only the calls of these, ascending; nil: of all
-	Representative func(trace.FunctionSite) trace.FunctionSite // the call site that one is the same as; nil: itself
+	WithRankCalls  bool                                        // also count calls, rank by rank
+	WithBytes      bool                                        // also compute bytes, which takes longest
+	Ranks          []int                                       // only calls of these ranks, ascending; nil: all
+	Representative func(trace.FunctionSite) trace.FunctionSite // maps a call site to the one that it is merged with; nil: no merging
 	RankDone       func()                                      // called after each rank; may be nil
-	// EachClass is given each class once its rows are there, with the times of its distinct calls, which a table doesn't keep; may be nil.
+	// EachClass is called for each class once its rows are complete, with the times of its distinct calls, which the
+	// table does not keep; may be nil.
 	EachClass func(t *Table, class int, times []trace.Times) error
 }
 
@@ -215,7 +216,7 @@ func (t *Table) class(class int, o *Options) error {
 	return err
 }
 
-// chosen reports whether a rank's calls are added up.
+// chosen reports whether a rank is selected.
 func (o *Options) chosen(rank int) bool {
 	if o.Ranks == nil {
 		return true
@@ -224,8 +225,8 @@ func (o *Options) chosen(rank int) bool {
 	return found
 }
 
-// part makes the times of a class's rows, from a first one on, those of some of its ranks. What single calls took is known of the class
-// alone: the shortest, the longest and the deviation stay those of all its ranks.
+// part sets the times of a class's rows, from row first on, to those of some of its ranks. Times of single calls
+// are known of the class only: least, greatest and deviation are those of all its ranks.
 func (t *Table) part(class int, c *ClassSums, first int, own []int) error {
 	rows := t.Rows[first:]
 	times, before := make([]trace.Spread, len(rows)), make([]trace.Spread, len(rows))
@@ -261,7 +262,7 @@ func (t *Table) part(class int, c *ClassSums, first int, own []int) error {
 	return nil
 }
 
-// values takes in what was attached. The first distinct call of a site has that of all of them.
+// values adds the attached values. The first distinct call of a site has those of all of them.
 func (t *Table) values(class int, rows []int) error {
 	all, err := t.Reader.AttachedStats(class)
 	for name, list := range all {
@@ -275,7 +276,7 @@ func (t *Table) values(class int, rows []int) error {
 	return err
 }
 
-// threads adds what ranks of several threads spent in all of them, and takes calls that work on files out of MPI.
+// threads corrects the sums of ranks with several threads, and excludes I/O calls from MPI time.
 func (t *Table) threads(class int, k *trace.Rank) error {
 	members := t.Reader.Members(class)
 	if k.Streams() > 1 {
@@ -286,7 +287,7 @@ func (t *Table) threads(class int, k *trace.Rank) error {
 		for i, rank := range members {
 			spent := all.ForMember(i)
 			x := &t.Ranks[rank]
-			x.ThreadTimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns)) // each is known to a percent
+			x.ThreadTimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns)) // each time is accurate to a percent
 		}
 	}
 	files, err := t.Reader.FileCallNs(class)
@@ -366,8 +367,9 @@ func (c *ClassSums) rank(first bool, calls uint64, step func()) {
 	}
 }
 
-// AddSpreads adds up what the same ranks have of several sums; several says that there are such. Which rank has most of all together
-// is not known then: it is taken to be the one that has most of one of them, and as much as others of the rest.
+// AddSpreads adds several sums of the same ranks; several reports whether there is more than one. The rank with the
+// largest total is then unknown: the result assumes the rank that is largest in one sum, with the mean of the
+// others.
 func AddSpreads(list []trace.Spread) (sum trace.Spread, several bool) {
 	if len(list) == 0 {
 		return trace.Spread{}, false

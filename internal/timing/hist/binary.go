@@ -20,8 +20,7 @@ import (
 // deviation is the upper half of the standard deviation's float32, rounded. Of two
 // samples, both follow from the extremes.
 
-// AppendBinary appends the binary form of h. Means are kept to 7 digits,
-// deviations to 2.
+// AppendBinary appends the binary form of h. Means have 7 digits, deviations 2.
 func (h *Hist) AppendBinary(dst []byte) []byte {
 	h.settle()
 	dst = wire.AppendUvarint(dst, uint64(cap(h.bins)))
@@ -48,8 +47,7 @@ func (h *Hist) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// Decode reads what AppendBinary wrote. Errors stick to r; the histogram is
-// valid even then.
+// Decode reads a histogram written by AppendBinary. Errors are recorded in r; the result is valid even then.
 func Decode(r *wire.Reader) *Hist {
 	room := r.Int(MaxBins)
 	n := r.Int(room)

@@ -2,30 +2,31 @@ package hist
 
 import "math/bits"
 
-// Sampler yields the times of calls from a distribution, in an order that looks random, with each part as frequent as it
-// should be, both soon and in all.
+// Sampler is a sequence of samples from a distribution in pseudorandom order. Each part of the distribution has its
+// correct frequency, both in the whole sequence and in short stretches of it.
 type Sampler struct {
 	quantile func(q float64) float64
 	scale    float64
 	calls    uint64
-	at       float64 // where in each of its equal parts the distribution is looked at
+	at       float64 // position of the sample within each of the equal parts
 	seed     uint32
-	n        uint32 // numbers tried
+	n        uint32 // numbers of the permutation used so far
 	mask     uint32
 }
 
-// exactly is up to how many calls their sum is made right.
+// exactly is the number of calls up to which their sum is exact.
 const exactly = 1024
 
-// NewSampler draws for a number of calls with the right mean: that of up to 1024 calls is the given one, that of more is
-// about the distribution's.
+// NewSampler returns samples for a number of calls. Their mean is the given one for up to 1024 calls, and
+// approximately the distribution's for more.
 func NewSampler(quantile func(q float64) float64, calls uint64, mean float64, seed uint64) *Sampler {
 	calls = min(max(calls, 1), 1<<31)
 	d := &Sampler{quantile: quantile, scale: 1, at: 0.5, calls: calls, seed: uint32(seed), mask: uint32(1)<<bits.Len64(calls-1) - 1}
 	if calls > exactly {
 		return d
 	}
-	// Some of the distribution's values, with the mean as far as there are such, and scaled for the rest.
+	// Take quantiles from the part of the distribution that has the given mean. If no part has it, scale the
+	// quantiles.
 	want, low, high := mean*float64(calls), 0.0, 1.0
 	for range 20 {
 		if d.sum() < want {
@@ -48,12 +49,12 @@ func (d *Sampler) sum() (sum float64) {
 	return sum
 }
 
-// value is that of part i of equal parts.
+// value returns the sample of part i of the given number of equal parts.
 func (d *Sampler) value(i, parts uint64) float64 {
 	return d.scale * d.quantile((float64(i)+d.at)/float64(parts))
 }
 
-// Next returns the time of the next call.
+// Next returns the next sample.
 func (d *Sampler) Next() float64 {
 	if d.calls > exactly {
 		i := scrambled(d.n&d.mask, d.seed, d.mask)
@@ -63,7 +64,7 @@ func (d *Sampler) Next() float64 {
 	return d.value(d.part(), d.calls)
 }
 
-// part is which part of the distribution is next.
+// part returns which part of the distribution the next sample is from.
 func (d *Sampler) part() uint64 {
 	for {
 		i := uint64(scrambled(d.n&d.mask, d.seed, d.mask))
@@ -73,7 +74,7 @@ func (d *Sampler) part() uint64 {
 	}
 }
 
-// Skip passes over the next n calls.
+// Skip skips n samples.
 func (d *Sampler) Skip(n uint64) {
 	if d.calls > exactly {
 		d.n += uint32(n)

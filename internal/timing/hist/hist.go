@@ -34,7 +34,7 @@ import (
 // DefaultBins is the default number of a histogram's bins.
 const DefaultBins = 5
 
-// MaxBins is how many a histogram can have.
+// MaxBins is the largest number of a histogram's bins.
 const MaxBins = 256
 
 // NoRank is an unknown rank.
@@ -47,15 +47,15 @@ type Bin struct {
 	Mean     float64
 	m2       float64 // sum of squared distances from the mean
 
-	// MinRank and MaxRank are the ranks that Min and Max are of.
+	// MinRank and MaxRank are the ranks that had Min and Max.
 	MinRank, MaxRank int32
 
-	// Distances from Mean of samples that are in Count, but not yet in Mean and
-	// m2: a division for many of them instead of one for each.
+	// Sums of distances from Mean of the samples that are in Count, but not yet in Mean and m2. They save a
+	// division for each sample.
 	late, late2 float64
 }
 
-// settle brings Mean and m2 up to date.
+// settle adds the late samples to Mean and m2.
 func (b *Bin) settle() {
 	if b.late2 == 0 {
 		return
@@ -66,7 +66,7 @@ func (b *Bin) settle() {
 	b.late, b.late2 = 0, 0
 }
 
-// settle brings all bins up to date. Whoever looks at Mean or m2 does it first.
+// settle settles all bins. It must precede reading Mean or m2.
 func (h *Hist) settle() {
 	for i := range h.bins {
 		h.bins[i].settle()
@@ -83,36 +83,35 @@ func (b *Bin) Variance() float64 {
 
 // A Hist is a histogram. Its zero value can't be used; New makes one.
 type Hist struct {
-	bins  []Bin    // up to cap
-	upto  []uint64 // by bin: what is above goes into the next one; apart, so that they lie close together
-	left  int32    // samples until bins are balanced next
-	every int32    // the interval for that
+	bins  []Bin    // at most cap(bins) of them
+	upto  []uint64 // by bin: the largest sample of the bin, which larger ones belong to the next; a separate slice for locality
+	left  int32    // samples until the next check of the balance
+	every int32    // interval between checks
 	rank  int32
 }
 
-// New returns an empty histogram of at most bins bins, between 2 and MaxBins,
-// of the samples of a rank.
+// New returns an empty histogram for the samples of a rank. It has at most bins bins, from 2 to MaxBins.
 func New(bins int, rank int32) *Hist {
 	h := new(Hist)
 	h.Init(make([]Bin, min(max(bins, 2), MaxBins)), rank)
 	return h
 }
 
-// Init makes h an empty histogram with as many bins as room has places. It is
-// for callers that allocate many at once.
+// Init makes h an empty histogram with at most len(room) bins, in room's memory. It is for callers that allocate
+// many at once.
 func (h *Hist) Init(room []Bin, rank int32) {
 	*h = Hist{bins: room[:0:len(room)], upto: make([]uint64, len(room)), left: firstInterval, every: firstInterval, rank: rank}
 }
 
-// Balance is checked after this many samples; the interval doubles while nothing changes. After bins were balanced it
-// is a fraction of all samples: fewer could hardly change the balance again.
+// The balance is checked after this many samples; the interval doubles while nothing changes. After a change it is
+// a fraction of all samples, as fewer could hardly change the balance again.
 const (
 	firstInterval = 16
 	lastInterval  = 512
 	intervalShare = 128
 )
 
-// Add puts in one sample. It does not allocate.
+// Add adds one sample. It does not allocate.
 func (h *Hist) Add(v uint64) {
 	i := h.find(v)
 	if !h.full() && h.grow(i, v) {
@@ -124,14 +123,14 @@ func (h *Hist) Add(v uint64) {
 	}
 }
 
-// fewBins is up to how many bins all bounds are compared with.
+// fewBins is the number of bins up to which a linear search is used.
 const fewBins = 16
 
 // find returns the bin that a sample belongs to.
 func (h *Hist) find(v uint64) int {
 	i := 0
 	if len(h.bins) <= fewBins {
-		// Where a time falls can't be foretold; counting bounds below it needs no branch.
+		// Counting the bounds below a sample needs no branch, which would be unpredictable.
 		for _, upto := range h.upto[:max(len(h.bins)-1, 0)] {
 			_, above := bits.Sub64(upto, v, 0)
 			i += int(above)
@@ -144,13 +143,13 @@ func (h *Hist) find(v uint64) int {
 	return i
 }
 
-// add counts a sample; Mean and m2 follow later.
+// add adds a sample; Mean and m2 are updated later.
 func (b *Bin) add(v uint64) {
 	b.Count++
 	d := float64(v) - b.Mean
 	b.late += d
 	b.late2 += float64(d * d)
-	// Branches that are foretold well, where min and max would store each time.
+	// These branches are predictable, while min and max would store each time.
 	if v < b.Min {
 		b.Min = v
 	}
@@ -159,7 +158,7 @@ func (b *Bin) add(v uint64) {
 	}
 }
 
-// grow makes a bin for v, which belongs to bin i, unless that one covers it.
+// grow makes a bin for v, whose position is bin i, unless that bin covers it. It reports whether it did.
 func (h *Hist) grow(i int, v uint64) bool {
 	n := len(h.bins)
 	if n > 0 {
@@ -180,7 +179,7 @@ func (h *Hist) grow(i int, v uint64) bool {
 	return true
 }
 
-// bound sets the bound between bin i and the next half way.
+// bound sets the bound between bin i and the next to the middle between them.
 func (h *Hist) bound(i int) {
 	switch {
 	case i < 0 || i >= len(h.bins):
@@ -191,8 +190,8 @@ func (h *Hist) bound(i int) {
 	}
 }
 
-// balance joins the two neighbours that matter least and splits the bin that
-// matters most, if that is much better than things are.
+// balance joins the two neighbours with the least weight and splits the bin with the largest, if that improves the
+// balance enough.
 func (h *Hist) balance() {
 	var room [MaxBins]binWeight
 	shares := room[:len(h.bins)]
@@ -207,15 +206,16 @@ func (h *Hist) balance() {
 	}
 }
 
-// A binWeight is a bin's count and range, from which its part in the balance follows.
+// A binWeight is a bin's count and range, which determine its weight.
 type binWeight struct {
 	count     uint64
-	low, high int64 // octaves
+	low, high int64 // from octave
 }
 
 func newShare(count, low, high uint64) binWeight { return binWeight{count, octave(low), octave(high)} }
 
-// choose returns the bin to be split and the first of the two to be joined, if that is worth it.
+// choose returns the bin to split, and the first of the two bins to join. better is false if that is not
+// worthwhile.
 func choose(shares []binWeight) (at, with int, better bool) {
 	most, at := 0.0, -1
 	for i := range shares {
@@ -235,18 +235,18 @@ func choose(shares []binWeight) (at, with int, better bool) {
 	return at, with, at >= 0 && with >= 0 && join <= float64(most*worth)
 }
 
-// leave leaves the bins as they are.
+// leave keeps the bins and lengthens the interval to the next check.
 func (h *Hist) leave() {
 	h.every = min(2*h.every, lastInterval)
 	h.left = h.every
 }
 
-// change splits bin at, and joins bin with and the next.
+// change splits bin at, and joins bin with and its successor.
 func (h *Hist) change(at, with int) {
 	h.settle()
 	h.every = int32(min(max(h.Count()/intervalShare, firstInterval), lastInterval))
 	h.left = h.every
-	// Joining frees a place and splitting takes it: those between move over.
+	// Joining frees an element that splitting takes; the elements in between move by one.
 	low, high := split(&h.bins[at])
 	joined := joinBins(&h.bins[with], &h.bins[with+1])
 	if with < at {
@@ -261,15 +261,15 @@ func (h *Hist) change(at, with int) {
 	}
 }
 
-// worth is how much less a joined bin must matter than the one that is split.
+// worth is the largest weight of the joined bin, relative to the one that is split.
 const worth = 0.6
 
-// weight says how much a bin matters: nothing if all its samples are the same.
+// weight is the bin's weight in the balance; 0 if all its samples are equal.
 func (s binWeight) weight() float64 {
 	return float64(float64(s.count) * float64(s.high-s.low))
 }
 
-// octave is about log2(v+1) in 1/65536, straight between powers of two.
+// octave is approximately 65536·log2(v+1), linear between powers of two.
 func octave(v uint64) int64 {
 	if v++; v == 0 {
 		return 64 << 16
@@ -294,10 +294,10 @@ func joinBins(a, b *Bin) Bin {
 	return j
 }
 
-// clamp returns the mean m, which rounding may have moved out of the bin.
+// clamp limits the mean m to the bin, as rounding may have moved it out.
 func (b *Bin) clamp(m float64) float64 { return min(max(m, float64(b.Min)), float64(b.Max)) }
 
-// split cuts a bin that is not of one value at its mean.
+// split cuts a bin with different samples at its mean.
 func split(b *Bin) (low, high Bin) { return cut(b, floor(b.Mean, b.Min, b.Max-1)) }
 
 // floor is x as an integer between least and most.

@@ -2,9 +2,8 @@ package hist
 
 import "slices"
 
-// Merge adds what another histogram says to h, which keeps its number of bins.
-// Where bins of the two overlap, they are cut at each other's ends. The time
-// depends on the number of bins alone.
+// Merge adds the samples of another histogram to h, which keeps its number of bins. Overlapping bins of the two are
+// cut at each other's ends. The time depends on the number of bins only.
 func (h *Hist) Merge(o *Hist) {
 	if len(o.bins) == 0 {
 		return
@@ -34,11 +33,10 @@ func (h *Hist) Merge(o *Hist) {
 	}
 }
 
-// overlay returns disjoint bins that hold all samples of a and b. Both are
-// disjoint and in order.
+// overlay returns disjoint bins with all samples of a and b, both of which are disjoint and in order.
 func overlay(a, b []Bin) []Bin {
 	all := make([]Bin, 0, 2*(len(a)+len(b)))
-	var x, y Bin // what is left of the heads of a and b
+	var x, y Bin // the heads of a and b, as far as not yet output
 	next := func(list *[]Bin) (head Bin) {
 		if len(*list) > 0 {
 			head, *list = (*list)[0], (*list)[1:]
@@ -55,7 +53,7 @@ func overlay(a, b []Bin) []Bin {
 			all = append(all, x)
 			x = next(&a)
 		case x.Min == x.Max || y.Min == y.Max || x.Min == y.Min && x.Max == y.Max:
-			// Nothing is gained by cutting here.
+			// Cutting here would gain nothing.
 			x, y, a, b = absorb(x, y, a, b)
 		case x.Min < y.Min:
 			var low Bin
@@ -66,7 +64,7 @@ func overlay(a, b []Bin) []Bin {
 			if x.Count == 0 {
 				x = next(&a)
 			}
-		default: // the same beginning, unequal ends
+		default: // equal Min, different Max
 			if y.Max < x.Max {
 				x, y, a, b = y, x, b, a
 			}
@@ -91,7 +89,7 @@ func overlay(a, b []Bin) []Bin {
 	return all
 }
 
-// absorb makes one bin of x and y, which overlap, if one is a single value or both have the same range.
+// absorb joins x and y, which overlap, if one is a single value or both have the same range.
 func absorb(x, y Bin, a, b []Bin) (x2, y2 Bin, a2, b2 []Bin) {
 	next := func(list []Bin) (Bin, []Bin) {
 		if len(list) == 0 {
@@ -100,7 +98,7 @@ func absorb(x, y Bin, a, b []Bin) (x2, y2 Bin, a2, b2 []Bin) {
 		return list[0], list[1:]
 	}
 	j := joinBins(&x, &y)
-	// The longer one may overlap what follows the shorter: it goes on.
+	// The longer bin may overlap the successor of the shorter, so it stays.
 	if x.Max >= y.Max {
 		x = j
 		y, b = next(b)

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Pair is two histograms whose samples come two by two, as a call's duration and the
-// gap before it do, with a summary of all samples. Samples come through a Buffer.
+// A Pair is two histograms whose samples come in pairs, such as a call's duration and gap, with a summary of all
+// samples. Samples pass through a Buffer.
 type Pair struct {
 	Hists [2]Hist
 	sums  [2]model.Stat // of samples that Settle has not returned yet
@@ -23,8 +23,8 @@ func NewPair(bins int, rank int32) *Pair {
 	return p
 }
 
-// AddPacked puts in samples of each histogram, as Two makes them. Many at a time are quicker
-// than one by one, for which all this would come from farther memory.
+// AddPacked adds pairs of samples that Two packed. Adding many at a time is faster, as each pair's memory is loaded
+// into the cache once.
 func (p *Pair) AddPacked(f *CountBuffer, samples []uint64) {
 	for {
 		n := f.count(samples)
@@ -36,7 +36,7 @@ func (p *Pair) AddPacked(f *CountBuffer, samples []uint64) {
 	}
 }
 
-// Add puts in a sample of each histogram, and makes the buffer fit for what is like it.
+// Add adds a sample to each histogram, and prepares the buffer for similar ones.
 func (p *Pair) Add(f *CountBuffer, a, b uint64) {
 	if !f.opened() {
 		if p.put(a, b); p.buffered() {
@@ -71,9 +71,8 @@ func (p *Pair) put(a, b uint64) {
 	}
 }
 
-// Flush brings the histograms up to date. It returns summaries of the samples of each since
-// it was called last. Merged, all it returned is exact; a single one may have extremes that
-// were there before.
+// Flush brings the histograms up to date. It returns summaries of the samples since its last call. The sum of all
+// returned summaries is exact; a single one may have extremes of earlier samples.
 func (p *Pair) Flush(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if p.fold(f); f.left <= 0 {
@@ -83,12 +82,12 @@ func (p *Pair) Flush(f *CountBuffer) (a, b model.Stat) {
 	return p.told()
 }
 
-// FlushForCheckpoint is Settle for a checkpoint, after which more samples follow soon: those that the buffer has counted of late may
-// stay there, and are returned later. Save writes them as they are.
+// FlushForCheckpoint is Settle for a checkpoint, after which more samples follow soon. Samples in the buffer may stay there, and
+// a later call returns them. Save writes them as they are.
 func (p *Pair) FlushForCheckpoint(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {
-			p.fold(f) // no more came since it was asked last
+			p.fold(f) // no samples were added since the last Pause
 		}
 		if p.tell(f); f.left <= 0 {
 			p.catchUp(f)
@@ -97,7 +96,7 @@ func (p *Pair) FlushForCheckpoint(f *CountBuffer) (a, b model.Stat) {
 	return p.told()
 }
 
-// told returns the summaries that have not been returned yet.
+// told returns the summaries that were not returned yet, and resets them.
 func (p *Pair) told() (a, b model.Stat) {
 	a, b = p.sums[0], p.sums[1]
 	p.sums = [2]model.Stat{}
@@ -110,14 +109,14 @@ func (p *Pair) buffered() bool { return cap(p.Hists[0].bins) <= DefaultBins }
 // full reports whether all bins are in use.
 func (h *Hist) full() bool { return len(h.bins) == cap(h.bins) }
 
-// advance opens a buffer when the bins have had the first samples.
+// advance opens the buffer after the bins got the first samples.
 func (p *Pair) advance(f *CountBuffer) {
 	if f.early++; f.opened() {
 		p.open(f)
 	}
 }
 
-// open lets a buffer that has nothing take samples, from what the bins are.
+// open prepares an empty buffer for the current bins.
 func (p *Pair) open(f *CountBuffer) {
 	f.early = firstInterval
 	f.load(0, &p.Hists[0])
@@ -125,7 +124,7 @@ func (p *Pair) open(f *CountBuffer) {
 	p.begin(f)
 }
 
-// catchUp balances the histograms for which it is time.
+// catchUp checks the balance of the histograms whose interval is over.
 func (p *Pair) catchUp(f *CountBuffer) {
 	p.tell(f)
 	for i := range p.Hists {
@@ -136,8 +135,8 @@ func (p *Pair) catchUp(f *CountBuffer) {
 	p.begin(f)
 }
 
-// look balances a histogram. Nearly always all is well, and what the buffer has says so: it
-// is at hand where the bins are far.
+// look checks the balance of a histogram. Nearly always no change is needed, and the buffer alone shows that: it is
+// in the cache, while the bins are not.
 func (p *Pair) look(f *CountBuffer, i int) {
 	h := &p.Hists[i]
 	var room [DefaultBins]binWeight
@@ -157,24 +156,24 @@ func (p *Pair) look(f *CountBuffer, i int) {
 		return
 	}
 	if h.leave(); held+uint64(h.left) > lastInterval {
-		p.take(f, i) // before there are more than tallies can hold
+		p.take(f, i) // before the tallies overflow
 	}
 }
 
-// fold moves what the buffer has to the histograms.
+// fold moves the buffer's samples to the histograms.
 func (p *Pair) fold(f *CountBuffer) {
 	p.tell(f)
 	p.take(f, 0)
 	p.take(f, 1)
 }
 
-// take moves what the buffer has of a histogram to that.
+// take moves the buffer's samples of a histogram to its bins.
 func (p *Pair) take(f *CountBuffer, i int) {
 	p.Hists[i].take(&f.tallies[i], &p.sums[i])
 	f.know(i, &p.Hists[i])
 }
 
-// tell informs the histograms how many samples the buffer counted of late.
+// tell subtracts the samples that the buffer counted from the histograms' intervals.
 func (p *Pair) tell(f *CountBuffer) {
 	taken := f.due - f.left
 	p.Hists[0].left -= taken
@@ -182,7 +181,7 @@ func (p *Pair) tell(f *CountBuffer) {
 	f.due = f.left
 }
 
-// begin lets the buffer take samples until a histogram is to be balanced.
+// begin lets the buffer count samples until the next check of a balance.
 func (p *Pair) begin(f *CountBuffer) {
 	f.left = min(p.Hists[0].left, p.Hists[1].left)
 	f.due = f.left
@@ -209,7 +208,7 @@ func (h *Hist) take(tallies *[DefaultBins]binTally, sum *model.Stat) {
 	sum.Merge(all)
 }
 
-// take puts in n samples from least to most, or of less, with a sum and a sum of squares.
+// take adds n samples between least and most, given their sum and sum of squares.
 func (b *Bin) take(n, sum, squares, least, most uint64) {
 	b.settle()
 	high, low, _ := spread(n, sum, squares)
@@ -223,7 +222,7 @@ func (b *Bin) take(n, sum, squares, least, most uint64) {
 	b.Mean = b.clamp(b.Mean + float64(d*part))
 }
 
-// spread is n·squares − sum², which is exact, and so not below zero if there are such samples.
+// spread is n·squares − sum² in 128 bits; ok is false if that is negative, which no samples have.
 func spread(n, sum, squares uint64) (high, low uint64, ok bool) {
 	h1, l1 := bits.Mul64(n, squares)
 	h2, l2 := bits.Mul64(sum, sum)

@@ -9,7 +9,7 @@ func Unwrap(shown interface{ Count() uint64 }) *Hist {
 
 func (h *Hist) itself() *Hist { return h }
 
-// Bins returns the bins, in rising order. They belong to the histogram.
+// Bins returns the bins in rising order, as the histogram's own slice.
 func (h *Hist) Bins() []Bin {
 	h.settle()
 	return h.bins

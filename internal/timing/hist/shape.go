@@ -2,9 +2,8 @@ package hist
 
 import "math"
 
-// Inside a bin samples are taken to be spread evenly from Min to Mean, and
-// evenly, but at another density, from Mean to Max. The two counts are those
-// that make Mean the mean.
+// Samples of a bin are assumed to be uniform from Min to Mean, and from Mean to Max, with different densities. The
+// counts of the two parts follow from Mean.
 
 // lowPart is the share of samples below the mean.
 func (b *Bin) lowPart() float64 {
@@ -29,8 +28,7 @@ func (b *Bin) below(x float64) float64 {
 	}
 }
 
-// upTo estimates what share of the samples is at most the integer c, which is
-// below Max, and their mean.
+// upTo estimates the share of the samples that are at most the integer c, which is below Max, and their mean.
 func (b *Bin) upTo(c uint64) (share, mean float64) {
 	low, middle := b.lowPart(), floor(b.Mean, b.Min, b.Max-1)
 	least := float64(b.Min)
@@ -43,7 +41,7 @@ func (b *Bin) upTo(c uint64) (share, mean float64) {
 	return low + more, sum / (low + more)
 }
 
-// at is the value that a share of the samples is at most: below's inverse.
+// at returns the quantile of a share of the samples: below's inverse.
 func (b *Bin) at(part float64) float64 {
 	least, most := float64(b.Min), float64(b.Max)
 	switch low := b.lowPart(); {
@@ -58,9 +56,8 @@ func (b *Bin) at(part float64) float64 {
 	}
 }
 
-// cut divides a bin into the samples up to c and those above, Min ≤ c < Max.
-// Neither part is empty if there are two samples. A bin's ends are samples: they leave the other
-// samples of the parts so much room as keeps the sum of all.
+// cut divides a bin into the samples up to c and those above, Min ≤ c < Max. With two samples or more neither part
+// is empty. A bin's ends are samples, so the means of the parts are limited such that the total sum is unchanged.
 func cut(b *Bin, c uint64) (low, high Bin) {
 	part, mean := b.upTo(c)
 	count := float64(b.Count)
@@ -90,11 +87,11 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 	most := from + float64((at-from)*(float64(n-1)/float64(n)))
 	least := to - float64((to-next)*(float64(high.Count-1)/float64(high.Count)))
 	high.Mean = min(max(opposite(b.Mean, min(mean, most), n, high.Count), least), to)
-	// Whichever mean was out of bounds, the other keeps the sum if it can.
+	// If one mean was out of bounds, the other is adapted to keep the sum, if possible.
 	low.Mean = min(max(opposite(b.Mean, high.Mean, high.Count, n), from), most)
 	high.Mean = min(max(opposite(b.Mean, low.Mean, n, high.Count), least), to)
-	// What the distance of the means does not explain is inside the parts, by
-	// the square of their widths.
+	// The distance of the means explains part of the variance. The rest is divided by the square of the parts'
+	// widths.
 	dl, dh := low.Mean-b.Mean, high.Mean-b.Mean
 	rest := b.m2 - float64(float64(low.Count)*float64(dl*dl)) - float64(float64(high.Count)*float64(dh*dh))
 	if rest > 0 {
@@ -106,24 +103,24 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 	}
 	low.Max = floor(math.Ceil(low.Mean+low.reach(low.Mean-from)-nearly), low.Min, c)
 	high.Min = floor(math.Floor(high.Mean-high.reach(to-high.Mean)+nearly), c+1, high.Max)
-	// Of one sample both ends are the same, also beyond 1<<53, where they are no float64.
+	// With one sample both ends are equal, even beyond 1<<53 where float64 is inexact.
 	if low.Count == 1 {
 		low.Max = low.Min
 	}
 	if high.Count == 1 {
 		high.Min = high.Max
 	}
-	low.Mean, high.Mean = low.clamp(low.Mean), high.clamp(high.Mean) // which may be beyond by what arithmetic made
+	low.Mean, high.Mean = low.clamp(low.Mean), high.clamp(high.Mean) // rounding may have moved them out
 	low.pair()
 	high.pair()
 	return low, high
 }
 
-// nearly is what arithmetic may make of a whole number.
+// nearly is the rounding error of an integer result.
 const nearly = 1e-9
 
-// reach is how far from the mean one end of a bin is, if the other is so far away: all but these two
-// samples are between them, and none is farther than the sum of squares allows.
+// reach is the largest distance of one end of a bin from the mean, if the other end is at distance end. All other
+// samples are between the ends, and the sum of squares limits the distance.
 func (b *Bin) reach(end float64) float64 {
 	if b.Count == 1 {
 		return 0
@@ -132,7 +129,7 @@ func (b *Bin) reach(end float64) float64 {
 	return min(max(math.Sqrt(b.m2), end/others), float64(end*others))
 }
 
-// pair sets what follows from the ends of a bin of one or two samples.
+// pair computes the fields of a bin of one or two samples from its ends.
 func (b *Bin) pair() {
 	if b.Count <= 2 {
 		b.Mean = float64(b.Min) + (float64(b.Max)-float64(b.Min))/2
@@ -140,13 +137,12 @@ func (b *Bin) pair() {
 	}
 }
 
-// opposite is the mean of m samples that together with n samples of mean part
-// have the mean whole.
+// opposite returns the mean of m samples that, together with n samples of mean part, have the mean whole.
 func opposite(whole, part float64, n, m uint64) float64 {
 	return whole + float64((whole-part)*(float64(n)/float64(m)))
 }
 
-// share is the greatest m2 that a bin can have.
+// share returns the largest possible m2 of the bin.
 func (b *Bin) share() float64 {
 	w := float64(b.Max) - float64(b.Min)
 	return float64(float64(w*w) * (float64(b.Count) / 4))

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Bytes that Save writes: of each histogram, of each bin besides ranks, with numbers of 32
-// bits or of 64, and of ranks if others than the histogram's own are among them.
+// Sizes in bytes of what Save writes: for each histogram, for each bin without ranks, with 32 or 64 bit numbers,
+// and for the ranks if histograms of other ranks were merged.
 const (
 	headState   = 13
 	narrowState = 32
@@ -19,21 +19,21 @@ const (
 	tallyState  = 25
 )
 
-// MaxPairBytes is how many bytes Pair.Save writes at most of histograms of up to DefaultBins
-// bins, nearly always.
+// MaxPairBytes is the number of bytes that Pair.Save nearly always needs at most, for histograms of up to DefaultBins
+// bins.
 const MaxPairBytes = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
 
-// What Save says of a histogram.
+// Flags of a histogram in Save.
 const (
-	isOwn    = 1 << iota // no others were merged into it
-	isNarrow             // no number has more than 32 bits
+	isOwn    = 1 << iota // no other histograms were merged
+	isNarrow             // all numbers fit into 32 bits
 )
 
 var le = binary.LittleEndian
 
-// Save writes everything of h, for a checkpoint: unlike after Decode, a loaded
-// histogram goes on exactly as h does. It is made for speed, as checkpoints are taken
-// every few thousand calls, and a program may have hundreds of histograms.
+// Save writes the exact state of h for a checkpoint: unlike after Decode, a loaded histogram continues exactly as h
+// does. It is optimised for speed, as checkpoints are taken every few thousand calls, and a program may have
+// hundreds of histograms.
 //
 //	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not own
 //	bin  = count, least, most, bound of 4 or 8 bytes, mean and m2 of 8
@@ -94,7 +94,7 @@ func (h *Hist) Save(w *wire.Coder) {
 	}
 }
 
-// Load reads what Save wrote.
+// Load reads a histogram that Save wrote.
 func Load(r *wire.Reader) *Hist {
 	sizes, rank := r.Uint64(), int32(r.Uint32())
 	flags := r.Byte()
@@ -137,7 +137,7 @@ func Load(r *wire.Reader) *Hist {
 	return h
 }
 
-// Save writes the histograms of p and what their buffer has counted, after Pause or Settle.
+// Save writes the histograms of p and the samples in their buffer, after Pause or Settle.
 //
 //	pair  = two histograms, how many tallies follow u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
@@ -165,7 +165,7 @@ func (p *Pair) Save(w *wire.Coder, f *CountBuffer) {
 	}
 }
 
-// LoadPair reads what Save wrote into a buffer that has nothing.
+// LoadPair reads a pair that Save wrote into an empty buffer.
 func LoadPair(r *wire.Reader, f *CountBuffer) *Pair {
 	p := &Pair{Hists: [2]Hist{*Load(r), *Load(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {
@@ -192,7 +192,7 @@ func LoadPair(r *wire.Reader, f *CountBuffer) *Pair {
 	return p
 }
 
-// sensible reports whether t can be the tally of 1 to most samples.
+// sensible reports whether t is a possible tally of 1 to most samples.
 func (t *binTally) sensible(most uint64) bool {
 	n, sum := t.counted/countOne, t.counted%countOne
 	if n == 0 || n > most || sum/n>>sampleBits != 0 || t.squares/n>>(2*sampleBits) != 0 {
@@ -211,9 +211,9 @@ func (h *Hist) Clone() *Hist {
 	return &c
 }
 
-// Scale returns the histogram in another unit; f new units make one old unit. Extremes are rounded. If those of two
-// bins become equal, the sample at the lower end of the upper bin counts as one above, or the bins become one if that
-// leaves nothing.
+// Scale returns the histogram in another unit; f new units make one old unit. Extremes are rounded. If two bins
+// then share an end, the lowest sample of the upper bin is raised by one, or the bins are joined if the upper one
+// is then empty.
 func (h *Hist) Scale(f float64) *Hist {
 	h.settle()
 	s := New(cap(h.bins), h.rank)
@@ -237,7 +237,7 @@ func (h *Hist) Scale(f float64) *Hist {
 	return s
 }
 
-// scaled is v·f, rounded, or the largest number if that is larger.
+// scaled is v·f, rounded, limited to 2^64-1.
 func scaled(v uint64, f float64) uint64 {
 	if x := float64(float64(v)*f) + 0.5; x < 1<<64 {
 		return uint64(x)

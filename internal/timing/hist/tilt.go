@@ -2,17 +2,16 @@ package hist
 
 import "math"
 
-// A Tilt is a distribution over the values of a histogram that has another mean: of all
-// that have, the one that is most like the histogram. Bins count exp(λ·mean) times as
-// much as they did, so that of two modes, say, there may be one left.
+// A Tilt is the distribution over a histogram's values with a given mean that is most similar to the histogram
+// (exponential tilting). Each bin's count is multiplied by exp(λ·mean). Of two modes, one may practically vanish.
 type Tilt struct {
 	h     *Hist
-	upto  []float64 // by bin: its share of the samples and those of all below it
-	scale float64   // of values, where no such distribution has the mean
+	upto  []float64 // by bin: cumulative share of the samples, including the bin
+	scale float64   // factor of all values if no such distribution has the mean
 }
 
-// Tilt returns a distribution with a mean. Where the mean is beyond all samples, their
-// values are scaled. It is nil of a histogram without samples.
+// Tilt returns a distribution with the given mean. If the mean is beyond all samples, it scales their values. It
+// returns nil for a histogram without samples.
 func (h *Hist) Tilt(mean float64) *Tilt {
 	h.settle()
 	n := len(h.bins)
@@ -47,7 +46,7 @@ func (h *Hist) Tilt(mean float64) *Tilt {
 	return t
 }
 
-// weights are those of bins, with room for others.
+// weights are the weights of the bins, with memory for tilted ones.
 type weights struct {
 	bins       []Bin
 	logs, room []float64
@@ -61,7 +60,7 @@ func (h *Hist) weights() *weights {
 	return w
 }
 
-// tilted returns the weights of tilted bins, until it is called again. The largest of them is about 1.
+// tilted returns the weights of tilted bins, valid until its next call. The largest of them is about 1.
 func (x *weights) tilted(lambda float64) []float64 {
 	w, most := x.room, math.Inf(-1)
 	for i := range w {
@@ -74,14 +73,14 @@ func (x *weights) tilted(lambda float64) []float64 {
 	return w
 }
 
-// tilting finds the exponent for a mean that is between those of the first and the last
-// bin: the mean rises with it.
+// tilting returns the exponent λ for a mean between those of the first and the last bin, by bisection: the mean
+// rises with λ.
 func (x *weights) tilting(mean, width float64) float64 {
 	low, high := -1000/width, 1000/width
 	for range 200 {
 		middle := (low + high) / 2
 		if middle == low || middle == high {
-			return middle // there is no number between them
+			return middle // no float64 is between low and high
 		}
 		var all, sum float64
 		for i, w := range x.tilted(middle) {
@@ -97,7 +96,7 @@ func (x *weights) tilting(mean, width float64) float64 {
 	return (low + high) / 2
 }
 
-// Quantile is the value that a share of the samples is at most.
+// Quantile is the value that share q of the samples is at most.
 func (t *Tilt) Quantile(q float64) float64 {
 	below := 0.0
 	for i, upto := range t.upto {
@@ -116,7 +115,7 @@ func (t *Tilt) Quantile(q float64) float64 {
 // A TiltedBin is a bin of a tilted distribution.
 type TiltedBin struct{ Share, Mean float64 }
 
-// Bins returns the bins that samples are in.
+// Bins returns the bins that have samples.
 func (t *Tilt) Bins() []TiltedBin {
 	var list []TiltedBin
 	below := 0.0

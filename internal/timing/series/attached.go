@@ -11,29 +11,30 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// After all blocks of times come those of the numbers attached to the same calls, if there are any. They are exact in
-// all modes:
+// After all blocks of times come those of the numbers attached to the same calls, if there are any. They are exact
+// in all modes:
 //
-//	block of numbers = per name: size uvarint, order uint8 and batch of that size
+//         block of numbers = per name: size uvarint, order uint8 and batch of that size
 //
 // The batch is of the exact codec. In place of a call's gap it has how many numbers the call has under the name. In
-// place of the duration it has the distance d of their sum from a prediction, as (d << 1) ^ (d >> 63), or 0 without a
-// number. The prediction is from the sums of earlier calls of the same kind in the block. Order 0 predicts 0, order 1
-// the last sum, order 2 the last sum plus its difference from the one before. Size 0: none of these calls has a number.
+// place of the duration it has the difference d of their sum from a prediction, as (d << 1) ^ (d >> 63), or 0
+// without a number. The prediction is from the sums of earlier calls of the same kind in the block. Order 0
+// predicts 0, order 1 the last sum, order 2 the last sum plus its difference from the one before. Size 0: none of
+// these calls has a number.
 
-// MaxNames is how many names there may be.
+// MaxNames is the largest number of names.
 const MaxNames = 64
 
-// AttachedNumbers are what was attached to the calls of a block under a name; empty if nothing was.
+// AttachedNumbers are the values attached to the calls of a block under a name; empty if there are none.
 type AttachedNumbers struct {
 	Counts []uint64 // by call
-	Sums   []int64  // by call: one that is out of range wraps around
+	Sums   []int64  // by call; a sum out of range wraps around
 }
 
 // exact is the codec for numbers.
 var exact = LosslessCodec{}
 
-// WriteNames says under which names something was attached.
+// WriteNames sets the names of attached values.
 func (w *Writer) WriteNames(names []string) error {
 	if len(names) > MaxNames {
 		return fmt.Errorf("%d names of values, at most %d can be stored", len(names), MaxNames)
@@ -42,8 +43,8 @@ func (w *Writer) WriteNames(names []string) error {
 	return nil
 }
 
-// WriteAttached writes what was attached to the calls of a stream, whose times and the names are written. numbers come in order of calls;
-// next is as for Stream.
+// WriteAttached writes the values attached to the calls of a stream. Stream and Names must precede it. numbers are in
+// order of calls; next is as for Stream.
 func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNumber, error], next func(n int) CallKinds) error {
 	list := w.blocks[stream]
 	var pending []timing.AttachedNumber
@@ -74,7 +75,7 @@ func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNu
 	return w.err
 }
 
-// numbers writes those of the calls of a block of times.
+// numbers writes the values attached to the calls of a block.
 func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, kinds CallKinds) {
 	var data []byte
 	batch := Batch{Gaps: make([]uint64, b.calls), Durations: make([]uint64, b.calls)}
@@ -104,10 +105,10 @@ func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, k
 	w.write(data)
 }
 
-// orders is how many ways there are to suggest a sum.
+// orders is the number of predictions for a sum.
 const orders = 3
 
-// A suggestion is what the sums of calls of a kind were, the last one first.
+// A suggestion is the latest sums of calls of a kind, the last one first.
 type suggestion [orders - 1]uint64
 
 func (s *suggestion) of(order int) uint64 {
@@ -120,7 +121,7 @@ func (s *suggestion) of(order int) uint64 {
 	return 0
 }
 
-// encodeNumbers codes counts and sums in the order that takes least.
+// encodeNumbers codes counts and sums in the order that takes the fewest bytes.
 func encodeNumbers(b Batch, kinds *CallKinds) (least []byte, err error) {
 	distances := make([]uint64, len(b.Durations))
 	for order := range orders {
@@ -144,7 +145,7 @@ func encodeNumbers(b Batch, kinds *CallKinds) (least []byte, err error) {
 	return least, nil
 }
 
-// before returns the sums before of calls of the kind of a call.
+// before returns the latest sums of calls of the same kind as call.
 func (k *CallKinds) before(m map[uint32]*suggestion, call int) *suggestion {
 	return once.GetOrMake(m, k.ByCall[call], func() *suggestion { return new(suggestion) })
 }
@@ -152,10 +153,10 @@ func (k *CallKinds) before(m map[uint32]*suggestion, call int) *suggestion {
 // exactly describes calls to the exact codec.
 func (k *CallKinds) exactly() *CallInfo { return &CallInfo{Keys: k.ByCall, KeyGroups: k.Groups} }
 
-// Names returns under which names something was attached.
+// Names returns the names of attached values.
 func (r *Reader) Names() []string { return r.names }
 
-// AttachedNumbers decodes what was attached to the calls of a block, by name. kinds are as for Block.
+// AttachedNumbers decodes the values attached to the calls of a block, by name. kinds are as for Block.
 func (r *Reader) AttachedNumbers(stream, i int, kinds CallKinds) ([]AttachedNumbers, error) {
 	b := &r.blocks[stream][i]
 	if len(kinds.ByCall) != int(b.calls) {

@@ -25,7 +25,7 @@ func codecOf(m timing.Mode) (Codec, error) {
 	return CodecNamed(string(m))
 }
 
-// calls describes calls to the codec, for times in units of unit ticks.
+// calls describes the calls to the codec, with bounds in units of unit ticks.
 func (k *CallKinds) calls(unit uint64) *CallInfo {
 	c := &CallInfo{Keys: k.ByCall, KeyGroups: k.Groups, KeyBounds: k.Bounds, Bins: k.Bins, SampleCalls: k.SampleCalls}
 	if unit > 1 {
@@ -37,12 +37,12 @@ func (k *CallKinds) calls(unit uint64) *CallInfo {
 	return c
 }
 
-// encodeBlock and decodeBlock: the times of some calls.
+// encodeBlock and decodeBlock code the times of a block's calls.
 //
 //	block = unit uvarint, jumps uvarint, per jump: (call, as a difference to the one
 //	        before) uvarint, jump varint, batch of gaps and durations
 //
-// Durations and gaps are in units: ticks, or as many of them as divide all.
+// Durations and gaps are multiples of unit, which is their greatest common divisor in ticks.
 func encodeBlock(c Codec, entries []timing.CallEntry, kinds CallKinds) ([]byte, error) {
 	batch := Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
 	unit := uint64(0)
@@ -92,8 +92,7 @@ func decodeBlock(c Codec, data []byte, calls int, kinds CallKinds) ([]timing.Cal
 	return entries, nil
 }
 
-// times is v·unit, or the largest number if that is larger: a value near 2^64 may have
-// been rounded up.
+// times is v·unit, limited to 2^64-1: a value near 2^64 may have been rounded up.
 func times(v, unit uint64) uint64 {
 	hi, lo := bits.Mul64(v, unit)
 	if hi != 0 {

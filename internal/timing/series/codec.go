@@ -30,39 +30,37 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// A Batch is the times of consecutive calls of one thread. Either list may be
-// nil if it is not wanted.
+// A Batch is the times of consecutive calls of one thread. A list is nil if it is not wanted.
 type Batch struct {
 	Gaps, Durations []uint64
 }
 
-// CallInfo says of calls what both sides know.
+// CallInfo is what encoder and decoder both know about the calls of a batch.
 type CallInfo struct {
-	// Keys are the calls' keys, terminals for example, in program order. They
-	// should be small, as they index.
+	// Keys are the calls' keys, such as terminals, in program order. They should be small, as they index slices.
 	Keys []uint32
-	// KeyGroups has for each key what kind of call it is, the function for
-	// example; nil: all are of the same kind. It helps where keys are many.
+	// KeyGroups has for each key the kind of call, such as its function; nil: all are of the same kind. It improves
+	// prediction if there are many keys.
 	KeyGroups []uint32
-	// Bound is the error that values may have.
+	// Bound is the error bound of the values.
 	Bound Bound
 	// KeyBounds, if not nil, has the bound for each key instead.
 	KeyBounds []Bound
-	// Bins is the number of bins of histSig's table for a key, Sample the number of calls whose most
-	// frequent values it takes. 0: DefaultBins and DefaultSample.
+	// Only for histSig: Bins is the number of bins in a key's table, Sample the number of calls whose most frequent
+	// values become bins. 0 means DefaultBins or DefaultSample.
 	Bins, SampleCalls int
 }
 
-// A Bound is how far a value may be from the truth. The zero Bound allows no difference.
+// A Bound is the largest difference between a decoded value and the original. The zero Bound allows none.
 type Bound struct {
 	Relative float64 // as a share of the value, from 0 to 1
-	Absolute uint64  // instead, if not 0: in the unit of the values
+	Absolute uint64  // replaces Relative if not 0; in the unit of the values
 }
 
-// RelativeBound is a bound in proportion to the value.
+// RelativeBound returns a bound proportional to the value.
 func RelativeBound(share float64) Bound { return Bound{Relative: share} }
 
-// MaxError is the greatest distance from a value x.
+// MaxError returns the largest difference allowed for a value x.
 func (b Bound) MaxError(x uint64) uint64 {
 	if b.Absolute > 0 {
 		return b.Absolute
@@ -82,7 +80,7 @@ func (c *CallInfo) bound(key uint32) Bound {
 	return c.Bound
 }
 
-// check returns an error if c is inconsistent.
+// check returns an error if the slices of c do not fit each other.
 func (c *CallInfo) check() error {
 	if len(c.Keys) == 0 {
 		return nil
@@ -99,22 +97,20 @@ func (c *CallInfo) check() error {
 	return nil
 }
 
-// A Codec writes and reads batches. It has no state: any number of goroutines
-// may use it.
+// A Codec encodes and decodes batches. It has no state: several goroutines may use it at once.
 type Codec interface {
-	// Name is what options and files call it.
+	// Name is the codec's name in options and files.
 	Name() string
 	// Append appends a batch. Its lists are as long as c.Keys, or nil.
 	Append(dst []byte, b Batch, c *CallInfo) ([]byte, error)
-	// Decode reads what Append wrote from all of src. want says which lists
-	// there are.
+	// Decode decodes src, which must be exactly what Append wrote. want says which lists the batch has.
 	Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error)
 }
 
 // TimeLists says which lists a batch has.
 type TimeLists uint8
 
-// The lists.
+// The lists of a batch.
 const (
 	ListGaps TimeLists = 1 << iota
 	ListDurations
@@ -134,7 +130,7 @@ func (b *Batch) lists(c *CallInfo) (l TimeLists, err error) {
 	return l, c.check()
 }
 
-// make returns a batch with room for the lists.
+// make returns a batch with the lists, of n elements each.
 func (l TimeLists) make(n int) (b Batch) {
 	if l&ListGaps != 0 {
 		b.Gaps = make([]uint64, n)
@@ -145,7 +141,7 @@ func (l TimeLists) make(n int) (b Batch) {
 	return b
 }
 
-// Codecs returns the codecs, in the order in which a table should have them.
+// Codecs returns the codecs in the order of tables in documents.
 func Codecs() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
@@ -164,10 +160,10 @@ func CodecNamed(name string) (Codec, error) {
 	return nil, fmt.Errorf("no timing codec %q: there are %q", name, names)
 }
 
-// dense numbers keys by first use, and returns for each number one key.
+// dense numbers keys by first use, and returns each call's number and each number's key.
 func dense(keys []uint32) (numbers, first []uint32) {
 	numbers = make([]uint32, len(keys))
-	known := make([]uint32, 256) // by key, one more than the number
+	known := make([]uint32, 256) // by key: its number plus 1
 	var far map[uint32]uint32    // for keys that are too large for known
 	for i, k := range keys {
 		if int(k) >= len(known) && int(k) <= 2*len(keys)+1024 {
@@ -195,16 +191,15 @@ func dense(keys []uint32) (numbers, first []uint32) {
 	return numbers, first
 }
 
-// A CallIdentity distinguishes a rank's calls: calls with equal signatures are of one kind.
+// A CallIdentity identifies a kind of calls of a rank: calls with equal signatures are of one kind.
 type CallIdentity struct {
-	Call, Site uint64 // of the same rank: equal numbers mean the same
+	Call, Site uint64 // numbers of function and site, comparable within one rank only
 	Vals       []int64
 }
 
-// CallKindsOf returns the kind of each terminal of a rank, and what a block needs to know of kinds; the caller fills in Of.
-// The rank's clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are one kind. Kinds are
-// numbered by first occurrence: so writers and readers have the same numbers, even if one of them has more distinct
-// terminals.
+// CallKindsOf returns the kind of each terminal of a rank, and Kinds without Of, which the caller sets. The rank's
+// clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are of one kind. Kinds are numbered
+// by first occurrence: so writers and readers have the same numbers, even if one of them has more terminals.
 func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []CallIdentity) (of []uint32, k CallKinds) {
 	known := make(map[string]uint32)
 	functions := make(map[uint64]uint32)
@@ -231,7 +226,7 @@ func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Ca
 	return of, k
 }
 
-// TicksBound is a bound for times in ticks. One of less than a tick leaves no error.
+// TicksBound converts a bound to ticks. A bound of less than a tick becomes an exact one.
 func TicksBound(b timing.Bound, ticksPerNs float64) Bound {
 	if b.Absolute == 0 {
 		return RelativeBound(b.Relative)

@@ -6,19 +6,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A binary arithmetic coder, 32 bits, without carries. Probabilities are those
-// of a one, in 1/65536. Bits whose probability nobody knows go beside it.
+// A binary arithmetic coder of 32 bits, without carries. Probabilities are those of a one, in 1/65536. Bits without
+// a prediction are stored separately, uncoded.
 
-// A coder writes or reads: its methods return the bits and numbers that they code. Only
-// when it writes are their arguments used.
+// A coder writes or reads: its methods return the bits and numbers that they code. They use their arguments only
+// when writing.
 type coder struct {
 	reading   bool
 	low, high uint32
 
-	out []byte // of a writing one
+	out []byte // output when writing
 	put wire.BitWriter
 
-	in  []byte // of a reading one
+	in  []byte // input when reading
 	x   uint32
 	get wire.BitReader
 }
@@ -68,7 +68,7 @@ func (c *coder) code(bit uint32, p int32) uint32 {
 	return bit
 }
 
-// raw codes the low n bits of v, which has no others.
+// raw codes the low n bits of v without prediction. v has no higher bits.
 func (c *coder) raw(v uint64, n uint) uint64 {
 	if c.reading {
 		return c.get.Get(n)
@@ -77,12 +77,11 @@ func (c *coder) raw(v uint64, n uint) uint64 {
 	return v
 }
 
-// finish appends all that was written to dst.
+// finish appends the whole output to dst.
 //
 //	coded uvarint, arithmetic code, bits
 func (c *coder) finish(dst []byte) []byte {
-	// A reader takes zeros past the end. The bounds differ in this byte, so a byte
-	// between them is as good as all of it.
+	// Readers assume zeros past the end. As low and high differ in this byte, one byte between them suffices.
 	if c.low > 0 {
 		c.out = append(c.out, byte(c.high>>24))
 	}
@@ -97,33 +96,32 @@ func appendBlob(dst, data []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(data))), data...)
 }
 
-// zigzag makes small numbers of numbers near 0, unzigzag the reverse.
+// zigzag maps numbers near 0 to small unsigned numbers, unzigzag reverses it.
 func zigzag(v int32) uint32   { return uint32(v)<<1 ^ uint32(v>>31) }
 func unzigzag(v uint32) int32 { return int32(v>>1) ^ -int32(v&1) }
 
-// A mixer predicts bits: several contexts have a probability each, and weights
-// by how well they did lately make one of them. It is what internal/file/wire does
-// for bytes, cut down for speed: a few contexts, whose slots for the decisions of
-// one time lie together, and one input each. The last input is what the decision is
-// mostly, whatever the context: most programs make too few calls to fill all slots.
+// A mixer predicts bits. Each of several contexts has a probability; weights that reflect recent success mix these
+// into one. It is a faster variant of the mixer in internal/file/wire: with few contexts, whose slots for the
+// decisions of one time are adjacent, and one input each. The last input is the decision's probability regardless
+// of context: most programs make too few calls to fill all slots.
 type mixer struct {
 	slots []slot
 	sets  [16][inputs]int32
-	nodes [512]slot // by decision
+	nodes [512]slot // by decision, without context
 }
 
 // A slot is an adaptive probability of a one.
 type slot struct {
 	p uint16
-	n uint16 // how often it was used, up to a limit
+	n uint16 // number of uses, up to a limit
 }
 
 const (
 	contexts    = 6
-	line        = 16 // slots that lie together: decisions of one time
+	line        = 16 // adjacent slots: for the decisions of one time
 	inputs      = contexts + 1
 	slotLimit   = 60
-	firstWeight = 15000 // of 65536
+	firstWeight = 15000 // of 65536: initial weight
 	learning    = 24
 )
 
@@ -147,7 +145,7 @@ func newMixer(values int) *mixer {
 	return m
 }
 
-// code codes one bit in the given contexts with a set of weights.
+// code codes one bit in the given contexts, with one of the sets of weights.
 func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, bit uint32) uint32 {
 	w := &m.sets[set&15]
 	var cur [inputs]*slot
@@ -184,7 +182,7 @@ func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, 
 }
 
 var (
-	rate       [64]int32 // by how often a slot was used, as confidence
+	rate       [64]int32 // by number of uses: rate at which a slot adapts, and confidence
 	confidence [64]int32
 )
 

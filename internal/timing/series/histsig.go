@@ -9,13 +9,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// histSig is the histogram code of the paper, HIST (section 2.3.2). For each key, the
-// bins that are most frequent among its first calls have short codes: one bit, and the
-// bin's number in the table. All other times have one bit and the number of their bin.
-// The result is compressed with zstd. Here a bin is a cell.
+// histSig is the paper's histogram code HIST (section 2.3.2), with cells as bins. For each key, the bins that are
+// most frequent among its first calls have short codes: one bit, and the bin's index in the table. All other times
+// have one bit and the number of their bin. The result is compressed with zstd.
 var histSig = cellCodec{"hist-sig", appendHistSig, decodeHistSig, true}
 
-// What the paper took: 2³ bins, whose codes have four bits, and 100 calls.
+// The paper's parameters: 2³ bins, so that codes have four bits, and 100 calls.
 const (
 	DefaultBins   = 8
 	DefaultSample = 100
@@ -23,13 +22,13 @@ const (
 
 const mostBins = 1 << 16
 
-// hist = size uvarint, zstd of body
-// body = per key: bins uvarint, their cells uvarint…
+// appendHistSig appends a list of cells.
 //
+//	hist = size uvarint, zstd of body
+//	body = per key: bins uvarint, their cells uvarint…
 //	codes: per time: 1 and the number of a bin, or 0 and a cell
 //
-// The number of a bin has as many bits as the last one of its table needs, that of a
-// cell as many as the last cell.
+// The number of a bin has as many bits as the last one of its table needs, that of a cell as many as the last cell.
 func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 	most, sample := p.bins, p.sample
 	if most <= 0 {
@@ -68,7 +67,7 @@ func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 	return appendSized(dst, append(tables, codes.Finish()...))
 }
 
-// frequent returns the most frequent cells of a list, most at the most.
+// frequent returns the most frequent cells of a list, at most most of them.
 func frequent(list []int32, most int) []int32 {
 	counts := make(map[int32]int)
 	for _, cell := range list {
@@ -83,7 +82,7 @@ func frequent(list []int32, most int) []int32 {
 	return bins[:min(len(bins), most)]
 }
 
-// bitsFor is how many bits the numbers below n take.
+// bitsFor is the number of bits for numbers below n.
 func bitsFor(n int) uint { return uint(bits.Len(uint(max(n, 1) - 1))) }
 
 func decodeHistSig(src []byte, p *planned) ([]int32, error) {

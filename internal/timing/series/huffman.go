@@ -10,22 +10,22 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Canonical Huffman codes over 32-bit symbols. The table of a code is
+// Canonical Huffman codes over 32-bit symbols. A code's table is
 //
-//	count uvarint, (symbol as a difference to the one before) uvarint…, lengths, 4 or 5 bits each
+//         count uvarint, (symbol as a difference to the one before) uvarint…, lengths, 4 or 5 bits each
 //
-// and the code of a symbol is written first bit first.
+// and a symbol's code is written from its first bit on.
 
-const longest = 24 // of a code, in bits
+const longest = 24 // largest number of bits of a code
 
 type huffman struct {
 	symbols []uint32 // in rising order
 	lengths []uint8
-	codes   []uint32 // reversed, so that they can be written as numbers
+	codes   []uint32 // bit-reversed, so that they can be written as numbers
 }
 
-// newHuffman makes the best code for symbols that occur so often. All counts
-// are positive.
+// newHuffman returns the optimal code for symbols with these counts, limited to the longest length. All counts must
+// be positive.
 func newHuffman(counts map[uint32]uint64) *huffman {
 	h := &huffman{symbols: slices.Sorted(maps.Keys(counts))}
 	h.lengths = make([]uint8, len(h.symbols))
@@ -45,7 +45,7 @@ func newHuffman(counts map[uint32]uint64) *huffman {
 
 type treeNode struct {
 	weight      uint64
-	left, right int32 // nodes; of a leaf, left is -1-symbol
+	left, right int32 // indices of nodes; in a leaf, left is -1-symbol
 }
 
 type forest struct {
@@ -69,7 +69,7 @@ func (f *forest) Pop() any {
 	return x
 }
 
-// build sets the lengths; false if one is too long.
+// build computes the lengths; false if one exceeds the limit.
 func (h *huffman) build(weights []uint64) bool {
 	if len(weights) == 1 {
 		h.lengths[0] = 0
@@ -103,13 +103,13 @@ func (h *huffman) build(weights []uint64) bool {
 	return true
 }
 
-// assign gives the codes to the lengths: shorter ones first, then by symbol.
+// assign assigns codes to the lengths: shorter ones first, then by symbol.
 func (h *huffman) assign() {
 	var next [longest + 2]uint32
 	for _, l := range h.lengths {
 		next[l+1]++
 	}
-	next[1] = 0 // a code of no bits takes no room
+	next[1] = 0 // a symbol of length 0 takes no code space
 	code := uint32(0)
 	for l := 1; l <= longest; l++ {
 		n := next[l+1]
@@ -149,7 +149,7 @@ func readHuffman(r *wire.Reader) (*huffman, error) {
 		h.symbols[i] = uint32(last)
 	}
 	in := wire.BitReader{Input: r.Bytes((5*n + 7) / 8)}
-	room := uint64(0) // in units of the longest code
+	room := uint64(0) // code space, in units of the longest code
 	for i := range h.lengths {
 		l := uint8(in.Get(5))
 		if l > longest || l == 0 && n > 1 {
@@ -166,7 +166,7 @@ func readHuffman(r *wire.Reader) (*huffman, error) {
 	return h, r.Err()
 }
 
-// index returns where each symbol is.
+// index returns the index of each symbol.
 func (h *huffman) index() map[uint32]int {
 	m := make(map[uint32]int, len(h.symbols))
 	for i, s := range h.symbols {
@@ -175,7 +175,7 @@ func (h *huffman) index() map[uint32]int {
 	return m
 }
 
-// A huffmanReader finds symbols by their codes.
+// A huffmanReader decodes symbols.
 type huffmanReader struct {
 	symbols []uint32 // by length, then code
 	first   [longest + 1]uint32

@@ -10,28 +10,26 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Levels cut the numbers from 0 to 2^64-1 into cells. Each cell has one value that
-// represents all numbers in it within the bound. Cells are as wide as the bound allows.
-// With small relative bounds they are powers of two wide instead, which needs no table and
-// loses at most one bit. With an absolute bound all values are first divided into steps,
-// whose number is kept exactly.
+// Levels divide the numbers from 0 to 2^64-1 into cells. Each cell has one value that represents all numbers in it
+// within the bound. Cells are as wide as the bound allows. With small relative bounds their widths are powers of
+// two instead, which needs no table and costs at most one bit. With an absolute bound, values are first divided by
+// the step, and the quotient is kept exactly.
 type levels struct {
-	value []uint64 // of each cell
-	top   []uint64 // the highest number in each
-	start []uint32 // by leading bits, where to look
+	value []uint64 // by cell: its value
+	top   []uint64 // by cell: its highest number
+	start []uint32 // by leading bits of a number: index where to search
 
-	mantissa uint // without tables: bits kept below the leading one
+	mantissa uint // without tables: number of bits kept below the leading one
 	exact    bool // the lower bits are kept elsewhere
 
-	step uint64 // how many values are one; 0: each is its own
+	step uint64 // number of values in a step; 0: no steps
 }
 
-// Bounds below smallBound get cells without tables.
+// Relative bounds below smallBound use cells without tables.
 const smallBound = 1.0 / 1024
 
-// exactMantissa is for a bound of 0, or as good as that: what the cells don't
-// say is kept as bits. Of steps, which are about as wide as times scatter, more is
-// in the cell.
+// exactMantissa is for a bound of 0 or a very small one: bits below the cell are stored as they are. Values in
+// steps are more evenly distributed within a cell, so that more bits belong to the cell.
 const (
 	exactMantissa = 3
 	stepMantissa  = 16
@@ -42,7 +40,7 @@ var levelCache sync.Map // float64 → *levels
 // levelsOf returns the levels for a bound.
 func levelsOf(b Bound) *levels {
 	if b.Absolute > 0 {
-		// From the middle of a step it is that far to either end.
+		// The middle of a step is at most the bound away from its ends.
 		step := b.Absolute
 		if step < 1<<63 {
 			step = 2*step + 1
@@ -54,13 +52,13 @@ func levelsOf(b Bound) *levels {
 		return l.(*levels)
 	}
 	l := newLevels(bound)
-	if bound >= smallBound { // others are cheap, and somebody may try many
+	if bound >= smallBound { // others are cheap to compute, and a user may try many bounds
 		levelCache.Store(bound, l)
 	}
 	return l
 }
 
-// split returns the cell of a number, and width bits that say where in the cell it is.
+// split returns the cell of a number, and its position within the cell as rest, of width bits.
 func (l *levels) split(x uint64) (cell int32, rest uint64, width uint) {
 	if !l.exact {
 		return l.of(x), 0, 0
@@ -73,7 +71,7 @@ func (l *levels) split(x uint64) (cell int32, rest uint64, width uint) {
 	return cell, x - from, width
 }
 
-// open is how many bits a cell leaves open.
+// open is the number of bits for a position within a cell.
 func (l *levels) open(cell int32) uint {
 	if !l.exact {
 		return 0
@@ -82,7 +80,7 @@ func (l *levels) open(cell int32) uint {
 	return width
 }
 
-// join returns the number that represents all numbers for which split returns the same.
+// join returns the value for a cell and a position within it: the reverse of split.
 func (l *levels) join(cell int32, rest uint64) uint64 {
 	if !l.exact {
 		return l.at(cell)
@@ -94,7 +92,7 @@ func (l *levels) join(cell int32, rest uint64) uint64 {
 	hi, lo := bits.Mul64(from+rest, l.step)
 	lo, carry := bits.Add64(lo, l.step/2, 0)
 	if hi != 0 || carry != 0 {
-		return math.MaxUint64 // in the last step, or nothing that was written
+		return math.MaxUint64 // the last step, or damaged input
 	}
 	return lo
 }
@@ -104,7 +102,7 @@ func newLevels(bound float64) *levels {
 		if bound < 1.0/(1<<24) {
 			return &levels{mantissa: exactMantissa, exact: true}
 		}
-		// Half a cell is 2^-(mantissa+1) of its lower end.
+		// Half a cell is 2^-(mantissa+1) of the cell's lower end.
 		m := uint(math.Ilogb(1 / bound))
 		if math.Ldexp(1, -int(m)-1) > bound {
 			m++
@@ -112,7 +110,7 @@ func newLevels(bound float64) *levels {
 		return &levels{mantissa: m}
 	}
 	l := &levels{value: []uint64{0}, top: []uint64{0}}
-	// A little below the bound, so that rounding can't pass it.
+	// Slightly below the bound, so that rounding cannot exceed it.
 	b := bound * (1 - 1.0/(1<<30))
 	for from := uint64(1); ; {
 		v := saturate(from, float64(from)*b)
@@ -135,7 +133,7 @@ func newLevels(bound float64) *levels {
 
 const leading = 4
 
-// saturate is x plus the whole part of more, at most 2^64-1.
+// saturate returns x plus the integer part of more, at most 2^64-1.
 func saturate(x uint64, more float64) uint64 {
 	if more >= 1<<64 || x > math.MaxUint64-uint64(more) {
 		return math.MaxUint64
@@ -143,7 +141,7 @@ func saturate(x uint64, more float64) uint64 {
 	return x + uint64(more)
 }
 
-// of returns the cell of a number.
+// of returns the cell of a number, without steps.
 func (l *levels) of(x uint64) int32 {
 	if l.value == nil {
 		e := bits.Len64(x)
@@ -165,7 +163,7 @@ func (l *levels) of(x uint64) int32 {
 	return int32(i)
 }
 
-// count is how many cells there are.
+// count is the number of cells.
 func (l *levels) count() int32 {
 	if l.value == nil {
 		return int32(65-l.mantissa) << l.mantissa
@@ -173,8 +171,7 @@ func (l *levels) count() int32 {
 	return int32(len(l.value))
 }
 
-// cell returns what a cell without table begins with, and how many bits wide it
-// is.
+// cell returns the first number of a cell without table, and the number of bits of its width.
 func (l *levels) cell(i int32) (from uint64, width uint) {
 	shift := i >> l.mantissa
 	if shift <= 1 {
@@ -193,14 +190,13 @@ func (l *levels) at(i int32) uint64 {
 	return l.value[i]
 }
 
-// A cells is one list of times as numbers of cells, and what the cells don't
-// say where times are kept exactly.
+// A cells is a list of times as cell numbers, plus the bits below the cells if times are exact.
 type cells struct {
 	list []int32
 	rest wire.BitWriter
 }
 
-// cellsOf cuts times into cells.
+// cellsOf converts times to cells.
 func cellsOf(values []uint64, keys []uint32, byKey []*levels) *cells {
 	c := &cells{list: make([]int32, len(values))}
 	for i, x := range values {
@@ -211,7 +207,7 @@ func cellsOf(values []uint64, keys []uint32, byKey []*levels) *cells {
 	return c
 }
 
-// timesOf does the reverse: rest is what cells have in rest.
+// timesOf converts cells to times; rest is the bits below the cells.
 func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint64, error) {
 	r := wire.BitReader{Input: rest}
 	values := make([]uint64, len(list))
@@ -228,12 +224,13 @@ func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint6
 	return values, nil
 }
 
-// A cellCodec is a codec of cells. Such codecs differ in how one list is written and read.
+// A cellCodec is a codec that first converts times to cells. Such codecs differ in how they encode one list of
+// cells.
 type cellCodec struct {
 	name   string
 	append func(dst []byte, list []int32, p *planned) []byte
 	decode func(src []byte, p *planned) ([]int32, error)
-	// clustered: times of a key are put together, keys in order of first use.
+	// clustered: times of a key are adjacent, keys in order of first use.
 	clustered bool
 }
 
@@ -242,7 +239,7 @@ func (f cellCodec) Name() string { return f.name }
 
 // Append implements Codec.
 //
-//	per list: blob of cells, blob of what they don't say
+//	per list: blob of cells, blob of the bits below them
 func (f cellCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
@@ -286,13 +283,12 @@ func (f cellCodec) Decode(src []byte, want TimeLists, c *CallInfo) (b Batch, err
 	return b, nil
 }
 
-// A planned says in which order the times of a batch are coded, and what is
-// known of each.
+// A planned is the order in which the times of a batch are coded, with their keys.
 type planned struct {
-	keys   []uint32 // numbers of keys, in the order of coding
-	groups []uint32 // by number
+	keys   []uint32 // indices of keys, in the order of coding
+	groups []uint32 // by index of the key
 	levels []*levels
-	order  []int32 // position in the batch of what is coded; nil: the same
+	order  []int32 // by order of coding: position in the batch; nil: the same order
 
 	bins, sample int // see Calls
 }
@@ -319,7 +315,7 @@ func plan(c *CallInfo, clustered bool) *planned {
 	return p
 }
 
-// permute returns a list in the order of coding, restore the reverse.
+// permute returns a list in the order of coding, restore reverses it.
 func (p *planned) permute(list []uint64) []uint64 {
 	if p.order == nil {
 		return list

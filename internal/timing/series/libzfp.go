@@ -1,11 +1,10 @@
-// appendDoubles and decodeDoubles write and read one-dimensional arrays of doubles as libzfp does
-// in fixed-accuracy mode, bit for bit: blocks of four, a common exponent, a
-// lifted transform, and bit planes with group tests (Lindstrom, "Fixed-Rate
-// Compressed Floating-Point Arrays", TVCG 2014). The stream has no header, as
-// that of zfp_compress without zfp_write_header, and ends with a byte, as Debian's
-// libzfp does; one built with longer words adds zeros.
+// appendDoubles and decodeDoubles implement libzfp's fixed-accuracy mode for one-dimensional arrays of doubles, bit
+// for bit. Each block of four has a common exponent, a lifted transform, and bit planes with group tests
+// (Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays", TVCG 2014). The stream has no header, as that of
+// zfp_compress without zfp_write_header. It ends at a byte boundary, as with Debian's libzfp; a libzfp built with
+// longer words adds zeros.
 //
-// They are no binding, and know no other modes, types or dimensions.
+// No other modes, types or dimensions are supported.
 
 package series
 
@@ -23,15 +22,14 @@ const (
 	precision    = 64
 )
 
-// zfpAccuracy returns the tolerance that the format really uses for one that is
-// asked for: the next lower power of two, as its exponent.
+// zfpAccuracy returns the exponent of the tolerance that the format uses for a given one: the next lower power of
+// two.
 func zfpAccuracy(tolerance float64) int {
 	_, e := math.Frexp(tolerance)
 	return e - 1
 }
 
-// appendDoubles appends the stream of values, each of which decodeDoubles will return within
-// 2^minExp. Values must be finite.
+// appendDoubles appends the stream of values, which must be finite. decodeDoubles returns each within 2^minExp.
 func appendDoubles(dst []byte, values []float64, minExp int) []byte {
 	w := &writer{wire.BitWriter{Output: dst}}
 	var block [blockSize]float64
@@ -53,7 +51,7 @@ func appendDoubles(dst []byte, values []float64, minExp int) []byte {
 	return w.Finish()
 }
 
-// planes is how many bit planes a block with a greatest exponent keeps.
+// planes is the number of bit planes that a block keeps, by its greatest exponent.
 func planes(maxExp, minExp int) uint {
 	return uint(min(max(maxExp-minExp+4, 0), precision))
 }
@@ -114,8 +112,7 @@ func (w *writer) block(values *[blockSize]float64, minExp int) {
 	}
 }
 
-// decodeDoubles reads as many values as dst has places from src, and returns how many
-// bytes they took.
+// decodeDoubles decodes len(dst) values from src, and returns how many bytes it read.
 func decodeDoubles(dst []float64, src []byte, minExp int) (int, error) {
 	r := &reader{wire.BitReader{Input: src}}
 	var block [blockSize]float64
@@ -161,8 +158,7 @@ func (r *reader) block(values *[blockSize]float64, minExp int) {
 	}
 }
 
-// forward and inverse are the transform and what undoes it, up to the lowest
-// bits.
+// forward is the transform and inverse reverses it, except for the lowest bits.
 func forward(p *[blockSize]int64) {
 	x, y, z, w := p[0], p[1], p[2], p[3]
 	x += w

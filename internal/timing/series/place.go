@@ -7,16 +7,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// PlaceCodec codes each time as its distance from what is usual at its place: the
-// call's key, and the one of the call before, so that a loop's entry and its
-// iterations are places of their own. Distances are counted in cells of the
-// width that the bound allows (levels). Each is a few binary decisions, which a
-// mixer predicts from the place, the kind of call, how widely times scatter
-// there, how the last ones there were, the time measured just before, how far the
-// last two times were from what is usual, and how much of a surprise the calls before
-// were: what delays one call delays the next.
+// PlaceCodec codes each time as its difference from the usual time at its place. A place is a call's key and the key of
+// the call before, so that a loop's entry and its iterations are different places. Differences are in cells of the
+// width that the bound allows (levels). Each is a few binary decisions, which a mixer predicts. Its contexts are
+// the place, the kind of call, the scatter and the last times there, the time measured just before, and the last
+// two differences. Another context is how unusual the calls before were: what delays one call delays the next.
 //
-// Where the bound is 0, bits below the cell follow unchanged.
+// If the bound is 0, the bits below the cell follow as they are.
 type PlaceCodec struct{}
 
 // Name implements Codec.
@@ -52,11 +49,10 @@ func (PlaceCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error)
 	return b, nil
 }
 
-// A usual is what times at a place, or of a kind of call, are like. Centre and
-// scatter are in 1/256 cells.
+// A usual is the typical time at a place, or of a kind of call. Centre and scatter are in 1/256 cells.
 type usual struct {
 	centre, scatter int32
-	at              int32 // the centre that distances are counted from, in cells
+	at              int32 // the centre that differences refer to, in cells
 	last            [2]int8
 	seen            uint16
 }
@@ -65,12 +61,12 @@ type usual struct {
 type placer struct {
 	mix      *mixer
 	surprise int32
-	before   int32    // cell of the time before this one
-	off      [2]int32 // distance of the last gap and the last duration, cut
+	before   int32    // cell of the previous time
+	off      [2]int32 // differences of the last gap and the last duration, limited
 	hash     [contexts]uint32
 }
 
-// placed codes a batch: it reads b or fills it, as c decides.
+// placed codes a batch: it reads b if c writes, else it fills b.
 func placed(c *coder, b Batch, want TimeLists, calls *CallInfo) {
 	keys, first := dense(calls.Keys)
 	groups, levels := groupsOf(calls, first)
@@ -117,8 +113,8 @@ func placed(c *coder, b Batch, want TimeLists, calls *CallInfo) {
 	}
 }
 
-// groupsOf numbers what calls have in common, kind and bound, by first use, and
-// returns that and the levels by key number.
+// groupsOf numbers the combinations of kind and bound by first use. It returns the combination of each key, and the
+// levels of each.
 func groupsOf(c *CallInfo, first []uint32) (groups []uint32, list []*levels) {
 	type kind struct {
 		group uint32
@@ -137,7 +133,7 @@ func groupsOf(c *CallInfo, first []uint32) (groups []uint32, list []*levels) {
 	return groups, list
 }
 
-// contexts sets the contexts in which the next time is coded.
+// contexts sets the contexts for coding the next time.
 func (p *placer) contexts(here, kind *usual, list, key, previous, group uint32) {
 	if here.seen == 0 {
 		here.centre, here.scatter = kind.centre, kind.scatter+256
@@ -159,7 +155,7 @@ func (p *placer) contexts(here, kind *usual, list, key, previous, group uint32) 
 	}
 }
 
-// log2 of a positive number, in halves.
+// log2 of a positive number, in units of 1/2.
 func log2(v int32) uint32 {
 	n := bits.Len32(uint32(v))
 	if n < 2 {
@@ -174,11 +170,11 @@ func mixed(a, b, c uint32) uint32 {
 	return h ^ h>>13
 }
 
-// modelled is how many bits of a distance are predicted, below the leading one.
+// modelled is the number of predicted bits of a difference, below the leading one.
 const modelled = 3
 
-// distance codes a level as its distance from a centre. It never returns one
-// that is out of range, whatever is read.
+// distance codes a level as its difference from a centre. The returned level is always in range, even if the input
+// is damaged.
 func (p *placer) distance(c *coder, centre, level, count int32) int32 {
 	m, h := p.mix, &p.hash
 	d := int64(level) - int64(centre)
@@ -221,11 +217,11 @@ func b2u(b bool) uint32 {
 	return 0
 }
 
-// learn updates the estimates with the level that was coded.
+// learn updates the estimates after a level was coded.
 func (p *placer) learn(here, kind *usual, level int32) {
 	off := level - here.at
 	size := max(off, -off)
-	// Surprise is the distance in units of what is usual, 256 each, smoothed.
+	// Surprise is the smoothed ratio of the difference to the scatter, in 1/256.
 	s := int32(min(int64(size)<<16/int64(here.scatter+128), 1<<14))
 	p.surprise += (s - p.surprise) >> 2
 	p.before = level
@@ -234,9 +230,9 @@ func (p *placer) learn(here, kind *usual, level int32) {
 	kind.update(level)
 }
 
-// update moves centre and scatter, ever more slowly up to a limit.
+// update adapts centre and scatter. The rate decreases down to a limit.
 func (u *usual) update(level int32) {
-	const far = 1 << 21 // in cells: beyond it there is nothing to be centred
+	const far = 1 << 21 // in cells: times beyond it do not move the centre
 	v := min(level, far) << 8
 	if u.seen == 0 {
 		u.centre, u.scatter, u.at = v, 2<<8, min(level, far)
@@ -250,13 +246,13 @@ func (u *usual) update(level int32) {
 	u.centre += (v - u.centre) / n
 	off := v - u.centre
 	u.scatter += (max(off, -off) - u.scatter) / min(n, 16)
-	// Moving away costs what was learnt about distances: not for little.
+	// Moving the centre devalues the statistics of differences, so small changes are not worth it.
 	if d := u.centre - u.at<<8; d > 180 || d < -180 {
 		u.at = (u.centre + 128) >> 8
 	}
 }
 
-// LosslessCodec is Place without error, whatever bounds are given.
+// LosslessCodec is Place with a bound of 0, whatever bounds are given.
 type LosslessCodec struct{}
 
 // Name implements Codec.

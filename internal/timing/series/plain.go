@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// RawCodec is eight bytes for each time: the reference for other codecs.
+// RawCodec stores eight bytes for each time. It is the reference for other codecs.
 type RawCodec struct{}
 
 // Name implements Codec.
@@ -42,8 +42,7 @@ func (RawCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) {
 	return b, nil
 }
 
-// ZstdCodec is exact: the first bytes of all times, then the second ones, and so on,
-// in a zstd frame.
+// ZstdCodec is lossless: the first bytes of all times, then the second bytes, and so on, in a zstd frame.
 type ZstdCodec struct{}
 
 // Name implements Codec.
@@ -84,7 +83,7 @@ func (ZstdCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) 
 	return b, nil
 }
 
-// appendZstd appends a byte that says whether data are compressed, and them.
+// appendZstd appends data, compressed if that is shorter, after a byte that says which.
 func appendZstd(dst, data []byte) []byte {
 	if frame, ok := wire.Compress(data, false); ok {
 		return append(append(dst, 1), frame...)
@@ -92,7 +91,7 @@ func appendZstd(dst, data []byte) []byte {
 	return append(append(dst, 0), data...)
 }
 
-// expandZstd reads what appendZstd wrote, which must be size bytes.
+// expandZstd decodes the output of appendZstd, which must expand to size bytes.
 func expandZstd(src []byte, size int) ([]byte, error) {
 	if len(src) == 0 {
 		return nil, errShort
@@ -106,8 +105,7 @@ func expandZstd(src []byte, size int) ([]byte, error) {
 	return src, nil
 }
 
-// cfg is the paper's grammar: a Sequitur grammar of the numbers of cells, one
-// for the gaps and one for the durations.
+// cfg is the paper's grammar: a Sequitur grammar of cell numbers, one for gaps and one for durations.
 var cfg = cellCodec{
 	name: "cfg",
 	append: func(dst []byte, list []int32, _ *planned) []byte {
@@ -138,8 +136,7 @@ var cfg = cellCodec{
 	},
 }
 
-// appendSized and expandSized are for compressed data whose size is not known
-// from elsewhere, but bounded.
+// appendSized and expandSized compress data of unknown but limited size, which they store.
 func appendSized(dst, plain []byte) []byte {
 	return appendZstd(binary.AppendUvarint(dst, uint64(len(plain))), plain)
 }

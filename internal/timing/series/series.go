@@ -36,37 +36,37 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// BlockCalls is how many calls a block has, but the last of its stream.
+// BlockCalls is the number of calls in each block except the last one of a stream.
 const BlockCalls = 1 << 15
 
 const tailBytes = 8
 
 var castagnoli = wire.Castagnoli
 
-// A RankInfo is what is known of a rank besides the times of its calls.
+// A RankInfo is the properties of a rank that its times depend on.
 type RankInfo struct {
 	Mode       timing.Mode
 	TicksPerNs float64
 	StartNs    int64 // wall clock at tick 0, ns since 1970
 }
 
-// CallKinds says which calls of a block are alike. Of has a small number for each call, which calls with similar times
-// share. For each of these numbers, Groups has the function and Bounds the error that the times may have, in ticks.
-// Bounds is nil in lossless modes.
+// CallKinds says which calls of a block are similar. Of is each call's kind, a small number that calls with similar
+// times share. For each kind, Groups has the function and Bounds the error bound of times, in ticks. Bounds is nil
+// in lossless modes.
 type CallKinds struct {
 	ByCall            []uint32
 	Groups            []uint32
 	Bounds            []Bound
-	Bins, SampleCalls int // what the options say of a writer's bins
+	Bins, SampleCalls int // for histSig when writing, from the options
 }
 
-// A Writer writes the piece of one rank.
+// A Writer writes the piece of one rank: its blocks and the head.
 type Writer struct {
 	w      io.Writer
 	rank   RankInfo
 	codec  Codec
 	blocks [][]block
-	ends   []int64  // of streams, in ticks
+	ends   []int64  // by stream: when the last call ended, in ticks
 	names  []string // of attached values
 	err    error
 	size   int64
@@ -75,12 +75,12 @@ type Writer struct {
 type block struct {
 	byteRange
 	calls   uint64
-	at      int64     // ticks
-	first   uint64    // number of its first call
-	numbers byteRange // attached to its calls
+	at      int64     // when the call before the block ended, in ticks
+	first   uint64    // index of the block's first call in its stream
+	numbers byteRange // the block of attached numbers
 }
 
-// A byteRange is some bytes of the piece.
+// A byteRange is a range of bytes of the piece.
 type byteRange struct {
 	size   uint64
 	crc    uint32
@@ -96,8 +96,8 @@ func NewWriter(w io.Writer, rank RankInfo) (*Writer, error) {
 	return &Writer{w: w, rank: rank, codec: c}, nil
 }
 
-// WriteStream writes the next stream of the rank. next returns the kinds of the next n
-// calls, as the reader will.
+// WriteStream writes the rank's next stream. next returns the kinds of the next n calls; the reader must pass the same
+// kinds.
 func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next func(n int) CallKinds) error {
 	w.blocks = append(w.blocks, nil)
 	at := int64(0)
@@ -147,7 +147,7 @@ func (w *Writer) write(b []byte) {
 	}
 }
 
-// Close writes the head. It returns how many bytes the piece has.
+// Close writes the head, and returns the size of the piece in bytes.
 func (w *Writer) Close() (int64, error) {
 	b := wire.AppendString(nil, string(w.rank.Mode))
 	b = wire.AppendUint64(b, math.Float64bits(w.rank.TicksPerNs))
@@ -183,14 +183,13 @@ func (w *Writer) Close() (int64, error) {
 	return w.size, w.err
 }
 
-// A Reader reads the piece of one rank. It is safe for use by several goroutines
-// at once if its source is.
+// A Reader reads the piece of one rank. It is safe for use by several goroutines at once if its source is.
 type Reader struct {
 	RankInfo
 	src    io.ReaderAt
 	codec  Codec
 	blocks [][]block
-	ends   []int64 // of streams; nil in older files
+	ends   []int64 // by stream: when the last call ended; nil in older files
 	names  []string
 }
 
@@ -224,7 +223,7 @@ func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	return r, nil
 }
 
-// head takes the head apart; there are size bytes of blocks.
+// head decodes the head; the blocks before it have size bytes.
 func (r *Reader) head(head []byte, size int64) (err error) {
 	h := wire.NewReader(head, "head of times")
 	r.Mode = timing.Mode(h.String())
@@ -309,7 +308,7 @@ func (r *Reader) Len(stream int) uint64 {
 	return b.first + b.calls
 }
 
-// BlockCalls returns the number of a block's first call and how many it has.
+// BlockCalls returns the index of a block's first call in the stream, and how many calls the block has.
 func (r *Reader) BlockCalls(stream, i int) (first uint64, calls int) {
 	b := &r.blocks[stream][i]
 	return b.first, int(b.calls)
@@ -318,8 +317,8 @@ func (r *Reader) BlockCalls(stream, i int) (first uint64, calls int) {
 // BlockBegin returns when the call before a block ended, in ticks.
 func (r *Reader) BlockBegin(stream, i int) int64 { return r.blocks[stream][i].at }
 
-// BlockEnd returns when the last call of a block ended, in ticks. ok is false if the file does not say so: older files in
-// lossy modes begin and end a block where the kept times before it add up to.
+// BlockEnd returns when the last call of a block ended, in ticks. ok is false in older files of lossy modes, which
+// lack it: their blocks begin and end at sums of inexact times.
 func (r *Reader) BlockEnd(stream, i int) (ticks int64, ok bool) {
 	if r.ends == nil {
 		return 0, false
@@ -330,19 +329,19 @@ func (r *Reader) BlockEnd(stream, i int) (ticks int64, ok bool) {
 	return r.ends[stream], true
 }
 
-// BlockOfCall returns the block of a call, which must be below Len.
+// BlockOfCall returns the block that contains a call, which must be below Len.
 func (r *Reader) BlockOfCall(stream int, call uint64) int {
 	list := r.blocks[stream]
 	return sort.Search(len(list), func(i int) bool { return list[i].first > call }) - 1
 }
 
-// BlockAtTick returns the last block that begins at or before a tick, 0 if none does.
+// BlockAtTick returns the last block that begins at or before a tick; 0 if none does.
 func (r *Reader) BlockAtTick(stream int, ticks int64) int {
 	list := r.blocks[stream]
 	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > ticks })-1)
 }
 
-// Block decodes a block. kinds are those that the writer was given.
+// Block decodes a block. kinds must be those that the writer got.
 func (r *Reader) Block(stream, i int, kinds CallKinds) ([]timing.CallEntry, error) {
 	b := &r.blocks[stream][i]
 	if len(kinds.ByCall) != int(b.calls) {
@@ -371,5 +370,5 @@ func (r *Reader) read(p *byteRange) ([]byte, error) {
 	return data, nil
 }
 
-// Ns converts ticks.
+// Ns converts ticks to ns.
 func (r *RankInfo) Ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / r.TicksPerNs)) }

@@ -6,21 +6,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// sz is what SZ does for one dimension and a pointwise relative bound: it quantises the
-// logarithm of each value, and predicts the quantum from those before it. The
-// prediction is the last one, or a straight line through the last two, whichever suits
-// the list. It codes what is left with a Huffman code, and that with zstd. In szSig,
-// times of calls with the same key are adjacent, as in the paper.
+// sz is SZ for one dimension and a pointwise relative bound: it quantises the logarithm of each value, and predicts
+// the quantum from the ones before. The prediction is the last quantum, or a straight line through the last two,
+// whichever suits the list better. The residuals are Huffman coded and then compressed with zstd. In szSig, times
+// of calls with the same key are adjacent, as in the paper.
 var (
 	sz    = cellCodec{"sz", appendSZ, decodeSZ, false}
 	szSig = cellCodec{"sz-sig", appendSZ, decodeSZ, true}
 )
 
-// Differences beyond the code's range are symbol 0, and kept beside it.
+// Differences out of the code's range are symbol 0, and stored separately.
 const szRange = 1 << 15
 
-// residuals returns what prediction of an order leaves: 1, the last value; 2,
-// a line through the last two.
+// residuals returns the residuals of a prediction: order 1 predicts the last value, order 2 a line through the last
+// two.
 func residuals(list []int32, order int) []int32 {
 	out := make([]int32, len(list))
 	var a, b int32 // the last value and the one before it
@@ -38,8 +37,10 @@ func predicted(a, b int32, i, order int) int32 {
 	return 2*a - b
 }
 
-// sz   = order byte, size uvarint, zstd of body
-// body = table, codes, blob of outliers, if there are values
+// appendSZ appends a list of cells.
+//
+//	sz   = order byte, size uvarint, zstd of body
+//	body = table, codes, blob of outliers, if there are values
 func appendSZ(dst []byte, list []int32, _ *planned) []byte {
 	best, order, least := []int32(nil), 0, uint64(0)
 	for o := 1; o <= 2; o++ {

@@ -8,13 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// ZFPCodec keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream of libzfp. zfp has an absolute bound;
-// that of the logarithm is the relative one. Where the bound is absolute, it keeps the times themselves. zfp rounds its
-// bound to a power of two, and its errors are smaller still: so twice that bound is tried, too. With Clustered, times
-// of calls with the same key are adjacent.
+// ZFPCodec stores the logarithms of times in the format of libzfp's fixed-accuracy mode. zfp has absolute bounds; an
+// absolute bound of the logarithm is a relative one of the time. If the bound is absolute, ZFP stores the times
+// themselves. As zfp rounds its bound down to a power of two, and its errors are even smaller, ZFP also tries twice
+// that bound. With Clustered, times of calls with the same key are adjacent.
 //
-// Times whose bound is below the precision of a double are kept as they are, and so are the few that rounding to an
-// integer moves out of their bounds.
+// Times whose bound is below the precision of a double are stored as integers, and so are the few that rounding to
+// an integer moves out of their bounds.
 type ZFPCodec struct{ BySignature bool }
 
 // Name implements Codec.
@@ -25,11 +25,10 @@ func (z ZFPCodec) Name() string {
 	return "zfp"
 }
 
-// leastZFP is the smallest bound that logarithms are good enough for.
+// leastZFP is the smallest relative bound for which logarithms are precise enough.
 const leastZFP = 1e-10
 
-// byBound lists the bounds that occur, and the positions that have each, in
-// the order of coding.
+// byBound returns the distinct bounds, and for each the positions of its times in the order of coding.
 func (p *planned) byBound(c *CallInfo) (bounds []Bound, at map[Bound][]int32) {
 	_, first := dense(c.Keys)
 	at = map[Bound][]int32{}
@@ -44,7 +43,7 @@ func (p *planned) byBound(c *CallInfo) (bounds []Bound, at map[Bound][]int32) {
 	return bounds, at
 }
 
-// accuracy is the exponent of zfp's bound: of the binary logarithm, or of the value.
+// accuracy is the exponent of zfp's bound, for the binary logarithm or the value.
 func accuracy(b Bound) int {
 	if b.Absolute > 0 {
 		return zfpAccuracy(float64(b.Absolute))
@@ -52,7 +51,7 @@ func accuracy(b Bound) int {
 	return zfpAccuracy(math.Log2(1+b.Relative) * (1 - 1e-6))
 }
 
-// exact reports whether a bound leaves nothing to zfp.
+// exact reports whether a bound is too small for zfp.
 func (b Bound) exact() bool { return b.Absolute == 0 && b.Relative < leastZFP }
 
 // Append implements Codec.
@@ -113,7 +112,7 @@ func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	count, last := 0, 0
 	for i, v := range values {
 		got := bound.fromZFP(logs[i])
-		// A little below a relative bound, so that rounding can't pass it.
+		// Slightly below a relative bound, so that rounding cannot exceed it.
 		if d := max(got, v) - min(got, v); d > (Bound{bound.Relative * (1 - 1.0/(1<<30)), bound.Absolute}).MaxError(v) {
 			fixes = binary.AppendUvarint(fixes, uint64(i-last))
 			fixes = binary.AppendUvarint(fixes, v)
@@ -124,10 +123,10 @@ func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	return append(binary.AppendUvarint(dst, uint64(count)), fixes...)
 }
 
-// zero represents the logarithm of 0: its nearest neighbour is that of 1.
+// zero represents the logarithm of 0. The nearest other logarithm is 0, that of 1.
 const zero = -2
 
-// toZFP is what zfp gets for a time, fromZFP the reverse, rounded.
+// toZFP converts a time to zfp's input, fromZFP reverses it with rounding.
 func (b Bound) toZFP(v uint64) float64 {
 	switch {
 	case b.Absolute > 0:
@@ -186,7 +185,7 @@ func (z ZFPCodec) Decode(src []byte, want TimeLists, c *CallInfo) (b Batch, err 
 	return b, nil
 }
 
-// decodeZFP reads as many values as there are places: at least one.
+// decodeZFP reads len(values) values, at least one.
 func decodeZFP(values []uint64, r *wire.Reader, bound Bound) error {
 	exp, stream := r.Varint(), r.Blob()
 	if exp < -1100 || exp > 1100 {
@@ -210,8 +209,8 @@ func decodeZFP(values []uint64, r *wire.Reader, bound Bound) error {
 	return r.Err()
 }
 
-// fromLog is 2^l, rounded, as every machine computes it: without the library's
-// function and without fused operations.
+// fromLog is 2^l, rounded, with the same result on every machine: it uses neither library functions nor fused
+// operations.
 func fromLog(l float64) uint64 {
 	if !(l > -0.99) {
 		return 0

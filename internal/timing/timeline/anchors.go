@@ -9,28 +9,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Sorts of time along a line of means.
+// Kinds of time along a line of means.
 const (
 	ofGaps = iota
 	ofCalls
-	ofFiles // calls that work on files, not of MPI
-	ofShort // calls that are far shorter than those in which ranks wait
+	ofFiles // I/O calls that are not MPI's
+	ofShort // calls that are far shorter than those with wait times
 	sorts
 )
 
-// A Span is calls between two known moments: when the first of them came, and how much of the time until the next span was spent computing and in
-// files.
+// A Span is a range of calls whose begin is known, with the times in computation and I/O calls until the next span.
 type Span struct {
-	HalfStep   uint64         // twice the position of that call; one more if the gap before it is not of the span
-	BeginNs    float64        // when the span begins, since the rank did
-	Columns    []ComputeTimes // of equal times
-	ExactTimes *ExactTimes    // where the times of its calls are known one by one
+	HalfStep   uint64         // position of the first call times 2; plus 1 if the gap before that call is not part of the span
+	BeginNs    float64        // begin of the span, in ns since the rank began
+	Columns    []ComputeTimes // of equal duration
+	ExactTimes *ExactTimes    // the times of the single calls, if known
 }
 
-// ExactTimes are the times of some calls that follow each other, in ns: each begins one of Gaps after the one before has ended.
+// ExactTimes are the times of consecutive calls in ns. Each begins one of Gaps after the end of the previous one.
 type ExactTimes struct{ Gaps, Durations []int64 }
 
-// TotalNs is how long they take.
+// TotalNs returns the sums of both.
 func (e *ExactTimes) TotalNs() (gaps, durations int64) {
 	for i, ns := range e.Gaps {
 		gaps += ns
@@ -39,29 +38,29 @@ func (e *ExactTimes) TotalNs() (gaps, durations int64) {
 	return gaps, durations
 }
 
-// A ComputeTimes is times in ns.
+// A ComputeTimes is the times of a column in ns.
 type ComputeTimes struct{ Computing, Files float64 }
 
-// An anchor is where on the line a stretch of calls begins, and by what their times are multiplied.
+// An anchor is the begin of a segment of calls on the line, and the factors for their times.
 type anchor struct {
 	step     uint64
-	at, next float64 // ns since the rank began, without asides; of the next anchor
+	at, next float64 // begin of this and of the next segment, in ns since the rank began, without asides
 	sums     [sorts]int64
 	factor   [sorts]float64
-	calls    float64 // ns in calls before it
-	within   uint64  // how far starts in it may be off; 0: that is not known
+	calls    float64 // ns of calls before the anchor
+	within   uint64  // largest error of calls' starts in the segment; 0: unknown
 	columns  ComputeTimes
-	exact    *exact // nil: calls are where sums have them
+	exact    *exact // nil: calls are placed by sums of means
 }
 
-// exact is where calls are that follow each other.
+// exact is the exact positions of consecutive calls.
 type exact struct {
 	ExactTimes
 	first uint64
-	edges []int64 // since the rank began: where gaps begin and calls do, and where the last one ends
+	edges []int64 // in ns since the rank began: alternately the begin of a gap and of a call, then the end of the last call
 }
 
-// place finds the edges of the calls after an anchor. No edge is later than the next anchor.
+// place sets the edges of the calls after an anchor. Edges are limited to the next anchor.
 func (e *exact) place(begin, end int64) {
 	at := begin
 	for i, ns := range e.Gaps {
@@ -71,12 +70,12 @@ func (e *exact) place(begin, end int64) {
 	e.edges = append(e.edges, at)
 }
 
-// at is where a step is, since the rank began.
+// at returns the position of a step, in ns since the rank began.
 func (e *exact) at(step uint64) int64 {
 	return e.edges[min(step-min(step, 2*e.first), uint64(len(e.edges)-1))]
 }
 
-// ns is where on the line something is that has such sums before it.
+// ns returns the position on the line that has these sums of times before it.
 func (a *anchor) ns(s *[sorts]int64) float64 {
 	at := a.at
 	for i, f := range a.factor {
@@ -85,7 +84,7 @@ func (a *anchor) ns(s *[sorts]int64) float64 {
 	return min(at, a.next)
 }
 
-// sum is that of all before it.
+// sum returns the sum of all kinds of times before the anchor.
 func (a *anchor) sum() (ns int64) {
 	for _, s := range a.sums {
 		ns += s
@@ -93,7 +92,7 @@ func (a *anchor) sum() (ns int64) {
 	return ns
 }
 
-// inCalls is how long calls take from the anchor on up to what has such sums before it.
+// inCalls returns the time in calls between the anchor and the position with these sums.
 func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	for k := ofCalls; k < sorts; k++ {
 		ns += a.factor[k] * float64(s[k]-a.sums[k])
@@ -101,10 +100,10 @@ func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	return ns
 }
 
-// AnchorAt moves calls to where spans have them. files selects the terminals of calls that work on files, short those of
-// far shorter calls than others: these get their average time if there are others. slack is the largest error of spans,
-// -1 if unknown; columns' sums from the first on are exact to a level; own reports whether the means are the rank's
-// own.
+// AnchorAt moves calls to the positions that spans have. files selects terminals of I/O calls. short selects those of
+// far shorter calls than others: these get their average time, unless there are no others. slack is the largest
+// error of spans, -1 if unknown. Sums of columns from the first one on are accurate to a level. own reports whether
+// the means are the rank's own.
 func (m *MeanTimes) AnchorAt(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
 	for leaf := range m.sorts {
@@ -130,13 +129,13 @@ func (m *MeanTimes) AnchorAt(spans []Span, files, short func(terminal int) bool,
 	m.anchors = list
 }
 
-// stretches divides the calls of spans about where their columns are. Times between are in proportion to what they would be without
-// anchors.
+// stretches divides the calls of spans into segments that roughly match their columns. Positions between columns
+// are in proportion to the unanchored times.
 func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 	last := 2 * m.Sums.Len()
-	whole := float64(m.Sums.Total()) * m.Scale // without asides
+	whole := float64(m.Sums.Total()) * m.Scale // duration without asides
 	end := whole + float64(m.passed(len(m.asides)))
-	early := ComputeTimes{} // of columns before all calls
+	early := ComputeTimes{} // times of columns before the first call
 	for i, s := range spans {
 		from, until, to := min(s.HalfStep, last), last, end
 		if i+1 < len(spans) {
@@ -206,7 +205,7 @@ func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 	return list
 }
 
-// until is what columns have up to a part of their time.
+// until returns the sum of the columns up to a fraction of the span.
 func (s *Span) until(part float64) (sum ComputeTimes) {
 	left := part * float64(len(s.Columns))
 	for _, c := range s.Columns {
@@ -219,8 +218,8 @@ func (s *Span) until(part float64) (sum ComputeTimes) {
 	return sum
 }
 
-// join joins the stretches of a span, which are those of a list from one on, so that each has both gaps and calls: what is computed in its columns
-// has a place then, even if it isn't in the columns in which it usually is.
+// join merges the segments of a span, which are list[first:], so that each contains both gaps and calls. Then a
+// column's computation always has a gap to go to, even if it is in another column than usual.
 func join(list []anchor, first int, end [sorts]int64) []anchor {
 	out := list[:first]
 	has := func(from, to *[sorts]int64) bool {
@@ -243,8 +242,9 @@ func (c *ComputeTimes) Add(o ComputeTimes) {
 	c.Files += o.Files
 }
 
-// fill divides the time of each stretch among gaps and calls. It is what means say as far as columns' sums allow. What doesn't fit in one
-// is carried on to the next, and in the end back. Where means are the rank's own they say how much it is in all.
+// fill distributes the time of each segment to gaps and calls. It keeps the means' division as far as the columns'
+// sums allow. A difference is carried over to the next segment, and at the end back to earlier ones. If means are
+// the rank's own, the sums over all segments are theirs.
 func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 	all := ComputeTimes{}
 	for i := range list {
@@ -319,13 +319,13 @@ func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 	}
 }
 
-// near is what is as near to a time as another one allows.
+// near returns the time nearest to ns that is at most within from to.
 func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+within) }
 
-// A segmentSums has a stretch's sums of estimated times, and the known times that they must add up to.
+// A segmentSums is a segment's sums of estimated times by kind, and the known sums that they must match.
 type segmentSums struct{ sums, ns [sorts]float64 }
 
-// know divides what calls are known to take as means do.
+// know sets known sums of gaps and durations. It divides the durations among kinds in the means' proportions.
 func (p *segmentSums) know(gaps, durations float64) {
 	p.ns[ofGaps] = gaps
 	sum := 0.0
@@ -337,15 +337,15 @@ func (p *segmentSums) know(gaps, durations float64) {
 	}
 }
 
-// IsAnchored reports whether the line is known at more than its ends.
+// IsAnchored reports whether the line has known positions besides its ends.
 func (m *MeanTimes) IsAnchored() bool { return m.anchors != nil }
 
-// IsExactStep reports whether a step is on the line where it was.
+// IsExactStep reports whether a step's position is exactly known.
 func (m *MeanTimes) IsExactStep(step uint64) bool {
 	return m.anchors != nil && m.anchors[m.anchorOf(step)].exact != nil
 }
 
-// total is the sum of times before a step.
+// total returns the sum of times before a step.
 func (m *MeanTimes) total(step uint64) int64 {
 	sum := m.Sums.Before(step / 2)
 	if step%2 == 1 && step/2 < m.Sums.Len() {
@@ -355,12 +355,12 @@ func (m *MeanTimes) total(step uint64) int64 {
 	return sum
 }
 
-// unanchored is when a step would be if it were not known when others are: ns since the rank began.
+// unanchored returns the position of a step without anchors, in ns since the rank began.
 func (m *MeanTimes) unanchored(step uint64) float64 {
 	return float64(m.total(step))*m.Scale + float64(m.passed(m.asidesBefore(step)))
 }
 
-// stepAt is the first step that begins with such a sum before it, or more.
+// stepAt returns the first step that begins at a sum of times or later.
 func (m *MeanTimes) stepAt(sum int64) uint64 {
 	if sum >= m.Sums.Total() {
 		return 2 * m.Sums.Len()
@@ -375,7 +375,7 @@ func (m *MeanTimes) stepAt(sum int64) uint64 {
 	return 2*i + 2
 }
 
-// sumsAt are the sums of times before a step, by sort.
+// sumsAt returns the sums of times before a step, by kind.
 func (m *MeanTimes) sumsAt(step uint64) (s [sorts]int64) {
 	i := step / 2
 	s[ofGaps], s[ofFiles], s[ofShort] = m.gaps.Before(i), m.filed.Before(i), m.short.Before(i)
@@ -384,7 +384,7 @@ func (m *MeanTimes) sumsAt(step uint64) (s [sorts]int64) {
 	return s
 }
 
-// anchorOf is the number of the anchor that a step is after.
+// anchorOf returns the index of the last anchor at or before a step.
 func (m *MeanTimes) anchorOf(step uint64) int {
 	return max(1, sort.Search(len(m.anchors), func(i int) bool { return m.anchors[i].step > step })) - 1
 }
@@ -394,7 +394,7 @@ func (m *MeanTimes) asidesBefore(step uint64) int {
 	return sort.Search(len(m.asides), func(i int) bool { return m.asides[i].step > step })
 }
 
-// time is where on the run's time line a step would be if there were no asides.
+// time returns the position of a step on the run's time line without asides.
 func (m *MeanTimes) time(step uint64) int64 {
 	if m.anchors == nil {
 		return m.place(m.total(step))
@@ -407,7 +407,7 @@ func (m *MeanTimes) time(step uint64) int64 {
 	return m.StartNs + int64(a.ns(&s))
 }
 
-// LastBegunBy is the last call whose gap began by a time, 0 if none did.
+// LastBegunBy returns the number of the last call whose gap began by a time; 0 if none did.
 func (m *MeanTimes) LastBegunBy(ns int64) uint64 {
 	if m.anchors == nil {
 		switch at := m.sum(ns); {
@@ -430,10 +430,10 @@ func (m *MeanTimes) LastBegunBy(ns int64) uint64 {
 	return max(low, 1) - 1
 }
 
-// along is a place between two anchors.
+// along is a position that moves forward along anchors.
 type along struct {
 	*MeanTimes
-	sums   [sorts]int64 // of what is before
+	sums   [sorts]int64 // sums of times before the position
 	anchor int
 }
 
@@ -441,7 +441,7 @@ func (m *MeanTimes) along(step uint64) along {
 	return along{m, m.sumsAt(step), m.anchorOf(step)}
 }
 
-// pass moves on over a time of a sort at a step, and returns the anchor and where that begins and ends.
+// pass moves over a time of a kind at a step. It returns the anchor, and the begin and end of the time on the line.
 func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to float64) {
 	for l.anchor+1 < len(l.anchors) && l.anchors[l.anchor+1].step <= step {
 		l.anchor++
@@ -452,7 +452,7 @@ func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to floa
 	return a, from, a.ns(&l.sums)
 }
 
-// anchored places a call between two times since the rank began, if it isn't known exactly.
+// anchored returns the position of a call between two times since the rank began, with its error.
 func (m *MeanTimes) anchored(a *anchor, index uint64, begin, end float64, aside int64, s duration) CallTime {
 	w := CallTime{m.StartNs + int64(begin) + aside, m.StartNs + int64(end) + aside, math.MaxUint64}
 	if e := a.exact; e != nil {
@@ -481,20 +481,20 @@ func (l *anchoredLine) Next(terminal int) (model.Timing, CallTime, error) {
 	return t, l.anchored(a, step/2, begin, end, l.asideNs(), l.span.next(terminal)), nil
 }
 
-// A pieceLine is a blockLine with anchors: each piece, of calls of one block between two anchors, begins and ends where means have it, and
-// what it computes and spends in calls is what means have.
+// A pieceLine is a blockLine with anchors. A piece is the calls of one block between two anchors. It begins and
+// ends at the means' positions, and its sums of computation and calls are those of the means.
 type pieceLine struct {
 	*MeanTimes
-	now, ahead TimeSampler     // the latter a piece ahead
-	terminals  *grammar.Cursor // of ahead
-	byTerminal []int8          // sorts
+	now, ahead TimeSampler     // ahead is a piece ahead of now
+	terminals  *grammar.Cursor // at ahead's position
+	byTerminal []int8          // by terminal: kind of time
 	span       bracket
 	index      uint64
-	until      uint64 // step at which the piece ends
+	until      uint64 // step at the end of the piece
 	anchor     int
 	at, end    float64
 	factor     [sorts]float64
-	kept       model.Timing // the latest of ahead: a piece may end before the call itself
+	kept       model.Timing // ahead's last sample: a piece may end between a gap and its call
 	keptSort   int8
 }
 
@@ -515,7 +515,7 @@ func newPieceLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *gra
 	return l
 }
 
-// terminal is that of a leaf.
+// terminal returns the terminal of a leaf.
 func (m *MeanTimes) terminal(leaf int) int {
 	if m.LeafTerminals != nil {
 		return int(m.LeafTerminals[leaf])
@@ -523,7 +523,7 @@ func (m *MeanTimes) terminal(leaf int) int {
 	return leaf
 }
 
-// begin prepares the piece that begins with a step.
+// begin computes the factors of the piece that begins with a step.
 func (l *pieceLine) begin(step uint64) {
 	l.anchor = l.anchorOf(step)
 	l.until = min(step-step%(2*series.BlockCalls)+2*series.BlockCalls, 2*l.Sums.Len())
@@ -554,7 +554,7 @@ func (l *pieceLine) begin(step uint64) {
 	}
 }
 
-// pass moves on over a time of a sort at a step, and returns where that begins and ends.
+// pass moves over a time of a kind at a step, and returns its begin and end on the line.
 func (l *pieceLine) pass(step uint64, sort int8, ns uint64) (from, to float64) {
 	if step >= l.until {
 		l.begin(step)

@@ -10,14 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A histLine draws each call's times from its histogram, so that those of a place have the
-// place's mean. What is drawn follows from rank, stream and position alone, so that it is the same
-// wherever reading begins.
+// A histLine draws each call's times from its histogram, such that the mean at a leaf is the leaf's. The samples
+// depend only on rank, stream and position, so that reading may begin anywhere.
 type histLine struct {
 	*meanLine
 	places []int
 	find   map[histKey]*sections.Histogram
-	first  []int // by terminal: the first of its group
+	first  []int // by terminal: the first terminal of its group
 	ways   [][]grammar.Arrival
 	draws  map[drawKey]*drawing
 	shared map[drawingOf]*drawing
@@ -28,24 +27,24 @@ type histLine struct {
 
 type histKey struct{ terminal, from int }
 
-// A drawKey is a leaf, and the place of the call before.
+// A drawKey is a leaf and the place of the previous call.
 type drawKey struct{ leaf, from int }
 
-// A drawing is where the times of the calls at a leaf come from. Calls by which it is entered as a loop, or
-// that come from one place, have their own if these are known apart.
+// A drawing is the source of times for the calls at a leaf. There are separate ones for calls that enter the leaf's
+// loop, and for calls that follow one place, if their times are known separately.
 type drawing struct {
 	h             *sections.Histogram
-	duration, gap *hist.Sampler // nil: there are none
+	duration, gap *hist.Sampler // nil: no samples
 }
 
 type drawingOf struct {
 	leaf   int
 	h      *sections.Histogram
-	enters bool // a loop: these gaps are known apart
-	mixed  bool // or not, which cannot be decided by the site before: calls through other functions come from the same sites
+	enters bool // for calls that enter a loop, whose gaps are known separately
+	mixed  bool // used for all calls, because previous sites do not distinguish entries from iterations: calls through different functions share a previous site
 }
 
-// HistogramTimes are those of a stream's calls, with the ways in which it reaches them.
+// HistogramTimes are the histograms of a stream's calls, with the ways by which it reaches each leaf.
 type HistogramTimes struct {
 	Histograms []sections.Histogram
 	Groups     []*sections.SignatureGroup // by terminal
@@ -54,7 +53,7 @@ type HistogramTimes struct {
 	Seed       uint64
 }
 
-// NewHistLine opens such a line at a position.
+// NewHistLine returns a sampler that draws from histograms, from a position on.
 func NewHistLine(m *MeanTimes, h *HistogramTimes, index uint64) TimeSampler {
 	l := &histLine{
 		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.Histograms)), ways: h.Arrivals, index: index, from: model.NoPreviousPlace,
@@ -78,7 +77,7 @@ func NewHistLine(m *MeanTimes, h *HistogramTimes, index uint64) TimeSampler {
 	return l
 }
 
-// TerminalAt is the terminal at a position.
+// TerminalAt returns the terminal at a position.
 func TerminalAt(g *grammar.Grammar, index uint64) int {
 	c := g.Cursor()
 	c.Seek(index)
@@ -98,7 +97,7 @@ func (l *histLine) sample(terminal int) model.Timing {
 	return t
 }
 
-// histogram finds what a call after one from a place is in, nil if nothing.
+// histogram returns the histogram of a terminal's calls after a call from a place; nil without one.
 func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 	for _, t := range [2]int{terminal, l.first[terminal]} {
 		if h := l.find[histKey{t, from}]; h != nil {
@@ -108,8 +107,8 @@ func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 	return nil
 }
 
-// arrival says where a way to a leaf comes from, and whether gaps before its calls are known
-// apart as those before loops.
+// arrival returns the place of the previous call on a way to a leaf. enters reports whether the way enters a loop
+// whose gaps are known separately.
 func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool) {
 	from = model.NoPreviousPlace
 	if w.PreviousTerminal >= 0 {
@@ -118,7 +117,7 @@ func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool)
 	return from, w.EntersLoop && l.LeafTimes[leaf].Entries > 0
 }
 
-// drawing prepares what the times of the next call, and of others like it, are drawn from.
+// drawing returns the source for the times of the next call and of similar ones.
 func (l *histLine) drawing(terminal int) *drawing {
 	h := l.histogram(terminal, l.from)
 	if h == nil || l.Leaves == nil {
@@ -129,7 +128,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if l.leaf < len(l.ways) {
 		ways = l.ways[l.leaf]
 	}
-	entering := make(map[int]bool) // by where calls come from
+	entering := make(map[int]bool) // by place of the previous call
 	for i := range ways {
 		from, enters := l.arrival(l.leaf, &ways[i])
 		if l.histogram(terminal, from) != h {
@@ -145,10 +144,10 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if d != nil {
 		return d
 	}
-	// What calls that come otherwise, but are in the same mean, have in theirs.
+	// Calls that arrive on other ways, but share the mean: their number and histogram sums.
 	var calls, before uint64
 	var durations, duration mixed
-	var gaps, gap [2]mixed // [1]: of those that enter a loop
+	var gaps, gap [2]mixed // gap means; [1] is for calls that enter a loop
 	for i := range ways {
 		w := &ways[i]
 		from, enters := l.arrival(l.leaf, w)
@@ -180,7 +179,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 			mean.sum += weight * gaps[e].share(gap[e], ns, n)
 		}
 	}
-	if calls == 0 { // several places share the leaf
+	if calls == 0 { // the leaf has several positions
 		calls, before = place.Calls, l.index
 	}
 	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.PreviousPlace-model.NoPreviousPlace+1)<<40
@@ -195,8 +194,8 @@ func (l *histLine) drawing(terminal int) *drawing {
 	return d
 }
 
-// gapsAt is the mean gap at a place and its number of calls: of those that enter a loop, or of the others, if known
-// separately.
+// gapsAt returns the mean gap at a leaf and its number of calls, either for those that enter a loop or for the
+// others, if known separately.
 func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
@@ -205,16 +204,16 @@ func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls u
 		return place.Gap, place.Calls
 	}
 	ns, calls = max(0, place.Gap-place.EntryGaps), place.Calls-place.Entries
-	if ns < place.Gap/roundedOff && all.n > 0 { // the histogram knows it better
+	if ns < place.Gap/roundedOff && all.n > 0 { // the histogram is more accurate
 		ns = all.sum / all.n * float64(calls)
 	}
 	return ns, calls
 }
 
-// roundedOff is the part of a place's gaps that is lost in rounding them.
+// roundedOff: a gap below this fraction of the leaf's gaps may be lost in rounding.
 const roundedOff = 100
 
-// mixed is a mean of histograms, as often as there are calls of each.
+// mixed is the mean of several histograms, weighted by numbers of calls.
 type mixed struct{ n, sum float64 }
 
 func (m *mixed) add(n uint64, h *hist.Hist) {
@@ -223,7 +222,7 @@ func (m *mixed) add(n uint64, h *hist.Hist) {
 	m.sum += float64(n) * all.Mean
 }
 
-// share is the mean of a part of calls that took so long in all.
+// share returns the mean of a part of the calls, in proportion to their total time ns.
 func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 	mean := ns / max(1, float64(calls))
 	if m.sum > 0 && part.n > 0 {
@@ -232,7 +231,7 @@ func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 	return mean
 }
 
-// drawsOf draws for calls from a histogram, after before earlier calls.
+// drawsOf returns samples of a histogram for calls. It skips those of the first before calls.
 func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Sampler {
 	tilt := h.Tilt(mean)
 	if tilt == nil {
@@ -243,7 +242,7 @@ func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Sampl
 	return d
 }
 
-// draw returns the next time from a histogram.
+// draw returns the next sample.
 func draw(d *hist.Sampler, h *hist.Hist) model.Sample {
 	if d == nil {
 		return model.Sample{}
@@ -256,7 +255,7 @@ func draw(d *hist.Sampler, h *hist.Hist) model.Sample {
 	return model.Sample{Ns: ns, Kind: model.HistogramSample, ErrorBound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
 }
 
-// mix makes a number that looks random of one that doesn't.
+// mix is a hash of a number.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

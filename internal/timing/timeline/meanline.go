@@ -10,56 +10,56 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// MeanTimes are the times of a rank's single calls by its class's statistics. They are those of the calls at one leaf of
-// the first thread's structure, if the trace has leaves.
+// MeanTimes are the estimated times of a rank's single calls, from statistics of its class. If the trace has times of
+// leaves, they are by leaf of the first thread's structure.
 type MeanTimes struct {
 	Timings       []model.Timing      // by leaf, or terminal
-	Leaves        *grammar.Grammar    // the stream as leaves; nil: as terminals
+	Leaves        *grammar.Grammar    // the stream as a sequence of leaves; nil: Timings is by terminal
 	LeafTerminals []int32             // terminal of each leaf
 	LeafTimes     []model.LeafTimes   // of leaves
-	Sums          *grammar.WeightSums // of durations and gaps
+	Sums          *grammar.WeightSums // sums of durations and gaps along the stream
 	StartNs       int64
-	Scale         float64 // of sums, so that the stream ends when it did
-	ClockDrift    float64 // the part of it that is the clock's
-	limits        *limits // nil: it is not known how far starts are off
+	Scale         float64 // factor from sums to the time line, chosen such that the stream's end is right
+	ClockDrift    float64 // the part of Scale that is the clock's drift
+	limits        *limits // nil: errors of starts are unknown
 	asides        []lineAside
-	early         uint64 // call before which the recorder started, directly after the previous one
+	early         uint64 // the call before which the recorder started, directly after the previous call
 
-	anchors []anchor // nil: only where the stream begins and ends is known
-	sorts   []int8   // by leaf: of the call
+	anchors []anchor // nil: only the stream's begin and end are known
+	sorts   []int8   // by leaf: kind of time of its calls
 	gaps    *grammar.WeightSums
-	filed   *grammar.WeightSums // durations of calls that work on files
-	short   *grammar.WeightSums // durations of calls that are far shorter than others
+	filed   *grammar.WeightSums // sums of durations of I/O calls
+	short   *grammar.WeightSums // sums of durations of calls that are far shorter than others
 }
 
-// A lineAside is an aside on a line of means.
+// A lineAside is the position of an aside on a line of means.
 type lineAside struct {
 	model.Aside
-	at     int64  // among the sums
-	step   uint64 // that it is before
-	before int64  // ns of those before it
+	at     int64  // as a sum of times
+	step   uint64 // the step that it precedes
+	before int64  // ns of all earlier asides
 }
 
-// A TimeSampler gives the times of calls, one after the other.
+// A TimeSampler yields the times of consecutive calls.
 type TimeSampler interface {
-	// sample returns those of the next call, whose terminal this is.
+	// sample returns the times of the next call, given its terminal.
 	sample(terminal int) model.Timing
-	// asideNs is the time of the asides that lie before it.
+	// asideNs returns the time of the asides before the call that sample returned last.
 	asideNs() int64
 }
 
-// A meanLine is a place in a stream with times that are means.
+// A meanLine is a position in a stream whose times are means.
 type meanLine struct {
 	*MeanTimes
-	done   int64 // sum of what is before
+	done   int64 // sum of times before the position
 	span   bracket
 	index  uint64
-	aside  int // the first that is not before index
+	aside  int // index of the first aside that is not before the position
 	cursor *grammar.Cursor
-	leaf   int // of the call that Next was asked for last
+	leaf   int // leaf of the last call that Next returned
 }
 
-// NewMeanLine opens a line whose times are the means themselves, at a position.
+// NewMeanLine returns a line with the means themselves as times, from a position on.
 func NewMeanLine(m *MeanTimes, index uint64) TimeLine {
 	l := newMeanLine(m, index)
 	if m.anchors != nil {
@@ -109,7 +109,7 @@ func (l *meanLine) Next(terminal int) (model.Timing, CallTime, error) {
 	return t, l.when(begin, l.done, l.asideNs(), l.span.next(terminal)), nil
 }
 
-// when places a call between two sums of times, after the given time of asides.
+// when returns the position of a call between two sums of times. aside is the time of the asides before it.
 func (m *MeanTimes) when(begin, end, aside int64, s duration) CallTime {
 	w := CallTime{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
 	if m.limits != nil {
@@ -124,7 +124,7 @@ type entryLine struct {
 	visits *grammar.UnfoldedCursor
 }
 
-// NewEntryLine opens such a line at a position, where visits are too.
+// NewEntryLine returns such a sampler at a position. visits must be at the same position.
 func NewEntryLine(m *MeanTimes, index uint64, visits *grammar.UnfoldedCursor) TimeSampler {
 	return &entryLine{newMeanLine(m, index), visits}
 }
@@ -139,7 +139,7 @@ func (l *entryLine) sample(terminal int) model.Timing {
 	return t
 }
 
-// PlacedAsides are the asides on the line.
+// PlacedAsides returns the asides with their positions on the line.
 func (m *MeanTimes) PlacedAsides() []model.PlacedAside {
 	out := make([]model.PlacedAside, len(m.asides))
 	for i, a := range m.asides {
@@ -148,7 +148,7 @@ func (m *MeanTimes) PlacedAsides() []model.PlacedAside {
 	return out
 }
 
-// PlacedAsidesByCall are those, by call.
+// PlacedAsidesByCall returns the asides, in order of calls.
 func (m *MeanTimes) PlacedAsidesByCall() []model.Aside {
 	out := make([]model.Aside, len(m.asides))
 	for i := range out {
@@ -157,10 +157,10 @@ func (m *MeanTimes) PlacedAsidesByCall() []model.Aside {
 	return out
 }
 
-// place is where on the run's time line a sum of times would be if there were no asides.
+// place converts a sum of times to a position on the run's time line without asides.
 func (m *MeanTimes) place(sum int64) int64 { return m.StartNs + int64(float64(sum)*m.Scale) }
 
-// passed is the time of the first n asides.
+// passed returns the total time of the first n asides.
 func (m *MeanTimes) passed(n int) int64 {
 	if n == 0 {
 		return 0
@@ -168,21 +168,21 @@ func (m *MeanTimes) passed(n int) int64 {
 	return m.asides[n-1].before + m.asides[n-1].Ns
 }
 
-// IsFileLeaf reports whether calls of a leaf work on files, where the times of these are known apart.
+// IsFileLeaf reports whether a leaf's calls are I/O calls, if anchors know their times separately.
 func (m *MeanTimes) IsFileLeaf(leaf int) bool { return m.sorts != nil && m.sorts[leaf] == ofFiles }
 
-// PartCursor are places along a line that come one after the other.
+// PartCursor is a position that moves forward along a line, part by part.
 type PartCursor struct {
 	*MeanTimes
-	sums   [sorts]int64 // of what is before
+	sums   [sorts]int64 // sums of times before the position
 	anchor int
 }
 
-// PartCursor goes along the line from its beginning.
+// PartCursor returns a position at the begin of the line.
 func (m *MeanTimes) PartCursor() *PartCursor { return &PartCursor{MeanTimes: m} }
 
-// Next moves on over sums of times: a gap before the part, and the gaps, calls and calls on files in it. It returns where the part begins and
-// ends, and by what times of its calls are multiplied on the line.
+// Next moves over a part, given the sums of its times: the gap before it, and its gaps, MPI calls and I/O calls. It
+// returns the part's begin and end, and the factor by which its calls are stretched on the line.
 func (l *PartCursor) Next(before, gaps, calls, files int64) (start, end int64, scale float64) {
 	l.sums[ofGaps] += before
 	start = l.begins()
@@ -199,7 +199,7 @@ func (l *PartCursor) Next(before, gaps, calls, files int64) (start, end int64, s
 
 func (l *PartCursor) sum() int64 { return l.sums[ofGaps] + l.sums[ofCalls] + l.sums[ofFiles] }
 
-// ns is where on the line it would be without asides.
+// ns returns the position on the line without asides.
 func (l *PartCursor) ns() int64 {
 	if l.anchors == nil {
 		return l.place(l.sum())
@@ -210,7 +210,7 @@ func (l *PartCursor) ns() int64 {
 	return l.StartNs + int64(l.anchors[l.anchor].ns(&l.sums))
 }
 
-// inCalls is how much of the line before it is spent in calls.
+// inCalls returns the time in calls on the line before the position.
 func (l *PartCursor) inCalls() (ns float64) {
 	if l.anchors == nil {
 		return 0
@@ -230,7 +230,7 @@ func (l *PartCursor) ends() int64 {
 	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at >= sum }))
 }
 
-// sum is the sum of times at a place on the time line.
+// sum converts a position on the time line to a sum of times.
 func (m *MeanTimes) sum(ns int64) int64 {
 	for i := len(m.asides) - 1; i >= 0; i-- {
 		a := &m.asides[i]
@@ -241,7 +241,7 @@ func (m *MeanTimes) sum(ns int64) int64 {
 	return int64(float64(ns-m.StartNs) / m.Scale)
 }
 
-// UseLeafTimes has the times of leaves in place of those of terminals, unless they add up to more than a time line holds.
+// UseLeafTimes replaces the times of terminals by those of leaves, unless their sum exceeds the range of a time line.
 func (m *MeanTimes) UseLeafTimes(leaves *grammar.Grammar, terminal []int32, times []model.LeafTimes) {
 	own := make([]model.Timing, len(times))
 	sum := 0.0
@@ -260,7 +260,8 @@ func (m *MeanTimes) UseLeafTimes(leaves *grammar.Grammar, terminal []int32, time
 	m.Timings, m.Leaves, m.LeafTerminals, m.LeafTimes = own, leaves, terminal, times
 }
 
-// SplitFirstCalls lets the first calls at leaves that took far longer than the rest be leaves of their own. index is where each leaf comes first.
+// SplitFirstCalls makes separate leaves of first calls that took far longer than the rest. index is each leaf's first
+// position.
 func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 	if m.Leaves == nil {
 		return
@@ -286,7 +287,7 @@ func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 	}
 }
 
-// ScaleByTerminal multiplies the times by factors of their terminals.
+// ScaleByTerminal multiplies the times by factors, by terminal.
 func (m *MeanTimes) ScaleByTerminal(of func(terminal int) (gap, duration float64)) {
 	times, places := slices.Clone(m.Timings), slices.Clone(m.LeafTimes)
 	sum := 0.0
@@ -316,7 +317,7 @@ func (m *MeanTimes) ScaleByTerminal(of func(terminal int) (gap, duration float64
 	}
 }
 
-// move makes another mean of a sample, of some of the same calls.
+// move changes the mean of a sample to that of a subset of the same calls.
 func move(s *model.Sample, ns float64) {
 	if s.Kind == model.NoSample || ns >= math.MaxInt64 {
 		return
@@ -326,7 +327,7 @@ func move(s *model.Sample, ns float64) {
 	s.Ns = to
 }
 
-// PlaceAsides finds where on the line asides are.
+// PlaceAsides computes the positions of asides on the line.
 func (m *MeanTimes) PlaceAsides(list []model.Aside) {
 	before, last := int64(0), uint64(0)
 	m.early = behind(list)
@@ -342,8 +343,8 @@ func (m *MeanTimes) PlaceAsides(list []model.Aside) {
 	}
 }
 
-// behind returns the call directly after which the recorder started: its time is there, and not before the next call. 0
-// if unknown.
+// behind returns the call directly after which the recorder started; 0 if unknown. The recorder's time follows that
+// call directly, instead of preceding the next one.
 func behind(list []model.Aside) uint64 {
 	for _, a := range list {
 		if !a.TracingOff && a.BeforeCall != model.AsidesAnywhere {
@@ -353,16 +354,16 @@ func behind(list []model.Aside) uint64 {
 	return 0
 }
 
-// A drift is the difference between the sum of times that were kept with an error and the truth, within a block with
-// known begin and end. Times are in ticks.
+// A drift is the difference between the true duration of a block and the sum of its inexact times. Times are in
+// ticks.
 type drift struct {
-	known      bool  // where the block ends
-	off        int64 // by how much more than the kept times the block takes
+	known      bool  // the true end of the block is known
+	off        int64 // true duration of the block minus the sum of its times
 	less, more float64
-	passed     struct{ less, more float64 } // of these, so far
+	passed     struct{ less, more float64 } // possible error of the times passed so far
 }
 
-// add takes a time of the block into account.
+// add includes a time in the block's possible error.
 func (d *drift) add(kept uint64, b series.Bound) {
 	less, more := span(kept, b)
 	d.less += less
@@ -376,8 +377,9 @@ func (d *drift) pass(kept uint64, b series.Bound) {
 	d.passed.more += more
 }
 
-// at returns what is to be added to the sum of the times that were passed: their part of what the block lacks or has too
-// much, in proportion to how far they may be off, so that no time becomes less than nothing. The truth is within that many ticks of it.
+// at returns the correction for the sum of the times passed so far. It is the block's difference times these times'
+// share of the possible error, so that no time becomes negative. The corrected sum is within that many ticks of the
+// truth.
 func (d *drift) at() (add int64, within float64) {
 	if !d.known {
 		return 0, math.Inf(1)
@@ -392,10 +394,11 @@ func (d *drift) at() (add int64, within float64) {
 	return int64(math.Round(off * part)), max(off*part-low, high-off*part, 0)
 }
 
-// longest is how many ticks a time, or the sum of a block's, may have for anything to be said of it: beyond, ticks wrap around.
+// longest is the largest time, or sum of a block, for which corrections are computed: beyond it ticks might wrap
+// around.
 const longest = 1 << 61
 
-// span is how much less and more than a kept time the true one may be.
+// span returns how much less and how much more than a kept time the true time may be.
 func span(kept uint64, b series.Bound) (less, more float64) {
 	ns := float64(kept)
 	if b.Absolute > 0 {
@@ -408,21 +411,20 @@ func span(kept uint64, b series.Bound) (less, more float64) {
 	return less, longest
 }
 
-// A blockLine places calls one after the other whose times are not all the means of their leaves. Each block of calls
-// begins and ends where the means have it, so that a position is found without those before it; the calls in between
-// are stretched to fit.
+// A blockLine places consecutive calls with sampled times. Each block of calls begins and ends at the means'
+// position, so that any block can be found directly; the calls in it are stretched to fit.
 type blockLine struct {
 	*MeanTimes
-	now, ahead TimeSampler     // the latter a block ahead
-	terminals  *grammar.Cursor // of ahead
+	now, ahead TimeSampler     // ahead is a block ahead of now
+	terminals  *grammar.Cursor // at ahead's position
 	span       bracket
 	index      uint64
 	at         float64 // sum of times before index
-	stretch    float64 // of the block
-	end        float64 // of the block
+	stretch    float64 // factor of the block
+	end        float64 // end of the block
 }
 
-// NewBlockLine opens such a line of a stream at a position. open opens what gives its times.
+// NewBlockLine returns such a line of a stream at a position. open returns the sampler of its times.
 func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) TimeLine {
 	if m.anchors != nil {
 		return newPieceLine(m, open, stream, index)
@@ -435,7 +437,7 @@ func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *gra
 	return l
 }
 
-// catchUp moves a line on from one position of a stream to another.
+// catchUp moves a line forward from one position of a stream to another.
 func catchUp(l TimeLine, stream *grammar.Grammar, from, to uint64) {
 	c := stream.Cursor()
 	for c.Seek(from); from < to; from++ {
@@ -447,7 +449,7 @@ func catchUp(l TimeLine, stream *grammar.Grammar, from, to uint64) {
 	}
 }
 
-// begin prepares the block that begins with the next call.
+// begin computes the factor of the block that begins with the next call.
 func (l *blockLine) begin() {
 	drawn, n := 0.0, uint64(0)
 	for ; n < series.BlockCalls; n++ {

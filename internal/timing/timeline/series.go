@@ -14,16 +14,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A SeriesTimes is the times of a rank's calls, each its own.
+// A SeriesTimes is the exact or bounded times of each of a rank's calls.
 type SeriesTimes struct {
 	*series.Reader
-	TerminalKinds []uint32 // kind of each terminal
+	TerminalKinds []uint32 // by terminal: kind
 	Kinds         series.CallKinds
 	Streams       []*grammar.Grammar
-	WrapError     func(error) error // says where
+	WrapError     func(error) error // adds the section's name to an error
 }
 
-// KindsOf returns what a block of a stream has to know of its calls.
+// KindsOf returns the kinds of a block's calls, for decoding.
 func (s *SeriesTimes) KindsOf(stream, i int) series.CallKinds {
 	first, n := s.BlockCalls(stream, i)
 	c := s.Streams[stream].Cursor()
@@ -37,14 +37,14 @@ func (s *SeriesTimes) KindsOf(stream, i int) series.CallKinds {
 	return kinds
 }
 
-// A Block is a block of a stream.
+// A Block is a decoded block of a stream.
 type Block struct {
 	Entries []timing.CallEntry
 	Kinds   []uint32 // of its calls
 	drift   *drift   // nil: times are exact
 }
 
-// DecodeBlock decodes a block of a stream.
+// DecodeBlock returns a decoded block of a stream.
 func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 	kinds := s.KindsOf(stream, i)
 	b := Block{Kinds: kinds.ByCall}
@@ -70,8 +70,8 @@ func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 	return b, nil
 }
 
-// advance moves a tick, as the kept times have it, over a call, and says where it begins and ends in truth, and how far
-// the begin may be off.
+// advance moves over a call. at and next are before and after it, as sums of the kept times. It returns the call's
+// corrected begin and end, and the largest error of begin.
 func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int64) (begin, end, next int64, within float64) {
 	begin, next = e.Advance(at)
 	if d == nil {
@@ -89,26 +89,26 @@ func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int6
 type SeriesLine struct {
 	s       *SeriesTimes
 	stream  int
-	block   int // block
+	block   int // index of the current block
 	entries []timing.CallEntry
-	drift   *drift             // of the block; nil: none
-	ahead   []packedBlock      // the blocks that follow
-	room    []timing.CallEntry // for one of these
-	at      int64              // ticks, as the kept times have it
-	reached int64              // the latest end of a call so far
-	index   uint64             // of the next call
-	offs    []model.Aside      // of the stream, with Off
-	early   uint64             // as of Means
+	drift   *drift             // of the block; nil: times are exact
+	ahead   []packedBlock      // the following blocks, decoded ahead
+	room    []timing.CallEntry // memory for one of these
+	at      int64              // position in ticks, as the sum of the kept times
+	reached int64              // latest end of a call so far
+	index   uint64             // index of the next call
+	offs    []model.Aside      // intervals of the stream in which tracing was off
+	early   uint64             // as in Means
 	line    Clock
 }
 
-// A packedBlock is a block as appendEntries has it.
+// A packedBlock is a block in the format of appendEntries.
 type packedBlock struct {
 	entries []byte
 	drift   *drift
 }
 
-// OpenLine opens a line of a stream at a position. The stream has asides; at is where its rank's clock is.
+// OpenLine returns a line of a stream at a position. asides are the stream's; at converts the rank's clock.
 func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, at Clock) (TimeLine, error) {
 	l := &SeriesLine{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
 	for _, a := range asides {
@@ -134,7 +134,7 @@ func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, a
 	return l, nil
 }
 
-// load goes on to the next block, and returns the kinds of its calls unless it was decoded ahead.
+// load moves to the next block. It returns the kinds of the block's calls, nil if it was decoded ahead.
 func (l *SeriesLine) load() (kinds []uint32, err error) {
 	if len(l.ahead) > 0 {
 		b := l.ahead[0]
@@ -149,7 +149,7 @@ func (l *SeriesLine) load() (kinds []uint32, err error) {
 	}
 	begin := l.s.BlockBegin(l.stream, l.block)
 	if l.reached != math.MinInt64 {
-		l.reached += begin - l.at // what the kept times were off in the block before
+		l.reached += begin - l.at // corrects for the error of the previous block's times
 	}
 	l.at = begin
 	if l.block > 0 { // the first call may have begun before tick 0
@@ -159,7 +159,7 @@ func (l *SeriesLine) load() (kinds []uint32, err error) {
 	return kinds, nil
 }
 
-// ReadAhead decodes the blocks that follow, as far as they take up to limit bytes.
+// ReadAhead decodes the following blocks, up to limit bytes of them.
 func (l *SeriesLine) ReadAhead(limit int) error {
 	var b []byte
 	for i := l.block + len(l.ahead); i < l.s.Blocks(l.stream); i++ {
@@ -176,11 +176,11 @@ func (l *SeriesLine) ReadAhead(limit int) error {
 	return nil
 }
 
-// BlocksAhead is how many blocks are decoded ahead.
+// BlocksAhead returns how many blocks are decoded ahead.
 func (l *SeriesLine) BlocksAhead() int { return len(l.ahead) }
 
-// appendEntries appends times in a form that takes a fraction of their memory and is
-// read in a fraction of the time that decoding a block takes.
+// appendEntries appends times in a format that takes a fraction of their memory, and is read in a fraction of the
+// time of decoding a block.
 func appendEntries(b []byte, entries []timing.CallEntry) []byte {
 	for _, e := range entries {
 		b = wire.AppendUvarint(b, e.Duration)
@@ -223,8 +223,8 @@ func (l *SeriesLine) Next(terminal int) (t model.Timing, w CallTime, err error) 
 	return t, w, nil
 }
 
-// between finds what lies between a call and all before it but for the gap, which begins at
-// a tick. Calls of callbacks lie within others.
+// between finds the asides between a call, whose gap begins at a tick, and all earlier calls. A call by a callback
+// is inside another call.
 func (l *SeriesLine) between(t *model.Timing, tick int64) {
 	if l.index > 0 && tick > l.reached {
 		t.RecorderNs = uint64(l.s.Ns(tick - l.reached))
@@ -232,7 +232,7 @@ func (l *SeriesLine) between(t *model.Timing, tick int64) {
 			t.TracingOffNs += uint64(l.offs[i].Ns)
 		}
 		if t.TracingOffNs = min(t.TracingOffNs, t.RecorderNs); t.TracingOffNs > 0 && t.RecorderNs-t.TracingOffNs < t.TracingOffNs>>sections.AsideBits {
-			t.TracingOffNs = t.RecorderNs // which is rounded
+			t.TracingOffNs = t.RecorderNs // the aside's time is rounded
 		}
 		t.RecorderNs -= t.TracingOffNs
 		t.AsidesBeforeGap = l.index == l.early && t.RecorderNs > 0
@@ -240,7 +240,7 @@ func (l *SeriesLine) between(t *model.Timing, tick int64) {
 	l.reached = max(l.reached, l.at)
 }
 
-// sample is a time in ticks as one of a call of a terminal.
+// sample converts a time in ticks to a sample for a call of a terminal.
 func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 	ns := uint64(math.MaxUint64)
 	if f := math.Round(float64(ticks) / s.TicksPerNs); f < 1<<64 {
@@ -267,7 +267,7 @@ func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 	return model.Sample{Ns: ns, Kind: model.BoundedSample, ErrorBound: bound}
 }
 
-// on is where on a time line a tick of the rank is.
+// on converts the rank's ticks to the time line.
 func (s *SeriesTimes) on(l Clock, tick int64) int64 { return l.ToRunTime(s.StartNs + s.Ns(tick)) }
 
 // LastBegun returns the number of the last call of a stream that began by a time of the time line, 0 if none did.
@@ -289,12 +289,12 @@ func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) 
 		}
 	}
 	if !begun && first > 0 {
-		return first - 1, nil // even the block's first call came later
+		return first - 1, nil // the block's first call began later
 	}
 	return last, nil
 }
 
-// FirstBegan is when the first call began, on the rank's own clock; false if there was no call.
+// FirstBegan returns when the first call began, on the rank's own clock; false if there was no call.
 func (s *SeriesTimes) FirstBegan() (int64, bool, error) {
 	if s.Blocks(0) == 0 {
 		return 0, false, nil
@@ -307,7 +307,7 @@ func (s *SeriesTimes) FirstBegan() (int64, bool, error) {
 	return s.StartNs + s.Ns(at), true, nil
 }
 
-// Check decodes all times, and compares blocks with their neighbours.
+// Check decodes all times, and checks that adjacent blocks fit each other.
 func (s *SeriesTimes) Check() error {
 	for stream := range s.Streams {
 		at := int64(0)

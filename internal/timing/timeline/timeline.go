@@ -19,37 +19,37 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A TimeLine gives the times of one stream's calls, in order.
+// A TimeLine yields the times of one stream's calls, in order.
 type TimeLine interface {
-	// Next returns the times of the next call, and where it is. terminal is that of the call.
+	// Next returns the times of the next call, and its position. terminal is the call's terminal.
 	Next(terminal int) (model.Timing, CallTime, error)
 }
 
-// CallTime says where on the run's time line a call is; see trace.TimedCall.
+// A CallTime is the position of a call on the run's time line; see trace.TimedCall.
 type CallTime struct {
 	Start, End      int64
 	StartErrorBound uint64
 }
 
-// A Clock is where a rank's clock is on the run's time line.
+// A Clock converts a rank's clock to the run's time line.
 type Clock struct {
 	model.Clock
 	OriginNs int64
 }
 
-// ToRunTime is the time line at a time of the clock.
+// ToRunTime converts a reading of the clock to the time line.
 func (c Clock) ToRunTime(ns int64) int64 { return c.Clock.ToRunTime(ns) - c.OriginNs }
 
-// FromRunTime is the time of the clock at one of the time line.
+// FromRunTime converts a time of the time line to a reading of the clock.
 func (c Clock) FromRunTime(ns int64) int64 { return c.Clock.FromRunTime(ns + c.OriginNs) }
 
-// limits bounds the errors of calls' starts that follow from means: equal calls may have taken their shortest and
-// longest times before and after them, with the stream's total unchanged. Times are in ns.
+// limits bounds the errors of calls' starts if their times are means. Calls may have taken their shortest times
+// before a call and their longest after it, or the reverse, with the stream's total unchanged. Times are in ns.
 type limits struct {
-	least, most *grammar.WeightSums // of gaps and durations; most is nil where they add up to too much to say anything
-	calls       [][2]duration       // by terminal: of the gap and the duration
-	span        float64             // of the stream
-	slack       float64             // how far that is known, and where asides are
+	least, most *grammar.WeightSums // sums of gaps and durations along the stream; most is nil if the sum is out of range
+	calls       [][2]duration       // by terminal: gap and duration
+	span        float64             // total time of the stream
+	slack       float64             // error of span, and of the asides' positions
 }
 
 // A duration is a time between two bounds, in whole ns.
@@ -60,8 +60,8 @@ func (s *duration) add(o duration) {
 	s.most += o.most
 }
 
-// BoundStartErrors finds how far the starts of calls of a rank's first stream may be off, if it is known how long that took.
-// There are n calls; weighed adds up along the stream.
+// BoundStartErrors computes the bounds for the starts of calls of a rank's first stream, if the stream's duration is known. n
+// is the number of calls; weighed returns sums along the stream.
 func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.WeightSums) {
 	if spanNs <= 0 {
 		return
@@ -69,7 +69,7 @@ func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks in
 	l := &limits{calls: make([][2]duration, len(stats)), span: float64(spanNs), slack: float64(sections.RoundingError(spanNs, ranks) + 1)}
 	for i, a := range m.asides {
 		if i > 0 || ranks > sections.MaxAsidesPerRank {
-			l.slack += float64(a.Ns) // which may be together with others, or a mean
+			l.slack += float64(a.Ns) // its position may be a mean, or it may be the sum of several asides
 		}
 	}
 	for t := range stats {
@@ -82,7 +82,8 @@ func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks in
 	m.limits = l
 }
 
-// stretchOf is how long a call of a summary took, in a stream that took so long; files round extremes.
+// stretchOf returns the bounds of a call's time from its summary, in a stream of the given duration. It accounts
+// for rounded extremes.
 func stretchOf(s *model.Stat, span float64) duration {
 	if s.Count == 0 {
 		return duration{}
@@ -91,7 +92,7 @@ func stretchOf(s *model.Stat, span float64) duration {
 	return duration{math.Floor(max(0, least-(mean-least)/64-1)), math.Ceil(min(span, most+(most-mean)/64+1))}
 }
 
-// A bracket adds up how long calls took.
+// A bracket sums up the bounds of consecutive calls' times.
 type bracket struct {
 	*limits
 	before duration
@@ -108,7 +109,7 @@ func (m *MeanTimes) bracket(index uint64) bracket {
 	return b
 }
 
-// next advances past a call and returns the time until it began.
+// next moves over a call and returns the bounds of the time until its begin.
 func (b *bracket) next(terminal int) duration {
 	if b.limits == nil {
 		return duration{}
@@ -120,7 +121,8 @@ func (b *bracket) next(terminal int) duration {
 	return until
 }
 
-// within is the largest error of a call's position, at a time of its stream in ns.
+// within returns the largest error of a call's position, given the position and the bounds of the time before it,
+// in ns.
 func (l *limits) within(at float64, s duration) uint64 {
 	low, high := s.least, l.span-(float64(l.least.Total())-s.least)
 	if l.most != nil {
@@ -129,7 +131,7 @@ func (l *limits) within(at float64, s duration) uint64 {
 	return ceil(max(at-low, high-at, 0) + l.slack)
 }
 
-// ceil is the next whole number, the largest there is if it is beyond.
+// ceil rounds up, limited to the largest uint64.
 func ceil(x float64) uint64 {
 	if x = math.Ceil(x); x < 1<<64 {
 		return uint64(max(x, 0))

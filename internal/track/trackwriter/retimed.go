@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Retimed makes a trace of the calls of another trace at other times: those that a simulation predicts, say.
-// Ranks and their threads may take turns.
+// Retimed makes a trace from the calls of another trace with new times, such as the predictions of a simulation.
+// Calls of different ranks and threads may be added alternately.
 type Retimed struct {
 	r     *trace.Reader
 	spool spool
@@ -21,16 +21,16 @@ type Retimed struct {
 	all   *Collector
 }
 
-// A retimed thread is one whose calls come at other times.
+// A retimed is a thread whose calls get new times.
 type retimed struct {
 	spooled
-	end uint64 // of the latest call
+	end uint64 // end of its last call
 }
 
-// retimedRoom is how much of all threads' times is kept in memory.
+// retimedRoom is the memory in bytes for the times of all threads; more go to a file.
 const retimedRoom = 64 << 20
 
-// NewRetimed makes room for the times of a trace's calls.
+// NewRetimed returns a Retimed for the calls of a trace.
 func NewRetimed(r *trace.Reader) (*Retimed, error) {
 	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.ModeLossless})
 	if err != nil {
@@ -49,25 +49,25 @@ func NewRetimed(r *trace.Reader) (*Retimed, error) {
 	return t, nil
 }
 
-// Close lets them go.
+// Close discards the times.
 func (t *Retimed) Close() {
 	t.spool.close()
 	t.all.Close()
 }
 
-// AddCallTimes takes down when the next call of a thread begins and ends, in ns since the run began.
+// AddCallTimes adds the next call of a thread, with begin and end in ns since the run began.
 func (t *Retimed) AddCallTimes(rank, stream int, begin, end uint64) {
 	s := &t.ranks[rank][stream]
 	e := timing.CallEntry{Gap: begin - s.end, Duration: end - begin}
 	if stream > 0 && s.calls == 0 {
-		e.Gap, e.Jump = 0, int64(begin) // before its first call a thread need not have been there
+		e.Gap, e.Jump = 0, int64(begin) // a thread may start later than the run, so the time before its first call is no gap
 	}
 	s.end = end
 	t.spool.add(&s.spooled, e)
 }
 
-// Content returns the trace, which has the times of all calls. It is good until Close. meta is
-// put over what the other trace has.
+// Content returns the trace with the times of all calls. It is valid until Close. meta overrides entries of the
+// original trace.
 func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	start, _ := strconv.ParseInt(t.r.Meta()[model.MetaStart], 10, 64)
 	for k, err := range t.r.RanksWithTrack() {
@@ -93,7 +93,7 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	return c, err
 }
 
-// add collects the track of a rank with its times.
+// add adds the track of a rank with its times.
 func (t *Retimed) add(k *trace.Rank, start int64) error {
 	threads := t.ranks[k.Number()]
 	for stream := range threads {

@@ -16,15 +16,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A spool keeps times of calls in a file without a name. Threads, of one rank or of many, may take turns.
+// A spool stores times of calls in an unnamed temporary file. Calls of different threads and ranks may be added
+// alternately.
 type spool struct {
-	file *os.File // nil: nothing is in it yet
+	file *os.File // nil before the first write
 	size int64
-	most int // bytes that a thread has in memory
+	most int // bytes per thread that are kept in memory
 	err  error
 }
 
-// spooled are the times of a thread: what is in the file, in order, and what isn't yet.
+// spooled is the times of a thread: the parts in the file, in order, and those still in memory.
 type spooled struct {
 	pieces []extent
 	rest   []byte
@@ -33,7 +34,7 @@ type spooled struct {
 
 type extent struct{ at, size int64 }
 
-// mostInMemory is how much of one thread's times is kept in memory.
+// mostInMemory is how many bytes of one thread's times are kept in memory.
 const mostInMemory = 1 << 16
 
 func (s *spool) add(to *spooled, e timing.CallEntry) {
@@ -62,7 +63,7 @@ func (s *spool) flush(from *spooled) (err error) {
 	return err
 }
 
-// entries yields the times of a thread, many at a time.
+// entries yields the times of a thread, in slices.
 func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
 	return func(yield func([]timing.CallEntry, error) bool) {
 		if s.err != nil {
@@ -94,22 +95,22 @@ func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
 	}
 }
 
-// close lets the file go.
+// close removes the file.
 func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
 }
 
-// A Collector makes a trace of tracks.
+// A Collector makes a trace from tracks.
 type Collector struct {
-	times  *os.File // of single calls, without a name
+	times  *os.File // times of single calls, in an unnamed file
 	series *sections.Series
 	tracks []*track.Track
 	timing timing.Options
 }
 
-// NewCollector prepares the tracks of a number of ranks. o says which times to keep.
+// NewCollector returns a Collector for a number of ranks. o determines which times are kept.
 func NewCollector(ranks int, o timing.Options) (*Collector, error) {
 	times, err := sections.SeriesFile()
 	if err != nil {
@@ -118,7 +119,7 @@ func NewCollector(ranks int, o timing.Options) (*Collector, error) {
 	return &Collector{times: times, series: &sections.Series{Data: times, Sizes: make([]int64, ranks)}, timing: o}, nil
 }
 
-// Add takes what a rank recorded; ranks come in rising order. The Writer can be closed then.
+// Add adds the track of a rank; ranks must be in rising order. The Writer can be closed afterwards.
 func (c *Collector) Add(w *Writer, p track.Process) error {
 	t, err := w.Finish(c.timing)
 	if err != nil {
@@ -148,10 +149,10 @@ func (c *Collector) add(t *track.Track, p track.Process) error {
 	return nil
 }
 
-// Tracks returns those that were added, to be changed before they are merged.
+// Tracks returns the tracks added so far. They may be changed before Content merges them.
 func (c *Collector) Tracks() []*track.Track { return c.tracks }
 
-// Content returns the trace. It is good until Close.
+// Content returns the trace. It is valid until Close.
 func (c *Collector) Content(meta map[string]string) (*sections.Content, error) {
 	s, err := merge.MergeAll(c.tracks, len(c.series.Sizes))
 	if err != nil {
@@ -173,5 +174,5 @@ func (c *Collector) Content(meta map[string]string) (*sections.Content, error) {
 	return out, nil
 }
 
-// Close lets go what a content is still read from.
+// Close removes the file that a content is read from.
 func (c *Collector) Close() { c.times.Close() }

@@ -19,41 +19,40 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Writer makes the track of a rank of its calls, which come one by one. Times of single calls go to
-// a file without a name until they are asked for.
+// A Writer makes a rank's track from its calls, one by one. Times of single calls are stored in an unnamed file.
 type Writer struct {
 	*track.Builder
-	NoLanes           bool // no values go into lanes
-	KeepRequestArrays bool // no arrays of requests are left out
+	NoLanes           bool // no lanes: all values stay in the signatures
+	KeepRequestArrays bool // arrays of requests are always recorded as a whole
 	sigs              signature.LaneTable
 	key               signature.Key
 	moves             signature.MovableValues
 	words             []int32
 	spans             []signature.Span
-	posting           signature.PostedRequest // of the call at hand
+	posting           signature.PostedRequest // request that the current call makes
 
 	postings []signature.PostedRequest // by terminal
 	layouts  map[uint16]*functionLayout
 	streams  []*stream
 	spool    *spool
 	values   map[string][]model.ValueStat
-	paths    *track.TimesByPrevious // of the first thread
-	from     int64                  // ns: when the rank's first call began
+	paths    *track.TimesByPrevious // paths of the first thread
+	from     int64                  // begin of the rank's first call in ns
 }
 
 type stream struct {
 	calls *grammar.Builder
-	last  uint32 // terminal of the latest call
-	at    int64  // where the time line is that durations and gaps make
-	end   uint64 // of the latest call
-	away  uint64 // since then, and not the program's
+	last  uint32 // terminal of the last call
+	at    int64  // end of the last call as the sum of its durations and gaps
+	end   uint64 // end of the last call
+	away  uint64 // ns since the last call that were not the program's
 	times spooled
 	posts signature.PostedEnvelopes
 	left  signature.RequestArrayState
 	room  []int64
 }
 
-// NewWriter begins the track of a rank; from is the time of its first call, in ns after the zero of its calls' times.
+// NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of Time.
 func NewWriter(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
@@ -68,17 +67,17 @@ func (w *Writer) stream(n int) *stream {
 	return w.streams[n]
 }
 
-// mostDistinct bounds a rank's distinct calls.
+// mostDistinct is the largest number of a rank's distinct calls.
 const mostDistinct = 1 << 28
 
-// A functionLayout says how signatures of a function's calls are laid out.
+// A functionLayout describes the signatures of a function.
 type functionLayout struct {
 	signature.Layout
-	def    *mpi.Call // nil: not known
-	adds   bool      // displacements may be left out
-	posts  bool      // its calls make requests, or have statuses
-	leaves bool      // its calls leave arrays of requests
-	lanes  bool      // values may go into lanes
+	def    *mpi.Call // nil: the function is unknown
+	adds   bool      // has displacements that may be omitted
+	posts  bool      // its calls make requests or have statuses
+	leaves bool      // its calls leave arrays of requests for later ones
+	lanes  bool      // some of its values may go into lanes
 }
 
 func (w *Writer) layout(function uint16) *functionLayout {
@@ -99,7 +98,7 @@ func (w *Writer) layout(function uint16) *functionLayout {
 	return l
 }
 
-// mayLane returns the words of a key that may be in a lane.
+// mayLane returns the positions in a key of values that may go into a lane.
 func (w *Writer) mayLane(k signature.Key) []int32 {
 	l := w.layout(k.Call())
 	if !l.lanes || w.NoLanes {
@@ -117,7 +116,7 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	return w.words
 }
 
-// AddCall takes down a thread's next call and returns the number of its terminal, by which Time and Attach know it.
+// AddCall adds a thread's next call. It returns its terminal, which Time and Attach take.
 func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
@@ -142,8 +141,8 @@ func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64)
 	return n, nil
 }
 
-// RepeatCall adds the same call as one before, by its number; false if its values have to be passed again, as calls of this
-// kind are in a lane now or it has statuses of requests.
+// RepeatCall adds a call equal to an earlier one, given its terminal. It returns false if the caller must pass the
+// values again: the terminal's calls are in a lane now, or have statuses of requests.
 func (w *Writer) RepeatCall(thread int, n uint32) bool {
 	if !w.sigs.IsPlain(n) || w.layout(w.sigs.PeekKey(n).Call()).Completion.Completes {
 		return false
@@ -157,10 +156,10 @@ func (w *Writer) RepeatCall(thread int, n uint32) bool {
 	return true
 }
 
-// AddAside says that this many ns before the next call were not the program's.
+// AddAside declares that this many ns before the next call were not the program's.
 func (w *Writer) AddAside(thread int, ns uint64) { w.stream(thread).away = ns }
 
-// SetTimes notes when the call began and ended that was just taken down, in ns.
+// SetTimes sets begin and end of the last call that Call or Again added, in ns.
 func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	s := w.streams[thread]
 	gap := uint64(0)
@@ -170,7 +169,7 @@ func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	gap -= min(gap, s.away)
 	s.away = 0
 	if thread > 0 && s.calls.Len() == 1 {
-		gap = 0 // before its first call a thread need not have been there
+		gap = 0 // a thread may start later than the run, so the time before its first call is no gap
 	}
 	e := timing.CallEntry{Duration: end - start, Gap: gap}
 	e.Jump = int64(start) - s.at - int64(gap)
@@ -183,7 +182,7 @@ func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	w.spool.add(&s.times, e)
 }
 
-// AttachValue keeps what was measured before a call.
+// AttachValue adds a value that was measured before a call.
 func (w *Writer) AttachValue(n uint32, name string, value float64) {
 	if math.IsNaN(value) || math.Abs(value) >= 1<<63 {
 		return
@@ -196,25 +195,25 @@ func (w *Writer) AttachValue(n uint32, name string, value float64) {
 	w.values[name] = list
 }
 
-// AddString makes a string known and returns its value.
+// AddString adds a string and returns its value in signatures.
 func (w *Writer) AddString(s string) int64 {
 	h := symbol.HashString([]byte(s))
 	w.Strings[h] = s
 	return int64(h)
 }
 
-// AddSite makes a call site known by its hash.
+// AddSite adds a call site under its hash.
 func (w *Writer) AddSite(hash uint64, s track.Site) { w.Sites[hash] = s }
 
-// AddTablesOf takes the strings and call sites of another track, so that its calls mean here what they mean there.
+// AddTablesOf adds the strings and call sites of another track, so that its values can be used here.
 func (w *Writer) AddTablesOf(t *track.Track) {
 	maps.Copy(w.Strings, t.Strings)
 	maps.Copy(w.Sites, t.Sites)
 	w.CallerSite, w.WithoutStack = t.CallerSite, t.WithoutStack
 }
 
-// Finish returns the track, with terminals in the order of their first occurrence. Times of single calls are
-// there, as o says, until Close.
+// Finish returns the track, with terminals in the order of first occurrence. If o asks for times of single calls,
+// they can be read until Close.
 func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	w.stream(0)
 	w.Signatures = nil
@@ -264,11 +263,12 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	return t, w.spool.err
 }
 
-// Close lets the file go.
+// Close removes the file.
 func (w *Writer) Close() { w.spool.close() }
 
-// leaveOut appends values without what follows from others, as a recorder does: displacements that are sums of the counts
-// before them, statuses that repeat their receives, and requests that are as the call before left them.
+// leaveOut appends values to to, without those that follow from others, like a recorder. It omits displacements
+// that are sums of the counts before them, statuses that repeat their receives, and requests that an earlier call
+// left unchanged.
 func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64) []int64 {
 	w.posting = signature.PostedRequest{}
 	if !l.adds && !l.posts {
