@@ -133,7 +133,7 @@ func TestLoopsOfTheProgram(t *testing.T) {
 			if rounds != 4 {
 				t.Errorf("loop third: %d rounds", rounds)
 			}
-			if info := spoor(t, dir, "info", "app.spoor"); !strings.Contains(info, "structure  100 % of calls in ") {
+			if info := spoor(t, dir, "info", "app.spoor"); !strings.Contains(info, "structure  100 % of calls lie in ") {
 				t.Errorf("info says nothing of the structure:\n%s", info)
 			}
 			keepsCode(t, dir)
