@@ -119,13 +119,13 @@ func command(args ...string) error {
 	return nil
 }
 
-// A row is what was measured of a program with one way of recording.
+// A row is the measurements of a program with one way of recording.
 type row struct {
 	program, mode string
 	calls         int64
 	original      []float64            // seconds
-	off           map[string][]float64 // by pace: of the wall time, in percent
-	compute       map[string][]float64 // of what a rank computes, of the rank that is farthest off
+	off           map[string][]float64 // by pace: error of the wall time, in percent
+	compute       map[string][]float64 // by pace: error of the computation, in percent, of the rank with the largest error
 }
 
 func (o *options) run(w io.Writer, mpi string) error {
@@ -194,8 +194,8 @@ type report struct {
 	} `json:"ranks"`
 }
 
-// computing is by how many percent what a rank computes is off, of the rank that is
-// farthest off. A rank that computes for less than a hundredth of the time says nothing.
+// computing returns the largest relative error of a rank's computation, in percent. Ranks that compute for less than
+// a hundredth of the time don't count.
 func (r *report) computing() float64 {
 	worst := 0.0
 	for _, x := range r.Ranks {

@@ -27,24 +27,24 @@ type Result struct {
 	File     int // bytes of the whole file
 	Sections []trace.Section
 	Classes  int
-	Calls    int // bytes of what says which calls were made; see calls
-	Content  int // of these, what Pilgrim has, too: no names, no headers
-	Times    int // bytes of the statistics of durations, by place and rank too
+	Calls    int // bytes of the record of calls; see calls
+	Content  int // part of Calls that Pilgrim stores, too: without names and headers
+	Times    int // bytes of statistics of durations, by place and by rank
 	Process  int // bytes of the table of processes
 
-	Merge    time.Duration // work of all ranks together
+	Merge    time.Duration // sum of the ranks' work
 	Path     time.Duration // longest chain of ranks that wait for each other
 	Encode   time.Duration // fitting and writing, at the root
-	Message  int           // largest to the root
-	Largest  int           // largest at all
+	Message  int           // largest message to the root, in bytes
+	Largest  int           // largest message, in bytes
 	Held     int           // bytes of the state at the root, as merge.MergedBlock.Held counts
 	Peak     uint64        // bytes of heap, all ranks' pending messages included
 	Verified int           // ranks decoded and compared
 	Pilgrim  pilgrim.Size
 }
 
-// What the root of the tree may hold of a code with few behaviours: for each distinct
-// call, and for each rank in the table of processes.
+// Limits of the root's memory for a program with few behaviours: bytes per distinct call, and per rank in the table
+// of processes.
 const (
 	maxHeld        = 16 << 20
 	maxHeldPerRank = 216
@@ -172,8 +172,7 @@ func (r *Result) verify(t *trace.Reader) error {
 	return nil
 }
 
-// same compares a rank of a trace with the rank as it ran: the sequence of
-// calls, and everything each of them says.
+// same compares a rank of a trace with its execution: the sequence of calls, and all their values.
 func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	k, err := t.Rank(rank)
 	if err != nil {
