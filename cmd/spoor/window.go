@@ -32,7 +32,7 @@ func (w *windowFlags) add(f *pflag.FlagSet) {
 	inGroup(f, partGroup, "from", "until", "phase", "loop", "iteration", "without-init")
 }
 
-// windowNames are those of the flags.
+// windowNames lists the names of the flags.
 func windowNames() (names []string) {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(windowFlags).add(f)

@@ -1,5 +1,6 @@
-// Package convert writes traces for other tools: for Chrome, for Perfetto, for Paraver and Dimemas, for SimGrid's SMPI, and as tables. Formats with a folder of their own
-// share with these facts about calls by name, and files that are written behind what makes them, or filled in later.
+// Package convert writes traces for other tools: for Chrome, for Perfetto, for Paraver and Dimemas, for SimGrid's
+// SMPI, and as tables. Formats with a folder of their own share some parts: named facts about calls, files written in
+// the background, and files with lines that are filled in later.
 package convert
 
 import (

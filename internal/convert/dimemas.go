@@ -97,7 +97,7 @@ func (w *DimemasWriter) Begin(k *trace.Rank) error {
 	return w.Out.Err()
 }
 
-// End ends it.
+// End ends the current task.
 func (w *DimemasWriter) End(*trace.Rank) error {
 	w.FinishRank()
 	return w.Out.Err()

@@ -66,7 +66,7 @@ func (w *SMPI) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End closes it.
+// End closes the rank's file.
 func (w *SMPI) End(*trace.Rank) error {
 	w.FinishRank()
 	w.action("finalize")

@@ -98,7 +98,7 @@ func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 
 // A HistoryStep is all runs with one value of a tag: one point of a history.
 type HistoryStep struct {
-	Value     string  `json:"value"` // of the tag
+	Value     string  `json:"value"` // value of the tag
 	Runs      int     `json:"runs"`
 	Median    float64 `json:"median"`
 	Deviation float64 `json:"deviation"` // 1.4826 times the median distance from the median

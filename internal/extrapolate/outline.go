@@ -18,7 +18,7 @@ type outline struct {
 type outlined struct {
 	kind     trace.VertexKind
 	children []int32 // in the order of the code
-	places   []int32 // places of a call
+	places   []int32 // of a call: its places
 }
 
 // An outlineKey identifies a vertex in all runs.

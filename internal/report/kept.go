@@ -15,7 +15,7 @@ type KeptIteration struct {
 	Window    *TimelineWindow `json:"window,omitempty"` // nil: the timeline shows single calls anyway, or there are too many
 }
 
-// kept paints the iterations with all times in the trace.
+// kept paints the iterations for which the trace has the time of every call.
 func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]KeptIteration, error) {
 	if w == nil || t.own || !eachAlone(t.rows) {
 		return nil, nil

@@ -79,7 +79,7 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 }
 
 // byChance reports whether a rank may randomly have n messages if partners are random and a rank has mean messages on
-// average. By Chernoff's bound, some rank has so many in at most a tenth of all runs.
+// average. By Chernoff's bound, some rank has n in at most a tenth of all runs.
 func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) < math.Log(20*ranks) }
 
 // elements rounds sizes to whole elements of the family's datatype, or to bytes.

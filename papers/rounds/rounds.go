@@ -1,16 +1,16 @@
-// Package rounds finds loops whose numbers of rounds can be drawn from a distribution instead of being in the trace,
-// and makes tracks without them.
+// Package rounds finds loops whose trip counts can be synthetic, drawn from a distribution, instead of being in the
+// trace. It makes tracks without these trip counts.
 //
 // Invariants:
 //
-//  1. Ranks that send each other messages in a loop, or call a collective function together, MUST draw the same number each
-//     time. So a loop is drawn only if all members of a communicator are in it together. All of its messages must be received
-//     in the same run of it, by position among all messages between the two ranks.
-//  2. Nothing MUST be under way from one round to the next: no request, and no object that a round makes.
-//  3. Whatever isn't sure MUST stay as it is, and it is said why.
+//  1. Ranks that exchange messages in a loop, or call a collective function together, MUST draw the same number each
+//     time. So a loop is synthetic only if all members of a communicator are in it together. All of its messages must be received in
+//     the same run of it, by position among all messages between the two ranks.
+//  2. Nothing MUST be pending from one iteration to the next: no request, and no object that an iteration makes.
+//  3. Whatever isn't certain MUST stay unchanged, and the reason is printed.
 //
-// With rounds that have all that they need in themselves, one round more or less leaves the ranks where they would be
-// otherwise: what did not hang before does not then.
+// As iterations are self-contained, one iteration more or less doesn't change the ranks' state afterwards: a run that
+// did not hang before does not hang with synthetic trip counts.
 package rounds
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say which trip counts count as equal, and how synthetic ones are drawn.
+// Options control which trip counts count as equal, and how synthetic ones are drawn.
 type Options struct {
 	Precision int // percent: trip counts within 100 - Precision percent of each other are equal
 	Seed      uint64

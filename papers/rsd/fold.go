@@ -227,8 +227,8 @@ func mixed(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
-// A tolerance says which trip counts are equal: at 100 percent the same ones. Below that, if each trip count of a loop
-// is near the next greater one, all of them are equal, such as 39 to 42 at 97.
+// A tolerance decides which trip counts are equal. At 100 percent only identical ones are. Below that, all trip
+// counts of a loop are equal if each is near the next greater one, such as 39 to 42 at 97.
 type tolerance struct {
 	precision int
 	known     map[uint64][]uint64 // by the loop's hash, rising

@@ -1,6 +1,6 @@
-// Package rsd shows what ranks did as loop nests: events (RSDs) are the calls of a function from one place with the
-// ranks that made them and the values they had, loops (PRSDs) have the rounds that they were run. The size of the result is
-// that of the program, not of the run: values are constants, formulas of the rank, or histograms.
+// Package rsd shows what ranks did as loop nests. Events (RSDs) are the calls of a function from one call site, with
+// the ranks that made them and their values. Loops (PRSDs) have their trip counts. The size of the result grows with
+// the program, not with the run: values are constants, formulas of the rank, or histograms.
 package rsd
 
 import (

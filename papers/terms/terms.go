@@ -1,5 +1,5 @@
-// Package terms writes call trees as the terms of "Tracing MPI binaries for knowledge discovery" (Grosclaude et al.): calls and
-// computation, joined by +, and loops as a term with its number of rounds.
+// Package terms writes call trees as the terms of "Tracing MPI binaries for knowledge discovery" (Grosclaude et al.):
+// calls and computation, joined by +, and loops as a term with its trip count.
 package terms
 
 import (

@@ -114,8 +114,8 @@ func MasterWorker(v *vmpi.Rank) {
 	v.Finalize(30)
 }
 
-// worker is who gets a task: in turn, but for every fourth, which goes to
-// whoever was quick.
+// worker returns the worker that gets a task: the workers take turns, but every fourth task goes to a pseudorandom
+// one.
 func worker(task, workers int) int {
 	if task%4 == 3 {
 		return 1 + int(Random(task)%uint64(workers))

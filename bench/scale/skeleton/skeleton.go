@@ -113,7 +113,7 @@ func Random(seed ...int) uint64 {
 	return h
 }
 
-// shuffled returns the numbers below n in an order drawn from a seed.
+// shuffled returns the numbers below n in a pseudorandom order given by a seed.
 func shuffled(n int, seed ...int) []int {
 	list := make([]int, n)
 	for i := range list {

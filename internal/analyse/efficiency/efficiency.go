@@ -1,26 +1,19 @@
-// Package efficiency measures how evenly the work is spread over the ranks of a
-// run: how much of the time they compute, which calls they wait in, and who it
-// is that the others wait for.
+// Package efficiency measures how evenly the work is spread over the ranks of a run: how much of the time they
+// compute, in which calls they wait, and which ranks the others wait for.
 //
-// What it can tell depends on what the trace keeps of times. Where each call
-// has its own, every total is that of the rank. Where calls of a class share a
-// summary, the mean is right, and deviation and extremes to 2 % of how far they
-// are from it; totals of ranks are known to a percent, in all and at the call
-// sites that take most time. At others, what lies between the extremes is
-// told as far as it follows from these, and else a rank counts as its class
-// does. Each distribution says which of these it is. Histograms, and times of
-// single calls, also tell how the calls themselves are spread.
+// The accuracy depends on the times that the trace keeps. If each call has its own time, every total is exact. If
+// calls of a class share a summary, the mean is exact, and deviation and extremes have an error of 2 % of their
+// distance from the mean. Totals of ranks have an error of a percent, in all and at the most expensive call sites. At
+// other call sites, ranks are bounded by the extremes, or count with their class's mean. Each distribution reports
+// its accuracy. Histograms, and times of single calls, also show the distribution over calls.
 //
-// The efficiencies are those of the POP project's methodology, for the
-// processes of MPI: with useful time u of each rank (outside of MPI) and the
-// runtime T, load balance is mean(u)/max(u), communication efficiency max(u)/T,
-// and parallel efficiency their product, mean(u)/T. Useful time is the sum of the
-// gaps before calls, never what is left of other numbers. Of a rank with several
-// threads each is a stream of its own, from its first call to its last; the rank
-// is useful for that share of its run time for which its threads together are.
-// What is known between bounds says so.
+// The efficiencies are defined by the POP project's methodology, for MPI processes. With the useful time u of each
+// rank (outside of MPI) and the runtime T, load balance is mean(u)/max(u), communication efficiency max(u)/T, and
+// parallel efficiency their product, mean(u)/T. Useful time is the sum of the gaps before calls, never a difference
+// of other numbers. In a rank with several threads, each thread is a stream from its first call to its last. The rank
+// is useful for the share of its run time for which its threads together are. Bounded values are marked as such.
 //
-// Why a rank is slow it does not say, but where time is lost (Findings).
+// The package finds where time is lost (Findings), not why a rank is slow.
 package efficiency
 
 import (

@@ -1,13 +1,11 @@
-// Package hang tells where the ranks of a trace are at its end, who waits for whom, and whether
-// any of them can go on: of the records that a program left that was killed, or of those that a
-// running one has made so far.
+// Package hang determines where the ranks of a trace are at its end, who waits for whom, and whether any of them can
+// go on. The trace is made from the records of a killed program, or from those that a running one has made so far.
 //
-// It goes through all calls once (package ops says what each did) and keeps what has not come
-// to its end; graph.go decides. Memory follows the channels that messages go on, and what
-// is under way.
+// It goes through all calls once (package ops determines what each did) and keeps incomplete operations; graph.go
+// decides. Memory grows with the channels of messages, and with the pending operations.
 //
-// The answer errs on one side: a rank that might do what others wait for, as far as the trace
-// tells, is taken to do it.
+// The answer errs on one side only: a rank that might do what others wait for, as far as the trace shows, is assumed
+// to do it.
 package hang
 
 import (
@@ -316,7 +314,7 @@ const (
 	AnyTag    = -1
 )
 
-// A OperationKind says what an operation is.
+// A OperationKind is a kind of operation.
 type OperationKind uint8
 
 // The kinds of operations.

@@ -3,8 +3,8 @@
 // the compressed form of a trace: what a call sends is found once per distinct
 // call and rank, and multiplied by how often the rank made it.
 //
-// A message counts where it is sent. Receives tell nothing more, and a rank
-// without a track is missing as a sender only.
+// A message counts at its sender. Receives add no information, and a rank without a track is missing only as a
+// sender.
 //
 // Invariants:
 //

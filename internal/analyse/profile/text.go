@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// View says how much of a profile is shown.
+// A View limits what is shown of a profile.
 type View struct {
 	Width     int     // columns of the terminal
 	MinTimeNs float64 // the least time of a line, in ns; negative: as many lines as fit

@@ -28,7 +28,7 @@ func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
 	}
 }
 
-// as returns the call's wait of a kind.
+// as returns a Wait of the call, of a kind and with a length in ns.
 func (b *blocked) as(kind Kind, ns int64) Wait {
 	return Wait{int(b.rank), int(b.stream), kind, b.at, ns, int(b.by.rank)}
 }

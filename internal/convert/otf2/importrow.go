@@ -10,7 +10,7 @@ type row struct {
 	uses  func(w *world, e *Event) uint32              // returns the communicator that it names, which must exist by then
 }
 
-// rows are those of all records, by id.
+// rows are the rows of all records, by id.
 var rows [256]row
 
 func init() {

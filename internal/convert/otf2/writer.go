@@ -67,7 +67,7 @@ func (a *Writer) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End closes them.
+// End closes the files of a rank's threads.
 func (a *Writer) End(k *trace.Rank) error {
 	for stream, f := range a.threads {
 		a.events[location(k.Number(), stream)] = f.records

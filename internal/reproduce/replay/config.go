@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// ConfigVariable is the environment variable with the path of a rank's Config. There are no arguments, so that MPI sees a
-// bare command line.
+// ConfigVariable is the environment variable with the path of a rank's ReplayConfig. The replayer gets no arguments,
+// so that MPI sees a bare command line.
 const ConfigVariable = "SPOOR_REPLAY"
 
 // A ReplayConfig is the file by which `spoor replay` configures the ranks.

@@ -17,7 +17,7 @@ type lookahead struct {
 	completions map[int64]*requestOutcome // by request
 }
 
-// A requestOutcome says where and with which status a one-shot request completes.
+// A requestOutcome is where, and with which status, a one-shot request completes.
 type requestOutcome struct {
 	status    *trace.StatusValue // its final status; nil: not recorded
 	array     uint64             // 1 + index of the first call with an array that it is in, 0: none

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Pace says what a call waits for before it is made.
+// A Pace is what a call waits for before it is made.
 type Pace string
 
 // The paces. With gaps alone, the waiting in calls is whatever results. It is less than in the program if the trace

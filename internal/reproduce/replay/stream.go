@@ -92,7 +92,7 @@ type StreamStats struct {
 	DerivedReceives    int64 // receives derived from other ranks' sends
 }
 
-// A StreamState says what a stream is doing.
+// A StreamState is the activity of a stream.
 type StreamState int32
 
 // The states.

@@ -83,7 +83,7 @@ func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
 		return messageTime(l, sent) + within(meaning.OperationBcast, b.OtherGroupSize, sent) + messageTime(l, received) + within(meaning.OperationBcast, b.Members, received)
 	}
 	here := b.Root == RootThisMember
-	part := max(b.Sent, b.Received) // of a member
+	part := max(b.Sent, b.Received) // bytes of one member
 	if here {
 		part /= int64(b.OtherGroupSize)
 	}

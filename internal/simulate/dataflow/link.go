@@ -132,7 +132,7 @@ func (e *engine) wire() *wiring {
 
 // A wireTable finds the wires that end at a rank.
 type wireTable struct {
-	wires []int32 // nobody: none
+	wires []int32 // numbers of wires; nobody marks an empty entry
 	mask  uint32
 }
 

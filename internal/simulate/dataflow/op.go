@@ -1,22 +1,20 @@
-// Package dataflow predicts when each rank of a program ends on a machine, where it is known
-// which message each receive gets: a message then arrives when its sender says, whatever other
-// ranks do, and no queue of events is needed. Each rank goes on until it waits for what another
-// has not done yet.
+// Package dataflow predicts when each rank of a program ends on a machine, if it is known which message each receive
+// gets. A message's arrival then depends only on its sender, whatever other ranks do, and no queue of events is
+// needed. Each rank continues until it must wait for an operation that another rank has not done yet.
 //
-// A message of s bytes leaves when the call that sends it begins and the message before it has
-// left its sender: max(gap, time of its bytes) after that one did. The call keeps the sender for
-// the send overhead. With T(s) as the level's one-way time, the receive overhead in it, an eager
-// message has arrived T(s) after it left, and its receive ends then or, if that is waited for
-// later, a receive overhead after the wait began. A larger message waits for its receive: it
-// arrives T(s) after it left if the receive was posted when word of it came, and is late by as
-// much as the receive was. Its sender is free when the last byte has left. These are LogGP's
-// rules (Alexandrov et al., SPAA 1995) with tables for L and G, and as in SIM-MPI (Zhai et al.,
-// SC 2014, section V) eager and rendezvous apart. Nothing is ever crowded but a sender.
+// A message of s bytes leaves when the call that sends it begins and the previous message has left its sender:
+// max(gap, time of its bytes) after that one did. The call keeps the sender busy for the send overhead. With T(s) as
+// the level's one-way time, the receive overhead included, an eager message has arrived T(s) after it left. Its
+// receive ends then or, if the wait begins later, a receive overhead after the wait began. A larger message waits for
+// its receive: it arrives T(s) after it left if the receive was posted when the announcement arrived, and is late by
+// as much as the receive was. Its sender is free when the last byte has left. These are LogGP's rules (Alexandrov et
+// al., SPAA 1995) with tables for L and G. As in SIM-MPI (Zhai et al., SC 2014, section V), eager and rendezvous
+// messages differ. Only senders are ever congested.
 //
-// Times are integers, in picoseconds. They follow from sums and maxima of times alone, so that
-// what happens a while later happens all the same but for that while. Two short cuts rest on
-// this, and change no digit: rounds of a loop that begin as an earlier one did are not gone
-// through again (fastforward.go), and of ranks that do the same one stands for all (alike.go).
+// Times are integers in ps. They are sums and maxima of other times, so shifting all inputs by some time shifts all
+// results by the same time. Two optimisations rely on that and change no digit. Iterations of a loop that begin in
+// the state of an earlier iteration are skipped (fastforward.go), and one rank represents all ranks that do the same
+// (alike.go).
 package dataflow
 
 import "fmt"

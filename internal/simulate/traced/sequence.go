@@ -9,7 +9,7 @@ type sequence struct {
 	k     *trace.Rank
 	main  trace.OuterLoop
 	begin uint64 // number of skipped visits
-	first *chunk // until a rank has passed it
+	first *chunk // the first chunk; nil once a rank has passed it
 	size  int
 	later map[uint64]*sequence // sequences that begin later, by the number of visits before
 }
