@@ -107,7 +107,7 @@ func (b *bench) run(calls int, ranks string) error {
 		if err != nil {
 			continue
 		}
-		// Ranks that share a core wait for each other in every round.
+		// Ranks that share a core wait for each other in every iteration.
 		rounds := "1000"
 		if p > 2 {
 			rounds = "20"

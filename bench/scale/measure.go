@@ -19,7 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Result is one program on one number of ranks.
+// A Result is the measurements of one program on one number of ranks.
 type Result struct {
 	Program  skeleton.Program
 	Ranks    int
@@ -60,8 +60,8 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	defer runtime.UnlockOSThread()
 	tree := newTree(ranks)
 	var root *merge.MergedBlock
-	// From the last rank to the first, each rank finds the messages of its
-	// children waiting: no two tracks have to be in memory at a time.
+	// Ranks are processed from the last to the first, so that the messages of a rank's children are there: only one
+	// track is in memory at a time.
 	for rank := ranks - 1; rank >= 0; rank-- {
 		v := vmpi.Run(p.Name, rank, ranks, p.Run)
 		res.Events += v.Calls()
@@ -135,8 +135,8 @@ func (r *Result) sample() {
 	r.Peak = max(r.Peak, m.HeapAlloc)
 }
 
-// sizes splits the file: what was measured and which processes ran grows with
-// the ranks by its nature; calls need not.
+// sizes splits the file's size. Measurements and the table of processes grow with the ranks by nature; the record of
+// calls need not.
 func (r *Result) sizes(file []byte, t *trace.Reader) {
 	r.File, r.Sections = len(file), t.Sections()
 	r.Calls = r.File
@@ -154,7 +154,7 @@ func (r *Result) sizes(file []byte, t *trace.Reader) {
 	}
 }
 
-// verify runs ranks again and compares each of their calls with the trace.
+// verify executes ranks again and compares each of their calls with the trace.
 func (r *Result) verify(t *trace.Reader) error {
 	if t.Ranks() != r.Ranks {
 		return fmt.Errorf("%d ranks in the trace of %d", t.Ranks(), r.Ranks)
@@ -183,7 +183,8 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 		return fmt.Errorf("%d streams, %d calls, %d were made", k.Streams(), k.Len(0), v.Calls())
 	}
 	// Terminals of a trace are those of a class, and may be more than the
-	// rank's own; each has to be one of these.
+	// Terminals of a trace are a class's, so there may be more than the rank's own. Each of the rank's must be among
+	// them.
 	const unknown = ^uint32(0)
 	of := slices.Repeat([]uint32{unknown}, k.Terminals())
 	next, stop := iter.Pull(own.Streams[0].Grammar.All())

@@ -22,7 +22,7 @@ type sorter struct {
 	records []record
 }
 
-// A record lies in the sorter's data.
+// A record is a key, and the range of its bytes in the sorter's data.
 type record struct {
 	key      uint64
 	from, to uint32

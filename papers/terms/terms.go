@@ -105,7 +105,7 @@ func (x *papers) call(c *calltree.Node) (cpu, call string) {
 	return x.n.term("CPU", c.Site), x.n.term(name, c.Site)
 }
 
-// node writes a node.
+// node writes a call, a loop or a group as a term.
 func (x *papers) node(c *calltree.Node, level int) string {
 	per := max(1, c.Rounds)
 	switch c.Kind {

@@ -152,7 +152,8 @@ func (f *Filled) Compare(counts *tree.Counts) error {
 	return nil
 }
 
-// step returns the constant growth of the iterations from entry to entry, repeating after at least three entries.
+// step returns the constant growth of the iterations from entry to entry, 0 without one. The growth may start over
+// periodically, after at least three entries.
 func step(each []int) int64 {
 	for period := 3; period <= len(each); period++ {
 		step := each[1] - each[0]

@@ -25,7 +25,7 @@ type Report struct {
 	WaitedNs         int64         `json:"waited_ns"`
 	Messages         uint64        `json:"messages"`  // messages with both ends known
 	BackwardMessages uint64        `json:"backwards"` // messages whose times say that they were received before they were sent
-	ClockErrorNs     int64         `json:"off_ns"`    // largest such difference: times of different ranks are not more accurate than this
+	ClockErrorNs     int64         `json:"off_ns"`    // largest time by which a message seems received before it was sent: the error of clocks
 	Kinds            []KindSum     `json:"kinds"`
 	Sites            []Site        `json:"sites"`
 	ByRank           []RankSum     `json:"by_rank"`

@@ -9,9 +9,9 @@ import (
 // A Pace is what a call waits for before it is made.
 type Pace string
 
-// The paces. With gaps alone, the waiting in calls is whatever results. It is less than in the program if the trace
-// lacks single times, or if the program waited for a core. On the line, a call is also not made before the program's
-// time of the call.
+// The paces. With PaceGaps, a call waits only for the gap before it, and the waiting in calls depends on the replay.
+// That waiting is less than the program's if the trace lacks single times, or if the program waited for a core. With
+// PaceLine, a call also waits for the time at which the program made it.
 const (
 	PaceLine Pace = "original"
 	PaceGaps Pace = "gaps"

@@ -41,8 +41,8 @@ type trail struct {
 	since        int64 // time from which the sender sent without a pause
 }
 
-// A pathInterval is an interval of a rank on the path. Since an earlier time, the rank had waited for the rank of the
-// previous interval.
+// A pathInterval is what a rank does from one time to another, on the path. From left on, before the interval, it had
+// waited for the rank of the previous interval.
 type pathInterval struct {
 	left, from, to int64
 	waited         bool
