@@ -192,7 +192,7 @@ func fieldsOf(line string) ([]string, bool) {
 		return nil, false
 	}
 	f := strings.Fields(strings.ReplaceAll(line, "|", " "))
-	if len(f) == columns-1 { // of a run before the whole file had a column
+	if len(f) == columns-1 { // a row from a version without the column of the whole file
 		sum := 0
 		for _, part := range []string{f[4], f[6], f[7]} {
 			n, err := parseAmount(part)

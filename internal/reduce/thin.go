@@ -1,4 +1,4 @@
-// Thin makes traces smaller by merging sizes of messages and collectives that are nearly alike.
+// ReduceTrace makes traces smaller by merging sizes of messages and collectives that are nearly equal.
 //
 // Invariants:
 //

@@ -65,7 +65,7 @@ type HistogramBin struct {
 
 // HistogramOptions select what histograms are made of.
 type HistogramOptions struct {
-	Wanted     func(s *HistogramSite) bool // call sites; nil: all
+	Wanted     func(s *HistogramSite) bool // selects call sites; nil: all
 	Rank       int                         // the only rank, or its class if the trace has histograms of classes; negative: all ranks
 	ByPrevious bool                        // separate by preceding call, even if the trace has every call's time
 	Name       func(trace.Site) string     // names a call site; nil: module and offset

@@ -24,7 +24,7 @@ type OpKind uint8
 
 // The kinds of operations.
 const (
-	OpCompute  OpKind = iota // the program itself takes Time
+	OpCompute  OpKind = iota // computation that takes TimePs
 	OpOverhead               // a call that waits for no rank takes TimePs
 	OpRecorded               // a call without a model takes TimePs
 	OpSend

@@ -24,7 +24,7 @@ func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.Ca
 	if err != nil {
 		return nil, err
 	}
-	// Left out and kept times follow without going through the calls, even those that the engine skips.
+	// The times of calls without a model are summed by leaf, so calls that the engine skips are included.
 	for i := range leaves {
 		x := &leaves[i]
 		if c := &calls[of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
