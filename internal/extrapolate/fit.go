@@ -71,8 +71,8 @@ func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
 	return first, said, nil
 }
 
-// A vanishing is a count that becomes 0, or that the last rank shares less of, although no trace shows that. Programs
-// often behave differently then.
+// A vanishing is a count that becomes 0, or a division whose last share becomes equal to the others, although no
+// trace shows that. Programs often behave differently then.
 type vanishing struct {
 	rank int64
 	form form

@@ -76,8 +76,8 @@ func (x *rank) rewrite(d *grammar.SyntheticCounts) {
 	x.t.ForgetPlaces()
 }
 
-// span extends each rank's run time in proportion to its additional calls, averaged over ranks that wait for each
-// other, as these end together.
+// span extends the ranks' run times. Ranks with equal numbers of additional calls get the mean of their additional
+// times, as ranks that wait for each other end together.
 func span(ranks []*rank) {
 	type sum struct{ ns, ranks int64 }
 	more := make(map[int64]sum)

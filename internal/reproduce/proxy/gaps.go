@@ -72,7 +72,7 @@ func (g *generator) gapTexts() {
 			}
 		}
 		if !fits {
-			continue // either the mean is right (worst is 0), or each rank needs its number
+			continue // worst is 0: the mean is right; otherwise the ranks need their own numbers
 		}
 		for rank, ns := range x.ranks {
 			if !math.IsNaN(ns) {

@@ -315,7 +315,7 @@ type JobPlace struct {
 	Rank       int    // -1: not set; for the following fields 0 or "" means that
 	Ranks      int    // of the job
 	LocalRanks int    // ranks on this node
-	JobName    string // distinguishes jobs of one allocation
+	JobName    string // distinguishes related jobs
 }
 
 // ReadJobPlace reads the position from the environment.
