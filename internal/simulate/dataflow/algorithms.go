@@ -146,7 +146,7 @@ func scatterv(g *generator) {
 	}
 }
 
-// from returns the bytes from a member: from SentTo if set, else the same for all.
+// from returns the bytes from a member: from ReceivedFrom if set, else the same for all.
 func (g *generator) from(member int) int64 {
 	if member < len(g.ReceivedFrom) {
 		return int64(min(g.ReceivedFrom[member], 1<<50))
